@@ -1,0 +1,72 @@
+# Two commands matter: `make run` and `make test`. Each sets up what it needs, once; CONTRIBUTING.md explains the steps.
+PYTHON ?= python3
+VENV := .venv
+PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
+CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
+VECTORS := $(wildcard python/wattlock/data/vectors/*)
+NO_STD := -p wattlock-ciphers -p wattlock-engine
+BARE_TARGETS := thumbv6m-none-eabi wasm32-unknown-unknown
+
+.NOTPARALLEL:
+.PHONY: run test check advisories bench setup dev clean help
+
+help: ## list these rules
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+
+run: setup ## set up, then weigh the papers' ciphers on this machine and write the report
+	$(VENV)/bin/wattlock run first-look --device x86-server-assumed --allow-assumed
+
+test: dev ## set up, then run all tests, Rust and Python
+	@failed=; \
+	cargo test --workspace --locked || failed="$$failed cargo-test"; \
+	$(VENV)/bin/python -m pytest || failed="$$failed pytest"; \
+	if [ -n "$$failed" ]; then echo "error: failed:$$failed" >&2; exit 1; fi
+
+check: dev ## formatting, lints, types, licences, builds without an operating system
+	@cargo fmt --version >/dev/null 2>&1 || { echo "error: rustfmt is missing; get it with \`rustup component add rustfmt\`" >&2; exit 1; }
+	@cargo clippy --version >/dev/null 2>&1 || { echo "error: clippy is missing; get it with \`rustup component add clippy\`" >&2; exit 1; }
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+	@if cargo deny --version >/dev/null 2>&1; then \
+		echo "cargo deny check bans licenses sources"; cargo deny --locked check bans licenses sources; \
+	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
+	@for target in $(BARE_TARGETS); do \
+		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+			echo "cargo build $(NO_STD) --target $$target"; cargo build --locked $(NO_STD) --target $$target || exit 1; \
+		else echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; fi; \
+	done
+
+advisories: ## ask the network for known holes in the Rust dependencies
+	cargo deny --locked check advisories
+
+bench: setup ## compare with `openssl speed` and criterion, in shuffled order
+	$(VENV)/bin/python benchmarks/against_peers.py
+
+setup: $(VENV)/.built ## make .venv with both programs
+dev: $(VENV)/.tools-locked setup
+
+$(VENV)/.made:
+	@.ci/requires "$(PYTHON)"
+	"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.locked: requirements.lock | $(VENV)/.made
+	$(PIP) install --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.tools-locked: requirements-dev.lock | $(VENV)/.locked
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@
+
+# Editable: Python is read from the tree, and the probe is built in release into .venv/bin.
+$(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES) $(VECTORS)
+	@.ci/requires "$(PYTHON)"
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+clean: ## remove all that was built; runs stay
+	rm -rf $(VENV) target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,173 @@
+//! What a card holds: data only.
+
+use core::fmt;
+
+/// One family in one mode: what is true of it before any key is chosen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Card {
+    /// Family and mode: `aes-cbc`.
+    pub id: &'static str,
+    /// The cipher without its mode: `aes`.
+    pub family: &'static str,
+    /// How blocks become a message.
+    pub mode: Mode,
+    /// How ids are written. `{key}`, `{effective}` and `{rounds}` stand for a [`Spec`](crate::Spec)'s numbers;
+    /// the first pattern is for keys whose effective bits are all their bits.
+    pub templates: &'static [&'static str],
+    /// The ids that a catalogue prints; the patterns allow more.
+    pub listed: &'static [&'static str],
+    /// Bits of the key as it is given, parity bits included (DES 64).
+    pub key_bits: Sizes,
+    /// Bits that the key schedule keeps, where they are a parameter (RC2).
+    pub effective_bits: Option<Sizes>,
+    /// Rounds, where they are a parameter (RC5, RC6).
+    pub rounds: Option<Sizes>,
+    /// Bits of a block; 8 for a stream cipher.
+    pub block_bits: u16,
+    /// Bits of the IV; 0 where there is none.
+    pub iv_bits: u16,
+    /// What the time of this code depends on.
+    pub timing: Timing,
+    /// Whose code it is.
+    pub provider: &'static str,
+    /// The crate that holds the primitive.
+    pub crate_name: &'static str,
+    /// That crate's version.
+    pub version: &'static str,
+    /// How the code is shown to be right.
+    pub proof: &'static str,
+    /// Where the cipher is defined.
+    pub source: &'static str,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) vectors: &'static str,
+}
+
+impl PartialEq for Card {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Card {}
+
+/// Which primitive a card leads to; the key bits and the rounds of a spec say the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Aes,
+    Des,
+    TripleDes,
+    TripleDesTwoKey,
+    Rc2,
+    Rc4,
+    Rc5,
+    Rc6,
+    Blowfish,
+}
+
+/// How blocks become a message (NIST SP 800-38A).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Each block by itself, PKCS#7 padding.
+    Ecb,
+    /// Each block added to the ciphertext before it, PKCS#7 padding.
+    Cbc,
+    /// A key stream from a counter, big-endian over the whole block.
+    Ctr,
+    /// A cipher that is a key stream by itself.
+    Stream,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Mode::Ecb => "ecb",
+            Mode::Cbc => "cbc",
+            Mode::Ctr => "ctr",
+            Mode::Stream => "stream",
+        })
+    }
+}
+
+/// What the time of the code depends on, beyond the length: of this code, not of the algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Timing {
+    /// Neither on the key nor on the data.
+    Constant,
+    /// On the cache: tables are read at places that the key and the data choose.
+    TableLookups,
+    /// On the processor: constant where a rotation by any amount takes the same time, as on the usual 32- and 64-bit ones.
+    DataRotations,
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Timing::Constant => "constant",
+            Timing::TableLookups => "table lookups",
+            Timing::DataRotations => "data-dependent rotations",
+        })
+    }
+}
+
+/// The values that a parameter may take: from `least` to `most` in steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    /// The smallest value.
+    pub least: u16,
+    /// The largest value.
+    pub most: u16,
+    /// The distance between two neighbours, at least 1.
+    pub step: u16,
+}
+
+impl Sizes {
+    /// The only value.
+    pub(crate) const fn only(value: u16) -> Self {
+        Self {
+            least: value,
+            most: value,
+            step: 1,
+        }
+    }
+
+    /// From `least` to `most`, both included.
+    pub(crate) const fn every(step: u16, least: u16, most: u16) -> Self {
+        Self { least, most, step }
+    }
+
+    /// Whether `value` is one of them.
+    pub const fn contains(&self, value: u16) -> bool {
+        value >= self.least && value <= self.most && (value - self.least).is_multiple_of(self.step)
+    }
+
+    /// All of them, in rising order.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + use<> {
+        (self.least..=self.most).step_by(usize::from(self.step))
+    }
+}
+
+impl fmt::Display for Sizes {
+    /// `128`, `128, 192 or 256`, `8 to 1024 in steps of 8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, most, step } = *self;
+        if (most - least) / step > 4 {
+            write!(f, "{least} to {most}")?;
+            return if step == 1 {
+                Ok(())
+            } else {
+                write!(f, " in steps of {step}")
+            };
+        }
+        for size in self.iter() {
+            match size {
+                _ if size == least => write!(f, "{size}")?,
+                _ if size == most => write!(f, " or {size}")?,
+                _ => write!(f, ", {size}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! The catalogue of ciphers that wattlock weighs.
+//!
+//! A [`Card`] is a family and a mode and holds data only. A [`Spec`] is a card with its parameters, what an id such as
+//! `aes128-cbc` names. [`Spec::visit`] leads from the id to the [`Cipher`] that does the work, by static dispatch, so
+//! that a timed loop calls no pointer. [`proof::prove`] checks a spec against published vectors before it is used.
+//!
+//! Keys and IVs are the caller's; nothing is drawn at random, nothing allocates, nothing here authenticates.
+//! The modes pad by PKCS#7 (ECB, CBC) or not at all (CTR, whose IV is the first counter block, counted big-endian over
+//! the whole block).
+#![no_std]
+#![forbid(unsafe_code)]
+#![allow(
+    non_snake_case,
+    reason = "the unit is the suffix of the name: `given_B` counts bytes"
+)]
+
+mod aes;
+mod blowfish;
+mod card;
+mod des;
+mod error;
+mod modes;
+pub mod proof;
+mod rc2;
+mod rc4;
+mod rc5;
+mod rc6;
+mod spec;
+mod vectors;
+
+pub use card::{Card, Mode, Sizes, Timing};
+pub use error::Error;
+pub use modes::Cipher;
+pub use spec::{Spec, Visitor, listed, nearest};
+
+/// The longest key of any cipher here, in bytes (RC4).
+pub const MAX_KEY_B: usize = 256;
+/// The longest IV of any cipher here, in bytes.
+pub const MAX_IV_B: usize = 16;
+/// The most bytes that padding adds to a message: one whole block.
+pub const MAX_PADDING_B: usize = 16;
+
+/// Every card, in the order in which a catalogue prints them.
+pub fn cards() -> &'static [&'static Card] {
+    CARDS
+}
+
+static CARDS: &[&Card] = &[
+    &aes::CBC,
+    &aes::CTR,
+    &aes::ECB,
+    &des::CBC,
+    &des::CTR,
+    &des::ECB,
+    &des::TRIPLE_CBC,
+    &des::TRIPLE_CTR,
+    &des::TRIPLE_ECB,
+    &des::TWO_KEY_CBC,
+    &des::TWO_KEY_CTR,
+    &des::TWO_KEY_ECB,
+    &rc2::CBC,
+    &rc2::CTR,
+    &rc2::ECB,
+    &rc4::RC4,
+    &rc5::CBC,
+    &rc5::CTR,
+    &rc5::ECB,
+    &rc6::CBC,
+    &rc6::CTR,
+    &rc6::ECB,
+    &blowfish::CBC,
+    &blowfish::CTR,
+    &blowfish::ECB,
+];

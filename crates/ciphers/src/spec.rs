@@ -1,0 +1,257 @@
+//! A cipher with its parameters, and the ids that name it.
+
+use crate::card::Algorithm;
+use crate::modes::{Cbc, Ctr, Ecb, Primitive};
+use crate::{Card, Cipher, Error, Mode, cards};
+use core::fmt;
+
+/// A cipher with its parameters: what an id names. Printed, it is the id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spec {
+    /// The family and the mode.
+    pub card: &'static Card,
+    /// Bits of the key as it is given.
+    pub key_bits: u16,
+    /// Bits of it that the key schedule keeps; all, but for RC2.
+    pub effective_bits: u16,
+    /// Rounds, where they are a parameter.
+    pub rounds: Option<u8>,
+}
+
+/// What is done with the cipher that a [`Spec`] leads to.
+pub trait Visitor {
+    /// What the visit gives.
+    type Output;
+
+    /// Called once, with the type that implements `spec`.
+    fn visit<C: Cipher>(self, spec: &Spec) -> Self::Output;
+}
+
+impl Spec {
+    /// The cipher that `id` names, such as `aes128-cbc` or `rc5-32-12-128-ctr`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownCipher`]; where only a number is wrong, the error that says the right ones.
+    pub fn parse(id: &str) -> Result<Self, Error> {
+        cards()
+            .iter()
+            .find_map(|card| Self::of_card(card, id))
+            .unwrap_or(Err(Error::UnknownCipher))
+    }
+
+    /// What `id` names if it is written as the card's ids are; `None` where it is not.
+    pub(crate) fn of_card(card: &'static Card, id: &str) -> Option<Result<Self, Error>> {
+        let numbers = card
+            .templates
+            .iter()
+            .find_map(|template| Numbers::read(template, id))?;
+        Some(Self::of(card, &numbers))
+    }
+
+    fn of(card: &'static Card, numbers: &Numbers) -> Result<Self, Error> {
+        let family = card.family;
+        let key_bits = numbers.key.unwrap_or(card.key_bits.least);
+        if !card.key_bits.contains(key_bits) {
+            return Err(Error::NoSuchKeyBits {
+                family,
+                given: key_bits,
+                right: card.key_bits,
+            });
+        }
+        let effective_bits = numbers.effective.unwrap_or(key_bits);
+        if let Some(right) = card
+            .effective_bits
+            .filter(|right| !right.contains(effective_bits))
+        {
+            return Err(Error::NoSuchEffectiveBits {
+                family,
+                given: effective_bits,
+                right,
+            });
+        }
+        let rounds = card
+            .rounds
+            .map(|right| (right, numbers.rounds.unwrap_or(right.least)));
+        if let Some((right, given)) = rounds.filter(|(right, given)| !right.contains(*given)) {
+            return Err(Error::NoSuchRounds {
+                family,
+                given,
+                right,
+            });
+        }
+        let rounds = rounds.and_then(|(_, given)| u8::try_from(given).ok());
+        Ok(Self {
+            card,
+            key_bits,
+            effective_bits,
+            rounds,
+        })
+    }
+
+    /// Bytes of the key.
+    pub fn key_B(&self) -> usize {
+        usize::from(self.key_bits / 8)
+    }
+
+    /// Bytes of the IV; 0 where there is none.
+    pub fn iv_B(&self) -> usize {
+        usize::from(self.card.iv_bits / 8)
+    }
+
+    /// Bytes of a block; 1 for a stream cipher.
+    pub fn block_B(&self) -> usize {
+        usize::from(self.card.block_bits / 8)
+    }
+
+    /// Which of the crate's ways this machine takes.
+    ///
+    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, `portable` for a crate that has one way only.
+    pub fn backend(&self) -> &'static str {
+        match self.card.algorithm {
+            Algorithm::Aes => crate::aes::backend(),
+            _ => "portable",
+        }
+    }
+
+    /// Hands the cipher's own type to `visitor`.
+    #[inline]
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        match (self.card.algorithm, self.key_bits, self.rounds) {
+            (Algorithm::Aes, 128, _) => self.visit_mode::<::aes::Aes128, V>(visitor),
+            (Algorithm::Aes, 192, _) => self.visit_mode::<::aes::Aes192, V>(visitor),
+            (Algorithm::Aes, ..) => self.visit_mode::<::aes::Aes256, V>(visitor),
+            (Algorithm::Des, ..) => self.visit_mode::<::des::Des, V>(visitor),
+            (Algorithm::TripleDes, ..) => self.visit_mode::<::des::TdesEde3, V>(visitor),
+            (Algorithm::TripleDesTwoKey, ..) => self.visit_mode::<::des::TdesEde2, V>(visitor),
+            (Algorithm::Rc2, ..) => self.visit_mode::<::rc2::Rc2, V>(visitor),
+            (Algorithm::Rc4, ..) => visitor.visit::<crate::rc4::KeyStream>(self),
+            (Algorithm::Rc5, _, Some(8)) => self.visit_mode::<crate::rc5::Rounds8, V>(visitor),
+            (Algorithm::Rc5, _, Some(12)) => self.visit_mode::<crate::rc5::Rounds12, V>(visitor),
+            (Algorithm::Rc5, _, Some(16)) => self.visit_mode::<crate::rc5::Rounds16, V>(visitor),
+            (Algorithm::Rc5, ..) => self.visit_mode::<crate::rc5::Rounds20, V>(visitor),
+            (Algorithm::Rc6, 128, _) => self.visit_mode::<crate::rc6::Key128, V>(visitor),
+            (Algorithm::Rc6, 192, _) => self.visit_mode::<crate::rc6::Key192, V>(visitor),
+            (Algorithm::Rc6, ..) => self.visit_mode::<crate::rc6::Key256, V>(visitor),
+            (Algorithm::Blowfish, ..) => self.visit_mode::<crate::blowfish::Blowfish, V>(visitor),
+        }
+    }
+
+    #[inline]
+    fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
+        match self.card.mode {
+            Mode::Ecb => visitor.visit::<Ecb<P>>(self),
+            Mode::Cbc => visitor.visit::<Cbc<P>>(self),
+            Mode::Ctr | Mode::Stream => visitor.visit::<Ctr<P>>(self),
+        }
+    }
+
+    /// The same key and the same rounds, each block by itself; `None` for a stream cipher.
+    pub(crate) fn in_ecb(&self) -> Option<Self> {
+        let ecb = |card: &&&'static Card| card.family == self.card.family && card.mode == Mode::Ecb;
+        cards().iter().find(ecb).map(|card| Self { card, ..*self })
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reduced = self.effective_bits != self.key_bits;
+        let mut rest = self.card.templates[usize::from(reduced).min(self.card.templates.len() - 1)];
+        while let Some((before, name, after)) = first_number(rest) {
+            f.write_str(before)?;
+            match name {
+                "key" => write!(f, "{}", self.key_bits)?,
+                "effective" => write!(f, "{}", self.effective_bits)?,
+                _ => write!(f, "{}", self.rounds.unwrap_or(0))?,
+            }
+            rest = after;
+        }
+        f.write_str(rest)
+    }
+}
+
+/// The numbers found in an id.
+#[derive(Default)]
+struct Numbers {
+    key: Option<u16>,
+    effective: Option<u16>,
+    rounds: Option<u16>,
+}
+
+impl Numbers {
+    /// Reads `id` as `template` writes it; `None` where it is written otherwise.
+    fn read(template: &str, id: &str) -> Option<Self> {
+        let mut numbers = Self::default();
+        let (mut template, mut id) = (template, id);
+        while let Some((before, name, after)) = first_number(template) {
+            id = id.strip_prefix(before)?;
+            let (number, rest) = id.split_at(id.bytes().take_while(u8::is_ascii_digit).count());
+            if number.is_empty() || number.starts_with('0') {
+                return None;
+            }
+            // A number too large for any parameter is kept as the largest, to be refused with the right ones.
+            let value = number.parse().unwrap_or(u16::MAX);
+            match name {
+                "key" => numbers.key = Some(value),
+                "effective" => numbers.effective = Some(value),
+                _ => numbers.rounds = Some(value),
+            }
+            (template, id) = (after, rest);
+        }
+        (template == id).then_some(numbers)
+    }
+}
+
+/// What stands before the first `{name}`, the name, what stands behind.
+fn first_number(template: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = template.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// The specs that a catalogue prints, in the order of the cards.
+pub fn listed() -> impl Iterator<Item = Spec> {
+    cards().iter().flat_map(|card| {
+        card.listed
+            .iter()
+            .filter_map(|id| Spec::of_card(card, id)?.ok())
+    })
+}
+
+/// The listed spec whose id is least far from `id`, for "did you mean"; `None` where nothing is near.
+///
+/// Capital letters and `_` for `-` count as no difference.
+pub fn nearest(id: &str) -> Option<Spec> {
+    let near = id.len().div_ceil(2);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in cards().iter().flat_map(|card| card.listed) {
+        let distance = edits(id, candidate);
+        if distance <= near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    Spec::parse(best?.1).ok()
+}
+
+/// No listed id is longer.
+const LONGEST_ID: usize = 24;
+
+/// Characters to insert, delete or replace on the way from `given` to `id` (Levenshtein).
+fn edits(given: &str, id: &str) -> usize {
+    let mut row: [usize; LONGEST_ID + 1] = core::array::from_fn(|column| column);
+    for (line, mine) in given.bytes().enumerate() {
+        let mine = if mine == b'_' {
+            b'-'
+        } else {
+            mine.to_ascii_lowercase()
+        };
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, theirs) in id.bytes().take(LONGEST_ID).enumerate() {
+            let replaced = diagonal + usize::from(mine != theirs);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[id.len().min(LONGEST_ID)]
+}

@@ -1,0 +1,70 @@
+//! One timed batch, and why it may not count.
+
+use crate::canary::{clock_changed, core_shared};
+use crate::{Moment, Nanoseconds, Ticks};
+
+/// Why a batch does not count. A batch is never dropped for its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The thread was switched out.
+    Switch,
+    /// The thread ended on another processor than it began on.
+    Migration,
+    /// The core's clock changed between the two canaries.
+    Clock,
+    /// Another thread used the core's units: a burst was slower than the chain beside it allows.
+    Neighbour,
+}
+
+/// One timed loop of a cell between two canaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The cell's number in the plan.
+    pub cell: u32,
+    /// Round, from 0.
+    pub round: u32,
+    /// 0 for the first try; dirty batches are tried again, and all tries are kept.
+    pub attempt: u32,
+    /// Segment of a long input, from 0.
+    pub segment: u32,
+    /// Calls in this batch, as claimed by the schedule.
+    pub calls: u32,
+    /// Ticks of the whole batch.
+    pub ticks: Ticks,
+    /// CPU time of the whole batch; `None` where the system does not tell.
+    pub cpu_ns: Option<Nanoseconds>,
+    /// Ticks of the canary just before.
+    pub canary_before: Ticks,
+    /// Ticks of the canary just after.
+    pub canary_after: Ticks,
+    /// Ticks of the burst just before.
+    pub burst_before: Ticks,
+    /// Ticks of the burst just after.
+    pub burst_after: Ticks,
+    /// Why the batch does not count; `None` for a clean one.
+    pub cause: Option<Cause>,
+}
+
+/// What surrounds a batch on one side.
+#[derive(Clone, Copy)]
+pub(crate) struct Edge {
+    pub(crate) moment: Moment,
+    pub(crate) canary: Ticks,
+    pub(crate) burst: Ticks,
+}
+
+/// The first cause that applies to a batch, or `None` for a clean one.
+pub(crate) fn cause(before: Edge, after: Edge, quiet_ppm: Option<u32>) -> Option<Cause> {
+    let shared = |edge: Edge| quiet_ppm.is_some_and(|quiet| core_shared(edge.burst, edge.canary, quiet));
+    if before.moment.switches != after.moment.switches {
+        Some(Cause::Switch)
+    } else if before.moment.cpu != after.moment.cpu {
+        Some(Cause::Migration)
+    } else if clock_changed(before.canary, after.canary) {
+        Some(Cause::Clock)
+    } else if shared(before) || shared(after) {
+        Some(Cause::Neighbour)
+    } else {
+        None
+    }
+}

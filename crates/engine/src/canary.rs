@@ -1,0 +1,75 @@
+//! The canary clock: a chain of dependent multiplications, whose length in core cycles is known, tells the clock of
+//! the core that ran it. Batch ticks over canary ticks are core cycles, without a performance counter.
+//!
+//! Valid for core-bound work only: memory has a clock of its own.
+
+use crate::Ticks;
+
+/// Canaries before and after a batch that differ by more than this share (in percent) mean a changed clock.
+const CLOCK_CHANGE_PERCENT: u64 = 2;
+
+/// A burst that takes this share (in percent) more of its canary than on a quiet core means a neighbour.
+const NEIGHBOUR_PERCENT: u64 = 2;
+
+/// Core cycles of a batch that took `ticks`, between two canaries of `canary_cycles` core cycles each.
+///
+/// * Returns `None` where a canary took no ticks.
+#[must_use]
+#[allow(clippy::cast_precision_loss)] // a batch has fewer than 2^53 ticks
+pub fn core_cycles(ticks: Ticks, canary_before: Ticks, canary_after: Ticks, canary_cycles: u64) -> Option<f64> {
+    let canaries = canary_before.checked_add(canary_after).filter(|sum| *sum > 0)?;
+    Some(ticks as f64 * (2 * canary_cycles) as f64 / canaries as f64)
+}
+
+/// Whether the core's clock changed between two canaries: they differ by more than 2 %.
+#[must_use]
+pub fn clock_changed(before: Ticks, after: Ticks) -> bool {
+    let least = before.min(after);
+    before.abs_diff(after).saturating_mul(100) > least.saturating_mul(CLOCK_CHANGE_PERCENT)
+}
+
+/// The time of a burst in millionths of its canary's: what a core that is not shared shows always alike.
+#[must_use]
+pub fn burst_ppm(burst: Ticks, canary: Ticks) -> Option<u32> {
+    u32::try_from(burst.checked_mul(1_000_000)?.checked_div(canary)?).ok()
+}
+
+/// Whether another thread used the core's units: the burst took over 2 % more of its canary than on a quiet core.
+#[must_use]
+pub fn core_shared(burst: Ticks, canary: Ticks, quiet_ppm: u32) -> bool {
+    burst_ppm(burst, canary).is_some_and(|ppm| u64::from(ppm) * 100 > u64::from(quiet_ppm) * (100 + NEIGHBOUR_PERCENT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_do_not_depend_on_the_rate_of_the_ticks() {
+        let slow = core_cycles(1_000, 100, 100, 30_000);
+        let fast = core_cycles(4_000, 400, 400, 30_000);
+        assert_eq!(slow, Some(300_000.0));
+        assert_eq!(slow, fast);
+    }
+
+    #[test]
+    fn a_canary_without_ticks_gives_no_cycles() {
+        assert_eq!(core_cycles(1_000, 0, 0, 30_000), None);
+    }
+
+    #[test]
+    fn a_burst_that_is_slower_than_the_chain_allows_tells_a_neighbour() {
+        assert_eq!(burst_ppm(377, 1000), Some(377_000));
+        assert!(!core_shared(384, 1000, 377_000));
+        assert!(core_shared(385, 1000, 377_000));
+        assert!(!core_shared(385, 1100, 377_000), "a slower clock slows both");
+        assert!(!core_shared(385, 0, 377_000));
+    }
+
+    #[test]
+    fn a_clock_that_moves_by_two_percent_is_steady_and_by_more_is_not() {
+        assert!(!clock_changed(10_000, 10_200));
+        assert!(clock_changed(10_000, 10_201));
+        assert!(clock_changed(10_201, 10_000));
+    }
+}

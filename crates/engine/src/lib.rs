@@ -1,0 +1,32 @@
+//! The measuring engine: a shuffled, interleaved schedule of timed batches, each beside a canary that tells the
+//! core's clock, cleaned by cause and never by value.
+//!
+//! The engine knows no cipher, no operating system and no file. It meets the world through three ports:
+//! [`Cell`] (what is timed), [`Clock`] (what tells the time) and [`Meter`] (what tells the energy). It allocates
+//! nothing, so the same loop runs on a server, in a browser and on a microcontroller, and its tests run in virtual time.
+//!
+//! One call of [`shard`] is one process's share of a run: `rounds` rounds over the cells that it was given.
+//! Processes, looks and the stopping rule are not its business.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod batch;
+mod canary;
+mod energy;
+mod ports;
+mod schedule;
+mod shard;
+
+pub use batch::{Batch, Cause};
+pub use canary::{burst_ppm, clock_changed, core_cycles, core_shared};
+pub use energy::{EnergyBlock, counter_since, energy_block};
+pub use ports::{Cell, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
+pub use schedule::{Entry, Order, SplitMix64, visited};
+pub use shard::{Shard, Sink, Slot, calls_for, shard};
+
+/// Whole nanoseconds.
+pub type Nanoseconds = u64;
+/// Ticks of the clock behind the [`Clock`] port; their rate is the clock's own.
+pub type Ticks = u64;
+/// Whole microjoules.
+pub type Microjoules = u64;

@@ -1,0 +1,159 @@
+//! The order of a round: every entry that is due, shuffled anew, so that no cell always follows the same other one
+//! and slow drifts of the machine fall on all cells alike.
+
+/// A small seeded generator for orders and offsets; never used for keys.
+///
+/// # Source
+/// Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
+#[derive(Clone, Debug)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// A generator that gives the same sequence for the same seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`; 0 where `bound` is 0.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        let product = u64::from(bound) * (self.next_u64() >> 32);
+        #[allow(clippy::cast_possible_truncation)] // the upper half of a product of two 32-bit numbers
+        let upper = (product >> 32) as u32;
+        upper
+    }
+}
+
+/// One entry of a round's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// Index of the slot.
+    pub slot: u32,
+    /// A batch of half the calls: T(2n) / T(n) = 2 is checked on these.
+    pub half: bool,
+}
+
+/// Whether a slot with `visits` visits in `rounds` rounds is due in `round`; `phase` shifts the pattern.
+///
+/// Over all rounds exactly `visits` rounds are due (all of them where `visits` exceeds `rounds`), spread evenly.
+#[must_use]
+pub fn visited(round: u32, rounds: u32, visits: u32, phase: u32) -> bool {
+    if rounds == 0 {
+        return false;
+    }
+    let (rounds, visits) = (u64::from(rounds), u64::from(visits.min(rounds)));
+    let at = (u64::from(round) + u64::from(phase)) % rounds;
+    (at + 1) * visits / rounds > at * visits / rounds
+}
+
+/// The entries of one round in a buffer of the caller's.
+pub struct Order<'a> {
+    entries: &'a mut [Entry],
+    len: usize,
+}
+
+impl<'a> Order<'a> {
+    /// An empty order; the buffer must hold two entries a slot, further ones are not taken.
+    #[must_use]
+    pub fn new(entries: &'a mut [Entry]) -> Self {
+        Self { entries, len: 0 }
+    }
+
+    /// Forgets all entries.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Adds an entry; gives `false` where the buffer is full.
+    pub fn push(&mut self, entry: Entry) -> bool {
+        match self.entries.get_mut(self.len) {
+            Some(place) => {
+                *place = entry;
+                self.len += 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Shuffles the entries: each order is equally likely (Fisher and Yates).
+    pub fn shuffle(&mut self, random: &mut SplitMix64) {
+        for last in (1..self.len).rev() {
+            #[allow(clippy::cast_possible_truncation)] // a schedule has far fewer than 2^32 entries
+            let other = random.below(last as u32 + 1) as usize;
+            self.entries.swap(last, other);
+        }
+    }
+
+    /// The entries in their order.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_due_as_often_as_it_has_visits_and_evenly() {
+        for rounds in [1, 7, 24, 96] {
+            for visits in 0..=rounds {
+                for phase in [0, 5, 23] {
+                    let due = (0..rounds).filter(|r| visited(*r, rounds, visits, phase));
+                    assert_eq!(due.count(), visits as usize, "{visits} of {rounds}");
+                }
+            }
+        }
+        let due: [bool; 8] = core::array::from_fn(|r| visited(r as u32, 8, 4, 0));
+        assert_eq!(due, [false, true, false, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn more_visits_than_rounds_are_all_rounds() {
+        assert!((0..5).all(|r| visited(r, 5, 9, 1)));
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_entry_once_and_differs_from_seed_to_seed() {
+        let mut orders = [[0; 50]; 2];
+        for (seed, order) in orders.iter_mut().enumerate() {
+            let mut buffer = [Entry::default(); 50];
+            let mut round = Order::new(&mut buffer);
+            for slot in 0..50 {
+                assert!(round.push(Entry { slot, half: false }));
+            }
+            assert!(!round.push(Entry::default()));
+            round.shuffle(&mut SplitMix64::new(seed as u64));
+            for (place, entry) in order.iter_mut().zip(round.entries()) {
+                *place = entry.slot;
+            }
+        }
+        assert_ne!(orders[0], orders[1]);
+        for mut order in orders {
+            order.sort_unstable();
+            assert!(order.iter().copied().eq(0..50));
+        }
+    }
+
+    #[test]
+    fn numbers_below_a_bound_reach_every_value_about_equally() {
+        let mut random = SplitMix64::new(1);
+        let mut seen = [0_u32; 10];
+        for _ in 0..10_000 {
+            seen[random.below(10) as usize] += 1;
+        }
+        assert!(seen.iter().all(|n| (850..1150).contains(n)), "{seen:?}");
+        assert_eq!(random.below(0), 0);
+    }
+}

@@ -1,0 +1,205 @@
+//! The timed loop: rounds of shuffled visits; a visit is warm-up, canary, batch, canary.
+
+use core::hint::black_box;
+
+use crate::batch::{Edge, cause};
+use crate::{Batch, Cell, Clock, Entry, Order, SplitMix64, Ticks, visited};
+
+/// Tries of one dirty batch, the first included.
+const TRIES: u32 = 3;
+/// A visit's share of half batches is one in this many, at least [`LEAST_HALVES`].
+const VISITS_A_HALF: u32 = 6;
+/// Half batches of a cell in one process, where it has that many visits.
+const LEAST_HALVES: u32 = 4;
+
+/// Depths of the stack at which visits begin: frames of an odd number of 16 bytes that together pass a page.
+const STACK_DEPTHS: u32 = 96;
+
+/// One cell's place in the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The cell's number in the plan.
+    pub cell: u32,
+    /// Index of what is called; two slots may share one (copies, known effect).
+    pub body: usize,
+    /// Calls in a batch, as carried out.
+    pub calls: u32,
+    /// Calls in a batch, as claimed: the same, but for the sentinel with a known effect.
+    pub claimed_calls: u32,
+    /// Visits among the rounds.
+    pub visits: u32,
+    /// Whether batches of half the calls are interleaved, to check that time is proportional to calls.
+    pub halves: bool,
+}
+
+/// What one process measures.
+pub struct Shard<'a, B> {
+    /// What is called.
+    pub bodies: &'a mut [B],
+    /// The cells' places in the schedule.
+    pub slots: &'a [Slot],
+    /// Room for the order of one round: two entries a slot.
+    pub order: &'a mut [Entry],
+    /// Rounds.
+    pub rounds: u32,
+    /// The seed of the order.
+    pub seed: u64,
+    /// Ticks of warm-up before a visit's first batch.
+    pub warm_ticks: Ticks,
+    /// What a burst takes on this core when nothing shares it, in millionths of a canary; `None` where not known.
+    pub quiet_ppm: Option<u32>,
+}
+
+/// What receives the batches.
+pub trait Sink {
+    /// Why no more can be received.
+    type Error;
+
+    /// Takes one batch; called between batches, so it must not write.
+    fn batch(&mut self, batch: &Batch);
+
+    /// A round has ended: the place to write.
+    ///
+    /// # Errors
+    /// Whatever hinders the writing; it ends the shard.
+    fn round_ended(&mut self, round: u32) -> Result<(), Self::Error>;
+}
+
+/// Calls that fill `batch` ticks at `ticks` for `calls` calls: at least 1.
+#[must_use]
+pub fn calls_for(batch: Ticks, calls: u32, ticks: Ticks) -> u32 {
+    let wanted = u128::from(batch) * u128::from(calls) / u128::from(ticks.max(1));
+    u32::try_from(wanted).unwrap_or(u32::MAX).max(1)
+}
+
+/// Carries out one shard: every slot visited as often as it asks, in an order that is shuffled each round.
+///
+/// # Errors
+/// The first error of the sink; the rounds before it were handed over whole.
+pub fn shard<B, C, S>(work: Shard<'_, B>, clock: &mut C, sink: &mut S) -> Result<(), S::Error>
+where
+    B: Cell,
+    C: Clock,
+    S: Sink,
+{
+    let Shard { bodies, slots, order, rounds, seed, warm_ticks, quiet_ppm } = work;
+    let rules = Rules { warm_ticks, quiet_ppm };
+    let mut random = SplitMix64::new(seed);
+    let mut order = Order::new(order);
+    for round in 0..rounds {
+        order.clear();
+        for (index, slot) in (0_u32..).zip(slots) {
+            if visited(round, rounds, slot.visits, index) {
+                order.push(Entry { slot: index, half: false });
+            }
+            if slot.halves && visited(round, rounds, halves(slot.visits), index.wrapping_mul(7)) {
+                order.push(Entry { slot: index, half: true });
+            }
+        }
+        order.shuffle(&mut random);
+        for entry in order.entries() {
+            let Some(slot) = slots.get(entry.slot as usize) else { continue };
+            let Some(body) = bodies.get_mut(slot.body) else { continue };
+            let slot = if entry.half { half(slot) } else { *slot };
+            body.settle(random.next_u64());
+            deeper(depth(round, &mut random), &mut || visit(body, &slot, round, rules, clock, sink));
+        }
+        sink.round_ended(round)?;
+    }
+    Ok(())
+}
+
+/// The depth of the stack for a visit: a random one, but each of the four places of a 16-byte slot on a cache line is
+/// taken in turn, because code that keeps vectors on the stack is up to 11 % slower at some of them.
+fn depth(round: u32, random: &mut SplitMix64) -> u32 {
+    random.below(STACK_DEPTHS / 4) * 4 + round % 4
+}
+
+/// Calls `then` with the stack pointer moved down by `levels` small frames.
+#[inline(never)]
+fn deeper(levels: u32, then: &mut dyn FnMut()) {
+    let mut frame = [0_u8; 16];
+    black_box(&mut frame);
+    if levels == 0 {
+        then();
+    } else {
+        deeper(levels - 1, then);
+    }
+    black_box(&mut frame);
+}
+
+fn halves(visits: u32) -> u32 {
+    (visits / VISITS_A_HALF).max(LEAST_HALVES).min(visits)
+}
+
+fn half(slot: &Slot) -> Slot {
+    Slot { calls: slot.calls / 2, claimed_calls: slot.claimed_calls / 2, ..*slot }
+}
+
+/// What all visits of a shard share.
+#[derive(Clone, Copy)]
+struct Rules {
+    warm_ticks: Ticks,
+    quiet_ppm: Option<u32>,
+}
+
+fn visit<B: Cell, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rules: Rules, clock: &mut C, sink: &mut S) {
+    warm_up(body, slot.calls, rules.warm_ticks, clock);
+    let mut edge = None;
+    for segment in 0..body.segments() {
+        for attempt in 0..TRIES {
+            let before = edge.take().unwrap_or_else(|| edge_before(clock));
+            let cpu_start = clock.cpu_time();
+            let start = clock.ticks();
+            body.run(segment, slot.calls);
+            let ticks = clock.ticks().saturating_sub(start);
+            let cpu_ns = clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
+            let after = edge_after(clock);
+            let cause = cause(before, after, rules.quiet_ppm);
+            sink.batch(&Batch {
+                cell: slot.cell,
+                round,
+                attempt,
+                segment,
+                calls: slot.claimed_calls,
+                ticks,
+                cpu_ns,
+                canary_before: before.canary,
+                canary_after: after.canary,
+                burst_before: before.burst,
+                burst_after: after.burst,
+                cause,
+            });
+            if cause.is_none() {
+                // The next segment begins where this one ended: one canary between them tells for both.
+                edge = Some(after);
+                break;
+            }
+        }
+    }
+}
+
+/// The canary stands next to the batch on either side, the burst behind it.
+fn edge_before<C: Clock>(clock: &mut C) -> Edge {
+    let moment = clock.moment();
+    let burst = clock.burst();
+    Edge { moment, burst, canary: clock.canary() }
+}
+
+fn edge_after<C: Clock>(clock: &mut C) -> Edge {
+    let canary = clock.canary();
+    let burst = clock.burst();
+    Edge { canary, burst, moment: clock.moment() }
+}
+
+/// Runs the first segment until `warm_ticks` have passed: code and data in cache, the core at its speed.
+fn warm_up<B: Cell, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock: &mut C) {
+    let start = clock.ticks();
+    let some = (calls / 16).max(1);
+    loop {
+        body.run(0, some);
+        if clock.ticks().saturating_sub(start) >= warm_ticks {
+            return;
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! The engine in virtual time: a scripted clock and a simulated load, no waiting.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use wattlock_engine::*;
+
+/// What the world does while the engine measures: time passes only when something runs.
+#[derive(Default)]
+struct World {
+    now: u64,
+    switches: u64,
+    cpu: u32,
+    /// Whether another thread uses the core's units.
+    neighbour: bool,
+    /// Ticks that the canary takes: the reciprocal of the core's clock.
+    canary: u64,
+    /// What happens at the n-th run of a body (counted over all bodies, warm-up included).
+    events: HashMap<u64, fn(&mut World)>,
+    runs: u64,
+    log: Vec<(usize, u32, u32)>,
+}
+
+type Shared = Rc<RefCell<World>>;
+
+struct Load {
+    world: Shared,
+    body: usize,
+    ticks_a_call: u64,
+    segments: u32,
+}
+
+impl Cell for Load {
+    fn segments(&self) -> u32 {
+        self.segments
+    }
+    fn run(&mut self, segment: u32, calls: u32) {
+        let mut world = self.world.borrow_mut();
+        world.runs += 1;
+        let event = world.runs;
+        // A slower core stretches the work just as it stretches the canary.
+        world.now += self.ticks_a_call * u64::from(calls) * world.canary / 1000;
+        world.log.push((self.body, segment, calls));
+        if let Some(happens) = world.events.get(&event).copied() {
+            happens(&mut world);
+        }
+    }
+}
+
+struct Scripted(Shared);
+
+impl Clock for Scripted {
+    fn ticks(&mut self) -> Ticks {
+        self.0.borrow().now
+    }
+    fn cpu_time(&mut self) -> Option<Nanoseconds> {
+        Some(self.0.borrow().now)
+    }
+    fn canary(&mut self) -> Ticks {
+        let mut world = self.0.borrow_mut();
+        world.now += world.canary;
+        world.canary
+    }
+    fn burst(&mut self) -> Ticks {
+        let world = self.0.borrow();
+        world.canary * if world.neighbour { 600 } else { 400 } / 1000
+    }
+    fn moment(&mut self) -> Moment {
+        let world = self.0.borrow();
+        Moment { switches: Some(world.switches), cpu: Some(world.cpu) }
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    batches: Vec<Batch>,
+    rounds: Vec<usize>,
+    full_after: Option<usize>,
+}
+
+impl Sink for Kept {
+    type Error = &'static str;
+    fn batch(&mut self, batch: &Batch) {
+        self.batches.push(*batch);
+    }
+    fn round_ended(&mut self, _round: u32) -> Result<(), Self::Error> {
+        self.rounds.push(self.batches.len());
+        if self.full_after.is_some_and(|rounds| self.rounds.len() >= rounds) { Err("disk full") } else { Ok(()) }
+    }
+}
+
+fn world() -> Shared {
+    Rc::new(RefCell::new(World { canary: 1000, ..World::default() }))
+}
+
+fn loads(world: &Shared, ticks: &[(u64, u32)]) -> Vec<Load> {
+    let load = |(body, &(ticks_a_call, segments))| Load { world: Rc::clone(world), body, ticks_a_call, segments };
+    ticks.iter().enumerate().map(load).collect()
+}
+
+fn slot(cell: u32, body: usize, calls: u32, visits: u32) -> Slot {
+    Slot { cell, body, calls, claimed_calls: calls, visits, halves: false }
+}
+
+fn measure(world: &Shared, bodies: &mut [Load], slots: &[Slot], rounds: u32, sink: &mut Kept) -> Result<(), &'static str> {
+    let mut order = vec![Entry::default(); slots.len() * 2];
+    let work = Shard { bodies, slots, order: &mut order, rounds, seed: 7, warm_ticks: 200, quiet_ppm: Some(400_000) };
+    shard(work, &mut Scripted(Rc::clone(world)), sink)
+}
+
+#[test]
+fn each_slot_is_visited_as_often_as_it_asks_and_rounds_are_handed_over_whole() {
+    let world = world();
+    let mut bodies = loads(&world, &[(10, 1), (20, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 100, 8), slot(1, 1, 50, 2)], 8, &mut kept).unwrap();
+    assert_eq!(kept.batches.iter().filter(|b| b.cell == 0).count(), 8);
+    assert_eq!(kept.batches.iter().filter(|b| b.cell == 1).count(), 2);
+    assert_eq!(kept.rounds.len(), 8);
+    assert!(kept.batches.iter().all(|b| b.ticks == 1000 && b.cause.is_none() && b.attempt == 0));
+}
+
+#[test]
+fn the_order_changes_from_round_to_round() {
+    let world = world();
+    let mut bodies = loads(&world, &[(10, 1); 12]);
+    let slots: Vec<Slot> = (0..12).map(|i| slot(i, i as usize, 10, 6)).collect();
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &slots, 6, &mut kept).unwrap();
+    let orders: Vec<Vec<u32>> = kept.batches.chunks(12).map(|r| r.iter().map(|b| b.cell).collect()).collect();
+    assert_eq!(orders.len(), 6);
+    assert!(orders.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+#[test]
+fn a_switched_batch_is_kept_with_its_cause_and_tried_again() {
+    let world = world();
+    // Run 1 is warm-up (10 of 160 calls, 100 ticks), run 2 ends it, run 3 is the batch.
+    world.borrow_mut().events.insert(3, |w| w.switches += 1);
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    let seen: Vec<_> = kept.batches.iter().map(|b| (b.attempt, b.cause)).collect();
+    assert_eq!(seen, [(0, Some(Cause::Switch)), (1, None)]);
+}
+
+#[test]
+fn a_batch_that_stays_dirty_is_given_up_after_three_tries() {
+    let world = world();
+    for run in 3..20 {
+        world.borrow_mut().events.insert(run, |w| w.cpu = 1 - w.cpu);
+    }
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    let seen: Vec<_> = kept.batches.iter().map(|b| (b.attempt, b.cause)).collect();
+    assert_eq!(seen, [(0, Some(Cause::Migration)), (1, Some(Cause::Migration)), (2, Some(Cause::Migration))]);
+}
+
+#[test]
+fn a_batch_beside_a_neighbour_on_the_core_is_dirty_and_a_slower_clock_alone_is_not() {
+    let world = world();
+    world.borrow_mut().events.insert(3, |w| w.neighbour = true);
+    world.borrow_mut().events.insert(5, |w| w.neighbour = false);
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    let seen: Vec<_> = kept.batches.iter().map(|b| b.cause).collect();
+    assert_eq!(seen, [Some(Cause::Neighbour), Some(Cause::Neighbour), Some(Cause::Neighbour)]);
+
+    world.borrow_mut().canary = 2000;
+    kept.batches.clear();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    assert_eq!(kept.batches[0].cause, None);
+}
+
+#[test]
+fn an_outlier_without_a_cause_is_never_dropped() {
+    let world = world();
+    world.borrow_mut().events.insert(3, |w| w.now += 1_000_000);
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    assert_eq!(kept.batches.len(), 1);
+    assert_eq!(kept.batches[0].cause, None);
+    assert_eq!(kept.batches[0].ticks, 1_001_600);
+}
+
+#[test]
+fn cycles_stay_when_the_core_slows_down_and_a_change_inside_a_batch_is_dirty() {
+    let world = world();
+    world.borrow_mut().events.insert(3, |w| w.canary = 1500);
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 3)], 3, &mut kept).unwrap();
+    let dirty: Vec<_> = kept.batches.iter().filter(|b| b.cause.is_some()).collect();
+    assert_eq!(dirty.len(), 1);
+    assert_eq!(dirty[0].cause, Some(Cause::Clock));
+    for batch in kept.batches.iter().filter(|b| b.cause.is_none()) {
+        assert_eq!(batch.ticks, 2400);
+        assert_eq!(core_cycles(batch.ticks, batch.canary_before, batch.canary_after, 1000), Some(1600.0));
+    }
+}
+
+#[test]
+fn segments_follow_one_another_and_a_switch_costs_a_segment_and_not_the_file() {
+    let world = world();
+    world.borrow_mut().events.insert(4, |w| w.switches += 1);
+    let mut bodies = loads(&world, &[(500, 4)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 1, 1)], 1, &mut kept).unwrap();
+    let seen: Vec<_> = kept.batches.iter().map(|b| (b.segment, b.attempt, b.cause.is_some())).collect();
+    assert_eq!(seen, [(0, 0, false), (1, 0, false), (2, 0, true), (2, 1, false), (3, 0, false)]);
+    assert_eq!(kept.batches[1].canary_before, kept.batches[0].canary_after);
+}
+
+#[test]
+fn half_batches_are_interleaved_and_claim_half_the_calls() {
+    let world = world();
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[Slot { halves: true, ..slot(0, 0, 100, 24) }], 24, &mut kept).unwrap();
+    let halves: Vec<_> = kept.batches.iter().filter(|b| b.calls == 50).collect();
+    assert_eq!(halves.len(), 4);
+    assert!(halves.iter().all(|b| b.ticks == 500));
+    assert_eq!(kept.batches.len(), 28);
+}
+
+#[test]
+fn the_sentinel_with_a_known_effect_carries_out_61_calls_and_claims_60() {
+    let world = world();
+    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut kept = Kept::default();
+    let sentinel = Slot { claimed_calls: 60, ..slot(1, 0, 61, 2) };
+    measure(&world, &mut bodies, &[slot(0, 0, 60, 2), sentinel], 2, &mut kept).unwrap();
+    for batch in &kept.batches {
+        assert_eq!(batch.calls, 60);
+        assert_eq!(batch.ticks, if batch.cell == 1 { 610 } else { 600 });
+    }
+}
+
+#[test]
+fn a_sink_that_fails_ends_the_shard_after_a_whole_round() {
+    let world = world();
+    let mut bodies = loads(&world, &[(10, 1), (10, 1)]);
+    let mut kept = Kept { full_after: Some(2), ..Kept::default() };
+    let ended = measure(&world, &mut bodies, &[slot(0, 0, 10, 5), slot(1, 1, 10, 5)], 5, &mut kept);
+    assert_eq!(ended, Err("disk full"));
+    assert_eq!(kept.batches.len(), 4);
+}
+
+#[test]
+fn every_batch_is_warmed_up_first() {
+    let world = world();
+    let mut bodies = loads(&world, &[(1, 1)]);
+    let mut kept = Kept::default();
+    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    let world = world.borrow();
+    let warm: u32 = world.log[..world.log.len() - 1].iter().map(|(_, _, calls)| calls).sum();
+    assert!(warm >= 200, "200 ticks of one tick a call, not {warm}");
+}
+
+#[test]
+fn a_batch_is_as_long_as_asked_and_never_empty() {
+    assert_eq!(calls_for(100_000, 10, 50), 20_000);
+    assert_eq!(calls_for(100_000, 1, 1_000_000), 1);
+    assert_eq!(calls_for(100_000, 10, 0), 1_000_000);
+}
+
+// Energy ---------------------------------------------------------------------------------------------------------------
+
+/// A counter fed by the world's time: 3 uJ each microsecond, wrapping after its range.
+struct Counter {
+    world: Shared,
+    range: Option<u64>,
+    offset: u64,
+    readable: bool,
+}
+
+impl Meter for Counter {
+    fn description(&self) -> MeterDescription {
+        MeterDescription { range: self.range, update_period: 1_000_000, round_trip: 1_000_000_000 }
+    }
+    fn read(&mut self) -> Result<Reading, MeterError> {
+        if !self.readable {
+            return Err(MeterError::Unreadable);
+        }
+        let now = self.world.borrow().now;
+        let energy = self.offset + now * 3 / 1000;
+        let counter = self.range.map_or(energy, |range| energy % range);
+        Ok(Reading { counter, before: now, after: now })
+    }
+}
+
+fn block(range: Option<u64>, offset: u64, least: u64, readable: bool) -> Result<EnergyBlock, MeterError> {
+    let world = world();
+    let mut bodies = loads(&world, &[(1000, 1)]);
+    let mut meter = Counter { world: Rc::clone(&world), range, offset, readable };
+    energy_block(&mut bodies[0], 100, least, &mut meter, || world.borrow().now)
+}
+
+#[test]
+fn a_block_holds_the_energy_between_its_edges() {
+    let block = block(Some(1_000_000), 0, 10_000_000, true).unwrap();
+    assert_eq!((block.calls, block.gross), (10_000, 30_000));
+}
+
+#[test]
+fn a_counter_that_wrapped_once_is_unrolled() {
+    assert_eq!(block(Some(1_000_000), 990_000, 10_000_000, true).unwrap().gross, 30_000);
+}
+
+#[test]
+fn a_counter_that_fell_without_a_known_range_is_an_error_and_never_zero() {
+    let (start, end) = (
+        Reading { counter: 500, before: 0, after: 0 },
+        Reading { counter: 400, before: 9_000_000, after: 9_000_000 },
+    );
+    let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX };
+    let error = counter_since(start, end, meter).unwrap_err();
+    assert_eq!(error, MeterError::WentBackwards { from: 500, to: 400 });
+    assert_eq!(error.follows(), Follows::RepeatBatch);
+}
+
+#[test]
+fn a_window_that_may_hold_two_wraps_is_refused() {
+    let error = block(Some(1_000_000), 0, 1_000_000_000, true).unwrap_err();
+    assert_eq!(error, MeterError::WrapAmbiguous { window: 1_000_000_000, round_trip: 1_000_000_000 });
+}
+
+#[test]
+fn a_window_of_fewer_than_five_updates_is_refused() {
+    let error = block(Some(1_000_000), 0, 4_900_000, true).unwrap_err();
+    assert_eq!(error, MeterError::WindowTooShort { window: 4_900_000, least: 5_000_000 });
+    assert_eq!(error.follows(), Follows::SkipCell);
+}
+
+#[test]
+fn an_unreadable_meter_ends_the_run() {
+    let error = block(None, 0, 10_000_000, false).unwrap_err();
+    assert_eq!(error.follows(), Follows::EndRun);
+}

@@ -1,0 +1,54 @@
+//! `wattlock-probe`: the program that measures this machine. Plan lines in, record lines out.
+//!
+//! Data goes to standard output, words to standard error. It is started afresh for each shard of a run, because a
+//! fresh process, with its own memory layout, is the unit of replication.
+#![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
+
+mod bind;
+mod clock;
+mod fingerprint;
+mod packets;
+mod providers;
+mod records;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use verbs::{apply, catalogue, doctor, measure, schema, selftest};
+
+#[derive(Parser)]
+#[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    #[command(after_help = measure::EXAMPLE)]
+    Measure(measure::Options),
+    #[command(after_help = catalogue::EXAMPLE)]
+    Catalogue(catalogue::Options),
+    #[command(after_help = selftest::EXAMPLE)]
+    Selftest(selftest::Options),
+    #[command(after_help = apply::EXAMPLE)]
+    Apply(apply::Options),
+    #[command(after_help = doctor::EXAMPLE)]
+    Doctor(doctor::Options),
+    #[command(after_help = schema::EXAMPLE)]
+    Schema(schema::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().verb {
+        Verb::Measure(options) => measure::run(options),
+        Verb::Catalogue(options) => catalogue::run(options),
+        Verb::Selftest(options) => selftest::run(options),
+        Verb::Apply(options) => apply::run(options),
+        Verb::Doctor(options) => doctor::run(options),
+        Verb::Schema(options) => schema::run(options),
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}

@@ -1,0 +1,328 @@
+//! The records: plan lines in, record lines out, one JSON object a line. They are the contract between the probe and
+//! everything that studies its measurements; `data/records.schema.json` is generated from these types.
+//!
+//! Integers where exact. Unknown fields are ignored on the way in; an unknown schema version is refused.
+
+#![forbid(unsafe_code)]
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::Fingerprint;
+
+/// The version of the records. It rises when a field changes its meaning or goes.
+pub const SCHEMA: u32 = 1;
+
+/// One line of a plan.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlanLine {
+    /// What holds for the whole process; the first line.
+    Plan(Plan),
+    /// A file whose bytes are payloads.
+    Data(DataFile),
+    /// One cell to be measured.
+    Cell(PlannedCell),
+}
+
+/// What holds for one process.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Version of the records.
+    pub schema: u32,
+    /// Number of the process in the run, from 0.
+    pub process: u32,
+    /// Seed of order, keys, payloads and buffer offsets.
+    pub seed: u64,
+    /// Processor to be pinned to; null leaves it to the system.
+    pub cpu: Option<u32>,
+    /// Rounds.
+    pub rounds: u32,
+    /// Length of a batch.
+    pub batch_ns: u64,
+    /// What a burst takes on a core that nothing shares, in millionths of a canary, as earlier processes found it.
+    #[serde(default)]
+    pub quiet_ppm: Option<u32>,
+}
+
+/// A file whose bytes are payloads.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct DataFile {
+    /// The label under which cells name it.
+    pub data: String,
+    /// Where it is; never written to a record.
+    pub path: std::path::PathBuf,
+    /// Its size when the plan was made.
+    pub size_B: u64,
+}
+
+/// What a cell is measured for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The study's own cell.
+    Study,
+    /// The cell beside which all others stand.
+    Reference,
+    /// The reference once more: the same function on the same buffer.
+    Copy,
+    /// The reference with 61 calls for each 60 claimed.
+    KnownEffect,
+    /// Nothing behind the same entry: the cost of the loop itself.
+    Empty,
+}
+
+/// What is done in one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// A whole message from plaintext to ciphertext.
+    Encrypt,
+    /// A whole message from ciphertext to plaintext.
+    Decrypt,
+    /// The key schedule alone.
+    KeySetup,
+}
+
+/// When the key schedule runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Keying {
+    /// Before the batch.
+    Ready,
+    /// In every packet.
+    Each,
+}
+
+/// What is made of the ciphertext; the encoder's time is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// Bytes as they are.
+    Raw,
+    /// RFC 4648, section 4, with padding.
+    Base64,
+    /// RFC 4648, section 8, lower case.
+    Hex,
+}
+
+/// Where packets lie before they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Placement {
+    /// One packet over and over.
+    #[serde(rename = "hot")]
+    Hot,
+    /// A ring of packets of 512 KiB together.
+    #[serde(rename = "L2")]
+    L2,
+    /// Packets of 128 MiB together, in random order.
+    #[serde(rename = "DRAM")]
+    Dram,
+}
+
+/// Whether a packet depends on the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Every packet has the same IV: packets may overlap in the processor (throughput).
+    Independent,
+    /// A packet's IV is the last block of the packet before; in ECB that block begins the packet (latency).
+    Chained,
+}
+
+/// One cell as planned.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedCell {
+    /// Number of the cell in the run.
+    pub cell: u32,
+    /// What it is measured for.
+    pub role: Role,
+    /// The cipher's id.
+    pub cipher: String,
+    /// Whose code.
+    pub provider: String,
+    /// What is done.
+    pub operation: Operation,
+    /// When the key schedule runs.
+    pub keying: Keying,
+    /// What is made of the ciphertext.
+    pub encoding: Encoding,
+    /// Where packets lie.
+    pub placement: Placement,
+    /// Whether packets depend on one another.
+    pub pattern: Pattern,
+    /// Plaintext of one call, bytes; 0 for a key setup.
+    pub payload_B: u64,
+    /// `random`, `none`, or the label of a data line.
+    pub data: String,
+    /// Rounds in which it is visited; only in plans.
+    #[serde(default, skip_serializing)]
+    pub visits: u32,
+}
+
+/// One record line.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// What is measured, and where; the first line of a process.
+    Header(Box<Header>),
+    /// One timed loop.
+    Batch(BatchRecord),
+    /// A cell that can't be measured.
+    Failure(Failure),
+    /// The process has measured all that it was asked for; the last line.
+    End(End),
+}
+
+/// What is measured, and where.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Header {
+    /// Version of the records.
+    pub schema: u32,
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Seed of the process.
+    pub seed: u64,
+    /// The machine, the build, the state.
+    pub fingerprint: Fingerprint,
+    /// Rate of the tick counter.
+    pub ticks_per_second: u64,
+    /// Core cycles of one canary; null where the multiplier's latency is not known.
+    pub canary_cycles: Option<u64>,
+    /// What a burst took on this core when nothing shared it, in millionths of a canary.
+    pub quiet_ppm: Option<u32>,
+    /// What two reads of the tick counter take.
+    pub timer_ticks: u64,
+    /// What two reads of the CPU time take; null where there is none.
+    pub cpu_timer_ns: Option<u64>,
+    /// Processor pinned to; null where not pinned.
+    pub pinned_cpu: Option<u32>,
+    /// The cells, resolved.
+    pub cells: Vec<Cell>,
+}
+
+/// One cell as measured.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cell {
+    /// As planned.
+    #[serde(flatten)]
+    pub planned: PlannedCell,
+    /// Family of the cipher.
+    pub family: String,
+    /// Mode of operation.
+    pub mode: String,
+    /// Path that the code takes on this processor.
+    pub backend: String,
+    /// Version of the implementation.
+    pub version: String,
+    /// Bits of the key given.
+    pub key_bits: u32,
+    /// Bits of a block; 8 for a stream cipher.
+    pub block_bits: u32,
+    /// Rounds, where they are a parameter.
+    pub rounds: Option<u32>,
+    /// Bits of the tag; null without one.
+    pub tag_bits: Option<u32>,
+    /// Calls in one batch.
+    pub calls: u32,
+    /// Segments of one visit.
+    pub segments: u32,
+    /// Bytes of a segment; null where a call is not cut.
+    pub segment_B: Option<u64>,
+}
+
+/// One timed loop of a cell between two canaries.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BatchRecord {
+    /// Number of the cell in the run.
+    pub cell: u32,
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Round, from 0.
+    pub round: u32,
+    /// 0 for the first try.
+    pub attempt: u32,
+    /// Segment, from 0.
+    pub segment: u32,
+    /// Where the segment begins in the payload.
+    pub offset_B: u64,
+    /// Calls.
+    pub calls: u32,
+    /// Time of the batch.
+    pub wall_ns: u64,
+    /// CPU time of the batch; null where the system does not tell.
+    pub cpu_ns: Option<u64>,
+    /// Ticks of the batch.
+    pub ticks: u64,
+    /// Ticks of the canary just before.
+    pub canary_before_ticks: u64,
+    /// Ticks of the canary just after.
+    pub canary_after_ticks: u64,
+    /// Ticks of the burst of independent additions just before.
+    pub burst_before_ticks: u64,
+    /// Ticks of the burst just after.
+    pub burst_after_ticks: u64,
+    /// Whether the batch counts.
+    pub clean: bool,
+    /// Why it does not.
+    pub cause: Option<Cause>,
+}
+
+/// Why a batch does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The thread was switched out.
+    Switch,
+    /// The thread changed its processor.
+    Migration,
+    /// The core changed its clock.
+    Clock,
+    /// Another thread used the core's units.
+    Neighbour,
+}
+
+impl From<wattlock_engine::Cause> for Cause {
+    fn from(cause: wattlock_engine::Cause) -> Self {
+        match cause {
+            wattlock_engine::Cause::Switch => Self::Switch,
+            wattlock_engine::Cause::Migration => Self::Migration,
+            wattlock_engine::Cause::Clock => Self::Clock,
+            wattlock_engine::Cause::Neighbour => Self::Neighbour,
+        }
+    }
+}
+
+/// A cell that can't be measured, and why.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Failure {
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Number of the cell in the run.
+    pub cell: u32,
+    /// Why.
+    pub error: String,
+    /// What follows.
+    pub follows: Follows,
+}
+
+/// What follows from a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Follows {
+    /// The cell is given up, the run goes on.
+    SkipCell,
+    /// Nothing more can be measured.
+    EndRun,
+}
+
+/// The last line of a process.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct End {
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Batch lines written.
+    pub batches: u64,
+    /// Time from the first batch to the last.
+    pub wall_ns: u64,
+}

@@ -1,0 +1,82 @@
+//! The verbs of the program, one file each: `Options` from the command line, `EXAMPLE` for the help, `run`.
+#![forbid(unsafe_code)]
+
+pub mod apply;
+pub mod catalogue;
+pub mod doctor;
+pub mod measure;
+pub mod schema;
+pub mod selftest;
+pub mod table;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use wattlock_ciphers::{Spec, nearest};
+
+/// Why a verb gave up: what is wrong with which value, what to do, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// What is wrong, with the value.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// Exit code of the program.
+    pub code: u8,
+}
+
+impl Failure {
+    /// A failure without a hint.
+    #[must_use]
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code }
+    }
+
+    /// The same failure with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Prints it to standard error; gives the exit code.
+    #[must_use]
+    pub fn report(&self) -> ExitCode {
+        // Nothing is left to tell anybody where standard error is closed.
+        let _ = write!(io::stderr(), "{self}");
+        ExitCode::from(self.code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        self.hint.iter().try_for_each(|hint| writeln!(f, "hint: {hint}"))
+    }
+}
+
+/// Writes `bytes` to standard output; a reader that went away ends the program quietly.
+///
+/// # Errors
+/// Any other reason for which standard output can't be written.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(9, format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The cipher that `id` names.
+///
+/// # Errors
+/// Code 3, with what may have been meant.
+pub fn named(id: &str) -> Result<Spec, Failure> {
+    Spec::parse(id).map_err(|error| {
+        let meant = nearest(id).map(|spec| format!("did you mean {:?}? ", spec.to_string())).unwrap_or_default();
+        let hint = format!("{meant}`wattlock-probe catalogue` lists all of them");
+        Failure::new(3, format!("cipher {id:?}: {error}")).hint(hint)
+    })
+}

@@ -1,0 +1,203 @@
+//! The program from outside: what anybody who runs it sees.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
+const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
+const IV: &str = "000102030405060708090a0b0c0d0e0f";
+
+fn probe(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = Command::new(PROBE);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The program may refuse before it reads.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+/// `apply` with arguments as one would type them.
+fn apply(arguments: &str, input: &[u8]) -> Output {
+    let arguments: Vec<_> = ["apply"].into_iter().chain(arguments.split_whitespace()).collect();
+    probe(&arguments, input)
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    data_encoding::HEXLOWER.decode(hex.as_bytes()).unwrap()
+}
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let output = probe(arguments, b"");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The refusal is one `error:` line with these words, one `hint:` line, this code, and nothing on standard output.
+fn assert_refused(output: &Output, code: i32, words: &[&str]) {
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    assert!(output.stdout.is_empty(), "{text}");
+    assert!(lines.len() == 2 && lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{text}");
+    assert!(words.iter().all(|word| text.contains(word)), "{text} lacks one of {words:?}");
+}
+
+/// A file in the build's own folder for tests.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Cipher, key, IV, plaintext, ciphertext without padding.
+const PUBLISHED: &[(&str, &str, &str, &str, &str)] = &[
+    // NIST SP 800-38A, F.2.1, F.5.1
+    ("aes128-cbc", KEY, IV, "6bc1bee22e409f96e93d7e117393172a", "7649abac8119b246cee98e9b12e9197d"),
+    (
+        "aes128-ctr",
+        KEY,
+        "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
+        "6bc1bee22e409f96e93d7e117393172a",
+        "874d6191b620e3261bef6864990db6ce",
+    ),
+    // RFC 2268, 5
+    ("rc2-64-ecb", "ffffffffffffffff", "", "ffffffffffffffff", "278b27e42e2f0d49"),
+    // RFC 6229, 2
+    ("rc4-128", "0102030405060708090a0b0c0d0e0f10", "", "00000000000000000000", "9ac7cc9a609d1ef7b293"),
+];
+
+#[test]
+fn apply_agrees_with_what_was_published() {
+    for (cipher, key, iv, plaintext, ciphertext) in PUBLISHED {
+        let (plaintext, ciphertext) = (bytes(plaintext), bytes(ciphertext));
+        let iv = if iv.is_empty() { String::new() } else { format!("--iv {iv}") };
+        let with = |operation| format!("--cipher {cipher} --operation {operation} --key {key} {iv}");
+        let sealed = apply(&with("encrypt"), &plaintext);
+        assert!(sealed.status.success() && sealed.stderr.is_empty(), "{cipher}");
+        assert_eq!(sealed.stdout[..ciphertext.len()], ciphertext, "{cipher}");
+        assert_eq!(apply(&with("decrypt"), &sealed.stdout).stdout, plaintext, "{cipher}");
+    }
+}
+
+#[test]
+fn a_key_may_come_from_a_file_or_before_the_message() {
+    let by_argument = apply(&format!("--cipher aes128-cbc --operation encrypt --key {KEY} --iv {IV}"), b"\nmessage");
+    let path = file("key.hex", &format!("  {}\n", KEY.to_uppercase()));
+    let by_file = Command::new(PROBE)
+        .args(["apply", "--cipher", "aes128-cbc", "--operation", "encrypt", "--iv", IV, "--key-file"])
+        .arg(path)
+        .stdin(std::fs::File::open(file("message", "\nmessage")).unwrap())
+        .output()
+        .unwrap();
+    let before = format!("{KEY}\r\n\nmessage");
+    let by_line = apply(&format!("--cipher aes128-cbc --operation encrypt --key-file - --iv {IV}"), before.as_bytes());
+    assert_eq!(by_argument.stdout.len(), 16);
+    assert_eq!(by_argument.stdout, by_file.stdout);
+    assert_eq!(by_argument.stdout, by_line.stdout);
+}
+
+#[test]
+fn an_unknown_cipher_is_refused_with_the_one_that_was_meant() {
+    let output = apply(&format!("--cipher aes128cbc --operation encrypt --key {KEY}"), b"x");
+    assert_refused(&output, 3, &["\"aes128cbc\"", "did you mean \"aes128-cbc\"?"]);
+    let output = apply(&format!("--cipher rc5-32-13-128-cbc --operation encrypt --key {KEY}"), b"x");
+    assert_refused(&output, 3, &["13", "8, 12, 16 or 20"]);
+}
+
+#[test]
+fn a_key_or_an_iv_of_the_wrong_length_is_refused_with_the_right_one() {
+    let output = apply(&format!("--cipher aes256-cbc --operation encrypt --key {KEY} --iv {IV}"), b"x");
+    assert_refused(&output, 4, &["aes256-cbc", "128", "256", "64 hex digits"]);
+    let output = apply(&format!("--cipher aes128-cbc --operation encrypt --key {KEY} --iv 0001"), b"x");
+    assert_refused(&output, 4, &["2 bytes", "16", "32 hex digits"]);
+    let output = apply(&format!("--cipher aes128-cbc --operation encrypt --key {KEY}"), b"x");
+    assert_refused(&output, 4, &["needs an IV of 16 bytes", "--iv"]);
+    let output = apply(&format!("--cipher aes128-ecb --operation encrypt --key {KEY} --iv {IV}"), b"x");
+    assert_refused(&output, 4, &["takes none", "leave --iv out"]);
+}
+
+#[test]
+fn a_damaged_ciphertext_gives_no_output() {
+    let decrypt = format!("--cipher aes128-cbc --operation decrypt --key {KEY} --iv {IV}");
+    assert_refused(&apply(&decrypt, &[0; 32]), 5, &["padding"]);
+    assert_refused(&apply(&decrypt, &[0; 31]), 5, &["31", "16"]);
+    assert_eq!(apply(&decrypt, b"").status.code(), Some(5), "an empty message has one block of padding");
+}
+
+#[test]
+fn keys_that_are_no_hex_are_refused_without_being_repeated() {
+    let output = apply("--cipher rc4-40 --operation encrypt --key c0ffeeg00d", b"x");
+    assert_refused(&output, 2, &["--key", "character 7"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("c0ffee"));
+    let output = apply("--cipher rc4-40 --operation encrypt --key-file /there/is/no/such/file", b"x");
+    assert_refused(&output, 10, &["/there/is/no/such/file"]);
+}
+
+#[test]
+fn exactly_one_key_is_asked_for() {
+    assert_eq!(apply("--cipher rc4-40 --operation encrypt", b"x").status.code(), Some(2));
+    let both = "--cipher rc4-40 --operation encrypt --key 0102030405 --key-file -";
+    assert_eq!(apply(both, b"x").status.code(), Some(2));
+}
+
+#[test]
+fn the_help_of_apply_says_that_a_key_is_visible_to_others() {
+    let output = probe(&["apply", "--help"], b"");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Visible to others") && text.contains("Examples:"));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    let mut child = Command::new(PROBE)
+        .args(["apply", "--cipher", "rc4-40", "--operation", "encrypt", "--key", "0102030405"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(&vec![0; 1 << 20]).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn the_catalogue_as_json_is_one_array_in_which_an_unknown_id_is_a_row() {
+    let all = rows(&["catalogue", "--format", "json"]);
+    assert!(all.len() > 60, "{} rows", all.len());
+    assert!(all.iter().all(|row| row["proof"].as_str().is_some_and(|proof| !proof.is_empty())));
+
+    let some = rows(&["catalogue", "--cipher", "rc2-128-e64-cbc", "aes128cbc", "--cipher", "?", "--format", "json"]);
+    assert_eq!((&some[0]["key_bits"], &some[0]["effective_bits"]), (&128.into(), &64.into()));
+    assert_eq!((&some[1]["id"], &some[1]["nearest"]), (&"aes128cbc".into(), &"aes128-cbc".into()));
+    assert!(some[1]["error"].is_string());
+    assert_eq!((&some[2]["id"], &some[2]["nearest"]), (&"?".into(), &Value::Null));
+}
+
+#[test]
+fn the_selftest_proves_every_cipher_of_the_catalogue() {
+    let output = probe(&["selftest", "--format", "json"], b"");
+    let proven: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let listed = rows(&["catalogue", "--format", "json"]);
+    assert!(proven.iter().map(|row| &row["cipher"]).eq(listed.iter().map(|row| &row["id"])));
+    let wrong: Vec<_> = proven.iter().filter(|row| row["result"] != "right").collect();
+    assert!(wrong.is_empty() && output.status.success(), "{wrong:?}");
+    assert_refused(&probe(&["selftest", "--cipher", "aes129-cbc"], b""), 3, &["aes129-cbc", "128, 192 or 256"]);
+}
+
+#[test]
+fn the_doctor_never_calls_fine_what_it_did_not_see() {
+    let output = probe(&["doctor", "--seconds", "1", "--format", "json"], b"");
+    let checks: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(checks.len() >= 12);
+    for check in &checks {
+        assert_eq!(check["value"].is_null(), check["verdict"] == "not visible", "{check}");
+        assert!(check["verdict"] == "ok" || check["advice"].is_string(), "{check}");
+    }
+    let failed = checks.iter().any(|check| check["verdict"] == "fail");
+    assert_eq!(output.status.code(), Some(i32::from(failed)));
+}

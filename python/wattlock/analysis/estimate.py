@@ -1,0 +1,213 @@
+"""From what processes say to what is known of a cell: a mean over processes with its interval.
+
+The fresh process is the unit of replication: its memory layout moves a cell by 0.3 to 1 %, which more time in one
+process does not average out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from scipy.special import stdtrit
+
+LEVEL = 0.05
+"""Intervals are of 95 %."""
+
+LINEARITY_BOUND = 0.005
+"""T(2n) / T(n) may miss 2 by this share."""
+
+LINEARITY_LEVEL = 0.001
+"""A cell is called invalid at this level, so that one in a thousand sound ones is."""
+
+CELL_FIELDS = (
+    "cell cipher family provider backend version operation keying mode key_bits block_bits rounds tag_bits payload_B "
+    "encoding data placement pattern"
+).split()
+
+
+@dataclass(frozen=True)
+class CanaryClock:
+    """The run's canary: what one unit of `log_canaries` is.
+
+    * `canary_ns`: median time of a canary over the run; `low_GHz`, `GHz`, `high_GHz`: 5 %, median and 95 % of the core's
+      clock, null where the canary's cycles are not known.
+    """
+
+    canary_ns: float
+    cycles: int | None
+    low_GHz: float | None = None
+    GHz: float | None = None
+    high_GHz: float | None = None
+
+
+def canary_clock(times_ns: pl.Series, cycles: int | None) -> CanaryClock:
+    """The run's canary from the times of all clean batches' canaries, in ns."""
+    low, median, high = (times_ns.quantile(q, "linear") or math.nan for q in (0.05, 0.5, 0.95))
+    if cycles is None:
+        return CanaryClock(median, None)
+    return CanaryClock(median, cycles, cycles / high, cycles / median, cycles / low)
+
+
+def t_half_width(deviation: float, count: int, level: float) -> float:
+    """Half-width of the t interval of a mean of `count` values with the standard deviation `deviation`."""
+    if count < 2:
+        return math.inf
+    return float(stdtrit(count - 1, 1 - level / 2)) * deviation / math.sqrt(count)
+
+
+def level_of_a_look(looks: Sequence[int]) -> float:
+    """The level of one look: the 5 % shared out evenly (Bonferroni), so that all looks together keep it."""
+    return LEVEL / max(1, len(looks))
+
+
+def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_percent: float) -> pl.DataFrame:
+    """Mean, deviation, interval and state of each cell over its processes.
+
+    * `summaries`: rows of `within.summarise` of complete processes.
+    * Returns one row a cell: `processes`, `log_canaries`, `deviation`, `half_width` (of the log), `cpu_ns`, `wall_ns`,
+      `clean_share`, `half_low`, `half_high` (interval of the linearity), `state`, `reason`.
+    """
+    level = level_of_a_look(looks)
+    half_width = pl.struct("deviation", "processes").map_elements(
+        lambda row: t_half_width(row["deviation"] or 0.0, row["processes"], level), return_dtype=pl.Float64
+    )
+    linearity = pl.struct("half_deviation", "halves").map_elements(
+        lambda row: t_half_width(row["half_deviation"] or 0.0, row["halves"], LINEARITY_LEVEL), return_dtype=pl.Float64
+    )
+    frame = (
+        summaries.group_by("cell")
+        .agg(
+            processes=pl.len().cast(pl.Int64),
+            log_canaries=pl.col("log_canaries").mean(),
+            deviation=pl.col("log_canaries").std(),
+            cpu_ns=pl.col("cpu_ns").median(),
+            wall_ns=pl.col("wall_ns").median(),
+            spread=pl.col("spread").median(),
+            rounds=pl.col("rounds").median(),
+            clean_share=1 - pl.col("dirty").sum() / pl.col("batches").sum(),
+            half=pl.col("log_half").mean(),
+            half_deviation=pl.col("log_half").std(),
+            halves=pl.col("log_half").count(),
+        )
+        .with_columns(half_width=half_width, half_error=linearity)
+        .with_columns(half_low=pl.col("half") - pl.col("half_error"), half_high=pl.col("half") + pl.col("half_error"))
+        .sort("cell")
+    )
+    target = math.log1p(target_percent / 100)
+    bent = (pl.col("half_low") > LINEARITY_BOUND) | (pl.col("half_high") < -LINEARITY_BOUND)
+    few = pl.col("processes") < (looks[0] if looks else 2)
+    return frame.with_columns(
+        state=pl.when(bent.fill_null(value=False))
+        .then(pl.lit("invalid"))
+        .when((pl.col("half_width") <= target) & ~few)
+        .then(pl.lit("resolved"))
+        .otherwise(pl.lit("unresolved")),
+        reason=pl.when(bent.fill_null(value=False))
+        .then(
+            pl.format(
+                "time is not proportional to calls: half a batch takes {} % more a call than a whole one",
+                (pl.col("half").exp() * 100 - 100).round(2),
+            )
+        )
+        .when(few)
+        .then(pl.format("{} complete processes, the least is {}", "processes", pl.lit(looks[0] if looks else 2)))
+        .when(pl.col("half_width") > target)
+        .then(
+            pl.format(
+                "±{} % after {} processes, the target is ±{} %",
+                (pl.col("half_width").exp() * 100 - 100).round(2),
+                "processes",
+                pl.lit(target_percent),
+            )
+        ),
+    )
+
+
+def estimates(
+    cells: Sequence[Mapping[str, Any]],
+    across: pl.DataFrame,
+    clock: CanaryClock,
+    failures: Mapping[int, str],
+) -> pl.DataFrame:
+    """One row a study cell: what it costs, how sure that is, and the state.
+
+    * `cells`: cell records of the headers (each cell once); `across`: rows of `across_processes`; `failures`: error by
+      cell.
+    * Times and cycles are of one call: cycles are canaries times the canary's known length, times are canaries times
+      its median time in the run. Cells that lie in main memory have wall times and no cycles, because memory has a
+      clock of its own.
+    """
+    known = pl.DataFrame(
+        [{name: cell.get(name) for name in CELL_FIELDS} for cell in cells if cell["role"] == "study"],
+        schema={name: _dtype(name) for name in CELL_FIELDS},
+    )
+    failed = pl.DataFrame(
+        {"cell": list(failures), "failure": list(failures.values())}, schema={"cell": pl.Int64, "failure": pl.String}
+    )
+    in_memory = pl.col("placement") == "DRAM"
+    units = pl.col("log_canaries").exp()
+    time = pl.when(in_memory).then("wall_ns").otherwise(units * clock.canary_ns)
+    cycles = pl.when(~in_memory).then(units * clock.cycles) if clock.cycles else pl.lit(None, pl.Float64)
+    factor = pl.col("half_width").exp()
+    payload = pl.when(pl.col("payload_B") > 0).then("payload_B")
+    frame = known.join(across, on="cell", how="left", maintain_order="left").join(
+        failed, on="cell", how="left", maintain_order="left"
+    )
+    frame = frame.with_columns(
+        processes=pl.col("processes").fill_null(0), time_ns=time, cycles=cycles, factor=factor
+    ).with_columns(
+        state=pl.when(pl.col("failure").is_not_null())
+        .then(pl.lit("failed"))
+        .otherwise(pl.col("state").fill_null("unresolved")),
+        reason=pl.coalesce(
+            "failure",
+            "reason",
+            pl.when(pl.col("log_canaries").is_null()).then(pl.lit("no complete process measured it")),
+        ),
+        time_evidence=pl.when(pl.col("log_canaries").is_not_null()).then(pl.lit("measured")),
+    )
+    return frame.select(
+        *CELL_FIELDS,
+        "processes",
+        "time_ns",
+        time_low_ns=pl.col("time_ns") / pl.col("factor"),
+        time_high_ns=pl.col("time_ns") * pl.col("factor"),
+        cpu_ns="cpu_ns",
+        cycles="cycles",
+        cycles_low=pl.col("cycles") / pl.col("factor"),
+        cycles_high=pl.col("cycles") * pl.col("factor"),
+        cycles_per_byte=pl.col("cycles") / payload,
+        cycles_per_byte_low=pl.col("cycles") / pl.col("factor") / payload,
+        cycles_per_byte_high=pl.col("cycles") * pl.col("factor") / payload,
+        throughput_MB_s=payload * 1e3 / pl.col("time_ns"),
+        half_width_percent=(pl.col("factor") - 1) * 100,
+        clean_share="clean_share",
+        state="state",
+        reason="reason",
+        time_evidence="time_evidence",
+    )
+
+
+def _dtype(name: str) -> type[pl.DataType]:
+    integers = {"cell", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B"}
+    return pl.Int64 if name in integers else pl.String
+
+
+def next_visits(deviation: float, spread: float, rounds: float, most: int) -> int:
+    """Visits for the next process: enough that the error within a process is a third of that between processes.
+
+    * `deviation`: of the process medians (log); `spread`: of one round (log); `rounds`: clean rounds that the medians
+      were taken over. Returns 8 to `most`.
+    """
+    between = math.sqrt(max(deviation**2 - spread**2 / max(rounds, 1), LEAST_BETWEEN**2))
+    return max(LEAST_VISITS, min(most, math.ceil((3 * spread / between) ** 2)))
+
+
+LEAST_BETWEEN = 0.001
+"""Spread between processes below which a cell needs no further visits: 0.1 %."""
+
+LEAST_VISITS = 8

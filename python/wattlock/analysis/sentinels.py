@@ -1,0 +1,84 @@
+"""The sentinels: cells whose truth is known, which say whether a run is to be believed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis.estimate import t_half_width
+
+SENTINEL_LEVEL = 0.001
+"""Sentinels are judged by 99.9 % intervals."""
+
+COPIES_BOUND = 0.003
+"""Copies that differ by less than this share do not make a run invalid."""
+
+KNOWN_EFFECT = 61 / 60
+"""The sentinel with a known effect carries out 61 calls for each 60 that it claims."""
+
+KNOWN_EFFECT_BOUND = 0.003
+"""A known effect that is missed by less than this share does not make a run invalid."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one sentinel says: the ratio to the reference with its 99.9 % interval, and the truth."""
+
+    name: str
+    measured: float
+    low: float
+    high: float
+    truth: float
+    believed: bool
+    processes: int
+
+
+def judge(cells: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[Verdict]:
+    """Judges the copies and the known effect, each against the reference of the same process.
+
+    * `cells`: cell records of the headers; `summaries`: rows of `within.summarise`.
+    * A sentinel is not believed where its 99.9 % interval excludes the truth and it misses it by more than 0.3 %.
+    """
+    roles = pl.DataFrame(
+        {"cell": [cell["cell"] for cell in cells], "role": [cell["role"] for cell in cells]},
+        schema={"cell": pl.Int64, "role": pl.String},
+    ).unique("cell")
+    by_role = summaries.join(roles, on="cell").select("process", "role", "log_canaries")
+    reference = by_role.filter(pl.col("role") == "reference").select("process", reference="log_canaries")
+    pairs = by_role.join(reference, on="process")
+    verdicts = []
+    for role, truth, bound in (("copy", 1.0, COPIES_BOUND), ("known_effect", KNOWN_EFFECT, KNOWN_EFFECT_BOUND)):
+        ratios = pairs.filter(pl.col("role") == role).select(log=pl.col("log_canaries") - pl.col("reference"))["log"]
+        if len(ratios) < 2:
+            continue
+        mean = _number(ratios.mean())
+        error = t_half_width(_number(ratios.std()), len(ratios), SENTINEL_LEVEL)
+        missed = abs(mean - math.log(truth))
+        believed = missed <= error or missed <= bound
+        name = role.replace("_", " ")
+        interval = (math.exp(mean - error), math.exp(mean + error))
+        verdicts.append(Verdict(name, math.exp(mean), *interval, truth, believed, len(ratios)))
+    return verdicts
+
+
+def copies_spread(verdicts: Sequence[Verdict]) -> float:
+    """How far apart two copies of the same cell were, as a share: no smaller difference is claimed."""
+    return max((abs(math.log(v.measured)) for v in verdicts if v.name == "copy"), default=0.0)
+
+
+def reasons_against(verdicts: Sequence[Verdict]) -> list[str]:
+    """Why the run is invalid; empty where it is not."""
+    return [
+        f"the {v.name} measured {v.measured:.5f} of the reference "
+        f"(99.9 % interval {v.low:.5f} to {v.high:.5f}), the truth is {v.truth:.5f}"
+        for v in verdicts
+        if not v.believed
+    ]
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

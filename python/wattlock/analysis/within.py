@@ -1,0 +1,132 @@
+"""What one process says of each of its cells: the mean over its clean rounds, the extreme tenths left out.
+
+The unit is the **canary**: the time of the multiplication chain beside each batch. A batch's ticks over its canaries'
+ticks do not depend on the core's clock; times and cycles follow from it by one factor each.
+
+A trimmed mean and not the median, because buffers and stack lie elsewhere at each visit: some ciphers have two speeds,
+11 % apart, by where a vector falls on a cache line. Their median jumps from one to the other; their mean does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+LEAST_CLEAN_ROUNDS = 3
+"""A process with fewer clean rounds of a cell says nothing of it."""
+
+TRIMMED_SHARE = 0.1
+"""Of the clean rounds, the least and the greatest tenth are left out, at least one each."""
+
+NEIGHBOUR = 1.02
+"""A burst that takes more than this of what it takes on a quiet core means a neighbour, as in the engine."""
+
+SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
+    "process": pl.Int64,
+    "cell": pl.Int64,
+    "log_canaries": pl.Float64,
+    "wall_ns": pl.Float64,
+    "cpu_ns": pl.Float64,
+    "rounds": pl.Int64,
+    "spread": pl.Float64,
+    "log_half": pl.Float64,
+    "batches": pl.Int64,
+    "dirty": pl.Int64,
+}
+
+
+def cells_of(header: Mapping[str, Any]) -> pl.DataFrame:
+    """Calls in a batch and segments of each cell, as the process of this header measured them."""
+    cells: Sequence[Mapping[str, Any]] = header["cells"]
+    return pl.DataFrame(
+        {
+            "cell": [cell["cell"] for cell in cells],
+            "planned_calls": [cell["calls"] for cell in cells],
+            "segments": [cell["segments"] for cell in cells],
+        },
+        schema={"cell": pl.Int64, "planned_calls": pl.Int64, "segments": pl.Int64},
+    )
+
+
+def undisturbed(quiet_ppm: int | None) -> pl.Expr:
+    """Whether a batch counts: clean, and no neighbour on the core by the run's own quiet level.
+
+    * `quiet_ppm`: the least quiet level that any process of the run found. A process that began beside a neighbour
+      could not know it.
+    """
+    if quiet_ppm is None:
+        return pl.col("clean")
+    most = NEIGHBOUR * quiet_ppm / 1e6
+    quiet = [pl.col(f"burst_{side}_ticks") <= most * pl.col(f"canary_{side}_ticks") for side in ("before", "after")]
+    return pl.col("clean") & quiet[0] & quiet[1]
+
+
+def trimmed_mean(values: pl.Expr) -> pl.Expr:
+    """The mean without the least and the greatest tenth (at least one each, where there are three or more)."""
+    cut = pl.when(pl.len() >= 3).then((pl.len() * TRIMMED_SHARE).floor().clip(1)).otherwise(0).cast(pl.Int64)
+    return values.sort().slice(cut, pl.len() - 2 * cut).mean()
+
+
+def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int | None = None) -> pl.DataFrame:
+    """Summarises the batches of one complete process.
+
+    * `batches`: columns of a batch record; `header`: the process's header record; `quiet_ppm`: as of `undisturbed`.
+    * Returns one row a cell (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the trimmed mean over
+      undisturbed rounds, summed over segments), `wall_ns` and `cpu_ns` a call, `rounds` (the least number of
+      undisturbed rounds of a segment), `spread` (standard deviation of the log over rounds), `log_half` (log of time a
+      call in half batches over whole ones; null where there are none), `batches` and `dirty` (counts). Cells of which
+      too little is left have no row.
+    """
+    timed = batches.join(cells_of(header), on="cell").with_columns(
+        log=(
+            2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
+        ).log(),
+        whole=pl.col("calls") == pl.col("planned_calls"),
+        counts=undisturbed(quiet_ppm),
+    )
+    seen = timed.group_by("cell").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
+    clean = timed.filter("counts")
+    by_segment = (
+        clean.filter("whole")
+        .group_by("cell", "segment")
+        .agg(
+            pl.col("segments").first(),
+            log=trimmed_mean(pl.col("log")),
+            wall_ns=trimmed_mean(pl.col("wall_ns") / pl.col("calls")),
+            cpu_ns=trimmed_mean(pl.col("cpu_ns") / pl.col("calls")),
+            rounds=pl.len(),
+            spread=pl.col("log").std(),
+        )
+    )
+    by_cell = (
+        by_segment.group_by("cell")
+        .agg(
+            log_canaries=pl.col("log").exp().sum().log(),
+            wall_ns=pl.col("wall_ns").sum(),
+            cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then(pl.col("cpu_ns").sum()),
+            rounds=pl.col("rounds").min(),
+            # Independent errors of many segments average out in their sum.
+            spread=pl.col("spread").mean() / pl.len().sqrt(),
+            whole=pl.len() == pl.col("segments").first(),
+        )
+        .filter(pl.col("whole") & (pl.col("rounds") >= LEAST_CLEAN_ROUNDS))
+    )
+    halves = clean.filter(~pl.col("whole")).group_by("cell").agg(half=trimmed_mean(pl.col("log")))
+    return (
+        by_cell.join(halves, on="cell", how="left")
+        .join(seen, on="cell")
+        .with_columns(
+            process=pl.lit(header["process"], dtype=pl.Int64),
+            log_half=pl.col("half") - pl.col("log_canaries"),
+        )
+        .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
+        .sort("cell")
+    )
+
+
+def canary_times(batches: pl.DataFrame, header: Mapping[str, Any]) -> pl.Series:
+    """Time of each clean batch's canaries, in ns (the mean of the two)."""
+    ticks = (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / 2
+    return batches.filter("clean").select(ns=ticks * 1e9 / header["ticks_per_second"])["ns"]

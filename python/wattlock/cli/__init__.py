@@ -1,0 +1,133 @@
+"""The command line's frame: one verb, one file, imported only when it is called.
+
+A verb `show` is the function `show` of `cli/show.py`; its line in the overview stands in `VERBS`. Data goes to standard
+output, words to standard error, and a `WattlockError` becomes an `error:` and a `hint:` line with its exit code.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from wattlock.errors import DiskFull, WattlockError
+
+VERBS = {
+    "run": "Carry out a study on this machine.",
+    "show": "Print the estimates of a run.",
+    "report": "Draw the report of a run again.",
+    "ciphers": "List the ciphers that can be weighed.",
+    "devices": "List the device cards that turn cycles into joules.",
+    "studies": "List the studies that come with wattlock.",
+    "doctor": "Say how fit this machine is for measuring.",
+}
+HINT_OF_USAGE = "`wattlock --help` lists the verbs, `wattlock VERB --help` a verb's options"
+USAGE, BUG, INTERRUPTED = 2, 70, 130
+
+
+class LazyVerb(TyperCommand):
+    """A verb known by name and one line of help; its file is imported when the verb is called."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Load the verb's file and let the real command read `args`."""
+        return load(str(self.name)).make_context(info_name, args, parent=parent, **extra)
+
+
+class Verbs(TyperGroup):
+    """The group of all verbs, in the order of `VERBS`."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        for name, line in VERBS.items():
+            self.add_command(LazyVerb(name=name, callback=None, help=line))
+
+
+def load(name: str) -> Any:
+    """Give the verb `name` as a command, by importing its file."""
+    verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{name}"), name)
+    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    single.command(name=name)(verb)
+    return typer.main.get_command(single)
+
+
+app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
+
+
+@app.callback(invoke_without_command=True, epilog="Example: wattlock run first-look --only 'cipher=aes*'")
+def overview(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version."),
+) -> None:
+    """Weigh ciphers in joules: what encryption costs on this device in time, cycles and energy."""
+    if version:
+        import wattlock
+
+        typer.echo(f"wattlock {wattlock.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def say(message: str, hint: str) -> None:
+    """Print an error in the project's two lines to standard error."""
+    typer.echo(f"error: {message}", err=True)
+    if hint:
+        typer.echo(f"hint: {hint}", err=True)
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("WATTLOCK_DEBUG"):
+        raise error
+    text = " ".join(str(error).split())
+    say(f"this is a bug in wattlock: {type(error).__name__}: {text}", "WATTLOCK_DEBUG=1 shows where; please report it")
+    return BUG
+
+
+def _close_quietly() -> int:
+    """Point standard output at nothing, so that closing it at the end can't complain; the reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1  # what Typer gives where the pipe breaks inside a verb
+
+
+def _system_error(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        return _close_quietly()
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        say(f"no room left on the disk for {error.filename or 'the output'}", "free some space and try again")
+        return DiskFull.exit_code
+    return _bug(error)
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Carry out one command line and give its exit code; every error is told in words.
+
+    * `arguments`: without the program's name.
+    """
+    try:
+        code = typer.main.get_command(app).main(list(arguments), prog_name="wattlock", standalone_mode=False)
+        sys.stdout.flush()
+    except WattlockError as error:
+        say(error.message, error.hint)
+        return error.exit_code
+    except typer.TyperException as error:
+        say(
+            error.format_message().rstrip("."),
+            HINT_OF_USAGE,
+        )
+        return USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except OSError as error:
+        return _system_error(error)
+    except Exception as error:  # noqa: BLE001 - the last frame: a bug is told in one line too
+        return _bug(error)
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(answer(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""A frame on standard output: for eyes, or as JSON or CSV for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Where no terminal cuts the lines; Rich asks for some width.
+ENDLESS = 10_000
+
+
+class Format(StrEnum):
+    """How a table is printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def show(frame: pl.DataFrame, form: Format) -> None:
+    """Print `frame` on standard output.
+
+    * `form`: `json` is one array with one object a row, null where a number is missing or not finite; `csv` has a
+      header line.
+    """
+    if form is Format.json:
+        typer.echo(_json_array(frame))
+    elif form is Format.csv:
+        typer.echo(frame.write_csv(), nl=False)
+    else:
+        _show_to_eyes(frame)
+
+
+def _json_array(frame: pl.DataFrame) -> str:
+    rows = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in frame.iter_rows(named=True))
+    return "[" + ",\n ".join(rows) + "]"
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    # JSON has no infinity and no NaN.
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
+    }
+
+
+def _show_to_eyes(frame: pl.DataFrame) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, kind in frame.schema.items():
+        table.add_column(Text(name), justify="right" if kind.is_numeric() else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(Text(_cell(value)) for value in row))
+    Console(width=None if sys.stdout.isatty() else ENDLESS).print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,123 @@
+"""E = Vcc * I * T with T = cycles / f, and its uncertainty."""
+
+import math
+from typing import NamedTuple
+
+import polars as pl
+
+from wattlock.energy.cards import Card, Device
+from wattlock.errors import EvidenceError
+
+# Of a normal distribution, for 95 % of it.
+COVERAGE = 1.96
+COLUMNS = {
+    "energy_uJ": pl.Float64,
+    "energy_low_uJ": pl.Float64,
+    "energy_high_uJ": pl.Float64,
+    "energy_uJ_per_byte": pl.Float64,
+    "energy_low_uJ_per_byte": pl.Float64,
+    "energy_high_uJ_per_byte": pl.Float64,
+    "energy_evidence": pl.String,
+}
+SIDES = ("", "_low", "_high")
+# 32-bit and 64-bit programs of one processor.
+X86 = {"x86", "x86_64"}
+
+
+class Rate(NamedTuple):
+    """Joules of one cycle, or of one second, and the standard uncertainty of the figure's natural logarithm."""
+
+    joules: float
+    log_sigma: float
+
+
+def rate(card: Card) -> Rate:
+    """Joules of one cycle by `card`, or of one second where the card values time.
+
+    The factors are taken as independent, so that their uncertainties add up in squares on the logarithmic scale, where
+    a product is a sum: u^2(ln E) = sum of (exponent * u(ln factor))^2 (GUM, JCGM 100:2008, 5.1.6).
+    """
+    factors = card.factors()
+    joules = math.prod(number.in_SI**exponent for _, number, exponent in factors)
+    return Rate(joules, math.hypot(*(exponent * number.log_sigma for _, number, exponent in factors)))
+
+
+def without_card(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The energy columns, all null: without a meter or a card there is no energy."""
+    return estimates.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in COLUMNS.items())
+
+
+def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: bool = False) -> pl.DataFrame:
+    """Value estimates in joules by a device card.
+
+    * `estimates`: one row a cell, with `cycles`, `time_ns`, their `_low` and `_high`, and `payload_B`.
+    * `isa`: the instruction set of the run, as its header states it.
+    * `allow_assumed`: the user asked for numbers that nobody could verify.
+
+    Returns the rows with the columns of `COLUMNS`; a row without time has no energy. Intervals are 95 %: they join the
+    cell's interval and the card's uncertainty in squares, on the logarithmic scale, each side for itself; where one
+    uniform number dominates they are wide on the safe side. The card's part is the same in all cells: it cancels in
+    the ratio of two of them. What the rest of the device draws meanwhile
+    (memory, radio, screen) is included only where the card's conditions say so.
+
+    Raises EvidenceError where the card is of another instruction set, has unverified numbers that nobody asked for, or
+    needs cycles that the run doesn't have.
+
+    Source: Prasithsangaree and Krishnamurthy, GLOBECOM 2003, for E = Vcc * I * T; it gives no uncertainty.
+    """
+    _refuse_other_isa(device, isa)
+    if not allow_assumed:
+        _refuse_doubted(device)
+    if device.card.counts_cycles:
+        _refuse_unknown_cycles(estimates, device)
+        return _valued(estimates, device.card, ("cycles", "cycles_low", "cycles_high"), 1.0)
+    return _valued(estimates, device.card, ("time_ns", "time_low_ns", "time_high_ns"), 1e-9)
+
+
+def _valued(estimates: pl.DataFrame, card: Card, columns: tuple[str, str, str], unit: float) -> pl.DataFrame:
+    joules, log_sigma = rate(card)
+    card_width = COVERAGE * log_sigma
+    middle, low, high = map(pl.col, columns)
+    energy_uJ = middle * (joules * unit * 1e6)
+    down = ((middle / low).log() ** 2 + card_width**2).sqrt()
+    up = ((high / middle).log() ** 2 + card_width**2).sqrt()
+    joined = estimates.with_columns(
+        energy_uJ=energy_uJ,
+        energy_low_uJ=energy_uJ * (-down).exp(),
+        energy_high_uJ=energy_uJ * up.exp(),
+        energy_evidence=pl.when(middle.is_not_null()).then(pl.lit(card.evidence)),
+    )
+    payload_B = pl.when(pl.col("payload_B") > 0).then(pl.col("payload_B"))
+    per_byte = [(pl.col(f"energy{side}_uJ") / payload_B).alias(f"energy{side}_uJ_per_byte") for side in SIDES]
+    return joined.with_columns(per_byte).select(*(c for c in estimates.columns if c not in COLUMNS), *COLUMNS)
+
+
+def _refuse_other_isa(device: Device, isa: str) -> None:
+    card_isa = device.card.isa
+    if card_isa == isa or {card_isa, isa} <= X86:
+        return
+    unit = "cycles" if device.card.counts_cycles else "seconds"
+    raise EvidenceError(
+        f"device card {device.name} values {unit} of {card_isa}, the run's are of {isa}",
+        hint="a program takes other cycles on another instruction set; `wattlock devices` names the one of each card",
+    )
+
+
+def _refuse_doubted(device: Device) -> None:
+    doubted = {key: number for key, number, _ in device.card.factors() if key in device.card.doubted()}
+    if doubted:
+        named = ", ".join(f"{key} {n.value:g} {n.unit} ({n.confidence})" for key, n in doubted.items())
+        raise EvidenceError(
+            f"device card {device.name} has numbers that nobody verified: {named}",
+            hint="--allow-assumed takes them, and the result says so",
+        )
+
+
+def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:
+    unknown = estimates.filter(pl.col("time_ns").is_not_null() & pl.col("cycles").is_null()).height
+    if unknown:
+        raise EvidenceError(
+            f"device card {device.name} values cycles, and {unknown} of {estimates.height} cells have none: the core "
+            "clock of the machine that was measured is unknown",
+            hint="take a card without a frequency, which values the time measured",
+        )

@@ -1,0 +1,57 @@
+"""The errors that a person can act on: each kind has an exit code of its own.
+
+Beside them the command line ends with 2 for a wrong usage, 70 for a bug and 130 for Ctrl-C.
+"""
+
+
+class WattlockError(Exception):
+    """Something that a person can put right: `message` says what is wrong, with the value, `hint` what to do."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class StudyError(WattlockError):
+    """A study that can't be carried out: an unknown key, cipher or unit, an empty grid."""
+
+    exit_code = 3
+
+
+class InputError(WattlockError):
+    """An input that is missing, unreadable or not what it should be: a file, a card, a key of the wrong length."""
+
+    exit_code = 4
+
+
+class StoreError(WattlockError):
+    """A run folder that is missing, damaged or written by an unknown schema version."""
+
+    exit_code = 5
+
+
+class DiskFull(WattlockError):  # noqa: N818 - named by what happened
+    """The disk has no room left; what was measured until then is kept."""
+
+    exit_code = 6
+
+
+class ProbeError(WattlockError):
+    """The probe is missing, died or answered with something that is no record."""
+
+    exit_code = 7
+
+
+class EvidenceError(WattlockError):
+    """A number that the evidence doesn't carry: unverified without `--allow-assumed`, or of another kind of machine."""
+
+    exit_code = 8
+
+
+class Interrupted(WattlockError):  # noqa: N818 - named by what happened
+    """The person stopped the run, which can be resumed."""
+
+    exit_code = 130

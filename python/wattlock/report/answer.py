@@ -1,0 +1,99 @@
+"""The answer in two or three sentences, computed from the ranking and the joules."""
+
+from typing import Any
+
+import polars as pl
+
+from wattlock.report.evidence import EvidenceMix, drawable, one_evidence
+from wattlock.report.words import cipher_name, estimate, interval, listing, number, size
+
+Row = dict[str, Any]
+GROUP = ["operation", "mode", "payload_B", "data"]
+VERBS = {"encrypt": "encrypting", "decrypt": "decrypting"}
+
+
+def usual_payload_B(estimates: pl.DataFrame) -> int | None:
+    """The packet that stands for the others: 1500 octets (an Ethernet payload) where measured, else the largest."""
+    sizes = drawable(estimates).filter(pl.col("data") == "random", pl.col("payload_B") > 0)["payload_B"]
+    if 1500 in sizes.implode().explode().to_list():
+        return 1500
+    return max(sizes.to_list(), default=None)
+
+
+def usual_mode(estimates: pl.DataFrame) -> str:
+    """The mode that stands for the others: CBC, the papers' likeliest, where measured, else the commonest."""
+    modes = estimates.filter(pl.col("mode") != "stream")["mode"]
+    return "cbc" if modes.is_empty() or "cbc" in modes.to_list() else str(modes.mode().sort()[0])
+
+
+def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None:
+    """The ranked group that answers first: encryption of the usual packet in the usual mode, else the largest group."""
+    if ranking.is_empty():
+        return None
+    sizes = ranking.group_by(GROUP).len().sort("len", *GROUP, descending=[True, True, False, False, False])
+    wanted = ("encrypt", usual_mode(estimates), usual_payload_B(estimates), "random")
+    for group in sizes.select(GROUP).iter_rows(named=True):
+        if tuple(group.values()) == wanted:
+            return group
+    return sizes.select(GROUP).row(0, named=True)
+
+
+def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
+    """The sentences, one an item: the cheapest; the dearest with the ratio and its interval; the joules, if any."""
+    group = answered_group(estimates, ranking)
+    if group is None:
+        return ["No two ciphers of this run could be ranked."]
+    ranked = ranking.filter(*(pl.col(name) == value for name, value in group.items())).sort("ratio_to_best")
+    best, worst = ranked.row(0, named=True), ranked.row(-1, named=True)
+    tied = [cipher_name(row["cipher"], row["mode"]) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
+    sentences = [_cheapest(group, tied, best, ranked.height)]
+    if ranked.height > 1 and worst["tie_group"] != 1:
+        sentences.append(_dearest(worst))
+    return [*sentences, *_joules(estimates, best, worst)]
+
+
+def _cheapest(group: Row, tied: list[str], best: Row, of: int) -> str:
+    doing = f"{VERBS.get(group['operation'], group['operation'])} {_what(group)}"
+    mode = "a stream cipher" if group["mode"] == "stream" else f"{str(group['mode']).upper()} mode"
+    cost = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
+    price = "" if cost[0] is None else f" at {estimate(*cost)} cycles per byte"
+    if len(tied) == 1:
+        return f"For {doing} in {mode}, {tied[0]} is the cheapest of {of} ciphers{price}."
+    return f"For {doing} in {mode}, {listing(tied)} are the cheapest of {of} ciphers{price}; they can’t be told apart."
+
+
+def _what(group: Row) -> str:
+    if group["data"] == "random":
+        return f"a packet of {size(group['payload_B'])}"
+    return f"the {group['data']} file of {size(group['payload_B'])}"
+
+
+def _dearest(worst: Row) -> str:
+    ratio = worst["ratio_to_best"], worst["ratio_low"], worst["ratio_high"]
+    price = f" at {number(worst['cycles_per_byte'])} cycles per byte" if worst["cycles_per_byte"] else ""
+    times = f"{estimate(*ratio)} times as much (95 % interval {interval(*ratio)})"
+    return f"{cipher_name(worst['cipher'], worst['mode'])} is the dearest{price}: {times}."
+
+
+def _joules(estimates: pl.DataFrame, *ranked: Row) -> list[str]:
+    """What the cheapest and the dearest take in joules; nothing without joules or where their evidence differs."""
+    keys = [*GROUP, "cipher", "provider"]
+    drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
+    cells = [drawn.filter(*(pl.col(key) == row[key] for key in keys)) for row in ranked]
+    if any(cell.is_empty() for cell in cells):
+        return []
+    try:
+        evidence = one_evidence(pl.concat(cells), "energy_evidence")
+    except EvidenceMix:
+        return []
+    prices = [
+        f"{_energy(cell.row(0, named=True))} for {cipher_name(row['cipher'], row['mode'])}"
+        for cell, row in zip(cells, ranked, strict=True)
+    ]
+    told = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
+    return [told if evidence == "measured" else f"{told} These joules are {evidence}, not measured."]
+
+
+def _energy(row: Row) -> str:
+    joules = row["energy_uJ_per_byte"], row["energy_low_uJ_per_byte"], row["energy_high_uJ_per_byte"]
+    return f"{estimate(*joules)} µJ per byte ({interval(*joules)})"

@@ -1,0 +1,66 @@
+"""What may be drawn together: one kind of evidence, and only cells that have a number."""
+
+import polars as pl
+
+from wattlock.report.words import cipher_name
+
+DRAWN_STATES = ("resolved", "unresolved")
+PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
+ENERGY_COLUMNS = (
+    "energy_uJ",
+    "energy_low_uJ",
+    "energy_high_uJ",
+    "energy_uJ_per_byte",
+    "energy_low_uJ_per_byte",
+    "energy_high_uJ_per_byte",
+)
+
+
+class EvidenceMix(ValueError):
+    """A figure was asked to draw numbers of more than one kind of evidence as one."""
+
+
+class NothingToDraw(ValueError):
+    """The frame has no cell with a number that the figure shows."""
+
+
+def one_evidence(rows: pl.DataFrame, column: str) -> str:
+    """The one kind of evidence in `column` ("time_evidence", "energy_evidence"), nulls left aside.
+
+    Raises EvidenceMix where there are several.
+    """
+    kinds = rows[column].drop_nulls().unique().sort().to_list()
+    if len(kinds) > 1:
+        raise EvidenceMix(f"{column} is {' and '.join(kinds)} in one figure; filter the frame to one of them")
+    return str(kinds[0]) if kinds else "unknown"
+
+
+def drawable(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The cells that have a number, at the plain level of each factor that no figure here shows, with their `name`.
+
+    A name is the cipher without its mode; the provider and the code path follow where a cipher was measured in several.
+    """
+    rows = estimates.filter(
+        pl.col("state").is_in(DRAWN_STATES),
+        *(pl.col(column).is_null() | (pl.col(column) == level) for column, level in PLAIN.items()),
+    )
+    names = [cipher_name(cipher, mode) for cipher, mode in rows.select("cipher", "mode").iter_rows()]
+    rows = rows.with_columns(pl.Series("name", names, dtype=pl.String))
+    for column in ("provider", "backend"):
+        several = rows.group_by("name", "mode").agg(pl.col(column).n_unique())[column].max()
+        if isinstance(several, int) and several > 1:
+            rows = rows.with_columns(pl.concat_str("name", pl.lit(" "), pl.col(column).fill_null("")).alias("name"))
+    return rows
+
+
+def in_mode(rows: pl.DataFrame, mode: str) -> pl.DataFrame:
+    """The rows of a mode, with the stream ciphers, which have none, beside them."""
+    return rows.filter(pl.col("mode").is_in([mode, "stream"]))
+
+
+def with_energy_columns(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The frame with every energy column that it lacks, as nulls."""
+    lacking = [pl.lit(None, pl.Float64).alias(name) for name in ENERGY_COLUMNS if name not in estimates.columns]
+    if "energy_evidence" not in estimates.columns:
+        lacking.append(pl.lit(None, pl.String).alias("energy_evidence"))
+    return estimates.with_columns(lacking)

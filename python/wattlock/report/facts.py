@@ -1,0 +1,68 @@
+"""What the page is told of a run beside the two frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sentinel:
+    """A check that ran among the cells: what it showed with its 99.9 % interval, and the truth where one is known.
+
+    `verdict` is shown as it stands: "holds", "fails", "no truth known".
+    """
+
+    name: str
+    measured: float
+    low: float
+    high: float
+    truth: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """The device card that valued the cycles: its evidence, what to know of it, what would narrow its interval."""
+
+    name: str
+    evidence: str
+    notes: Sequence[str] = ()
+    narrowed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFacts:
+    """One measured file: its label in the frame, its octets, its SHA-256 in hexadecimal. Never its name."""
+
+    data: str
+    size_B: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run in the words of the page.
+
+    `created` is an ISO 8601 time; `host` and `inputs` are printed in their order; `canary_GHz` is the median, the 5th
+    and the 95th percentile of the core clock, or None where the canary's latency is unknown; `clean_share` is a
+    fraction of the batches; `reasons` say why a run is not valid; `study` is the name that `wattlock run` takes.
+    """
+
+    study: str
+    title: str
+    question: str
+    id: str
+    created: str
+    host: Sequence[tuple[str, str]]
+    duration_s: float
+    cells: int
+    resolved: int
+    processes: int
+    batches: int
+    clean_share: float
+    canary_GHz: tuple[float, float, float] | None
+    sentinels: Sequence[Sentinel]
+    valid: bool
+    reasons: Sequence[str] = ()
+    device: DeviceFacts | None = None
+    inputs: Sequence[InputFacts] = ()
+    warnings: Sequence[str] = ()

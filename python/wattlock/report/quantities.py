@@ -1,0 +1,77 @@
+"""What a figure may show of a cell: its value and interval, its axis title, the evidence that it rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import polars as pl
+
+from wattlock.report.evidence import NothingToDraw, one_evidence
+from wattlock.report.words import estimate, interval
+
+NONE = pl.lit(None, pl.Float64)
+SPEED = 1e3 * pl.col("payload_B")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An axis: its title with the unit, and the value with the ends of its 95 % interval (null where it has none)."""
+
+    title: str
+    value: pl.Expr
+    low: pl.Expr = NONE
+    high: pl.Expr = NONE
+    evidence: str = "time_evidence"
+    more_is_better: bool = False
+
+
+QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
+    {
+        "cycles": Quantity("cycles", pl.col("cycles"), pl.col("cycles_low"), pl.col("cycles_high")),
+        "cycles_per_byte": Quantity(
+            "cycles per byte", *(pl.col(end) / pl.col("payload_B") for end in ("cycles", "cycles_low", "cycles_high"))
+        ),
+        "time_ms": Quantity("time, ms", *(pl.col(end) * 1e-6 for end in ("time_ns", "time_low_ns", "time_high_ns"))),
+        "throughput_MB_s": Quantity(
+            "throughput, MB/s (10⁶ bytes)",
+            *(SPEED / pl.col(end) for end in ("time_ns", "time_high_ns", "time_low_ns")),
+            more_is_better=True,
+        ),
+        "cpu_ms": Quantity("CPU time, ms", pl.col("cpu_ns") * 1e-6),
+        "cpu_us": Quantity("CPU time, µs a packet", pl.col("cpu_ns") * 1e-3),
+        "energy_uJ_per_byte": Quantity(
+            "energy, µJ per byte",
+            *(pl.col(f"energy_{end}uJ_per_byte") for end in ("", "low_", "high_")),
+            evidence="energy_evidence",
+        ),
+    }
+)
+KEPT = ("name", "family", "key_bits", "operation", "payload_B", "data", "state")
+
+
+def drawn(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The rows that have this quantity, as `value, low, high`, its `evidence`, and in words: `text, range`.
+
+    Raises EvidenceMix where the rows rest on several kinds of evidence, NothingToDraw where no row has a value.
+    """
+    quantity = QUANTITIES[name]
+    rows = rows.with_columns(value=quantity.value, low=quantity.low, high=quantity.high).filter(pl.col("value") > 0)
+    if rows.is_empty():
+        raise NothingToDraw(quantity.title)
+    evidence = one_evidence(rows, quantity.evidence)
+    limits = list(rows.select("value", "low", "high").iter_rows())
+    words = [
+        estimate(*limit) + ("" if state == "resolved" else " unresolved")
+        for limit, state in zip(limits, rows["state"], strict=True)
+    ]
+    ranges = [interval(*limit) for limit in limits]
+    return rows.select(*KEPT, "value", "low", "high", evidence=pl.lit(evidence)).with_columns(
+        text=pl.Series(words), range=pl.Series(ranges)
+    )
+
+
+def axis_title(drawn_rows: pl.DataFrame, name: str) -> str:
+    """The title of the quantity's axis, with the kind of evidence where it is not measured."""
+    evidence = drawn_rows["evidence"][0]
+    title = QUANTITIES[name].title
+    return title if evidence == "measured" else f"{title} ({evidence})"

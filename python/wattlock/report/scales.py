@@ -1,0 +1,58 @@
+"""Logarithmic axes: their ends, their ticks, and where labels go that would cover one another."""
+
+import math
+
+import altair as alt
+import polars as pl
+
+Bounds = tuple[float, float]
+
+
+def bounds_of(rows: pl.DataFrame) -> Bounds:
+    """The ends of a logarithmic axis that holds every `value` and interval, with some air."""
+    low = min(end for end in (rows["low"].min(), rows["value"].min()) if isinstance(end, float) and end > 0)
+    high = max(end for end in (rows["high"].max(), rows["value"].max()) if isinstance(end, float))
+    air = max(1.25, (high / low) ** 0.05)
+    return low / air, high * air
+
+
+def log_scale(bounds: Bounds) -> alt.Scale:
+    """A logarithmic scale with exactly these ends."""
+    return alt.Scale(type="log", domain=list(bounds), nice=False)
+
+
+def ticks(bounds: Bounds) -> alt.Axis:
+    """An axis with a tick at 1, 2 and 5 of each decade; at the powers of ten alone where there are many decades."""
+    low, high = bounds
+    steps = (1,) if high / low > 400 else (1, 2, 5) if high / low > 4 else (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [float(f"{step * 10.0**decade:.2g}") for decade in decades for step in steps]
+    return alt.Axis(values=[value for value in values if low <= value <= high], format=",~r")
+
+
+def spread_labels(values: list[float], bounds: Bounds, height_px: int, label_px: int) -> list[float]:
+    """Heights in px from the top for labels at these values of a logarithmic axis, at least `label_px` apart.
+
+    Labels keep the order of their values; each moves as little as the ones around it allow.
+    """
+    low, high = (math.log(end) for end in bounds)
+    wanted = [height_px * (high - math.log(value)) / (high - low) for value in values]
+    order = sorted(range(len(values)), key=wanted.__getitem__)
+    places: list[list[int]] = []
+    for label in order:
+        places.append([label])
+        while len(places) > 1 and _middle(places[-1], wanted) - _middle(places[-2], wanted) < label_px * (
+            len(places[-1]) + len(places[-2])
+        ) / 2:
+            places[-2:] = [places[-2] + places[-1]]
+    spread = [0.0] * len(values)
+    for group in places:
+        top = _middle(group, wanted) - label_px * (len(group) - 1) / 2
+        for place, label in enumerate(group):
+            spread[label] = top + place * label_px
+    return spread
+
+
+def _middle(group: list[int], wanted: list[float]) -> float:
+    """The mean height that the labels of a group ask for."""
+    return sum(wanted[label] for label in group) / len(group)

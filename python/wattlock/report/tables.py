@@ -1,0 +1,194 @@
+"""The tables of the page: ranking, every cell, sentinels, inputs, and the numbers behind a figure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from wattlock.report import words
+from wattlock.report.evidence import DRAWN_STATES, PLAIN
+from wattlock.report.facts import InputFacts, Sentinel
+from wattlock.report.markup import cell, folded, table, text
+
+STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
+Row = dict[str, Any]
+
+
+def sentinel_table(sentinels: Sequence[Sentinel]) -> str:
+    """The checks that ran among the cells."""
+    rows = (
+        f'<tr><th scope="row">{text(check.name)}</th>'
+        + cell(words.within(check.measured, check.low, check.high), True)
+        + cell(" to ".join(words.within(end, check.low, check.high) for end in (check.low, check.high)), True)
+        + cell(words.within(check.truth, check.low, check.high), True)
+        + f"{cell(check.verdict)}</tr>"
+        for check in sentinels
+    )
+    return table("Checks that ran among the cells", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows)
+
+
+def input_table(inputs: Sequence[InputFacts]) -> str:
+    """The measured files by label, size and hash."""
+    rows = (
+        f'<tr><th scope="row">{text(file.data)}</th>{cell(words.size(file.size_B), True)}'
+        f'<td class="hash"><code>{text(file.sha256)}</code></td></tr>'
+        for file in inputs
+    )
+    return table("Files that were encrypted", ["Data", "#Size", "SHA-256"], rows)
+
+
+def drawn_table(drawn: pl.DataFrame, title: str) -> str:
+    """The numbers behind a figure, one row a mark, behind a summary line."""
+    shown = [column for column in ("operation", "payload_B", "data") if drawn[column].n_unique() > 1]
+    heads = {"operation": "Does", "payload_B": "#Payload, B", "data": "Data"}
+    has_interval = drawn["low"].null_count() < drawn.height
+    rows = (
+        f'<tr><th scope="row">{text(row["name"])}</th>'
+        + "".join(cell(f"{row[column]:,}" if column == "payload_B" else row[column], column == "payload_B") for column in shown)
+        + cell(row["text"], True)
+        + (cell(row["range"], True) if has_interval else "")
+        + "</tr>"
+        for row in drawn.sort(*shown, "value").iter_rows(named=True)
+    )
+    interval = ["#95 % interval"] if has_interval else []
+    head = ["Cipher", *(heads[column] for column in shown), f"#{drawn_unit(title)}", *interval]
+    return folded("The numbers", table(title, head, rows))
+
+
+def drawn_unit(title: str) -> str:
+    """An axis title with a capital."""
+    return title[:1].upper() + title[1:]
+
+
+def ranking_tables(ranking: pl.DataFrame, unresolved: set[tuple[object, ...]], first: Row | None) -> str:
+    """One folded table a group (operation, mode, payload, data) of two and more; the group of the page's answer is open.
+
+    `unresolved` holds (cipher, provider, operation, payload_B, data) of the cells that carry that mark.
+    """
+    group = ["operation", "data", "mode", "payload_B"]
+    ordered = ranking.filter(pl.len().over(group) > 1).sort(_rank_of_group(), *group, "ratio_to_best")
+    parts = []
+    for heading, members in ordered.group_by(_heading(), maintain_order=True):
+        tables = []
+        for values, ranked in members.group_by(group, maintain_order=True):
+            named = dict(zip(group, values, strict=True))
+            is_first = first is not None and all(first[name] == value for name, value in named.items())
+            tables.append(_one_ranking(named, ranked, unresolved, is_first))
+        parts.append(f'<h3>{text(heading[0])}</h3><div class="groups">{"".join(tables)}</div>')
+    return "".join(parts)
+
+
+def _heading() -> pl.Expr:
+    """Encrypt packets, Encrypt files, Decrypt packets, Key set-up."""
+    does = pl.col("operation").replace(words.OPERATION_NAMES)
+    what = pl.when(pl.col("payload_B") == 0).then(pl.lit("")).when(pl.col("data") == "random")
+    of = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
+    return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), of).alias("heading")
+
+
+def _rank_of_group() -> pl.Expr:
+    """Encryption before decryption before the rest, packets before files."""
+    does = pl.col("operation").replace_strict({"encrypt": 0, "decrypt": 1}, default=2, return_dtype=pl.Int64)
+    return 2 * does + (pl.col("data") != "random").cast(pl.Int64)
+
+
+def _group_title(group: Row) -> str:
+    """A ranked group under its heading: CBC, 1,500 B."""
+    mode = "Stream ciphers" if group["mode"] == "stream" else str(group["mode"]).upper()
+    parts = [mode, *([words.size(group["payload_B"])] if group["payload_B"] else [])]
+    return ", ".join(parts if group["data"] in ("random", "none") else [*parts, group["data"]])
+
+
+def _one_ranking(group: Row, members: pl.DataFrame, unresolved: set[tuple[object, ...]], is_open: bool) -> str:
+    body, place = [], 1
+    for _, tied in members.group_by("tie_group", maintain_order=True):
+        shown = f"{place}=" if tied.height > 1 else str(place)
+        body.append(f"<tbody>{''.join(_ranked(row, shown, unresolved) for row in tied.iter_rows(named=True))}</tbody>")
+        place += tied.height
+    head = ["#Place", "Cipher", "#Cycles per byte", "#95 % interval", "#Times the best", "#95 % interval"]
+    title = _group_title(group)
+    return folded(title, table(f"Ranking: {title}", head, body), is_open)
+
+
+def _ranked(row: Row, place: str, unresolved: set[tuple[object, ...]]) -> str:
+    key = tuple(row[name] for name in ("cipher", "provider", "operation", "payload_B", "data"))
+    cost = row["cycles_per_byte"], row["cycles_per_byte_low"], row["cycles_per_byte_high"]
+    ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
+    is_best = ratio[0] == 1
+    name = f'{text(row["cipher"])} <span class="quiet">{text(row["provider"])}{", unresolved" if key in unresolved else ""}</span>'
+    return (
+        f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(words.estimate(*cost), True)}'
+        f"{cell(words.interval(*cost), True)}{cell('1' if is_best else words.estimate(*ratio), True)}"
+        f"{cell(words.MISSING if is_best else words.interval(*ratio), True)}</tr>"
+    )
+
+
+def cells_table(estimates: pl.DataFrame) -> str:
+    """Every cell with its numbers, its state and, where it is not resolved, the reason."""
+    has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
+    energy = ["#µJ per byte", "#95 % interval", "Evidence"] if has_energy else []
+    head = [
+        *("Cipher", "Does", "#Payload, B", "Data", "State", "#Time a call", "#CPU time", "#Cycles a call"),
+        *("#Cycles per byte", "#± %", "#MB/s", *energy, "Implementation", "Setting", "#Processes", "#Clean", "#Cell", "Reason"),
+    ]
+    rows = "".join(_cell_row(row, has_energy) for row in estimates.iter_rows(named=True))
+    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table")
+
+
+def _cell_row(row: Row, has_energy: bool) -> str:
+    if row["state"] not in DRAWN_STATES:
+        row = row | dict.fromkeys([name for name in row if _is_result(name)])
+    return f'<tr data-state="{text(row["state"])}">{"".join(_cell_columns(row, has_energy))}</tr>'
+
+
+def _is_result(name: str) -> bool:
+    starts = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_")
+    return name.startswith(starts) and not name.endswith("evidence")
+
+
+def _cell_columns(row: Row, has_energy: bool) -> Iterator[str]:
+    cycles = row["cycles"], row["cycles_low"], row["cycles_high"]
+    yield f'<th scope="row">{text(row["cipher"])}</th>'
+    yield cell(words.OPERATION_NAMES.get(row["operation"], row["operation"]))
+    yield cell(f"{row['payload_B']:,}" if row["payload_B"] else words.MISSING, True, row["payload_B"])
+    yield cell(row["data"] if row["payload_B"] else words.MISSING)
+    yield f'<td class="state">{STATE_MARKS.get(row["state"], "")} {text(row["state"])}</td>'
+    yield cell(words.time(row["time_ns"]), True, row["time_ns"])
+    yield cell(words.time(row["cpu_ns"]), True, row["cpu_ns"])
+    yield cell(words.estimate(*cycles), True, row["cycles"])
+    yield cell(words.number(row["cycles_per_byte"]), True, row["cycles_per_byte"])
+    yield cell(words.number(row["half_width_percent"], 2), True, row["half_width_percent"])
+    yield cell(words.number(row["throughput_MB_s"]), True, row["throughput_MB_s"])
+    if has_energy:
+        joules = row["energy_uJ_per_byte"], row["energy_low_uJ_per_byte"], row["energy_high_uJ_per_byte"]
+        yield cell(words.estimate(*joules), True, joules[0])
+        yield cell(words.interval(*joules), True)
+        yield cell(row["energy_evidence"] or words.MISSING)
+    yield cell(" ".join(str(row[name]) for name in ("provider", "backend", "version") if row[name]))
+    yield cell(", ".join(f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)) or "plain")
+    yield cell(str(row["processes"]), True, row["processes"])
+    yield cell(words.percent(row["clean_share"]) if row["clean_share"] is not None else words.MISSING, True, row["clean_share"])
+    yield cell(str(row["cell"]), True, row["cell"])
+    yield f'<td class="reason">{text(row["reason"] or "")}</td>'
+
+
+def without_number_table(estimates: pl.DataFrame) -> str:
+    """The cells that are not resolved, each with its reason; nothing where there are none."""
+    rows = estimates.filter(pl.col("state") != "resolved")
+    if rows.is_empty():
+        return ""
+    order = {state: place for place, state in enumerate(("failed", "invalid", "unresolved"))}
+    ordered = sorted(rows.iter_rows(named=True), key=lambda row: (order.get(row["state"], 9), row["cell"]))
+    body = (
+        f'<tr><td class="state">{STATE_MARKS.get(row["state"], "")} {text(row["state"])}</td>'
+        f'<th scope="row">{text(row["cipher"])}</th>{cell(cell_words(row))}'
+        f'<td class="reason">{text(row["reason"] or "no reason was recorded")}</td></tr>'
+        for row in ordered
+    )
+    return table("Cells that are not resolved", ["State", "Cipher", "Does", "Reason"], body)
+
+
+def cell_words(row: Row) -> str:
+    """What a cell does, in words: encrypt, 1,500 B, random."""
+    does = words.OPERATION_NAMES.get(row["operation"], row["operation"])
+    return f"{does}, {words.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does

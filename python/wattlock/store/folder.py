@@ -1,0 +1,182 @@
+"""A run on disk.
+
+While measuring: `plan.jsonl` and `records.jsonl`, which only grows. At the end: `plan.jsonl`, `batches.parquet` and
+`headers.jsonl` (every record that is no batch), sealed by `SHA256SUMS`. Appending does not wait for the disk: a killed
+process loses nothing, a pulled plug may lose the last seconds. Sealing does wait.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import polars as pl
+
+from wattlock.errors import StoreError
+from wattlock.store import plan, seal
+from wattlock.store.disk import named, write_whole
+from wattlock.store.index import Index
+from wattlock.store.journal import Journal
+from wattlock.store.records import Other, Recovery, slice_columns
+from wattlock.study import Cell
+
+
+class RunFolder:
+    """One run: a study carried out on one device once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal = Journal(path / seal.RECORDS)
+        self._index = Index(path)
+
+    @classmethod
+    def create(cls, path: str | Path, plan_lines: Iterable[dict[str, Any]]) -> Self:
+        """Makes the folder of a new run, with its plan.
+
+        Raises StoreError where the folder holds something, DiskFull where there is no room.
+        """
+        path = Path(path)
+        with named(path):
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                hint = "give another folder, or go on with `--resume`"
+                raise StoreError(f"run {path}: the folder is not empty", hint=hint)
+            (path / seal.RECORDS).touch()
+            write_whole(path / plan.NAME, plan.encode(plan_lines))
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Opens a run, sealed or not.
+
+        Raises StoreError where it is no run, lacks a file, holds a damaged one, or has an unknown schema version.
+        """
+        run = cls(Path(path))
+        run.plan()
+        for name in seal.SEALED if run.is_sealed else (seal.RECORDS,):
+            if not (run.path / name).is_file():
+                raise StoreError(f"run {run.path}: {name} is missing", hint="take it from a copy, or measure again")
+        if run.is_sealed:
+            seal.check_batches(run.path)
+        return run
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return str(self.plan()[0].get("id", self.path.name))
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the run is finished for good."""
+        return (self.path / seal.SUMS).is_file()
+
+    def plan(self) -> list[dict[str, Any]]:
+        """The lines of the plan: the study first, then inputs and cells."""
+        return self._plan
+
+    def cells(self) -> list[Cell]:
+        """The cells as planned."""
+        return plan.cells_of(self.path, self.plan())
+
+    def append(self, data: bytes) -> None:
+        """Adds whole record lines as a probe wrote them.
+
+        Raises DiskFull where there is no room: what fits whole is kept; StoreError where the run is sealed.
+        """
+        self._refuse_sealed()
+        self._journal.append(data)
+
+    def recover(self) -> Recovery:
+        """Cuts a last line that was not written to its end, notes that among the records, and says what is there.
+
+        Raises StoreError naming a line that is no record, or where the run is sealed.
+        """
+        self._refuse_sealed()
+        cut_B = self._journal.cut()
+        if cut_B:
+            self._journal.append(b'{"kind":"cut","cut_B":%d}\n' % cut_B)
+        index = self._followed()
+        seen = index.seen
+        return Recovery(cut_B, index.complete, seen - index.complete, max(seen, default=-1) + 1)
+
+    def complete(self) -> frozenset[int]:
+        """The processes that ended with all their batches."""
+        if not self.is_sealed:
+            return self._followed().complete
+        ended = self.scan().filter("complete").select(pl.col("process").unique()).collect(engine="streaming")
+        return frozenset(ended["process"])
+
+    def records(self, kind: str) -> list[dict[str, Any]]:
+        """All records of a kind that is not `batch`, in their order, unknown fields included."""
+        return [other.parsed() for other in self._others() if other.kind == kind]
+
+    def headers(self) -> list[dict[str, Any]]:
+        """The header of each process, complete or not."""
+        return self.records("header")
+
+    def failures(self) -> list[dict[str, Any]]:
+        """The cells that could not be measured, and why."""
+        return self.records("failure")
+
+    def scan(self) -> pl.LazyFrame:
+        """All batches: the columns of a batch record, `extra` (unknown fields as JSON or null), `complete`.
+
+        `complete` says whether the batch's process ended. The frame of an unsealed run shows what there is now.
+        """
+        if self.is_sealed:
+            return pl.scan_parquet(self.path / seal.BATCHES)
+        return seal.lazy(self._followed(), self._journal)
+
+    def batches_of(self, process: int) -> pl.DataFrame:
+        """The batches of one process: the columns of `scan` but for `complete`."""
+        if self.is_sealed:
+            return self.scan().filter(pl.col("process") == process).drop("complete").collect()
+        frames = list(self._followed().frames(self._journal, process))
+        return pl.concat(frames) if frames else pl.DataFrame(schema=slice_columns())
+
+    def seal(self) -> None:
+        """Compacts the records and seals the run. May be cut off anywhere and called again.
+
+        Raises DiskFull or StoreError; the records are kept then.
+        """
+        if not self.is_sealed:
+            self.recover()
+            seal.compact(self.path, self._index, self._journal)
+        self.close()
+        seal.drop_records(self.path)
+
+    def verify(self) -> None:
+        """Hashes the files of a sealed run again; raises StoreError naming the one that differs."""
+        seal.verify(self.path)
+
+    def close(self) -> None:
+        """Lets another process append to this run."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @cached_property
+    def _plan(self) -> list[dict[str, Any]]:
+        return plan.read(self.path)
+
+    def _followed(self) -> Index:
+        self._index.follow(self._journal)
+        return self._index
+
+    def _others(self) -> list[Other]:
+        return self._sealed_others if self.is_sealed else self._followed().others
+
+    @cached_property
+    def _sealed_others(self) -> list[Other]:
+        return seal.sealed_others(self.path)
+
+    def _refuse_sealed(self) -> None:
+        if self.is_sealed:
+            raise StoreError(f"run {self.path}: a sealed run never changes", hint="`wattlock run` makes a new one")

@@ -1,0 +1,93 @@
+"""What lies where in the records of a run: read once, slice by slice, and carried on as the file grows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from wattlock.errors import StoreError
+from wattlock.store.journal import Journal
+from wattlock.store.records import NotARecord, Other, parse
+from wattlock.store.schema import check_version
+
+
+class Span(NamedTuple):
+    """Whole lines of the journal, about 16 MiB or fewer, and the processes whose batches are among them."""
+
+    start: int
+    size_B: int
+    processes: frozenset[int]
+
+
+@dataclass
+class Index:
+    """The records of a run but for its batches, and where those are.
+
+    * `others`: every record that is no batch, in its order.
+    * `batches`: how many batches each process has.
+    """
+
+    folder: Path
+    spans: list[Span] = field(default_factory=list)
+    others: list[Other] = field(default_factory=list)
+    batches: Counter[int] = field(default_factory=Counter)
+    _began: set[int] = field(default_factory=set)
+    _ended: dict[int, int | None] = field(default_factory=dict)
+    _end_B: int = 0
+    _lines: int = 0
+
+    def follow(self, journal: Journal) -> None:
+        """Reads what was appended since the last time.
+
+        Raises StoreError naming the line that is no record, or a schema version that is not known.
+        """
+        for start, data in journal.slices(self._end_B):
+            try:
+                batches, others, lines = parse(data)
+            except NotARecord as error:
+                what = f"line {self._lines + error.index + 1} of {journal.path.name} {error}"
+                hint = "the file was changed; take it from a copy, or take this line out"
+                raise StoreError(f"run {self.folder}: {what}", hint=hint) from error
+            for other in others:
+                self.note(other)
+            counts = dict(batches["process"].value_counts().iter_rows())
+            self.batches.update(counts)
+            self.spans.append(Span(start, len(data), frozenset(counts)))
+            self._end_B = start + len(data)
+            self._lines += lines
+
+    def note(self, other: Other) -> None:
+        """Takes in a record that is no batch."""
+        self.others.append(other)
+        if other.kind not in ("header", "end"):
+            return
+        record = other.parsed()
+        process = record.get("process")
+        if not isinstance(process, int):
+            raise StoreError(f"run {self.folder}: a {other.kind} record has no process", hint="the file was changed")
+        if other.kind == "header":
+            check_version(str(self.folder), record.get("schema"))
+            self._began.add(process)
+        else:
+            self._ended[process] = record.get("batches")
+
+    @property
+    def complete(self) -> frozenset[int]:
+        """Processes with a header, an end, and as many batches as the end says."""
+        ended = (p for p, said in self._ended.items() if said is None or said == self.batches[p])
+        return frozenset(self._began.intersection(ended))
+
+    @property
+    def seen(self) -> frozenset[int]:
+        """Processes of which there is any record."""
+        return frozenset(self._began | set(self._ended) | set(self.batches))
+
+    def frames(self, journal: Journal, process: int | None = None) -> Iterator[pl.DataFrame]:
+        """The batches slice by slice, only those of `process` where it is given."""
+        for span in tuple(self.spans):
+            if process is None or process in span.processes:
+                batches = parse(journal.read(span.start, span.size_B)).batches
+                yield batches if process is None else batches.filter(pl.col("process") == process)

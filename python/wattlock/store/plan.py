@@ -1,0 +1,109 @@
+"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a cell."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import StoreError
+from wattlock.store.schema import SCHEMA, check_version
+from wattlock.study import Cell, InputFile, Study
+
+NAME = "plan.jsonl"
+_CELL_FIELDS = [field.name for field in fields(Cell)]
+
+
+def run_id(study_id: str, created: datetime, seed: int) -> str:
+    """The name of a run: study, minute in UTC, last 16 bits of the seed, as `first-look-20261121-0216-3f9a`."""
+    return f"{study_id}-{created.astimezone(UTC):%Y%m%d-%H%M}-{seed & 0xFFFF:04x}"
+
+
+def plan_lines(
+    study: Study,
+    cells: Sequence[Cell],
+    inputs: Sequence[InputFile] = (),
+    *,
+    id: str,  # noqa: A002 - the record's own name for it
+    created: datetime,
+    seed: int,
+    probe_sha256: str,
+    device: str | None,
+) -> list[dict[str, Any]]:
+    """The lines of a plan.
+
+    * `cells`: as planned, those of the study and those that watch over it.
+    * `inputs`: the user's files; their size and SHA-256 stand in the plan, never their path.
+    * `created`: with its time zone; `device`: the card asked for, None without one.
+    """
+    first = {
+        "kind": "study",
+        "schema": SCHEMA,
+        "id": id,
+        "created": created.astimezone(UTC).isoformat(timespec="seconds"),
+        "wattlock": _version(),
+        "seed": seed,
+        "probe_sha256": probe_sha256,
+        "device": device,
+        "study": study.model_dump(mode="json"),
+    }
+    given = ({"kind": "input", "data": one.label, "size_B": one.size_B, "sha256": one.sha256} for one in inputs)
+    return [first, *given, *({"kind": "cell", **asdict(cell)} for cell in cells)]
+
+
+def encode(lines: Iterable[dict[str, Any]]) -> Iterable[bytes]:
+    """The lines of a plan as they stand in its file."""
+    return (json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines)
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a run's plan, unknown fields included.
+
+    Raises StoreError where the folder is no run, its plan is damaged, or of a schema version that is not known.
+    """
+    try:
+        text = (folder / NAME).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        what = f"is not a run: it has no {NAME}" if folder.exists() else "there is no such folder"
+        raise StoreError(f"run {folder}: {what}", hint="`wattlock run first-look` makes a run under runs/") from None
+    except OSError as error:
+        what = f"run {folder}: {NAME} can't be read: {error.strerror}"
+        raise StoreError(what, hint="check its permissions") from error
+    lines = [_line(folder, number, line) for number, line in enumerate(text.splitlines(), 1)]
+    if not lines or lines[0].get("kind") != "study":
+        raise _damaged(folder, 1, "does not hold the study")
+    check_version(str(folder), lines[0].get("schema"))
+    return lines
+
+
+def cells_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Cell]:
+    """The cells of a plan."""
+    try:
+        planned = [line for line in lines if line["kind"] == "cell"]
+        return [Cell(**{field: line[field] for field in _CELL_FIELDS}) for line in planned]
+    except KeyError as error:
+        raise StoreError(f"run {folder}: a cell of {NAME} has no {error}", hint="the file was changed") from None
+
+
+def _version() -> str | None:
+    """The version of this package; None where it runs from its sources without being installed."""
+    try:
+        return version("wattlock")
+    except PackageNotFoundError:
+        return None
+
+
+def _line(folder: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict) or "kind" not in parsed:
+        raise _damaged(folder, number, "is no plan line")
+    return parsed
+
+
+def _damaged(folder: Path, number: int, what: str) -> StoreError:
+    return StoreError(f"run {folder}: line {number} of {NAME} {what}", hint="the file was changed; take it from a copy")

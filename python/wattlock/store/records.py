@@ -1,0 +1,133 @@
+"""Record lines, a slice at a time: batches as a frame, everything else as it was written."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wattlock.store.schema import batch_columns, required_columns
+
+# The probe writes the kind first; a line that begins otherwise is parsed to learn what it is.
+_BATCH = b'{"kind":"batch",'
+_NAME_END = b'":'
+
+
+class NotARecord(ValueError):  # noqa: N818 - named by what was found
+    """A whole line that is no record; `index` counts the slice's lines from 0."""
+
+    def __init__(self, index: int, why: str) -> None:
+        super().__init__(why)
+        self.index = index
+
+
+class Other(NamedTuple):
+    """A record that is no batch: its kind, and its line as it was written, without the line's end."""
+
+    kind: str
+    line: bytes
+
+    def parsed(self) -> dict[str, Any]:
+        """The record as a dictionary, unknown fields included."""
+        record: dict[str, Any] = json.loads(self.line)
+        return record
+
+
+class Parsed(NamedTuple):
+    """A slice: its batches (columns of `slice_columns`), its other records, and how many lines it has."""
+
+    batches: pl.DataFrame
+    others: list[Other]
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a run holds that was interrupted.
+
+    * `cut_B`: bytes of a last line that was not written to its end, and is cut.
+    * `complete`: processes that ended with all their batches; the estimates rest on these.
+    * `incomplete`: processes that began and did not end.
+    * `next_process`: the number for the next process; numbers are not used twice.
+    """
+
+    cut_B: int
+    complete: frozenset[int]
+    incomplete: frozenset[int]
+    next_process: int
+
+
+def slice_columns() -> dict[str, type[pl.DataType]]:
+    """The columns of a batch record, and `extra`: its unknown fields as a JSON object, null where there are none."""
+    return {**batch_columns(), "extra": pl.String}
+
+
+def parse(data: bytes) -> Parsed:
+    """Reads whole lines.
+
+    Raises NotARecord with the index of the first line that is no record.
+    """
+    lines = data.split(b"\n")
+    lines.pop()
+    batches, others = [], []
+    for index, line in enumerate(lines):
+        if line.startswith(_BATCH):
+            batches.append(line)
+            continue
+        kind = _kind(line, index)
+        if kind == "batch":
+            batches.append(line)
+        else:
+            others.append(Other(kind, line))
+    try:
+        frame = _frame(batches)
+    except (pl.exceptions.PolarsError, ValueError):
+        _name_the_line(lines)
+        raise
+    return Parsed(frame, others, len(lines))
+
+
+def _kind(line: bytes, index: int) -> str:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise NotARecord(index, "is not JSON") from None
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if not isinstance(kind, str):
+        raise NotARecord(index, "has no kind")
+    return kind
+
+
+def _frame(lines: Sequence[bytes]) -> pl.DataFrame:
+    if not lines:
+        return pl.DataFrame(schema=slice_columns())
+    text = b"\n".join(lines)
+    frame = pl.read_ndjson(text, schema=batch_columns())
+    missing = frame.select(pl.col(required_columns()).null_count()).row(0)
+    if frame.height != len(lines) or any(missing):
+        raise ValueError("a batch without all of its fields")
+    return frame.with_columns(_extras(text, lines))
+
+
+def _extras(text: bytes, lines: Sequence[bytes]) -> pl.Series:
+    """Unknown fields of each line, where all required ones are there.
+
+    Only where the text has more names than the known ones is each line parsed.
+    """
+    known = {"kind", *batch_columns()}
+    optional = known.difference(required_columns(), ["kind"])
+    expected = len(lines) * (1 + len(required_columns())) + sum(text.count(b'"%s":' % n.encode()) for n in optional)
+    if text.count(_NAME_END) == expected:
+        return pl.Series("extra", [None], dtype=pl.String).new_from_index(0, len(lines))
+    unknown = ({k: v for k, v in json.loads(line).items() if k not in known} for line in lines)
+    return pl.Series("extra", [json.dumps(one) if one else None for one in unknown], dtype=pl.String)
+
+
+def _name_the_line(lines: Sequence[bytes]) -> None:
+    for index, line in enumerate(lines):
+        if _kind(line, index) == "batch":
+            try:
+                _frame([line])
+            except (pl.exceptions.PolarsError, ValueError):
+                raise NotARecord(index, "is no batch that the schema knows") from None

@@ -1,0 +1,73 @@
+"""The schema of the records, generated from the Rust types that write them, as columns of a frame."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+
+from wattlock.errors import StoreError
+
+SCHEMA = 1
+"""The version of records that this wattlock writes; `SCHEMA` of the probe."""
+
+KNOWN = (1,)
+"""The versions that it reads."""
+
+# All integers are signed and 64 bits wide: differences of unsigned columns would wrap.
+_TYPES: Mapping[str, type[pl.DataType]] = {
+    "integer": pl.Int64,
+    "number": pl.Float64,
+    "boolean": pl.Boolean,
+    "string": pl.String,
+}
+
+
+def check_version(run: str, version: object) -> None:
+    """Raises StoreError where records of `version` can't be read; `run` is named in it."""
+    if version not in KNOWN:
+        known = ", ".join(map(str, KNOWN))
+        hint = "the wattlock that wrote it, or a newer one, reads it"
+        raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {known}", hint=hint)
+
+
+@cache
+def batch_columns() -> dict[str, type[pl.DataType]]:
+    """The columns of a batch record with their types, in the order of the schema."""
+    return {name: _column(spec) for name, spec in _batch()["properties"].items()}
+
+
+@cache
+def required_columns() -> tuple[str, ...]:
+    """The columns of a batch record that are never null."""
+    properties = _batch()["properties"]
+    return tuple(name for name in _batch()["required"] if "null" not in _kinds(properties[name]))
+
+
+@cache
+def _record() -> dict[str, Any]:
+    text = (files("wattlock") / "data" / "records.schema.json").read_text(encoding="utf-8")
+    record: dict[str, Any] = json.loads(text)["record"]
+    return record
+
+
+def _batch() -> dict[str, Any]:
+    batch: dict[str, Any] = _record()["$defs"]["BatchRecord"]
+    return batch
+
+
+def _column(spec: Mapping[str, Any]) -> type[pl.DataType]:
+    (kind,) = set(_kinds(spec)) - {"null"}
+    return _TYPES[kind]
+
+
+def _kinds(spec: Mapping[str, Any]) -> Iterator[str]:
+    """The JSON types that a schema allows, references and alternatives followed."""
+    if "$ref" in spec:
+        yield from _kinds(_record()["$defs"][spec["$ref"].rsplit("/", 1)[-1]])
+    for alternative in (*spec.get("anyOf", ()), *spec.get("oneOf", ())):
+        yield from _kinds(alternative)
+    kind = spec.get("type", [])
+    yield from [kind] if isinstance(kind, str) else kind

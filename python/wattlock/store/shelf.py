@@ -1,0 +1,47 @@
+"""Where runs lie: `runs/<id>`."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wattlock.errors import StoreError
+from wattlock.store import plan
+from wattlock.study.problems import suggestion
+
+ROOT = Path("runs")
+LAST = "last"
+
+
+def runs(root: Path = ROOT) -> list[Path]:
+    """The run folders under `root`, the oldest first; what is no run, or not readable, is left out."""
+    if not root.is_dir():
+        return []
+    made = [(created, path) for path in root.iterdir() if (created := _created(path)) is not None]
+    return [path for _, path in sorted(made)]
+
+
+def find(name_or_path: str | Path, root: Path = ROOT) -> Path:
+    """The folder of a run.
+
+    * `name_or_path`: its path, its id, or `last` for the one that began last under `root`.
+
+    Raises StoreError where there is none.
+    """
+    name, path = str(name_or_path), Path(name_or_path)
+    if name == LAST:
+        made = runs(root)
+        if not made:
+            raise StoreError(f"there is no run under {root}", hint="`wattlock run first-look` makes one")
+        return made[-1]
+    for candidate in (root / path, path):
+        if candidate.is_dir():
+            return candidate
+    known = [run.name for run in runs(root)]
+    hint = suggestion(name, known, "there are") if known else "`wattlock run first-look` makes one"
+    raise StoreError(f"there is no run {name}, neither here nor under {root}", hint=hint)
+
+
+def _created(path: Path) -> datetime | None:
+    try:
+        return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC)
+    except (StoreError, KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,206 @@
+"""A study: the question, the grid of factors, the repeats and the smallest effect that matters, read from TOML."""
+
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from wattlock.study.problems import Problem, path_of, refusal, shown, suggestion, translated
+from wattlock.study.samples import SampleKind
+
+Operation = Literal["encrypt", "decrypt", "key_setup"]
+Keying = Literal["ready", "each"]
+Encoding = Literal["raw", "base64", "hex"]
+Placement = Literal["hot", "L2", "DRAM"]
+Pattern = Literal["independent", "chained"]
+
+# 64 MiB: with packets of 128 MiB together (placement DRAM) that leaves two.
+LARGEST_PAYLOAD_B = 64 * 2**20
+# Packets of 512 KiB together (placement L2); a ring of one would be hot.
+LARGEST_L2_PAYLOAD_B = 256 * 2**10
+# The t interval over processes is held to what it says from five on (METHOD.md).
+FEWEST_PROCESSES = 5
+MOST_PROCESSES = 1000
+
+Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
+Percent = Annotated[float, Field(gt=0, le=100)]
+
+
+class Table(BaseModel):
+    """A table of a study: no unknown key, no value of a wrong type made to fit."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Grid(Table):
+    """Factors whose every combination is a cell.
+
+    Either `payload_B` (bytes, drawn from the seed) or `data` (whole files of a kind, each `file_B` of the study long).
+    A key setup has no payload, and none of the factors from `keying` to `pattern`: it is one cell a cipher.
+    """
+
+    cipher: list[str] = Field(min_length=1)
+    provider: list[str] = Field(default=["rustcrypto"], min_length=1)
+    operation: list[Operation] = Field(min_length=1)
+    keying: list[Keying] = Field(default=["ready"], min_length=1)
+    encoding: list[Encoding] = Field(default=["raw"], min_length=1)
+    placement: list[Placement] = Field(default=["hot"], min_length=1)
+    pattern: list[Pattern] = Field(default=["independent"], min_length=1)
+    payload_B: list[Size] | None = Field(default=None, min_length=1)
+    data: list[SampleKind] | None = Field(default=None, min_length=1)
+
+
+class Study(Table):
+    """A question to a machine, and how it is put.
+
+    * `target_percent`: half-width of the 95 % interval at which a cell is done.
+    * `smallest_effect_percent`: the smallest difference worth claiming.
+    * `looks`: after how many processes the intervals are looked at.
+    * `file_B`: size to which the sample files are grown, bytes.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)
+    title: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    target_percent: Percent = 1.0
+    smallest_effect_percent: Percent = 1.0
+    looks: list[Annotated[int, Field(le=MOST_PROCESSES)]] = Field(default=[5, 8, 12, 20, 30], min_length=1)
+    file_B: Size = 350_000
+    grid: list[Grid] = Field(min_length=1)
+
+    _origin: str = PrivateAttr(default="")
+
+    @property
+    def origin(self) -> str:
+        """The study's file as the user named it, for errors."""
+        return self._origin or f"{self.id}.toml"
+
+    def ciphers(self) -> dict[str, str]:
+        """All cipher ids that the grids name, each with the path of the key that names it first."""
+        found: dict[str, str] = {}
+        for g, grid in enumerate(self.grid):
+            for c, cipher in enumerate(grid.cipher):
+                found.setdefault(cipher, f"grid[{g}].cipher[{c}]")
+        return found
+
+    def samples(self) -> list[str]:
+        """The kinds of sample files that the grids ask for, each once."""
+        return list(dict.fromkeys(kind for grid in self.grid for kind in grid.data or []))
+
+
+def names() -> list[str]:
+    """The studies that come with wattlock, by name."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _shelf().iterdir() if entry.name.endswith(".toml"))
+
+
+def load(name_or_path: str | Path) -> Study:
+    """Reads a study.
+
+    * `name_or_path`: the name of a study that comes with wattlock, or the path of a TOML file.
+
+    Raises StudyError where there is no such study, or naming the first thing that is wrong with it.
+    """
+    name = str(name_or_path)
+    if not isinstance(name_or_path, Path) and name in names():
+        return _parse(f"{name}.toml", _read(_shelf() / f"{name}.toml", name))
+    path = Path(name_or_path)
+    if path.is_file():
+        return _parse(str(path), _read(path, name))
+    known = names()
+    what = "is not a file" if path.exists() else "there is no such study"
+    stem = path.name.removesuffix(".toml")
+    raise refusal(name, [Problem("", what, suggestion(stem, known, "the studies are"))])
+
+
+def _shelf() -> Traversable:
+    return files("wattlock") / "data" / "studies"
+
+
+def _read(source: Traversable, name: str) -> bytes:
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise refusal(name, [Problem("", f"can't be read: {error.strerror}")]) from error
+
+
+def _parse(origin: str, text: bytes) -> Study:
+    try:
+        tables = tomllib.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else error
+        raise refusal(origin, [Problem("", f"not TOML: {why}")]) from error
+    try:
+        study = Study.model_validate(tables)
+    except ValidationError as error:
+        raise refusal(origin, _translated(error)) from error
+    study._origin = origin
+    problems = [*_look_problems(study.looks), *_grid_problems(study)]
+    if problems:
+        raise refusal(origin, problems)
+    return study
+
+
+def _translated(error: ValidationError) -> list[Problem]:
+    # An unknown key is the cause where the key that was meant is missing too: it comes first.
+    errors = sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
+    return [translated(one, _keys_at(one["loc"])) for one in errors]
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    return list((Grid if location[0] == "grid" and len(location) > 1 else Study).model_fields)
+
+
+def _look_problems(looks: list[int]) -> Iterator[Problem]:
+    if looks[0] < FEWEST_PROCESSES:
+        yield Problem("looks[0]", f"must be at least {FEWEST_PROCESSES}, is {looks[0]}")
+    for index in range(1, len(looks)):
+        if looks[index] <= looks[index - 1]:
+            what = f"must be more than {looks[index - 1]}, the look before, is {looks[index]}"
+            yield Problem(f"looks[{index}]", what)
+
+
+def _grid_problems(study: Study) -> Iterator[Problem]:
+    for number, grid in enumerate(study.grid):
+        here = path_of(("grid", number))
+        yield from _duplicates(here, grid)
+        yield from _payload_problems(here, grid)
+        yield from _size_problems(here, grid, study.file_B)
+        if "chained" in grid.pattern and "decrypt" in grid.operation:
+            at = grid.pattern.index("chained")
+            hint = "give encrypt a grid of its own for the chained pattern"
+            yield Problem(f"{here}.pattern[{at}]", "decrypted packets do not wait for one another", hint)
+
+
+def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:
+    for key in Grid.model_fields:
+        values = getattr(grid, key) or []
+        for index, value in enumerate(values):
+            if value in values[:index]:
+                first = values.index(value)
+                yield Problem(f"{here}.{key}[{index}]", f"{shown(value)} stands in {here}.{key}[{first}] already")
+
+
+def _payload_problems(here: str, grid: Grid) -> Iterator[Problem]:
+    if grid.operation == ["key_setup"]:
+        for key in sorted(grid.model_fields_set - {"cipher", "provider", "operation"}):
+            yield Problem(f"{here}.{key}", "a key setup alone has no such factor", f"leave {key} out of this grid")
+    elif grid.payload_B is None and grid.data is None:
+        kinds = ", ".join(f'"{kind}"' for kind in get_args(SampleKind))
+        yield Problem(here, "nothing to work on", f"give payload_B = [64, 1500] (bytes) or data = [{kinds}]")
+    elif grid.payload_B is not None and grid.data is not None:
+        yield Problem(here, "has payload_B and data", "give them a grid each")
+
+
+def _size_problems(here: str, grid: Grid, file_B: int) -> Iterator[Problem]:
+    if "L2" not in grid.placement:
+        return
+    sizes = [(f"{here}.payload_B[{index}]", size) for index, size in enumerate(grid.payload_B or [])]
+    if grid.data is not None:
+        sizes.append(("file_B", file_B))
+    for path, size_B in sizes:
+        if size_B > LARGEST_L2_PAYLOAD_B:
+            yield Problem(path, f"must be at most {LARGEST_L2_PAYLOAD_B} where placement is L2, is {size_B}")

@@ -1,0 +1,227 @@
+"""Cells: how a grid becomes them, and the choice among them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wattlock.errors import StudyError
+from wattlock.study import CatalogueRow, Cell, Grid, InputFile, Study, expand, load, only
+
+FILES = [InputFile("input-1", Path("/letter"), 900, "aa"), InputFile("input-2", Path("/film"), 300_000, "bb")]
+
+
+def row(cipher: str) -> CatalogueRow:
+    """Give a catalogue row, made up from the id."""
+    family, _, mode = cipher.rpartition("-")
+    return CatalogueRow(
+        id=cipher,
+        card=cipher,
+        family=family.rstrip("0123456789"),
+        mode=mode,
+        provider="rustcrypto",
+        backend="soft",
+        version="1",
+        key_bits=128,
+        effective_bits=128,
+        block_bits=128,
+        rounds=None,
+        iv_B=16,
+        timing="constant",
+        proof="",
+        source="",
+    )
+
+
+def rows(ciphers: Iterable[str]) -> dict[str, CatalogueRow]:
+    """Give the catalogue rows of some ids."""
+    return {cipher: row(cipher) for cipher in ciphers}
+
+
+def study(*grids: dict[str, object], **more: object) -> Study:
+    """Give a study of these grids; what a grid leaves out is one cipher's encryption."""
+    defaults = {"cipher": ["aes128-cbc"], "operation": ["encrypt"]}
+    whole = {"id": "mine", "title": "t", "question": "q", "grid": [defaults | grid for grid in grids]}
+    return Study.model_validate(whole | more)
+
+
+def cells(*grids: dict[str, object], inputs: Iterable[InputFile] = ()) -> list[Cell]:
+    """Expand a study of these grids."""
+    one = study(*grids)
+    return expand(one, rows(one.ciphers()), list(inputs))
+
+
+def test_the_factors_of_a_grid_are_crossed_in_the_order_of_the_file() -> None:
+    found = cells({"cipher": ["des-cbc", "aes128-cbc"], "operation": ["encrypt", "decrypt"], "payload_B": [64, 14]})
+    assert [(c.cell, c.cipher, c.operation, c.payload_B) for c in found] == [
+        (0, "des-cbc", "encrypt", 64),
+        (1, "des-cbc", "encrypt", 14),
+        (2, "des-cbc", "decrypt", 64),
+        (3, "des-cbc", "decrypt", 14),
+        (4, "aes128-cbc", "encrypt", 64),
+        (5, "aes128-cbc", "encrypt", 14),
+        (6, "aes128-cbc", "decrypt", 64),
+        (7, "aes128-cbc", "decrypt", 14),
+    ]
+    assert {(c.role, c.data) for c in found} == {("study", "random")}
+
+
+def test_every_factor_reaches_the_cell() -> None:
+    factors = {"keying": ["each"], "encoding": ["hex"], "placement": ["DRAM"], "pattern": ["chained"]}
+    expected = Cell(0, "study", "aes128-cbc", "rustcrypto", "encrypt", "each", "hex", "DRAM", "chained", 64, "random")
+    assert cells({"payload_B": [64], **factors}) == [expected]
+
+
+def test_a_cell_that_two_grids_name_is_measured_once() -> None:
+    found = cells({"payload_B": [64, 14]}, {"payload_B": [14, 1500]})
+    assert [(c.cell, c.payload_B) for c in found] == [(0, 64), (1, 14), (2, 1500)]
+
+
+def test_two_names_of_one_cipher_are_one_cell() -> None:
+    one = study({"cipher": ["rc2-64-e64-cbc", "rc2-64-cbc"], "payload_B": [64]})
+    known = {"rc2-64-e64-cbc": row("rc2-64-cbc"), "rc2-64-cbc": row("rc2-64-cbc")}
+    assert [cell.cipher for cell in expand(one, known)] == ["rc2-64-cbc"]
+
+
+def test_a_key_setup_is_one_cell_a_cipher_whatever_it_is_crossed_with() -> None:
+    found = cells({"operation": ["encrypt", "key_setup"], "payload_B": [64, 14], "encoding": ["raw", "hex"]})
+    setups = [cell for cell in found if cell.operation == "key_setup"]
+    assert len(found) == 5
+    assert [(c.payload_B, c.data, c.keying, c.encoding, c.placement) for c in setups] == [
+        (0, "none", "ready", "raw", "hot")
+    ]
+
+
+def test_sample_files_have_the_size_of_the_study() -> None:
+    one = study({"data": ["video", "text"]}, file_B=5000)
+    assert [(c.data, c.payload_B) for c in expand(one, rows(one.ciphers()))] == [("video", 5000), ("text", 5000)]
+
+
+def test_inputs_take_the_place_of_the_sample_files_and_keep_their_size() -> None:
+    found = cells({"data": ["text", "image"]}, {"payload_B": [64]}, inputs=FILES)
+    assert [(c.data, c.payload_B) for c in found] == [("input-1", 900), ("input-2", 300_000), ("random", 64)]
+
+
+def test_inputs_to_a_study_without_files_are_refused() -> None:
+    with pytest.raises(StudyError) as caught:
+        cells({"payload_B": [64]}, inputs=FILES)
+    assert caught.value.message == "study mine.toml: has no grid with data, nothing would work on the inputs"
+    assert caught.value.hint == 'add a [[grid]] with data = ["text"]: its files are replaced by the inputs'
+
+
+def test_an_input_too_large_for_its_placement_is_refused() -> None:
+    with pytest.raises(StudyError, match="an input of 300000 B is over the 262144 B that placement L2 takes"):
+        cells({"data": ["text"], "placement": ["L2"]}, inputs=FILES)
+
+
+@pytest.mark.parametrize(
+    ("nearest", "hint"),
+    [
+        ("aes128-cbc", 'did you mean "aes128-cbc"? `wattlock ciphers` lists all of them'),
+        (None, "`wattlock ciphers` lists all of them"),
+    ],
+)
+def test_an_unknown_cipher_is_named_with_its_place_and_the_nearest(nearest: str | None, hint: str) -> None:
+    one = study({"cipher": ["des-cbc", "aes128cbc"], "payload_B": [64]})
+    with pytest.raises(StudyError) as caught:
+        expand(one, rows(["des-cbc"]), nearest={"aes128cbc": nearest})
+    assert caught.value.message == 'study mine.toml: grid[0].cipher[1]: no cipher "aes128cbc"'
+    assert caught.value.hint == hint
+
+
+def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
+    with pytest.raises(StudyError) as caught:
+        cells({"provider": ["rustcrypto", "libressl"], "payload_B": [64]})
+    assert caught.value.message == 'study mine.toml: grid[0].provider[1]: no provider "libressl"'
+    assert caught.value.hint == "the providers are: rustcrypto"
+
+
+def test_the_first_look_asks_what_it_says() -> None:
+    one = load("first-look")
+    found = expand(one, rows(one.ciphers()))
+    assert Counter(cell.operation for cell in found) == {"encrypt": 124 + 40, "decrypt": 124, "key_setup": 18}
+    assert Counter(cell.data for cell in found if cell.data not in ("random", "none")) == dict.fromkeys(
+        ["text", "image", "audio", "video"], 10
+    )
+    assert {cell.payload_B for cell in found if cell.data == "random"} == {14, 64, 1500, 16384}
+
+
+CHOICES = cells(
+    {"cipher": ["aes128-cbc", "aes256-cbc", "des-cbc"], "operation": ["encrypt", "decrypt"], "payload_B": [64, 1500]}
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "count"),
+    [
+        ("cipher=aes*", 8),
+        ("cipher=aes*,operation=decrypt", 4),
+        ("cipher=aes128*,cipher=des*", 8),
+        (" family = des , payload_B=64 ", 2),
+        ("rounds=None", 12),
+        ("cipher=*", 12),
+    ],
+)
+def test_only_keeps_what_matches_every_field(expression: str, count: int) -> None:
+    chosen = only(CHOICES, rows(cell.cipher for cell in CHOICES), expression)
+    assert len(chosen) == count
+    assert [cell.cell for cell in chosen] == list(range(count))
+
+
+@pytest.mark.parametrize(
+    ("expression", "message", "hint"),
+    [
+        ("ciper=aes*", '--only "ciper=aes*": no field "ciper"', 'did you mean "cipher"?'),
+        (
+            "cipher=rc4*",
+            '--only "cipher=rc4*": none of 12 cells matches',
+            "`--dry-run` without `--only` lists the cells",
+        ),
+        ("aes*", '--only "aes*": "aes*" is not FIELD=GLOB', "for example cipher=aes*"),
+        ("", '--only "": "" is not FIELD=GLOB', "for example cipher=aes*"),
+        ("cipher=aes*,", '--only "cipher=aes*,": "" is not FIELD=GLOB', "for example cipher=aes*"),
+    ],
+)
+def test_only_names_what_it_does_not_understand(expression: str, message: str, hint: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        only(CHOICES, rows(cell.cipher for cell in CHOICES), expression)
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def several(*values: str) -> st.SearchStrategy[list[str]]:
+    """Some of these values, each once."""
+    return st.lists(st.sampled_from(values), min_size=1, unique=True)
+
+
+GRIDS = st.fixed_dictionaries(
+    {
+        "cipher": several("aes128-cbc", "des-cbc", "rc4-128"),
+        "operation": several("encrypt", "decrypt", "key_setup"),
+        "keying": several("ready", "each"),
+        "encoding": several("raw", "base64", "hex"),
+        "payload_B": st.lists(st.integers(1, 9), min_size=1, unique=True),
+    }
+)
+
+
+@given(st.lists(GRIDS, min_size=1, max_size=3))
+def test_cells_are_all_different_and_each_comes_from_a_grid(grids: list[dict[str, object]]) -> None:
+    found = cells(*grids)
+    assert [cell.cell for cell in found] == list(range(len(found)))
+    assert found == cells(*grids)
+    keys = {(c.cipher, c.operation, c.keying, c.encoding, c.payload_B) for c in found}
+    assert len(keys) == len(found)
+    parsed = [Grid.model_validate(grid) for grid in grids]
+    expected = {
+        (c, o, *(("ready", "raw", 0) if o == "key_setup" else (k, e, p)))
+        for g in parsed
+        for c in g.cipher
+        for o in g.operation
+        for k in g.keying
+        for e in g.encoding
+        for p in g.payload_B or []
+    }
+    assert keys == expected
