@@ -18,7 +18,7 @@ run: setup ## set up, then weigh the papers' ciphers on this machine and write t
 
 test: dev ## set up, then run all tests, Rust and Python
 	@failed=; \
-	cargo test --workspace --locked || failed="$$failed cargo-test"; \
+	cargo test --workspace --locked --no-fail-fast || failed="$$failed cargo-test"; \
 	$(VENV)/bin/python -m pytest || failed="$$failed pytest"; \
 	if [ -n "$$failed" ]; then echo "error: failed:$$failed" >&2; exit 1; fi
 

@@ -86,12 +86,9 @@ fn commit(root: &Path) -> Option<(String, String)> {
     if top.canonicalize().ok()? != root.canonicalize().ok()? {
         return None;
     }
-    for name in ["HEAD", "refs", "packed-refs"] {
-        let path = root.join(git(&["rev-parse", "--git-path", name])?);
-        if path.exists() {
-            println!("cargo:rerun-if-changed={}", path.display());
-        }
-    }
+    // A commit that leaves the sources alone must not make another program: HEAD moves with the branch only.
+    let head = root.join(git(&["rev-parse", "--git-path", "HEAD"])?);
+    println!("cargo:rerun-if-changed={}", head.display());
     let commit = git(&["rev-parse", "--verify", "HEAD"])?;
     let status = git(&[&["--no-optional-locks", "status", "--porcelain", "--"], &SOURCES[..]].concat())?;
     Some((commit, (!status.is_empty()).to_string()))

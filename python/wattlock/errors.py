@@ -33,7 +33,7 @@ class StoreError(WattlockError):
     exit_code = 5
 
 
-class DiskFull(WattlockError):  # noqa: N818 - named by what happened
+class DiskFull(WattlockError):
     """The disk has no room left; what was measured until then is kept."""
 
     exit_code = 6
@@ -51,7 +51,7 @@ class EvidenceError(WattlockError):
     exit_code = 8
 
 
-class Interrupted(WattlockError):  # noqa: N818 - named by what happened
+class Interrupted(WattlockError):
     """The person stopped the run, which can be resumed."""
 
     exit_code = 130

@@ -50,7 +50,18 @@ CIPHERS: tuple[tuple[str, int, Cost], ...] = (
     *((f"rc6-20-{bits}", bits, RC6) for bits in (128, 192, 256)),
     *((f"blowfish{bits}", bits, BLOWFISH) for bits in (32, 128, 448)),
 )
-ON_FILES = ("aes128", "aes192", "aes256", "des", "3des", "rc2-64", "rc4-128", "rc5-32-12-128", "rc6-20-128", "blowfish128")
+ON_FILES = (
+    "aes128",
+    "aes192",
+    "aes256",
+    "des",
+    "3des",
+    "rc2-64",
+    "rc4-128",
+    "rc5-32-12-128",
+    "rc6-20-128",
+    "blowfish128",
+)
 
 
 def _keys(name: str, bits: int, cost: Cost) -> list[dict[str, object]]:
@@ -83,9 +94,7 @@ def _factors() -> list[tuple[dict[str, object], Cost]]:
             for payload in PAYLOADS_B
         ]
         if name in ON_FILES:
-            cells += [
-                (keys[0] | {"operation": "encrypt", "payload_B": FILE_B, "data": kind}, cost) for kind in KINDS
-            ]
+            cells += [(keys[0] | {"operation": "encrypt", "payload_B": FILE_B, "data": kind}, cost) for kind in KINDS]
     return cells
 
 
@@ -98,7 +107,7 @@ def _true_cycles(factors: dict[str, object], cost: Cost) -> float:
 
 
 def estimates() -> pl.DataFrame:
-    """The estimates frame of about 300 cells, valued by an assumed card. Four are unresolved, two failed, one invalid."""
+    """The estimates of about 300 cells, valued by an assumed card: four unresolved, two failed, one invalid."""
     chance = random.Random(2)
     rows = []
     for cell, (factors, cost) in enumerate(_factors()):
@@ -111,15 +120,13 @@ def estimates() -> pl.DataFrame:
             state, reason = "failed", "the output of process 2 differs from the checked one"
         if cell == 150:
             state, reason = "invalid", "T(2n)/T(n) = 2.031, more than 0.5 % from 2"
-        rows.append(_row(cell, factors, cycles, half, state, reason))
+        known = {"cell": cell, **factors, "state": state, "reason": reason}
+        rows.append(known | _results(float(str(factors["payload_B"])), cycles, half, state))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _row(
-    cell: int, factors: dict[str, object], cycles: float, half: float, state: str, reason: str | None
-) -> dict[str, object]:
-    """One estimate: time, cycles and joules of one call with 95 % intervals; null where the cell failed."""
-    payload = float(str(factors["payload_B"]))
+def _results(payload: float, cycles: float, half: float, state: str) -> dict[str, object]:
+    """The results of one cell: time, cycles and joules of one call with 95 % intervals; null where it failed."""
     time_ns = cycles / CLOCK_HZ * 1e9
     energy_uJ = time_ns * 1e-9 * CORE_W * 1e6
     low, high = math.exp(-half / 100), math.exp(half / 100)
@@ -144,8 +151,6 @@ def _row(
     if state == "failed":
         numbers = dict.fromkeys(numbers)
     return {
-        "cell": cell,
-        **factors,
         "provider": "rustcrypto",
         "version": "0.9.4",
         "keying": "ready",
@@ -156,8 +161,6 @@ def _row(
         "processes": 30 if state == "unresolved" else 8,
         "clean_share": 0.93,
         **numbers,
-        "state": state,
-        "reason": reason,
         "time_evidence": "measured",
         "energy_evidence": None if state == "failed" else "assumed",
     }

@@ -66,6 +66,11 @@ pub enum Error {
     },
     /// What was decrypted does not end in PKCS#7 padding.
     BadPadding,
+    /// A library outside of this crate failed.
+    Library {
+        /// Its function that said so.
+        function: &'static str,
+    },
 }
 
 impl fmt::Display for Error {
@@ -130,6 +135,7 @@ impl fmt::Display for Error {
             Error::BadPadding => f.write_str(
                 "the padding is not PKCS#7: a wrong key, a wrong IV or a damaged message",
             ),
+            Error::Library { function } => write!(f, "the library's {function} failed"),
         }
     }
 }

@@ -97,16 +97,33 @@ pub fn prove(spec: &Spec) -> Result<Proof, ProofError> {
 /// # Errors
 /// As of [`prove`].
 pub fn prove_by(spec: &Spec, text: &str) -> Result<Proof, ProofError> {
+    prove_each(spec, text, |trial, spec| spec.visit(trial))
+}
+
+/// As [`prove`], but of the cipher of the type `C`, whoever's code it is.
+///
+/// The same vectors; the definition of the mode is composed from the primitive that is built in.
+///
+/// # Errors
+/// As of [`prove`].
+pub fn prove_with<C: Cipher>(spec: &Spec) -> Result<Proof, ProofError> {
+    prove_each(spec, spec.card.vectors, |trial, spec| trial.visit::<C>(spec))
+}
+
+/// How a trial is held: by whose code.
+type Hold = fn(&Trial<'_>, &Spec) -> Verdict;
+
+fn prove_each(spec: &Spec, text: &str, hold: Hold) -> Result<Proof, ProofError> {
     let (mut vectors, mut published) = (0, 0);
     for vector in Vectors::of(text) {
         let vector = vector.map_err(|Malformed(line)| ProofError::Malformed { line })?;
         if Spec::of_card(spec.card, vector.cipher) == Some(Ok(*spec)) {
-            check(spec, &vector)?;
+            check(spec, &vector, hold)?;
             vectors += 1;
             published += u16::from(vector.is_published());
         }
     }
-    compose(spec)?;
+    compose(spec, hold)?;
     let kind = match (published, vectors) {
         (0, 0) => "composition",
         (0, _) => "computed",
@@ -129,7 +146,7 @@ const MESSAGE_B: usize = BLOCKS * MAX_IV_B;
 /// CTR and RC4 end inside of a block.
 const CUT_B: usize = 3;
 
-fn check(spec: &Spec, vector: &Vector<'_>) -> Result<(), ProofError> {
+fn check(spec: &Spec, vector: &Vector<'_>, hold: Hold) -> Result<(), ProofError> {
     let line = vector.line;
     let read = |hex, buffer| decode(hex, buffer).ok_or(ProofError::Malformed { line });
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
@@ -141,11 +158,11 @@ fn check(spec: &Spec, vector: &Vector<'_>) -> Result<(), ProofError> {
         plaintext: read(vector.plaintext, &mut plaintext)?,
         ciphertext: read(vector.ciphertext, &mut ciphertext)?,
     };
-    spec.visit(&trial)?
+    hold(&trial, spec)?
         .map_err(|operation| ProofError::Vector { line, operation })
 }
 
-fn compose(spec: &Spec) -> Result<(), ProofError> {
+fn compose(spec: &Spec, hold: Hold) -> Result<(), ProofError> {
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0xff; MAX_IV_B]);
     let (mut message, mut expected) = ([0; MESSAGE_B], [0; MESSAGE_B]);
     scatter(&mut key, 1);
@@ -179,7 +196,7 @@ fn compose(spec: &Spec) -> Result<(), ProofError> {
         plaintext: message,
         ciphertext: expected,
     };
-    spec.visit(&trial)?
+    hold(&trial, spec)?
         .map_err(|operation| ProofError::Composition { operation })
 }
 

@@ -102,6 +102,7 @@ impl<'a> Order<'a> {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)]
 mod tests {
     use super::*;
 

@@ -104,7 +104,13 @@ fn slot(cell: u32, body: usize, calls: u32, visits: u32) -> Slot {
     Slot { cell, body, calls, claimed_calls: calls, visits, halves: false }
 }
 
-fn measure(world: &Shared, bodies: &mut [Load], slots: &[Slot], rounds: u32, sink: &mut Kept) -> Result<(), &'static str> {
+fn measure(
+    world: &Shared,
+    bodies: &mut [Load],
+    slots: &[Slot],
+    rounds: u32,
+    sink: &mut Kept,
+) -> Result<(), &'static str> {
     let mut order = vec![Entry::default(); slots.len() * 2];
     let work = Shard { bodies, slots, order: &mut order, rounds, seed: 7, warm_ticks: 200, quiet_ppm: Some(400_000) };
     shard(work, &mut Scripted(Rc::clone(world)), sink)
@@ -314,10 +320,8 @@ fn a_counter_that_wrapped_once_is_unrolled() {
 
 #[test]
 fn a_counter_that_fell_without_a_known_range_is_an_error_and_never_zero() {
-    let (start, end) = (
-        Reading { counter: 500, before: 0, after: 0 },
-        Reading { counter: 400, before: 9_000_000, after: 9_000_000 },
-    );
+    let (start, end) =
+        (Reading { counter: 500, before: 0, after: 0 }, Reading { counter: 400, before: 9_000_000, after: 9_000_000 });
     let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX };
     let error = counter_since(start, end, meter).unwrap_err();
     assert_eq!(error, MeterError::WentBackwards { from: 500, to: 400 });

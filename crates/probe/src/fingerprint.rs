@@ -8,8 +8,11 @@
 mod linux;
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -151,9 +154,9 @@ pub struct Load {
 pub struct Build {
     /// Version of the program and its engine.
     pub version: String,
-    /// Commit of the sources.
+    /// The commit that was checked out when it was built.
     pub commit: Option<String>,
-    /// Whether the sources differ from that commit.
+    /// Whether the sources differed from that commit when it was built.
     pub dirty: Option<bool>,
     /// The compiler.
     pub rustc: Option<String>,
@@ -215,7 +218,7 @@ fn build() -> Build {
         codegen_units: told(env!("WATTLOCK_BUILD_CODEGEN_UNITS")),
         flags: told(env!("WATTLOCK_BUILD_FLAGS")),
         lock_sha256: (!LOCK.is_empty()).then(|| sha256(LOCK)),
-        executable_sha256: executable().map(|bytes| sha256(&bytes)),
+        executable_sha256: executable_sha256(),
     }
 }
 
@@ -223,14 +226,22 @@ fn told(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The bytes of this program; on Linux those that run, even where the file was replaced since.
-fn executable() -> Option<Vec<u8>> {
-    let running = std::fs::read("/proc/self/exe");
-    running.or_else(|_| std::env::current_exe().and_then(std::fs::read)).ok()
+/// The hash of this program; on Linux of the bytes that run, even where the file was replaced since.
+fn executable_sha256() -> Option<String> {
+    let running = File::open("/proc/self/exe");
+    let mut file = running.or_else(|_| std::env::current_exe().and_then(File::open)).ok()?;
+    // In small pieces: memory for the whole file would cost more than its hash.
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut piece).ok()? {
+            0 => return Some(HEXLOWER.encode(&hash.finalize())),
+            length => hash.update(&piece[..length]),
+        }
+    }
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use verbs::{apply, catalogue, doctor, measure, schema, selftest};
+use verbs::{apply, catalogue, doctor, measure, open_library, schema, selftest};
 
 #[derive(Parser)]
 #[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
@@ -39,6 +39,8 @@ enum Verb {
     Doctor(doctor::Options),
     #[command(after_help = schema::EXAMPLE)]
     Schema(schema::Options),
+    #[command(hide = true)]
+    OpenLibrary(open_library::Options),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Verb::Apply(options) => apply::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
+        Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())
 }

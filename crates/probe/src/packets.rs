@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_packet_holds_the_same_bytes_on_a_line_of_its_own() {
-        for (placement, count) in [(Placement::Hot, 1), (Placement::L2, 4096)] {
+        for (placement, count) in [(Placement::Hot, 1), (Placement::L2, 8192)] {
             let mut packets = Packets::new(b"seventeen letters", placement, &mut SplitMix64::new(3));
             assert_eq!(packets.starts.len(), count);
             let mut places: Vec<_> = (0..count).map(|_| packets.next().as_ptr() as usize).collect();

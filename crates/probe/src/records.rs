@@ -312,8 +312,6 @@ pub struct Failure {
 pub enum Follows {
     /// The cell is given up, the run goes on.
     SkipCell,
-    /// Nothing more can be measured.
-    EndRun,
 }
 
 /// The last line of a process.

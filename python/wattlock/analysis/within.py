@@ -17,6 +17,9 @@ import polars as pl
 LEAST_CLEAN_ROUNDS = 3
 """A process with fewer clean rounds of a cell says nothing of it."""
 
+MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
+"""Of a cell with many segments each needs one clean round, and all together two on average: their errors average out."""
+
 TRIMMED_SHARE = 0.1
 """Of the clean rounds, the least and the greatest tenth are left out, at least one each."""
 
@@ -100,6 +103,10 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
             spread=pl.col("log").std(),
         )
     )
+    several = pl.col("count") >= MANY_SEGMENTS
+    enough = pl.when(several).then(pl.col("mean_rounds") >= LEAST_MEAN_ROUNDS).otherwise(
+        pl.col("rounds") >= LEAST_CLEAN_ROUNDS
+    )
     by_cell = (
         by_segment.group_by("cell")
         .agg(
@@ -107,11 +114,13 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
             wall_ns=pl.col("wall_ns").sum(),
             cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then(pl.col("cpu_ns").sum()),
             rounds=pl.col("rounds").min(),
+            mean_rounds=pl.col("rounds").mean(),
+            count=pl.len(),
             # Independent errors of many segments average out in their sum.
             spread=pl.col("spread").mean() / pl.len().sqrt(),
             whole=pl.len() == pl.col("segments").first(),
         )
-        .filter(pl.col("whole") & (pl.col("rounds") >= LEAST_CLEAN_ROUNDS))
+        .filter(pl.col("whole") & enough)
     )
     halves = clean.filter(~pl.col("whole")).group_by("cell").agg(half=trimmed_mean(pl.col("log")))
     return (
@@ -130,3 +139,12 @@ def canary_times(batches: pl.DataFrame, header: Mapping[str, Any]) -> pl.Series:
     """Time of each clean batch's canaries, in ns (the mean of the two)."""
     ticks = (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / 2
     return batches.filter("clean").select(ns=ticks * 1e9 / header["ticks_per_second"])["ns"]
+
+
+def causes(batches: pl.DataFrame, quiet_ppm: int | None = None) -> dict[str, int]:
+    """How many batches do not count, by cause: the engine's, and `neighbour` by the run's own quiet level."""
+    judged = batches.select(
+        cause=pl.when(undisturbed(quiet_ppm)).then(None).otherwise(pl.coalesce("cause", pl.lit("neighbour")))
+    )
+    counted = judged.drop_nulls().group_by("cause").len()
+    return dict(counted.iter_rows())

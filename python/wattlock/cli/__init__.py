@@ -114,10 +114,7 @@ def answer(arguments: Sequence[str]) -> int:
         say(error.message, error.hint)
         return error.exit_code
     except typer.TyperException as error:
-        say(
-            error.format_message().rstrip("."),
-            HINT_OF_USAGE,
-        )
+        say(error.format_message().replace("Value error, ", "").rstrip("."), HINT_OF_USAGE)
         return USAGE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

@@ -65,13 +65,18 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
 
     Source: Prasithsangaree and Krishnamurthy, GLOBECOM 2003, for E = Vcc * I * T; it gives no uncertainty.
     """
-    _refuse_other_isa(device, isa)
-    if not allow_assumed:
-        _refuse_doubted(device)
+    refuse(device, isa=isa, allow_assumed=allow_assumed)
     if device.card.counts_cycles:
         _refuse_unknown_cycles(estimates, device)
         return _valued(estimates, device.card, ("cycles", "cycles_low", "cycles_high"), 1.0)
     return _valued(estimates, device.card, ("time_ns", "time_low_ns", "time_high_ns"), 1e-9)
+
+
+def refuse(device: Device, *, isa: str, allow_assumed: bool) -> None:
+    """Raises EvidenceError where the card can't value a run of this instruction set, or only with consent not given."""
+    _refuse_other_isa(device, isa)
+    if not allow_assumed:
+        _refuse_doubted(device)
 
 
 def _valued(estimates: pl.DataFrame, card: Card, columns: tuple[str, str, str], unit: float) -> pl.DataFrame:

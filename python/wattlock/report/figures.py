@@ -19,7 +19,7 @@ from wattlock.report.words import OPERATION_NAMES, family_name
 PacketQuantity = Literal["cycles_per_byte", "cpu_us"]
 FileQuantity = Literal["time_ms", "throughput_MB_s", "cpu_ms", "energy_uJ_per_byte"]
 
-ROW_PX, SUBROW_PX, LINES_PX, LABEL_PX = 23, 9, 420, 17
+ROW_PX, SUBROW_PX, LINES_PX, LABEL_PX = 23, 11, 420, 17
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
 TIPS = {
     "name": "cipher",
@@ -30,7 +30,7 @@ TIPS = {
     "range": "95 % interval",
     "state": "state",
 }
-TALL_BAR = "M-.2,-1.25H.2V1.25H-.2Z"
+TALL_BAR = "M-.16,-1.6H.16V1.6H-.16Z"
 SHAPES = {
     "operation": ["circle", TALL_BAR],
     "data": ["circle", "diamond", "triangle-up", "square", "cross", "triangle-down"],
@@ -84,7 +84,7 @@ def over_payload(estimates: pl.DataFrame, mode: str, quantity: PacketQuantity) -
         "payload_B:Q",
         title="payload, bytes",
         scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False),
-        axis=alt.Axis(values=sizes, format=",", grid=False),
+        axis=alt.Axis(values=sizes, format=",", grid=False, labelFlush=False),
     )
     bounds = bounds_of(lines)
     y = alt.Y("value:Q", title=axis_title(lines, quantity), scale=log_scale(bounds), axis=ticks(bounds))
@@ -137,7 +137,9 @@ def _values(base: alt.Chart, rows: pl.DataFrame, marked: bool) -> list[alt.Chart
     if not marked:
         return [text.encode(text="text:N")]
     unresolved = rows.filter(pl.col("state") != "resolved").height > 0
-    return [text.transform_filter("datum.state != 'resolved'").encode(text=alt.value("unresolved"))] if unresolved else []
+    return (
+        [text.transform_filter("datum.state != 'resolved'").encode(text=alt.value("unresolved"))] if unresolved else []
+    )
 
 
 def _line_ends(lines: pl.DataFrame, bounds: Bounds) -> list[alt.Chart]:
@@ -169,19 +171,21 @@ def _points(base: alt.Chart, marked_by: str | None = None, rows: pl.DataFrame | 
     """Points, hollow where the cell is not resolved, with a tooltip; a shape a level where they are marked by one."""
     hollow = alt.condition("datum.state == 'resolved'", alt.value(1), alt.value(0))
     tips = [alt.Tooltip(f"{column}:N", title=title) for column, title in TIPS.items()]
-    points = base.mark_point(filled=True, opacity=1, size=55, strokeWidth=1.6).encode(fillOpacity=hollow, tooltip=tips)
-    points = points.encode(stroke=base.encoding.color)
+    marks = base.mark_point(filled=True, opacity=1, size=55, strokeWidth=1.6)
+    points: alt.Chart = marks.encode(stroke=base.encoding.color, fillOpacity=hollow, tooltip=tips)
     if marked_by is None or rows is None:
         return points
     levels = _levels(rows, marked_by)
     shapes = SHAPES[marked_by]
     scale = alt.Scale(domain=levels, range=[shapes[place % len(shapes)] for place in range(len(levels))])
-    return points.encode(shape=alt.Shape(f"{marked_by}:N", scale=scale, legend=alt.Legend(title=None)))
+    shaped: alt.Chart = points.encode(shape=alt.Shape(f"{marked_by}:N", scale=scale, legend=alt.Legend(title=None)))
+    return shaped
 
 
 def _intervals(base: alt.Chart) -> alt.Chart:
     """The 95 % intervals, where there are any."""
-    return base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=1.6)
+    rules: alt.Chart = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=1.6)
+    return rules
 
 
 def _levels(rows: pl.DataFrame, column: str) -> list[str]:
@@ -191,4 +195,4 @@ def _levels(rows: pl.DataFrame, column: str) -> list[str]:
 
 def _finished(layers: list[alt.Chart], rows: pl.DataFrame) -> alt.LayerChart:
     """The layers over one frame, as wide as what holds them."""
-    return alt.layer(*layers, data=rows).properties(width="container", padding=4)
+    return alt.LayerChart(data=rows, layer=layers).properties(width="container", padding=4)

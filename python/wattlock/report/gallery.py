@@ -26,17 +26,16 @@ class Plate:
     chart: alt.LayerChart
 
     @property
-    def drawn(self) -> pl.DataFrame:
-        """The frame that the chart draws."""
-        frame = self.chart.data
-        if not isinstance(frame, pl.DataFrame):
-            raise TypeError(f"{self.title}: a chart of no frame")
-        return frame
-
-    @property
     def axis(self) -> str:
         """The quantity with its unit and evidence: what the chart's description begins with."""
         return str(self.chart.description).partition("; ")[0]
+
+
+def drawn_by(chart: alt.LayerChart) -> pl.DataFrame:
+    """The frame that a figure draws."""
+    if not isinstance(chart.data, pl.DataFrame):
+        raise TypeError("a chart that draws no frame")
+    return chart.data
 
 
 def plates(estimates: pl.DataFrame) -> tuple[list[Plate], list[str]]:
@@ -56,7 +55,7 @@ def plates(estimates: pl.DataFrame) -> tuple[list[Plate], list[str]]:
             except NothingToDraw:
                 lacking.append(named)
                 continue
-            hung.append(Plate(heading, named, say(chart.data), chart))
+            hung.append(Plate(heading, named, say(drawn_by(chart)), chart))
     return hung, lacking
 
 
@@ -103,21 +102,28 @@ def _stream_note(drawn: pl.DataFrame) -> str:
 
 def _short_packets(drawn: pl.DataFrame) -> str:
     """How much dearer a byte is in the smallest packet than in the largest, at most."""
-    ends = drawn.sort("payload_B").group_by("name", maintain_order=True).agg(
-        times=pl.col("value").first() / pl.col("value").last(),
-        small=pl.col("payload_B").first(),
-        large=pl.col("payload_B").last(),
+    ends = (
+        drawn.sort("payload_B")
+        .group_by("name", maintain_order=True)
+        .agg(
+            times=pl.col("value").first() / pl.col("value").last(),
+            small=pl.col("payload_B").first(),
+            large=pl.col("payload_B").last(),
+        )
     )
     most = ends.sort("times", descending=True).row(0, named=True)
     return (
         f"A byte in a packet of {size(most['small'])} costs up to {number(most['times'], 2)} times what it costs in "
-        f"one of {size(most['large'])} ({most['name']}). Solid line: the family’s shortest key; dashes and dots: longer ones."
+        f"one of {size(most['large'])} ({most['name']}). Solid line: the family’s shortest key; dashes and dots: "
+        "longer ones."
     )
 
 
 def _widest_gap(drawn: pl.DataFrame) -> str:
     """The cipher whose decryption differs most from its encryption."""
-    wide = drawn.pivot("operation", index="name", values="value").drop_nulls()
+    wide = drawn.pivot("operation", index="name", values="value", aggregate_function="first").drop_nulls()
+    if wide.is_empty():
+        return ""
     ratios = wide.select("name", times=pl.col("encrypt") / pl.col("decrypt"))
     row = ratios.sort(pl.col("times").log().abs(), descending=True).row(0, named=True)
     cheaper, dearer = ("decrypting", "encrypting") if row["times"] >= 1 else ("encrypting", "decrypting")
@@ -142,12 +148,14 @@ def _key_note(estimates: pl.DataFrame, drawn: pl.DataFrame) -> str:
     return f"{dearest['name']}’s key costs as many cycles as encrypting {worth} bytes with it."
 
 
-def _cpu_share(estimates: pl.DataFrame, drawn: pl.DataFrame) -> str:
+def _cpu_share(estimates: pl.DataFrame, _drawn: pl.DataFrame) -> str:
+    """CPU time as a share of the time that passed, over every cell with a number."""
     shares = drawable(estimates).filter(pl.col("time_ns") > 0).select(pl.col("cpu_ns") / pl.col("time_ns")).to_series()
     share = shares.median()
     if not isinstance(share, float):
         return ""
-    return f"What the operating system charged to the process; over all cells {percent(share)} of the time at the median."
+    median = f"over all cells {percent(share, 4)} of the time at the median"
+    return f"What the operating system charged to the process; {median}."
 
 
 def _kinds_note(drawn: pl.DataFrame) -> str:

@@ -1,13 +1,11 @@
 """How the charts look: one Vega configuration, its colours named by role.
 
-On the page a colour is a CSS variable, so that the charts follow light, dark and paper without being drawn anew;
-for a picture file it is the light colour itself.
+A colour is a CSS variable, so that the charts follow light, dark and paper without being drawn anew.
 
 The eight family colours keep at least 3:1 to their ground (WCAG 2.2, 1.4.11) and were spread apart in OKLab under
 normal sight and the three dichromacies of Machado, Oliveira and Fernandes (2009).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 FAMILIES = ("aes", "des", "3des", "rc2", "rc4", "rc5", "rc6", "blowfish")
@@ -59,17 +57,13 @@ def stylesheet() -> str:
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
+def colour(role: str) -> str:
+    """The CSS variable of a role."""
+    return f"var(--{role})"
+
+
 def page_config() -> dict[str, Any]:
-    """The configuration for a chart on the page."""
-    return _config(lambda role: f"var(--{role})")
-
-
-def picture_config() -> dict[str, Any]:
-    """The configuration for a PNG, SVG or PDF."""
-    return _config(LIGHT.__getitem__)
-
-
-def _config(colour: Callable[[str], str]) -> dict[str, Any]:
+    """The Vega configuration of every chart on the page."""
     words = {"labelColor": colour("muted"), "titleColor": colour("ink"), "labelFontSize": 12, "titleFontSize": 12}
     return {
         "background": None,
@@ -88,7 +82,8 @@ def _config(colour: Callable[[str], str]) -> dict[str, Any]:
             "gridColor": colour("rule"),
         },
         "axisY": {"titleAnchor": "end", "titleAlign": "left", "titleAngle": 0, "titleBaseline": "bottom"},
-        "legend": words | {"aria": False, "orient": "top", "titleFontWeight": "normal", "symbolFillColor": colour("muted")},
+        "legend": words
+        | {"aria": False, "orient": "top", "titleFontWeight": "normal", "symbolFillColor": colour("muted")},
         "text": {"color": colour("ink"), "fontSize": 12},
         "style": {"value": {"fill": colour("ink")}},
     }

@@ -1,6 +1,8 @@
 """HTML from values: everything that comes from a run is escaped here."""
 
 import html
+import json
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -9,19 +11,32 @@ def text(value: object) -> str:
     return html.escape(str(value))
 
 
+def unbroken(sentence: str) -> str:
+    """A sentence as HTML text, its numbers kept on one line with their units."""
+    return text(re.sub(r"(?<=\d) (?=(?:B|µJ|%|GHz)(?!\w))", "\u00a0", sentence))
+
+
+def island(name: str, data: object) -> str:
+    """Data for the page's script; no text in it can end the element."""
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" class="{name}">{written}</script>'
+
+
 def paragraphs(sentences: Iterable[str]) -> str:
     """One paragraph for each text."""
-    return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
+    return "".join(f"<p>{unbroken(sentence)}</p>" for sentence in sentences)
 
 
 def bullets(items: Sequence[str]) -> str:
     """A list of texts; nothing for none."""
-    return f"<ul>{''.join(f'<li>{text(item)}</li>' for item in items)}</ul>" if items else ""
+    return f"<ul>{''.join(f'<li>{unbroken(item)}</li>' for item in items)}</ul>" if items else ""
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Labels with their values."""
-    return f"<dl>{''.join(f'<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>' for label, value in pairs)}</dl>"
+    return (
+        f"<dl>{''.join(f'<div><dt>{text(label)}</dt><dd>{unbroken(value)}</dd></div>' for label, value in pairs)}</dl>"
+    )
 
 
 def commands(lines: Sequence[str]) -> str:
@@ -34,11 +49,9 @@ def folded(summary: str, inside: str, is_open: bool = False) -> str:
     return f"<details{' open' if is_open else ''}><summary>{text(summary)}</summary>{inside}</details>"
 
 
-def cell(value: str, is_number: bool = False, sort_by: float | None = None) -> str:
-    """One table cell, empty text as a dash; `sort_by` is what a sorted column compares instead of the text."""
+def cell(value: str, is_number: bool = False) -> str:
+    """One table cell."""
     attributes = ' class="n"' if is_number else ""
-    if sort_by is not None:
-        attributes += f' data-v="{sort_by:.6g}"'
     return f"<td{attributes}>{text(value)}</td>"
 
 

@@ -1,6 +1,5 @@
 """The page of a run: one HTML file that works offline, for a screen, a phone and paper."""
 
-import json
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -12,12 +11,14 @@ import vl_convert
 
 from wattlock.report import look, tables, words
 from wattlock.report.answer import answer, answered_group
+from wattlock.report.cells import cells_table
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import RunFacts
-from wattlock.report.gallery import Plate, plates
-from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, text
+from wattlock.report.gallery import Plate, drawn_by, plates
+from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
+CAUSES = "a switch, a migration or a change of the clock"
 SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
@@ -52,18 +53,22 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "method": _method(run),
     }
     sections = "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
+        f'<section id="{name}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
         for name, body in bodies.items()
     )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark">'
         f'<link rel="icon" href="data:,"><title>{text(run.title)}: wattlock</title>'
         f"<style>{look.stylesheet()}{_asset('page.css')}</style></head><body>"
         f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}</main>'
-        f"<footer><p>Made by wattlock from run {text(run.id)}. The records beside this page are the source; it can be redrawn.</p></footer>"
-        f'{_island("vega-config", look.page_config())}<script>{_vega()}</script><script>{_asset("page.js")}</script></body></html>'
+        f"<footer><p>Made by wattlock from run {text(run.id)}. "
+        "The records beside this page are the source; it can be redrawn.</p></footer>"
+        f"{island('config', look.page_config())}<script>{_vega()}</script><script>{_asset('page.js')}</script>"
+        "</body></html>"
     )
 
 
@@ -81,14 +86,10 @@ def _asset(name: str) -> str:
 
 def _vega() -> str:
     """Vega, Vega-Lite and their embedder, once, in a scope of their own."""
-    bundle = re.sub(r"</(?=script)", r"<\\/", str(vl_convert.javascript_bundle()), flags=re.IGNORECASE)
+    bundle = re.sub(
+        r"</(?=script)", r"<\\/", str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")), flags=re.IGNORECASE
+    )
     return f"(()=>{{{bundle}\n}})()"
-
-
-def _island(name: str, data: object) -> str:
-    """Data for the page's script; no text in it can end the element."""
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{written}</script>'
 
 
 def _head(run: RunFacts) -> str:
@@ -103,40 +104,44 @@ def _head(run: RunFacts) -> str:
 
 def _invalid(run: RunFacts) -> str:
     why = bullets(run.reasons) or "<p>No reason was recorded.</p>"
-    return f"<p><strong>⊘ This run is invalid.</strong> Its checks failed, so its numbers are not results.</p>{why}"
+    return f"<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown.</p>{why}"
 
 
 def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     if not run.valid:
         return '<p class="lead">There is none: the run is invalid. Measure again on a quieter machine.</p>'
-    costs, joules = [], []
+    costs: list[str] = []
+    joules: list[str] = []
     for sentence in answer(estimates, ranking):
-        (joules if sentence.startswith("In energy") else costs).append(words.unbroken(sentence))
-    return f'<p class="lead">{text(" ".join(costs))}</p>{paragraphs(joules)}'
+        (joules if sentence.startswith("In energy") else costs).append(sentence)
+    return f'<p class="lead">{unbroken(" ".join(costs))}</p>{paragraphs(joules)}'
 
 
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
-    counts = {state: height for state, height in estimates.group_by("state").len().iter_rows()}
+    counts = dict(estimates.group_by("state").len().iter_rows())
     lost = [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
-    verdict = "The checks that ran among the cells hold." if run.valid else "No. The checks that ran among the cells failed."
-    share = words.percent(run.resolved / max(run.cells, 1))
-    resolved = f"{run.resolved:,} of {run.cells:,} cells ({share}) are resolved{', ' + words.listing(lost) if lost else ''}."
+    share = f"{run.resolved:,} of {run.cells:,} cells ({words.percent(run.resolved / max(run.cells, 1))})"
+    if run.valid:
+        checked = "The checks that ran among the cells hold." if run.sentinels else "No checks ran among the cells."
+        verdict = f"{checked} {share} are resolved{', ' + words.listing(lost) if lost else ''}."
+    else:
+        verdict = f"No: the run is invalid, for the reasons above. {share} had come to a narrow interval all the same."
     clock = "not known on this core, so there are no cycles"
     if run.canary_GHz:
         middle, low, high = (words.number(value) for value in run.canary_GHz)
         clock = f"{middle} GHz at the median, {low} to {high} GHz from the 5th to the 95th percentile"
     pairs = [
-        ("Clean batches", f"{words.percent(run.clean_share)} of {run.batches:,}; the others met a switch, a migration or a clock change"),
+        ("Clean batches", f"{words.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
         ("Core clock", clock),
         ("Effort", f"{run.processes} fresh processes, {words.duration(run.duration_s)}"),
     ]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(run.warnings)}</div>' if run.warnings else ""
-    lacking = tables.without_number_table(estimates)
-    return (
-        f"<p>{text(verdict if run.sentinels or not run.valid else 'No checks ran among the cells.')} {text(resolved)}</p>{facts(pairs)}{warned}"
-        f"{'<h3>Checks</h3>' + tables.sentinel_table(run.sentinels) if run.sentinels else ''}"
-        f"{'<h3>Cells that are not resolved</h3>' + folded(words.listing(lost).capitalize(), lacking) if lacking else ''}"
-    )
+    checks = f"<h3>Checks</h3>{tables.sentinel_table(run.sentinels)}" if run.sentinels else ""
+    unresolved = ""
+    if run.valid and lost:
+        listed = folded(words.listing(lost).capitalize(), tables.without_number_table(estimates))
+        unresolved = f"<h3>Cells that are not resolved</h3>{listed}"
+    return f"<p>{unbroken(verdict)}</p>{facts(pairs)}{warned}{checks}{unresolved}"
 
 
 def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
@@ -144,27 +149,31 @@ def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
     if not hung:
         return f"<p>None: no cell has a number to draw.</p>{_energy_absent(run)}"
     parts = [
-        "<p>A dot is an estimate, the bar through it the 95 % interval, where it is wider than the dot. A hollow mark is a cell "
-        "that is not resolved. Axes are logarithmic. Colour tells families apart, and so do names, shapes and dashes.</p>"
+        "<p>A dot is an estimate, the bar through it the 95 % interval, where it is wider than the dot. A hollow mark "
+        "is a cell that is not resolved. Axes are logarithmic. Colour tells families apart, and so do names, shapes "
+        "and dashes.</p>"
         "<noscript><p>The figures need JavaScript. Under each, “The numbers” holds what it draws.</p></noscript>"
     ]
     for heading, group in groupby(hung, key=lambda plate: plate.heading):
         shown = "".join(_plate(plate) for plate in group)
-        parts.append(f'<h3>{text(heading)}</h3>{_device(run) if heading == "Energy" else ""}<div class="plates">{shown}</div>')
+        parts.append(
+            f'<h3>{text(heading)}</h3>{_device(run) if heading == "Energy" else ""}<div class="plates">{shown}</div>'
+        )
     if not any(plate.heading == "Energy" for plate in hung):
         parts.append(_energy_absent(run))
+        lacking = [title for title in lacking if not title.startswith("Energy")]
     if lacking:
         parts.append(f'<p class="quiet">Not in this study, so not drawn: {text("; ".join(lacking))}.</p>')
     return "".join(parts)
 
 
 def _plate(plate: Plate) -> str:
-    spec = json.dumps(plate.chart.to_dict(), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     height_px = plate.chart.height if isinstance(plate.chart.height, int) else 0
     return (
-        f'<figure><figcaption><strong>{text(plate.title)}</strong> <span class="quiet">{text(plate.note)}</span></figcaption>'
-        f'<div class="chart" style="min-height:{height_px + 60}px"></div><script type="application/json" class="spec">{spec}</script>'
-        f"{tables.drawn_table(plate.drawn, plate.axis)}</figure>"
+        f"<figure><figcaption><strong>{text(plate.title)}</strong> "
+        f'<span class="quiet">{unbroken(plate.note)}</span></figcaption>'
+        f'<div class="chart" style="min-height:{height_px + 60}px"></div>{island("spec", plate.chart.to_dict())}'
+        f"{tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"
     )
 
 
@@ -172,7 +181,8 @@ def _device(run: RunFacts) -> str:
     if run.device is None:
         return ""
     narrower = [f"What would narrow the interval: {run.device.narrowed_by}."] if run.device.narrowed_by else []
-    about = [f"Valued by the card {run.device.name}: {run.device.evidence}, not measured.", *run.device.notes, *narrower]
+    valued = f"Valued by the card {run.device.name}; these joules are {run.device.evidence}."
+    about = [valued, *run.device.notes, *narrower]
     return f'<div class="note">{paragraphs(about)}</div>'
 
 
@@ -194,7 +204,8 @@ def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     key = ["cipher", "provider", "operation", "payload_B", "data"]
     unresolved = set(estimates.filter(pl.col("state") == "unresolved").select(key).iter_rows())
     return (
-        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by this run.</p>"
+        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by "
+        "this run.</p>"
         f"{tables.ranking_tables(ranking, unresolved, answered_group(estimates, ranking))}"
     )
 
@@ -202,30 +213,34 @@ def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
 def _cells(run: RunFacts, estimates: pl.DataFrame) -> str:
     options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
     return (
-        '<form class="filter" role="search"><label>Filter <input id="filter" type="search" placeholder="aes encrypt 1,500" autocomplete="off">'
-        f'</label><label>State <select id="state"><option value="">any</option>{options}</select></label>'
-        f'<output id="shown" aria-live="polite">{run.cells:,} cells</output></form>{tables.cells_table(estimates)}'
+        '<form class="filter" role="search"><label>Filter '
+        '<input id="filter" type="search" placeholder="aes encrypt 1,500" autocomplete="off"></label>'
+        f'<label>State <select id="state"><option value="">any</option>{options}</select></label>'
+        f'<output id="shown" aria-live="polite">{run.cells:,} cells</output></form>{cells_table(estimates)}'
         '<p class="quiet">± is the half-width of the 95 % interval. MB/s count 10⁶ bytes.</p>'
     )
 
 
 def _method(run: RunFacts) -> str:
     steps = [
-        "Every cell is timed in batches of many calls, in random order, round after round, in fresh processes: one process’s "
-        "memory layout alone moves a result by up to one percent, so processes are what is repeated.",
-        "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time gives core "
-        "cycles, which hold still where the clock wanders.",
-        "A batch is dropped for a cause (a context switch, a migration, a changed clock), never for its value. Every batch is "
-        "kept in the run’s records.",
+        "Every cell is timed in batches of many calls, in random order, round after round, in fresh processes: one "
+        "process’s memory layout alone moves a result by up to one percent, so processes are what is repeated.",
+        "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
+        "gives core cycles, which hold still where the clock wanders.",
+        "A batch is dropped for a cause (a context switch, a migration, a changed clock), never for its value. Every "
+        "batch is kept in the run’s records.",
         "A cell is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
     ]
     inputs = f"<h3>Inputs</h3>{tables.input_table(run.inputs)}" if run.inputs else ""
-    return (
-        f"{paragraphs(steps)}<h3>The machine</h3>{facts(run.host)}{inputs}<h3>How to repeat it</h3>{commands(_repeat(run))}"
-    )
+    repeat = f"<h3>How to repeat it</h3>{commands(_repeat(run))}"
+    return f"{paragraphs(steps)}<h3>The machine</h3>{facts(run.host)}{inputs}{repeat}"
 
 
 def _repeat(run: RunFacts) -> Sequence[str]:
     device = "" if run.device is None else f" --device {run.device.name}"
     allowed = " --allow-assumed" if run.device is not None and run.device.evidence == "assumed" else ""
-    return [f"wattlock run {run.study}{device}{allowed}", f"wattlock report {run.id}", f"cd runs/{run.id} && sha256sum -c SHA256SUMS"]
+    return [
+        f"wattlock run {run.study}{device}{allowed}",
+        f"wattlock report {run.id}",
+        f"cd runs/{run.id} && sha256sum -c SHA256SUMS",
+    ]

@@ -9,8 +9,14 @@ import polars as pl
 from wattlock.report.evidence import NothingToDraw, one_evidence
 from wattlock.report.words import estimate, interval
 
+Limits = tuple[pl.Expr, pl.Expr, pl.Expr]
 NONE = pl.lit(None, pl.Float64)
 SPEED = 1e3 * pl.col("payload_B")
+
+
+def _limits(value: str, low: str, high: str, per: pl.Expr | float = 1) -> Limits:
+    """Three columns divided by one thing."""
+    return pl.col(value) / per, pl.col(low) / per, pl.col(high) / per
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,30 +24,28 @@ class Quantity:
     """An axis: its title with the unit, and the value with the ends of its 95 % interval (null where it has none)."""
 
     title: str
-    value: pl.Expr
-    low: pl.Expr = NONE
-    high: pl.Expr = NONE
+    limits: Limits
     evidence: str = "time_evidence"
     more_is_better: bool = False
 
 
 QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
     {
-        "cycles": Quantity("cycles", pl.col("cycles"), pl.col("cycles_low"), pl.col("cycles_high")),
+        "cycles": Quantity("cycles", _limits("cycles", "cycles_low", "cycles_high")),
         "cycles_per_byte": Quantity(
-            "cycles per byte", *(pl.col(end) / pl.col("payload_B") for end in ("cycles", "cycles_low", "cycles_high"))
+            "cycles per byte", _limits("cycles", "cycles_low", "cycles_high", pl.col("payload_B"))
         ),
-        "time_ms": Quantity("time, ms", *(pl.col(end) * 1e-6 for end in ("time_ns", "time_low_ns", "time_high_ns"))),
+        "time_ms": Quantity("time, ms", _limits("time_ns", "time_low_ns", "time_high_ns", 1e6)),
         "throughput_MB_s": Quantity(
             "throughput, MB/s (10⁶ bytes)",
-            *(SPEED / pl.col(end) for end in ("time_ns", "time_high_ns", "time_low_ns")),
+            (SPEED / pl.col("time_ns"), SPEED / pl.col("time_high_ns"), SPEED / pl.col("time_low_ns")),
             more_is_better=True,
         ),
-        "cpu_ms": Quantity("CPU time, ms", pl.col("cpu_ns") * 1e-6),
-        "cpu_us": Quantity("CPU time, µs a packet", pl.col("cpu_ns") * 1e-3),
+        "cpu_ms": Quantity("CPU time, ms", (pl.col("cpu_ns") / 1e6, NONE, NONE)),
+        "cpu_us": Quantity("CPU time, µs a packet", (pl.col("cpu_ns") / 1e3, NONE, NONE)),
         "energy_uJ_per_byte": Quantity(
             "energy, µJ per byte",
-            *(pl.col(f"energy_{end}uJ_per_byte") for end in ("", "low_", "high_")),
+            _limits("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte"),
             evidence="energy_evidence",
         ),
     }
@@ -55,7 +59,8 @@ def drawn(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     Raises EvidenceMix where the rows rest on several kinds of evidence, NothingToDraw where no row has a value.
     """
     quantity = QUANTITIES[name]
-    rows = rows.with_columns(value=quantity.value, low=quantity.low, high=quantity.high).filter(pl.col("value") > 0)
+    value, low, high = quantity.limits
+    rows = rows.with_columns(value=value, low=low, high=high).filter(pl.col("value") > 0)
     if rows.is_empty():
         raise NothingToDraw(quantity.title)
     evidence = one_evidence(rows, quantity.evidence)

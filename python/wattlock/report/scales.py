@@ -41,9 +41,11 @@ def spread_labels(values: list[float], bounds: Bounds, height_px: int, label_px:
     places: list[list[int]] = []
     for label in order:
         places.append([label])
-        while len(places) > 1 and _middle(places[-1], wanted) - _middle(places[-2], wanted) < label_px * (
-            len(places[-1]) + len(places[-2])
-        ) / 2:
+        while (
+            len(places) > 1
+            and _middle(places[-1], wanted) - _middle(places[-2], wanted)
+            < label_px * (len(places[-1]) + len(places[-2])) / 2
+        ):
             places[-2:] = [places[-2] + places[-1]]
     spread = [0.0] * len(values)
     for group in places:

@@ -1,17 +1,13 @@
-"""The tables of the page: ranking, every cell, sentinels, inputs, and the numbers behind a figure."""
+"""The smaller tables of the page: ranking, checks, inputs, what is not resolved, the numbers behind a figure."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from wattlock.report import words
-from wattlock.report.evidence import DRAWN_STATES, PLAIN
+from wattlock.report.cells import Row, does, state_words
 from wattlock.report.facts import InputFacts, Sentinel
 from wattlock.report.markup import cell, folded, table, text
-
-STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
-Row = dict[str, Any]
 
 
 def sentinel_table(sentinels: Sequence[Sentinel]) -> str:
@@ -24,7 +20,9 @@ def sentinel_table(sentinels: Sequence[Sentinel]) -> str:
         + f"{cell(check.verdict)}</tr>"
         for check in sentinels
     )
-    return table("Checks that ran among the cells", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows)
+    return table(
+        "Checks that ran among the cells", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows
+    )
 
 
 def input_table(inputs: Sequence[InputFacts]) -> str:
@@ -44,7 +42,10 @@ def drawn_table(drawn: pl.DataFrame, title: str) -> str:
     has_interval = drawn["low"].null_count() < drawn.height
     rows = (
         f'<tr><th scope="row">{text(row["name"])}</th>'
-        + "".join(cell(f"{row[column]:,}" if column == "payload_B" else row[column], column == "payload_B") for column in shown)
+        + "".join(
+            cell(f"{row[column]:,}" if column == "payload_B" else row[column], column == "payload_B")
+            for column in shown
+        )
         + cell(row["text"], True)
         + (cell(row["range"], True) if has_interval else "")
         + "</tr>"
@@ -60,8 +61,8 @@ def drawn_unit(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def ranking_tables(ranking: pl.DataFrame, unresolved: set[tuple[object, ...]], first: Row | None) -> str:
-    """One folded table a group (operation, mode, payload, data) of two and more; the group of the page's answer is open.
+def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[tuple[object, ...]], first: Row | None) -> str:
+    """One folded table a group (operation, mode, payload, data) of two and more; the answer's group stands open.
 
     `unresolved` holds (cipher, provider, operation, payload_B, data) of the cells that carry that mark.
     """
@@ -99,7 +100,7 @@ def _group_title(group: Row) -> str:
     return ", ".join(parts if group["data"] in ("random", "none") else [*parts, group["data"]])
 
 
-def _one_ranking(group: Row, members: pl.DataFrame, unresolved: set[tuple[object, ...]], is_open: bool) -> str:
+def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[tuple[object, ...]], is_open: bool) -> str:
     body, place = [], 1
     for _, tied in members.group_by("tie_group", maintain_order=True):
         shown = f"{place}=" if tied.height > 1 else str(place)
@@ -110,66 +111,18 @@ def _one_ranking(group: Row, members: pl.DataFrame, unresolved: set[tuple[object
     return folded(title, table(f"Ranking: {title}", head, body), is_open)
 
 
-def _ranked(row: Row, place: str, unresolved: set[tuple[object, ...]]) -> str:
+def _ranked(row: Row, place: str, unresolved: Collection[tuple[object, ...]]) -> str:
     key = tuple(row[name] for name in ("cipher", "provider", "operation", "payload_B", "data"))
     cost = row["cycles_per_byte"], row["cycles_per_byte_low"], row["cycles_per_byte_high"]
     ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
     is_best = ratio[0] == 1
-    name = f'{text(row["cipher"])} <span class="quiet">{text(row["provider"])}{", unresolved" if key in unresolved else ""}</span>'
+    beside = f"{row['provider']}, unresolved" if key in unresolved else row["provider"]
+    name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
     return (
         f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(words.estimate(*cost), True)}'
         f"{cell(words.interval(*cost), True)}{cell('1' if is_best else words.estimate(*ratio), True)}"
         f"{cell(words.MISSING if is_best else words.interval(*ratio), True)}</tr>"
     )
-
-
-def cells_table(estimates: pl.DataFrame) -> str:
-    """Every cell with its numbers, its state and, where it is not resolved, the reason."""
-    has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
-    energy = ["#µJ per byte", "#95 % interval", "Evidence"] if has_energy else []
-    head = [
-        *("Cipher", "Does", "#Payload, B", "Data", "State", "#Time a call", "#CPU time", "#Cycles a call"),
-        *("#Cycles per byte", "#± %", "#MB/s", *energy, "Implementation", "Setting", "#Processes", "#Clean", "#Cell", "Reason"),
-    ]
-    rows = "".join(_cell_row(row, has_energy) for row in estimates.iter_rows(named=True))
-    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table")
-
-
-def _cell_row(row: Row, has_energy: bool) -> str:
-    if row["state"] not in DRAWN_STATES:
-        row = row | dict.fromkeys([name for name in row if _is_result(name)])
-    return f'<tr data-state="{text(row["state"])}">{"".join(_cell_columns(row, has_energy))}</tr>'
-
-
-def _is_result(name: str) -> bool:
-    starts = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_")
-    return name.startswith(starts) and not name.endswith("evidence")
-
-
-def _cell_columns(row: Row, has_energy: bool) -> Iterator[str]:
-    cycles = row["cycles"], row["cycles_low"], row["cycles_high"]
-    yield f'<th scope="row">{text(row["cipher"])}</th>'
-    yield cell(words.OPERATION_NAMES.get(row["operation"], row["operation"]))
-    yield cell(f"{row['payload_B']:,}" if row["payload_B"] else words.MISSING, True, row["payload_B"])
-    yield cell(row["data"] if row["payload_B"] else words.MISSING)
-    yield f'<td class="state">{STATE_MARKS.get(row["state"], "")} {text(row["state"])}</td>'
-    yield cell(words.time(row["time_ns"]), True, row["time_ns"])
-    yield cell(words.time(row["cpu_ns"]), True, row["cpu_ns"])
-    yield cell(words.estimate(*cycles), True, row["cycles"])
-    yield cell(words.number(row["cycles_per_byte"]), True, row["cycles_per_byte"])
-    yield cell(words.number(row["half_width_percent"], 2), True, row["half_width_percent"])
-    yield cell(words.number(row["throughput_MB_s"]), True, row["throughput_MB_s"])
-    if has_energy:
-        joules = row["energy_uJ_per_byte"], row["energy_low_uJ_per_byte"], row["energy_high_uJ_per_byte"]
-        yield cell(words.estimate(*joules), True, joules[0])
-        yield cell(words.interval(*joules), True)
-        yield cell(row["energy_evidence"] or words.MISSING)
-    yield cell(" ".join(str(row[name]) for name in ("provider", "backend", "version") if row[name]))
-    yield cell(", ".join(f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)) or "plain")
-    yield cell(str(row["processes"]), True, row["processes"])
-    yield cell(words.percent(row["clean_share"]) if row["clean_share"] is not None else words.MISSING, True, row["clean_share"])
-    yield cell(str(row["cell"]), True, row["cell"])
-    yield f'<td class="reason">{text(row["reason"] or "")}</td>'
 
 
 def without_number_table(estimates: pl.DataFrame) -> str:
@@ -180,15 +133,14 @@ def without_number_table(estimates: pl.DataFrame) -> str:
     order = {state: place for place, state in enumerate(("failed", "invalid", "unresolved"))}
     ordered = sorted(rows.iter_rows(named=True), key=lambda row: (order.get(row["state"], 9), row["cell"]))
     body = (
-        f'<tr><td class="state">{STATE_MARKS.get(row["state"], "")} {text(row["state"])}</td>'
-        f'<th scope="row">{text(row["cipher"])}</th>{cell(cell_words(row))}'
+        f'<tr><td class="state">{text(state_words(row))}</td>'
+        f'<th scope="row">{text(row["cipher"])}</th>{cell(_cell_words(row))}'
         f'<td class="reason">{text(row["reason"] or "no reason was recorded")}</td></tr>'
         for row in ordered
     )
     return table("Cells that are not resolved", ["State", "Cipher", "Does", "Reason"], body)
 
 
-def cell_words(row: Row) -> str:
+def _cell_words(row: Row) -> str:
     """What a cell does, in words: encrypt, 1,500 B, random."""
-    does = words.OPERATION_NAMES.get(row["operation"], row["operation"])
-    return f"{does}, {words.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does
+    return f"{does(row)}, {words.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does(row)

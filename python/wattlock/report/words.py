@@ -118,11 +118,6 @@ def percent(fraction: float, digits: int = 3) -> str:
     return f"{number(100 * fraction, digits)} %"
 
 
-def unbroken(sentence: str) -> str:
-    """A sentence whose numbers stay on one line with their units."""
-    return re.sub(r"(?<=\d) (?=(?:B|µJ|%|GHz)(?!\w))", "\u00a0", sentence)
-
-
 def listing(words: list[str]) -> str:
     """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

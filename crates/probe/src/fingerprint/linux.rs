@@ -1,5 +1,7 @@
 //! What Linux tells in `/proc` and `/sys`. Elsewhere these files are missing, and nothing is seen.
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,26 +1,49 @@
 //! Whose code a cell runs: the ciphers that are built in, and libraries of the system that are opened at run time.
 
+mod libcrypto;
+mod openssl;
+mod trial;
+
 use std::rc::Rc;
 
 use wattlock_ciphers::{Spec, proof};
 
-use crate::bind::{self, Prepared};
-use crate::records::PlannedCell;
+use crate::bind::{self, Prepared, bind_to};
+use crate::records::{Operation, PlannedCell};
+
+pub use trial::WORKS;
+
+/// The providers there are.
+const PROVIDERS: &str = "\"rustcrypto\" and \"openssl\"";
 
 /// One provider's code for one cipher.
 pub enum Implementation {
     /// Compiled into this program.
     BuiltIn,
+    /// OpenSSL's libcrypto.
+    OpenSsl,
 }
 
 /// The implementation of `spec` by the provider of this name.
 ///
 /// # Errors
-/// Which providers there are.
-pub fn find(provider: &str, _spec: &Spec) -> Result<Implementation, String> {
+/// Which providers there are; why a library or its cipher can't be had, and how to get it.
+pub fn find(provider: &str, spec: &Spec) -> Result<Implementation, String> {
     match provider {
         "rustcrypto" => Ok(Implementation::BuiltIn),
-        _ => Err(format!("no provider {provider:?}; there is \"rustcrypto\"")),
+        openssl::NAME => openssl::find(spec).map(|()| Implementation::OpenSsl),
+        _ => Err(format!("no provider {provider:?}; there are {PROVIDERS}")),
+    }
+}
+
+/// Opens the library of the provider of this name in this process and uses it once; gives its version.
+///
+/// # Errors
+/// What failed.
+pub fn open_here(provider: &str) -> Result<String, String> {
+    match provider {
+        openssl::NAME => openssl::open_here(),
+        _ => Err(format!("no provider {provider:?} with a library; there is \"openssl\"")),
     }
 }
 
@@ -30,6 +53,7 @@ impl Implementation {
     pub fn backend(&self, spec: &Spec) -> String {
         match self {
             Self::BuiltIn => spec.backend().to_owned(),
+            Self::OpenSsl => openssl::backend(spec),
         }
     }
 
@@ -38,6 +62,7 @@ impl Implementation {
     pub fn version(&self, spec: &Spec) -> String {
         match self {
             Self::BuiltIn => spec.card.version.to_owned(),
+            Self::OpenSsl => openssl::version(),
         }
     }
 
@@ -46,9 +71,11 @@ impl Implementation {
     /// # Errors
     /// What is wrong with its output.
     pub fn prove(&self, spec: &Spec) -> Result<(), String> {
-        match self {
-            Self::BuiltIn => proof::prove(spec).map(|_| ()).map_err(|error| format!("{spec}: {error}")),
-        }
+        let proof = match self {
+            Self::BuiltIn => proof::prove(spec),
+            Self::OpenSsl => proof::prove_with::<openssl::Encrypting>(spec),
+        };
+        proof.map(|_| ()).map_err(|error| format!("{spec}: {error}"))
     }
 
     /// Binds a planned cell to this implementation.
@@ -62,8 +89,10 @@ impl Implementation {
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        match self {
-            Self::BuiltIn => bind::bind(spec, planned, payload, seed),
+        match (self, planned.operation) {
+            (Self::BuiltIn, _) => bind::bind(spec, planned, payload, seed),
+            (Self::OpenSsl, Operation::Decrypt) => bind_to::<openssl::Decrypting>(spec, planned, payload, seed),
+            (Self::OpenSsl, _) => bind_to::<openssl::Encrypting>(spec, planned, payload, seed),
         }
     }
 }

@@ -95,7 +95,7 @@ fn key(options: &Options, input: &mut impl BufRead) -> Result<Vec<u8>, Failure> 
         (None, Some(path)) if path == Path::new("-") => {
             let mut line = Vec::new();
             let read = input.by_ref().take(MOST_KEY_TEXT_B).read_until(b'\n', &mut line);
-            read.map_err(|error| Failure::new(10, format!("standard input: {error}")))?;
+            read.map_err(unreadable)?;
             from_hex("the first line of standard input", &String::from_utf8_lossy(&line))
         }
         (None, Some(path)) => {
@@ -128,11 +128,15 @@ fn from_hex(place: &str, text: &str) -> Result<Vec<u8>, Failure> {
 fn message(input: &mut impl Read, most_B: u64) -> Result<Vec<u8>, Failure> {
     let mut message = Vec::new();
     let read = input.take(most_B + 1).read_to_end(&mut message);
-    read.map_err(|error| Failure::new(10, format!("standard input: {error}")))?;
+    read.map_err(unreadable)?;
     if message.len() as u64 > most_B {
         return Err(Failure::new(10, format!("standard input: more than {most_B} bytes")).hint("a smaller message"));
     }
     Ok(message)
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::new(10, format!("standard input: {error}")).hint("give it a file or a pipe, as in `< message`")
 }
 
 fn iv_fits(spec: &Spec, iv: &[u8]) -> Result<(), Error> {

@@ -8,14 +8,15 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use wattlock_ciphers::Spec;
-use wattlock_engine::{self as engine, Cell as _, Clock, Entry, Shard, Sink, Slot, Ticks, calls_for};
+use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink, Slot, Ticks, calls_for};
 
 use super::Failure;
-use crate::bind::{self, Empty, Prepared};
+use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
 use crate::providers;
 use crate::records::{
-    BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role, SCHEMA,
+    BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role,
+    SCHEMA,
 };
 
 /// How it is called.
@@ -29,6 +30,8 @@ const LONGEST_CALL_BATCHES: u64 = 2;
 const TRIAL_SEGMENT_B: usize = 2048;
 /// A payload from which on a call may need to be cut.
 const LONG_PAYLOAD_B: u64 = 4096;
+/// Samples of the burst from which the quiet level is found.
+const LEAST_BURST_SAMPLES: usize = 100;
 /// The sentinel with a known effect carries out 61 calls for each 60 that it claims.
 const KNOWN_EFFECT: (u32, u32) = (61, 60);
 
@@ -44,7 +47,8 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
     let plan = read_plan(io::stdin().lock())?;
     if let Some(cpu) = plan.head.cpu {
         clock::pin(cpu).map_err(|error| {
-            Failure::new(8, format!("processor {cpu}: {error}")).hint("`nproc` and `taskset -p $$` tell which may be used")
+            Failure::new(8, format!("processor {cpu}: {error}"))
+                .hint("`nproc` and `taskset -p $$` tell which may be used")
         })?;
     }
     let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
@@ -77,8 +81,9 @@ fn read_plan(input: impl BufRead) -> Result<ReadPlan, Failure> {
             }
             PlanLine::Plan(plan) => head = Some(plan),
             PlanLine::Data(file) => {
-                let bytes = std::fs::read(&file.path)
-                    .map_err(|error| Failure::new(10, format!("data {:?}: {}: {error}", file.data, file.path.display())))?;
+                let bytes = std::fs::read(&file.path).map_err(|error| {
+                    Failure::new(10, format!("data {:?}: {}: {error}", file.data, file.path.display()))
+                })?;
                 if bytes.len() as u64 != file.size_B {
                     let message = format!(
                         "data {:?}: {} has {} bytes, the plan says {}",
@@ -129,18 +134,19 @@ struct Bench {
 
 fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> {
     let mut clock = clock::real();
-    let mut bench = Bench { bodies: Vec::new(), slots: Vec::new(), cells: Vec::new(), failures: Vec::new(), bursts: Vec::new() };
+    let mut bench =
+        Bench { bodies: Vec::new(), slots: Vec::new(), cells: Vec::new(), failures: Vec::new(), bursts: Vec::new() };
     let mut proven = HashMap::new();
     for planned in &plan.cells {
         if let Err(error) = bench.add(plan, planned, &mut proven, &mut clock) {
-            let failure = FailureRecord { process: plan.head.process, cell: planned.cell, error, follows: Follows::SkipCell };
+            let failure =
+                FailureRecord { process: plan.head.process, cell: planned.cell, error, follows: Follows::SkipCell };
             bench.failures.push(failure);
         }
     }
     let Bench { mut bodies, slots, cells, failures, mut bursts } = bench;
-    bursts.sort_unstable();
-    // The quiet tenth of what was seen while the cells were prepared, or less where earlier processes saw less.
-    let quiet_ppm = bursts.get(bursts.len() / 10).copied().into_iter().chain(plan.head.quiet_ppm).min();
+    bursts.extend((bursts.len()..LEAST_BURST_SAMPLES).filter_map(|_| burst_sample(&mut clock)));
+    let quiet_ppm = quiet_level(bursts).into_iter().chain(plan.head.quiet_ppm).min();
     output.push(&Record::Header(Box::new(Header {
         schema: SCHEMA,
         process: plan.head.process,
@@ -167,11 +173,26 @@ fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> 
             Some((slot.cell, (0..body.segments()).map(|segment| body.offset(segment)).collect()))
         })
         .collect();
-    let mut sink = Lines { output, process: plan.head.process, ticks_per_second: clock.ticks_per_second, offsets, batches: Vec::new(), written: 0 };
+    let mut sink = Lines {
+        output,
+        process: plan.head.process,
+        ticks_per_second: clock.ticks_per_second,
+        offsets,
+        batches: Vec::new(),
+        written: 0,
+    };
     let mut order = vec![Entry::default(); slots.len() * 2];
     let warm_ticks = clock.ticks_of(WARM_NS);
     engine::shard(
-        Shard { bodies: &mut bodies, slots: &slots, order: &mut order, rounds: plan.head.rounds, seed: plan.head.seed, warm_ticks, quiet_ppm },
+        Shard {
+            bodies: &mut bodies,
+            slots: &slots,
+            order: &mut order,
+            rounds: plan.head.rounds,
+            seed: plan.head.seed,
+            warm_ticks,
+            quiet_ppm,
+        },
         &mut clock,
         &mut sink,
     )?;
@@ -211,8 +232,7 @@ impl Bench {
                 self.bodies.len() - 1
             }
         };
-        let (burst, canary) = (clock.burst(), clock.canary());
-        self.bursts.extend(engine::burst_ppm(burst, canary));
+        self.bursts.extend(burst_sample(clock));
         let batch = clock.ticks_of(plan.head.batch_ns);
         let prepared = &mut self.bodies[body];
         let mut calls = if twin { 0 } else { calibrate(prepared, planned.payload_B, batch, clock) };
@@ -221,7 +241,8 @@ impl Bench {
         } else if let (true, Some(at)) = (twin, reference) {
             calls = self.slots[at].calls;
         }
-        let carried_out = if planned.role == Role::KnownEffect { calls / KNOWN_EFFECT.1 * KNOWN_EFFECT.0 } else { calls };
+        let carried_out =
+            if planned.role == Role::KnownEffect { calls / KNOWN_EFFECT.1 * KNOWN_EFFECT.0 } else { calls };
         let segments = prepared.segments();
         self.slots.push(Slot {
             cell: planned.cell,
@@ -249,6 +270,18 @@ impl Bench {
     }
 }
 
+/// What a burst takes just now, in millionths of a canary; `None` where the two canaries around it do not agree.
+fn burst_sample(clock: &mut RealClock) -> Option<u32> {
+    let (before, burst, after) = (clock.canary(), clock.burst(), clock.canary());
+    if engine::clock_changed(before, after) { None } else { engine::burst_ppm(burst, before.midpoint(after)) }
+}
+
+/// The quiet tenth of the samples taken while the cells were prepared.
+fn quiet_level(mut samples: Vec<u32>) -> Option<u32> {
+    samples.sort_unstable();
+    (samples.len() >= LEAST_BURST_SAMPLES / 4).then(|| samples.get(samples.len() / 10).copied()).flatten()
+}
+
 fn prepare(
     plan: &ReadPlan,
     planned: &PlannedCell,
@@ -260,7 +293,9 @@ fn prepare(
     }
     let payload = match planned.data.as_str() {
         "random" | "none" => None,
-        label => Some(Rc::clone(plan.data.get(label).ok_or_else(|| format!("the plan has no data line for {label:?}"))?)),
+        label => {
+            Some(Rc::clone(plan.data.get(label).ok_or_else(|| format!("the plan has no data line for {label:?}"))?))
+        }
     };
     implementation.bind(spec, planned, payload, plan.head.seed)
 }

@@ -5,6 +5,7 @@ pub mod apply;
 pub mod catalogue;
 pub mod doctor;
 pub mod measure;
+pub mod open_library;
 pub mod schema;
 pub mod selftest;
 pub mod table;

@@ -37,7 +37,8 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
 mod tests {
     #[test]
     fn the_committed_schema_is_the_one_of_the_types() {
-        let committed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/wattlock/data/records.schema.json"));
+        let committed =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/wattlock/data/records.schema.json"));
         assert_eq!(committed, super::text(), "run `wattlock-probe schema > python/wattlock/data/records.schema.json`");
     }
 }

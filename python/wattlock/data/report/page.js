@@ -1,7 +1,7 @@
 "use strict";
 // The figures: drawn when they come near, kept from then on; their colours are the page's own variables.
 {
-  const config = JSON.parse(document.getElementById("vega-config").textContent);
+  const config = JSON.parse(document.querySelector(".config").textContent);
   const figures = [...document.querySelectorAll("figure")];
   const drawn = new Map();
 

@@ -1,5 +1,7 @@
 //! What is made of what was seen. The bounds are those of METHOD.md, "Doctor".
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

@@ -1,0 +1,25 @@
+//! `wattlock-probe open-library`: opens a library of the system and uses it once. The program calls itself so before
+//! it opens one in a process that measures.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use super::{Failure, print};
+use crate::providers;
+
+/// Opens a library of the system and encrypts one message with it.
+#[derive(clap::Args)]
+pub struct Options {
+    /// The provider that needs it.
+    provider: String,
+}
+
+/// Prints the library's version.
+///
+/// # Errors
+/// That it can't be opened or does not work (11).
+pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    let version = providers::open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
+    print(format!("{} {} {version}\n", providers::WORKS, options.provider).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,30 @@
+"""`wattlock doctor`: how fit this machine is for measuring."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+
+
+def doctor(
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, max=600, help="How long to watch the core.")
+    ] = 5.0,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+) -> None:
+    """Say how fit this machine is for measuring, and what would make it fitter.
+
+    Example: wattlock doctor --seconds 5
+    """
+    import polars as pl
+
+    from wattlock.run import probe as probes
+
+    checks = probes.ask(probes.find(), "doctor", "--seconds", str(seconds), "--format", "json")
+    print_table(pl.DataFrame(checks, infer_schema_length=None), form)
+    if any(check["verdict"] == "fail" for check in checks):
+        raise typer.Exit(1)

@@ -1,0 +1,89 @@
+"""Joins a run's result to what the report and the tables need: energy by a card, facts in the page's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from wattlock.energy import cards
+from wattlock.energy.model import value, without_card
+from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, Sentinel
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from wattlock.run.result import Result
+
+
+def valued(result: Result, device: str | None, *, allow_assumed: bool) -> pl.DataFrame:
+    """The estimates with their energy columns: by the card asked for, else by the one that the run was asked for."""
+    name = device or result.plan["device"]
+    if name is None:
+        return without_card(result.estimates)
+    # Who measured the run with this card has allowed its numbers then.
+    allowed = allow_assumed or name == result.plan["device"]
+    return value(result.estimates, cards.load(name), isa=result.isa, allow_assumed=allowed)
+
+
+def facts(result: Result, device: str | None) -> RunFacts:
+    """A run in the words of the page."""
+    study, clock = result.plan["study"], result.clock
+    resolved = result.estimates.filter(result.estimates["state"] == "resolved").height
+    canary_GHz = None
+    if clock.low_GHz is not None and clock.GHz is not None and clock.high_GHz is not None:
+        canary_GHz = (clock.GHz, clock.low_GHz, clock.high_GHz)
+    return RunFacts(
+        study=study["id"],
+        title=study["title"],
+        question=study["question"],
+        id=result.plan["id"],
+        created=result.plan["created"],
+        host=list(_host(result)),
+        duration_s=result.wall_s,
+        cells=result.estimates.height,
+        resolved=resolved,
+        processes=result.processes,
+        batches=result.batches,
+        clean_share=result.clean_share,
+        canary_GHz=canary_GHz,
+        sentinels=[
+            Sentinel(v.name, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
+            for v in result.verdicts
+        ],
+        valid=not result.reasons,
+        reasons=result.reasons,
+        device=_device(device or result.plan["device"]),
+        inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
+        warnings=result.warnings,
+    )
+
+
+def _device(name: str | None) -> DeviceFacts | None:
+    if name is None:
+        return None
+    device = cards.load(name)
+    notes = [note for note in (device.card.title, device.card.note) if note]
+    return DeviceFacts(device.name, device.card.evidence, notes, device.card.narrowed_by)
+
+
+def _host(result: Result) -> Iterator[tuple[str, str]]:
+    """Label and value of what was measured on; what the machine doesn't show is left out."""
+    print_of: dict[str, Any] = result.header["fingerprint"]
+    hardware, kernel, build = print_of["hardware"], print_of["kernel"], print_of["build"]
+    virtual = print_of["virtualisation"]
+    governor = print_of["power"]["governor"]
+    compiler = [build["rustc"], f"opt-level {build['opt_level']}", f"LTO {build['lto']}", build["flags"]]
+    known = {
+        "Processor": hardware["model_name"],
+        "Virtual machine": {True: virtual["product"] or "yes", False: "no"}.get(virtual["hypervisor"]),
+        "System": f"{kernel['os']} {kernel['release'] or ''}".strip(),
+        "Clock source": kernel["clock_source"],
+        "Governor": governor,
+        "Compiler": ", ".join(str(part) for part in compiler if part),
+        "Commit": f"{build['commit']}{' with changes' if build['dirty'] else ''}" if build["commit"] else None,
+        "Probe, SHA-256": result.plan["probe_sha256"],
+        "Dependencies, SHA-256 of Cargo.lock": build["lock_sha256"],
+        "wattlock": result.plan["wattlock"],
+        "Seed": str(result.plan["seed"]),
+    }
+    yield from ((label, text) for label, text in known.items() if text)

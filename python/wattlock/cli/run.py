@@ -1,0 +1,232 @@
+"""`wattlock run`: carry out a study on this machine."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wattlock.errors import Interrupted, StoreError, StudyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wattlock.run.session import Session
+    from wattlock.store import RunFolder
+    from wattlock.study import Cell, InputFile, Study
+
+
+def run(
+    study: Annotated[
+        str | None, typer.Argument(metavar="STUDY", help="A study's name (`wattlock studies`) or its file.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="FIELD=GLOB,...", help="Only the cells that match, as 'cipher=aes*'.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="FILE-OR-FOLDER", help="Measure on your own files in place of the sample files."),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="CARD", help="Value the cycles in joules by this device card.")
+    ] = None,
+    allow_assumed: Annotated[
+        bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was cut off: its path, id or `last`.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
+    ] = False,
+) -> None:
+    """Carry out a study on this machine and write its report.
+
+    Examples: wattlock run first-look --only 'cipher=aes*'    wattlock run quick --input my.pdf    wattlock run --resume last
+    """
+    if (study is None) == (resume is None):
+        raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
+    if resume is not None:
+        _resume(resume, source)
+        return
+    from wattlock.run import probe as probes
+    from wattlock.study import expand, load, read_inputs
+    from wattlock.study import only as choose
+
+    _check_device(device, allow_assumed=allow_assumed)
+    probe = probes.find()
+    chosen = load(str(study))
+    inputs = read_inputs(source) if source else []
+    rows, nearest = probes.catalogue(probe, list(chosen.ciphers()))
+    cells = expand(chosen, rows, inputs, nearest)
+    if only:
+        cells = choose(cells, rows, only)
+    if dry_run:
+        _print_plan(chosen, cells, inputs, probe)
+        return
+    folder = _create(chosen, cells, inputs, probe, device, out)
+    _measure(folder, chosen, inputs, probe)
+
+
+def _check_device(device: str | None, *, allow_assumed: bool) -> None:
+    """Refuses a card that can't value this run before anything is measured."""
+    if device is None:
+        return
+    from wattlock.energy import cards
+    from wattlock.energy.model import refuse
+
+    refuse(cards.load(device), isa=platform.machine(), allow_assumed=allow_assumed)
+
+
+def _create(
+    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path, device: str | None, out: Path | None
+) -> RunFolder:
+    from wattlock.run import probe as probes
+    from wattlock.run.shards import sentinels
+    from wattlock.store import RunFolder, plan_lines, run_id
+    from wattlock.store.shelf import ROOT
+
+    created, seed = datetime.now(UTC), secrets.randbits(53)
+    name = run_id(study.id, created, seed)
+    watch = sentinels(first=len(cells))
+    lines = plan_lines(
+        study,
+        [*cells, *watch],
+        inputs,
+        id=name,
+        created=created,
+        seed=seed,
+        probe_sha256=probes.sha256(probe),
+        device=device,
+    )
+    return RunFolder.create(out or ROOT / name, lines)
+
+
+def _resume(name: str, source: Path | None) -> None:
+    from wattlock.run import probe as probes
+    from wattlock.store import RunFolder, find
+    from wattlock.study import Study, read_inputs
+
+    folder = RunFolder.open(find(name))
+    if folder.is_sealed:
+        raise StoreError(f"run {folder.path}: is finished", hint=f"`wattlock show {folder.path}` prints it")
+    first = folder.plan()[0]
+    probe = probes.find()
+    if probes.sha256(probe) != first["probe_sha256"]:
+        raise StoreError(
+            f"run {folder.path}: was measured by another build of the probe",
+            hint="another build moves a cipher by percents, so one run is of one build: start a new run",
+        )
+    inputs = read_inputs(source) if source else []
+    given = {(one.size_B, one.sha256) for one in inputs}
+    for line in folder.plan():
+        if line["kind"] == "input" and (line["size_B"], line["sha256"]) not in given:
+            missing = f"{line['data']} ({line['size_B']} B, SHA-256 {line['sha256'][:12]}...)"
+            raise StudyError(f"run {folder.path}: needs its {missing} again", hint="name it with --input")
+    _measure(folder, Study.model_validate(first["study"]), inputs, probe)
+
+
+def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe: Path) -> None:
+    """Measures to the end, seals the run and writes its report."""
+    from wattlock.run.session import Session
+
+    cells = folder.cells()
+    own = [cell for cell in cells if cell.role == "study"]
+    watch = [cell for cell in cells if cell.role != "study"]
+    typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
+    with _files(study, own, inputs) as files, _bar() as tell:
+        seed = folder.plan()[0]["seed"]
+        session = Session(folder, study, own, watch, files, probe, seed, tell)
+        try:
+            session.measure()
+        except KeyboardInterrupt:
+            kept = "what was measured is kept"
+            raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
+    folder.seal()
+    _say_what_came_out(folder, session)
+
+
+@contextmanager
+def _files(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
+    """The files behind the labels of data cells: the user's, and sample files grown for as long as this lasts."""
+    from tempfile import TemporaryDirectory
+
+    from wattlock.study.samples import SAMPLES, grow
+
+    files = {one.label: one.path for one in inputs}
+    with TemporaryDirectory(prefix="wattlock-") as place:
+        for kind in SAMPLES:
+            if any(cell.data == kind for cell in cells):
+                files[kind] = Path(place) / kind
+                files[kind].write_bytes(grow(kind, study.file_B))
+        yield files
+
+
+@contextmanager
+def _bar() -> Iterator[Any]:
+    """A progress bar on standard error, with the time left until the next look."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    words = TextColumn("{task.description}")
+    columns = (words, BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("measuring", total=None)
+
+        def tell(progress: Any) -> None:
+            bar.update(
+                task,
+                completed=progress.processes,
+                total=progress.expected,
+                description=f"{progress.settled} of {progress.cells} cells settled",
+            )
+
+        yield tell
+
+
+def _say_what_came_out(folder: RunFolder, session: Session) -> None:
+    from wattlock.cli.facts import facts, valued
+    from wattlock.report.page import write_report
+    from wattlock.run.result import read
+
+    result = read(folder)
+    estimates = valued(result, None, allow_assumed=False)
+    page = folder.path / "report.html"
+    write_report(page, facts(result, None), estimates, result.ranking)
+    states = dict(estimates.group_by("state").len().iter_rows())
+    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
+    typer.echo(
+        f"{estimates.height} cells in {result.wall_s:.0f} s over {session.process} processes: {counted}", err=True
+    )
+    for reason in result.reasons:
+        typer.echo(f"warning: the run is invalid: {reason}", err=True)
+    for warning in result.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(f"The report: {page}", err=True)
+    typer.echo(f"The numbers: wattlock show {folder.path}", err=True)
+
+
+def _print_plan(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path) -> None:
+    from dataclasses import asdict
+
+    import polars as pl
+
+    from wattlock.cli.table import Format, show
+    from wattlock.run import forecast
+
+    with _files(study, cells, inputs) as files:
+        expected = forecast.forecast(cells, files, probe, study.looks)
+    show(pl.DataFrame([asdict(cell) for cell in cells]).drop("role"), Format.table)
+    typer.echo(
+        f"{len(cells)} cells: about {expected.least_s:.0f} s if all are sure after {study.looks[0]} processes, "
+        f"at most {expected.most_s:.0f} s with {study.looks[-1]}",
+        err=True,
+    )

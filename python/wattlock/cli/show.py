@@ -1,0 +1,52 @@
+"""`wattlock show`: print the estimates of a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+
+SHORT = [
+    "cipher",
+    "operation",
+    "payload_B",
+    "data",
+    "time_ns",
+    "cycles_per_byte",
+    "half_width_percent",
+    "throughput_MB_s",
+    "energy_uJ_per_byte",
+    "state",
+]
+"""The columns for eyes; JSON and CSV have all of them."""
+
+
+def show(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's path, its id, or `last`.")] = "last",
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="CARD", help="Value the cycles by this card instead.")
+    ] = None,
+    allow_assumed: Annotated[
+        bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
+    ] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+) -> None:
+    """Print what a run found: one row a cell.
+
+    Example: wattlock show last --format json
+    """
+    from wattlock.cli.facts import valued
+    from wattlock.run.result import read
+    from wattlock.store import RunFolder, find
+
+    folder = RunFolder.open(find(run))
+    if folder.is_sealed:
+        folder.verify()
+    result = read(folder)
+    estimates = valued(result, device, allow_assumed=allow_assumed)
+    for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
+        typer.echo(f"warning: {line}", err=True)
+    print_table(estimates.select(SHORT) if form is Format.table else estimates, form)

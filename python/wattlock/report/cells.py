@@ -1,0 +1,108 @@
+"""The table of every cell: one column a line, what it shows and what it is sorted by."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wattlock.report import words
+from wattlock.report.evidence import DRAWN_STATES, PLAIN
+from wattlock.report.markup import table, text
+
+STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
+RESULTS = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its head, the words in a row, and, where it holds numbers, the column that sorts it."""
+
+    head: str
+    shown: Callable[[Row], str]
+    number: str = ""
+    kind: str = ""
+
+    def cell(self, row: Row) -> str:
+        """The HTML of the cell in this row; an empty number has nothing to be sorted by."""
+        value = row[self.number] if self.number else None
+        attributes = f' data-v="{value:.6g}"' if value is not None else ""
+        if self.number or self.kind:
+            attributes += f' class="{self.kind or "n"}"'
+        return f"<td{attributes}>{text(self.shown(row))}</td>"
+
+
+def state_words(row: Row) -> str:
+    """A state with its mark."""
+    return f"{STATE_MARKS.get(row['state'], '')} {row['state']}".strip()
+
+
+def does(row: Row) -> str:
+    """The operation in words."""
+    return words.OPERATION_NAMES.get(row["operation"], str(row["operation"]))
+
+
+def _cycles(row: Row) -> str:
+    return words.estimate(row["cycles"], row["cycles_low"], row["cycles_high"])
+
+
+def _joules(row: Row) -> tuple[float | None, float | None, float | None]:
+    return row["energy_uJ_per_byte"], row["energy_low_uJ_per_byte"], row["energy_high_uJ_per_byte"]
+
+
+def _setting(row: Row) -> str:
+    return (
+        ", ".join(f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)) or "plain"
+    )
+
+
+def _implementation(row: Row) -> str:
+    return " ".join(str(row[name]) for name in ("provider", "backend", "version") if row[name])
+
+
+def _clean(row: Row) -> str:
+    return words.MISSING if row["clean_share"] is None else words.percent(row["clean_share"])
+
+
+BEFORE = (
+    Column("Does", does),
+    Column("Payload, B", lambda row: f"{row['payload_B']:,}" if row["payload_B"] else words.MISSING, "payload_B"),
+    Column("Data", lambda row: row["data"] if row["payload_B"] else words.MISSING),
+    Column("State", state_words, kind="state"),
+    Column("Time a call", lambda row: words.time(row["time_ns"]), "time_ns"),
+    Column("CPU time", lambda row: words.time(row["cpu_ns"]), "cpu_ns"),
+    Column("Cycles a call", _cycles, "cycles"),
+    Column("Cycles per byte", lambda row: words.number(row["cycles_per_byte"]), "cycles_per_byte"),
+    Column("± %", lambda row: words.number(row["half_width_percent"], 2), "half_width_percent"),
+    Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),
+)
+ENERGY = (
+    Column("µJ per byte", lambda row: words.estimate(*_joules(row)), "energy_uJ_per_byte"),
+    Column("95 % interval", lambda row: words.interval(*_joules(row)), "energy_high_uJ_per_byte"),
+    Column("Joules are", lambda row: row["energy_evidence"] or words.MISSING),
+)
+AFTER = (
+    Column("Implementation", _implementation),
+    Column("Setting", _setting),
+    Column("Processes", lambda row: str(row["processes"]), "processes"),
+    Column("Clean", _clean, "clean_share"),
+    Column("Cell", lambda row: str(row["cell"]), "cell"),
+    Column("Reason", lambda row: row["reason"] or "", kind="reason"),
+)
+
+
+def cells_table(estimates: pl.DataFrame) -> str:
+    """Every cell with its state and, where it is not resolved, the reason; numbers only where the cell has some."""
+    has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
+    columns = (*BEFORE, *(ENERGY if has_energy else ()), *AFTER)
+    lost = ~pl.col("state").is_in(DRAWN_STATES)
+    results = [name for name in estimates.columns if name.startswith(RESULTS) and name != "time_evidence"]
+    blanked = estimates.with_columns(pl.when(lost).then(None).otherwise(pl.col(name)).alias(name) for name in results)
+    rows = "".join(
+        f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'
+        f"{''.join(column.cell(row) for column in columns)}</tr>"
+        for row in blanked.iter_rows(named=True)
+    )
+    head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
+    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table")

@@ -1,0 +1,46 @@
+"""How long a study would take, from its cells prepared once and not measured."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattlock.run import probe as probes
+from wattlock.run import shards
+from wattlock.run.session import HALVES
+from wattlock.study import Cell
+
+BATCH_S = shards.BATCH_NS / 1e9
+EDGES_S = 30e-6
+"""Canary and burst on both sides of a batch."""
+WARM_S = 25e-6
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds until the first look, and until the last one if no cell is sure before."""
+
+    least_s: float
+    most_s: float
+
+
+def forecast(cells: Sequence[Cell], files: Mapping[str, Path], probe: Path, looks: Sequence[int]) -> Forecast:
+    """Prepares each cell once, which tells how often its input is cut, and adds up the batches."""
+    start, visits = time.monotonic(), {cell.cell: shards.first_visits(cell) for cell in cells}
+    a_process = 0.0
+    for number, group in enumerate(shards.split(cells, seed=0)):
+        plan = shards.probe_plan(
+            group, [], visits, files, process=number, seed=number, cpu=None, quiet_ppm=None, measured=False
+        )
+        lines: list[bytes] = []
+        probes.measure(probe, plan, number, lines.append)
+        header = json.loads(b"".join(lines).split(b"\n", 1)[0])
+        for cell in header["cells"]:
+            segments, count = cell["segments"], visits[cell["cell"]]
+            a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))
+            a_process += HALVES * (WARM_S + BATCH_S / 2 + EDGES_S) if segments == 1 else 0
+    prepared = time.monotonic() - start
+    return Forecast((a_process + prepared) * looks[0], (a_process + prepared) * looks[-1])

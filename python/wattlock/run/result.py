@@ -1,0 +1,122 @@
+"""A run read back: its batches become estimates, a ranking and a verdict on itself. Process by process, so that a run
+of a million batches needs no more memory than its largest process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis import estimate, ranking, sentinels, within
+from wattlock.errors import StoreError
+from wattlock.store import RunFolder
+
+NOISY_SHARE = 0.2
+"""A run in which more than this share of the batches was disturbed is worth a warning."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run says.
+
+    * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cells`: as measured;
+      `summaries`: a row a cell and process; `across`: a row a cell; `estimates`: a row a study cell.
+    * `causes`: disturbed batches by their cause; `wall_s`: of all sittings together.
+    """
+
+    plan: Mapping[str, Any]
+    inputs: list[Mapping[str, Any]]
+    header: Mapping[str, Any]
+    cells: list[Mapping[str, Any]]
+    across: pl.DataFrame
+    estimates: pl.DataFrame
+    verdicts: list[sentinels.Verdict]
+    clock: estimate.CanaryClock
+    processes: int
+    batches: int
+    causes: Mapping[str, int]
+    wall_s: float
+    is_sealed: bool
+
+    @property
+    def isa(self) -> str:
+        """The instruction set that the cycles are of."""
+        return str(self.header["fingerprint"]["build"]["isa"])
+
+    @property
+    def clean_share(self) -> float:
+        """The share of batches that count."""
+        return 1 - sum(self.causes.values()) / max(1, self.batches)
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why the run is invalid; empty where it is to be believed."""
+        return sentinels.reasons_against(self.verdicts)
+
+    @cached_property
+    def ranking(self) -> pl.DataFrame:
+        """The ciphers of each group of comparable cells, with tie groups."""
+        return ranking.rank(self.estimates, self.across, sentinels.copies_spread(self.verdicts))
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What a reader should know before believing a number."""
+        found = []
+        if not self.is_sealed:
+            found.append("the run is not finished: `wattlock run --resume` goes on with it")
+        if not self.verdicts:
+            found.append("too few complete processes for the sentinels to say anything")
+        if self.clean_share < 1 - NOISY_SHARE:
+            named = ", ".join(f"{count} by {cause}" for cause, count in self.causes.items() if count)
+            found.append(f"{1 - self.clean_share:.0%} of the batches were disturbed ({named}) and do not count")
+        if self.header["pinned_cpu"] is None:
+            found.append("the probe was not pinned to a processor")
+        if self.clock.cycles is None:
+            found.append("the multiplier's latency of this core is not known: no cycles, only times and ratios")
+        return found
+
+
+def read(folder: RunFolder) -> Result:
+    """Reads a run, sealed or not.
+
+    Raises StoreError where no process of it is complete.
+    """
+    complete = folder.complete()
+    headers = [header for header in folder.headers() if header["process"] in complete]
+    if not headers:
+        raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
+    plan = folder.plan()
+    study = plan[0]["study"]
+    quiet = min((header["quiet_ppm"] for header in headers if header["quiet_ppm"] is not None), default=None)
+    summaries, times, causes, batches = [], [], dict.fromkeys(("switch", "migration", "clock", "neighbour"), 0), 0
+    for header in headers:
+        frame = folder.batches_of(header["process"])
+        summaries.append(within.summarise(frame, header, quiet))
+        times.append(within.canary_times(frame, header))
+        batches += len(frame)
+        for cause, count in within.causes(frame, quiet).items():
+            causes[cause] += count
+    rows = pl.concat(summaries)
+    cells = {cell["cell"]: cell for header in headers for cell in header["cells"]}
+    across = estimate.across_processes(rows, study["looks"], study["target_percent"])
+    clock = estimate.canary_clock(pl.concat(times), headers[0]["canary_cycles"])
+    failures = {failure["cell"]: failure["error"] for failure in folder.failures()}
+    planned = [{**line, **cells.get(line["cell"], {})} for line in plan if line["kind"] == "cell"]
+    return Result(
+        plan=plan[0],
+        inputs=[line for line in plan if line["kind"] == "input"],
+        header=headers[0],
+        cells=planned,
+        across=across,
+        estimates=estimate.estimates(planned, across, clock, failures),
+        verdicts=sentinels.judge(planned, rows),
+        clock=clock,
+        processes=len(headers),
+        batches=batches,
+        causes=causes,
+        wall_s=sum(sitting["wall_s"] for sitting in folder.records("session")),
+        is_sealed=folder.is_sealed,
+    )

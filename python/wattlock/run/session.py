@@ -1,0 +1,202 @@
+"""The loop over processes: measure a shard, look when it is time to, stop a cell at its target.
+
+A fresh process is the unit of replication. All that a session knows it can read back from the run's folder, so a run
+that was cut off anywhere goes on where it was; the process under way is measured anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis import estimate, within
+from wattlock.run import probe as probes
+from wattlock.run import shards
+from wattlock.store import RunFolder
+from wattlock.study import Cell, Study
+
+DISTURBED_SHARE = 0.5
+"""Where more than this share of a process's batches had a neighbour, the next one runs on another processor."""
+
+MOST_ATTEMPTS = 2
+"""A cell whose processes are disturbed is given up after this many times the processes that its look needs."""
+
+QUIETER = 0.995
+"""A quiet level below this of the known one means that earlier processes were judged by too loud a one."""
+
+HALVES = 4
+"""Half batches of a cell in one process, for the expected number of lines."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a session is: processes done, and expected until the next look; cells settled, and in all."""
+
+    processes: float
+    expected: float
+    settled: int
+    cells: int
+
+
+def _processors() -> list[int]:
+    """The processors that may be used, the last first: the first ones have the most interrupts."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0), reverse=True)
+    return []
+
+
+@dataclass
+class Session:
+    """One sitting of a run.
+
+    * `files`: by the label of the data; `watch`: the sentinels; `tell`: receives how far it is.
+    """
+
+    folder: RunFolder
+    study: Study
+    cells: Sequence[Cell]
+    watch: Sequence[Cell]
+    files: Mapping[str, Path]
+    probe: Path
+    seed: int
+    tell: Callable[[Progress], None] = lambda _: None
+    processors: list[int] = field(default_factory=_processors)
+    process: int = 0
+    quiet_ppm: int | None = None
+    headers: dict[int, dict[str, Any]] = field(default_factory=dict)
+    summaries: dict[int, pl.DataFrame] = field(default_factory=dict)
+    attempts: Counter[int] = field(default_factory=Counter)
+    segments: dict[int, int] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
+    visits: dict[int, int] = field(default_factory=dict)
+
+    def measure(self) -> None:
+        """Measures until every cell is settled: at its target, at the last look, given up as disturbed, or failed."""
+        start = time.monotonic()
+        self._recall()
+        try:
+            while pending := self.pending():
+                groups = shards.split(pending, self._seed("split"))
+                for number, group in enumerate(groups):
+                    self._measure_shard(group, remaining=len(groups) - number)
+                self.look()
+        finally:
+            sitting = {"kind": "session", "wall_s": round(time.monotonic() - start, 3), "next_process": self.process}
+            self.folder.append(json.dumps(sitting).encode() + b"\n")
+
+    def pending(self) -> list[Cell]:
+        """The study's cells that are not settled."""
+        return [cell for cell in self.cells if cell.cell not in self.settled | self.failed]
+
+    def look(self) -> None:
+        """Settles the cells that are at their target and those that no further look can help; sets the visits."""
+        counts = self._counts()
+        across = {row["cell"]: row for row in self._across().iter_rows(named=True)}
+        for cell in self.pending():
+            number, count = cell.cell, counts[cell.cell]
+            row = across.get(number)
+            least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
+            self.visits[number] = usual
+            if row is not None and count >= 3:
+                wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
+                self.visits[number] = max(least, wanted)
+            at_target = count in self.study.looks and row is not None and row["state"] != "unresolved"
+            given_up = self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
+            if at_target or count >= self.study.looks[-1] or given_up:
+                self.settled.add(number)
+
+    def _recall(self) -> None:
+        """Reads back what earlier sittings measured."""
+        recovery = self.folder.recover()
+        self.process = recovery.next_process
+        self.visits = {cell.cell: shards.first_visits(cell) for cell in self.cells}
+        for header in self.folder.headers():
+            if header["process"] in recovery.complete:
+                self._take_in(header)
+        self.failed = {failure["cell"] for failure in self.folder.failures()}
+        if self.headers:
+            self.look()
+
+    def _measure_shard(self, group: Sequence[Cell], remaining: int) -> None:
+        process, self.process = self.process, self.process + 1
+        plan = shards.probe_plan(
+            group,
+            self.watch,
+            self.visits,
+            self.files,
+            process=process,
+            seed=self._seed("process"),
+            cpu=self.processors[0] if self.processors else None,
+            quiet_ppm=self.quiet_ppm,
+        )
+        lines, expected = 0, sum(self._batches(cell) for cell in group)
+
+        def take(data: bytes) -> None:
+            nonlocal lines
+            self.folder.append(data)
+            lines += data.count(b"\n")
+            self._tell(min(0.99, lines / expected), remaining)
+
+        probes.measure(self.probe, plan, process, take)
+        self.failed |= {failure["cell"] for failure in self.folder.failures() if failure["process"] == process}
+        self._take_in(next(header for header in self.folder.headers() if header["process"] == process))
+        self._avoid_neighbours(process)
+
+    def _take_in(self, header: dict[str, Any]) -> None:
+        process, quiet = header["process"], header["quiet_ppm"]
+        self.headers[process] = header
+        self.attempts.update(cell["cell"] for cell in header["cells"])
+        self.segments.update({cell["cell"]: cell["segments"] for cell in header["cells"]})
+        known = self.quiet_ppm
+        if quiet is not None and (known is None or quiet < known):
+            self.quiet_ppm = quiet
+            if known is not None and quiet < QUIETER * known:
+                for earlier in self.summaries:
+                    self._summarise(earlier)
+        self._summarise(process)
+
+    def _summarise(self, process: int) -> None:
+        batches = self.folder.batches_of(process)
+        self.summaries[process] = within.summarise(batches, self.headers[process], self.quiet_ppm)
+
+    def _avoid_neighbours(self, process: int) -> None:
+        """Changes the processor where the last process was disturbed more often than not."""
+        summary = self.summaries[process]
+        lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cells"])
+        if len(self.processors) > 1 and (lost or summary["dirty"].sum() > DISTURBED_SHARE * summary["batches"].sum()):
+            self.processors.append(self.processors.pop(0))
+
+    def _across(self) -> pl.DataFrame:
+        rows = pl.concat(self.summaries.values())
+        return estimate.across_processes(rows, self.study.looks, self.study.target_percent)
+
+    def _counts(self) -> Counter[int]:
+        return Counter(cell for summary in self.summaries.values() for cell in summary["cell"].to_list())
+
+    def _next_look(self, count: int) -> int:
+        return next((look for look in self.study.looks if look > count), self.study.looks[-1])
+
+    def _seed(self, purpose: str) -> int:
+        return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)
+
+    def _batches(self, cell: Cell) -> int:
+        segments = self.segments.get(cell.cell, 40 if cell.payload_B >= shards.LONG_PAYLOAD_B else 1)
+        return self.visits[cell.cell] * segments + (HALVES if segments == 1 else 0)
+
+    def _tell(self, share: float, remaining: int) -> None:
+        """Tells how far it is: the pending cell that is furthest from its next look sets what is left."""
+        counts, pending = self._counts(), self.pending()
+        most = max((self._next_look(counts[cell.cell]) - counts[cell.cell] for cell in pending), default=1)
+        left = (most - 1) * -(-len(pending) // shards.SHARD_CELLS) + remaining - share
+        done = self.process - 1 + share
+        self.tell(Progress(done, done + left, len(self.settled | self.failed), len(self.cells)))

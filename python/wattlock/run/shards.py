@@ -1,0 +1,110 @@
+"""Plans for the probe: shards of cells with their sentinels, and how often each cell is visited."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from wattlock.store.schema import SCHEMA
+from wattlock.study import Cell
+
+SHARD_CELLS = 300
+"""A process measures at most so many cells of the study."""
+
+BATCH_NS = 100_000
+VISITS = 24
+"""Visits of a cell in one process, until its spread is known."""
+
+LEAST_VISITS, MOST_VISITS = 8, 96
+LEAST_LONG_VISITS = 4
+"""Visits of a cell whose input is cut into many segments."""
+
+LONG_PAYLOAD_B = 100_000
+"""A payload that may take more than 5 ms a call; whether it does, the first process tells."""
+
+SEGMENTS_A_PROCESS = 200
+"""A cut cell is visited so often that its visits together have about so many segments."""
+
+SENTINELS = ("reference", "copy", "known_effect", "empty")
+
+
+def sentinels(first: int) -> list[Cell]:
+    """The cells that watch over a run, numbered from `first`: part of every shard.
+
+    The reference is AES in CBC mode on 1024 B: each block waits for the one before, so that it is steady.
+    """
+    return [
+        Cell(
+            cell=first + number,
+            role=role,
+            cipher="aes128-cbc",
+            provider="rustcrypto",
+            operation="encrypt",
+            keying="ready",
+            encoding="raw",
+            placement="hot",
+            pattern="independent",
+            payload_B=1024,
+            data="random",
+        )
+        for number, role in enumerate(SENTINELS)
+    ]
+
+
+def first_visits(cell: Cell) -> int:
+    """Visits of a cell in its first process."""
+    return LEAST_LONG_VISITS if cell.payload_B >= LONG_PAYLOAD_B else VISITS
+
+
+def bounds_of_visits(segments: int) -> tuple[int, int, int]:
+    """Least, usual and most visits of a cell that is cut into `segments` (1: not cut)."""
+    if segments == 1:
+        return LEAST_VISITS, VISITS, MOST_VISITS
+    usual = max(LEAST_LONG_VISITS, min(VISITS, SEGMENTS_A_PROCESS // segments))
+    return LEAST_LONG_VISITS, usual, usual
+
+
+def split(cells: Sequence[Cell], seed: int) -> list[list[Cell]]:
+    """Shards of about equal size, at most `SHARD_CELLS` each, drawn anew for each seed."""
+    shuffled = random.Random(seed).sample(cells, len(cells))
+    count = -(-len(cells) // SHARD_CELLS)
+    return [sorted(shuffled[start::count], key=lambda cell: cell.cell) for start in range(count)]
+
+
+def probe_plan(
+    shard: Sequence[Cell],
+    watch: Sequence[Cell],
+    visits: Mapping[int, int],
+    files: Mapping[str, Path],
+    *,
+    process: int,
+    seed: int,
+    cpu: int | None,
+    quiet_ppm: int | None,
+    measured: bool = True,
+) -> Iterator[dict[str, Any]]:
+    """The plan lines of one process.
+
+    * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
+    * `measured`: without it the cells are prepared and nothing is timed.
+    """
+    rounds = max(VISITS, *(visits[cell.cell] for cell in shard)) if measured else 0
+    yield {
+        "kind": "plan",
+        "schema": SCHEMA,
+        "process": process,
+        "seed": seed,
+        "cpu": cpu,
+        "rounds": rounds,
+        "batch_ns": BATCH_NS,
+        "quiet_ppm": quiet_ppm,
+    }
+    for label in sorted({cell.data for cell in shard} & files.keys()):
+        yield {"kind": "data", "data": label, "path": str(files[label]), "size_B": files[label].stat().st_size}
+    for cell in watch:
+        yield {"kind": "cell", **asdict(cell), "visits": rounds}
+    for cell in shard:
+        yield {"kind": "cell", **asdict(cell), "visits": visits[cell.cell]}

@@ -1,0 +1,178 @@
+"""The laws of the house: who may import whom, where `unsafe` lives, how large a file may grow."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).parents[2]
+PACKAGE = TREE / "python" / "wattlock"
+CRATES = TREE / "crates"
+
+# The street: a room imports from those before it. `errors` belongs to all.
+ROOMS = ["study", "store", "analysis", "run", "energy", "link", "papers", "advise", "report", "lab", "cli"]
+UNSAFE_ROOMS = ["probe/src/providers", "ciphers/src/kernels", "probe/src/clock"]
+BARE_CRATES = ["ciphers", "frames", "air", "engine"]
+NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}
+HEAVY = {"polars", "altair", "scipy", "numpy", "vl_convert"}
+LONGEST_FILE = 700
+
+PYTHON = sorted([*PACKAGE.rglob("*.py"), *(TREE / "tests" / "python").rglob("*.py")])
+RUST = sorted(path for path in CRATES.rglob("*.rs") if "target" not in path.parts)
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Full names of all modules that are imported, at any depth of the code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def run_at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported: not those of functions, nor those for type checkers."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from run_at_import(node.orelse)
+            continue
+        yield node
+        for inner in ("body", "orelse", "finalbody"):
+            yield from run_at_import(getattr(node, inner, []))
+
+
+def looks_right(room: str, source: str) -> list[str]:
+    """The imports of `source`, a file of `room`, that the street forbids."""
+    wrong = []
+    for name in imports(ast.parse(source)):
+        parts = name.split(".")
+        if (
+            parts[0] == "wattlock"
+            and len(parts) > 1
+            and parts[1] in ROOMS
+            and ROOMS.index(parts[1]) > ROOMS.index(room)
+        ):
+            wrong.append(name)
+    return wrong
+
+
+def code_of(rust: str) -> str:
+    """Rust without comments and strings, as far as looking for a keyword needs it."""
+    rust = re.sub(r"//[^\n]*|/\*.*?\*/", "", rust, flags=re.DOTALL)
+    return re.sub(r'"(?:[^"\\]|\\.)*"', '""', rust, flags=re.DOTALL)
+
+
+def says_unsafe(rust: str) -> bool:
+    return bool(re.search(r"\bunsafe\b(?!_code)", code_of(rust)))
+
+
+def test_every_room_is_on_the_street() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert rooms <= set(ROOMS)
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if (PACKAGE / room).is_dir()])
+def test_a_room_imports_only_from_the_rooms_before_it(room: str) -> None:
+    wrong = {
+        path.name: found for path in (PACKAGE / room).rglob("*.py") if (found := looks_right(room, path.read_text()))
+    }
+    assert wrong == {}
+
+
+def test_the_law_of_imports_sees_an_import_to_the_right() -> None:
+    assert looks_right("study", "def f():\n    from wattlock.store import runs") == ["wattlock.store.runs"]
+    assert looks_right("study", "from wattlock import report") == ["wattlock.report"]
+    assert looks_right("cli", "import wattlock.study.cells") == []
+
+
+def test_only_the_command_line_joins_the_report_to_the_others() -> None:
+    others = [room for room in ROOMS if room not in {"report", "cli"} and (PACKAGE / room).is_dir()]
+    files = [path for room in others for path in (PACKAGE / room).rglob("*.py")]
+    joined = [
+        path.name
+        for path in files
+        if any(n.startswith("wattlock.report") for n in imports(ast.parse(path.read_text())))
+    ]
+    assert files
+    assert joined == []
+
+
+def test_no_verb_imports_a_heavy_library_when_it_is_imported() -> None:
+    for path in (PACKAGE / "cli").rglob("*.py"):
+        statements = run_at_import(ast.parse(path.read_text()).body)
+        names = {
+            name.split(".")[0]
+            for node in statements
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in imports(node)
+        }
+        assert not names & HEAVY, path
+
+
+def test_unsafe_lives_in_three_places() -> None:
+    told = [path for path in RUST if says_unsafe(path.read_text())]
+    inside = [CRATES / room for room in UNSAFE_ROOMS]
+    assert [path for path in told if not any(path.is_relative_to(room) for room in inside)] == []
+
+
+def test_the_law_of_unsafe_sees_a_block_and_passes_over_comments_and_lints() -> None:
+    assert says_unsafe("fn f() { unsafe { g() } }")
+    assert not says_unsafe('#![forbid(unsafe_code)] // unsafe\n/* unsafe */ const S: &str = "unsafe";')
+
+
+def forbids_unsafe(path: Path, src: Path) -> bool:
+    """Whether the module of `path`, or one that holds it, forbids unsafe; a forbid holds for all modules inside."""
+    holders = [path, src / "lib.rs", src / "main.rs"]
+    for folder in path.parents:
+        if folder.is_relative_to(src) and folder != src:
+            holders += [folder / "mod.rs", folder.with_suffix(".rs")]
+    return any(holder.exists() and "#![forbid(unsafe_code)]" in holder.read_text() for holder in holders)
+
+
+def test_every_module_elsewhere_forbids_unsafe() -> None:
+    allowed = [CRATES / room for room in UNSAFE_ROOMS if (CRATES / room).is_dir()]
+    for src in CRATES.glob("*/src"):
+        # The root of a crate with such a place can't forbid: it would forbid there too.
+        roots = {src / "lib.rs", src / "main.rs"} if any(room.is_relative_to(src) for room in allowed) else set()
+        elsewhere = [p for p in src.rglob("*.rs") if p not in roots and not any(p.is_relative_to(r) for r in allowed)]
+        assert elsewhere
+        assert [str(path.relative_to(TREE)) for path in elsewhere if not forbids_unsafe(path, src)] == []
+
+
+@pytest.mark.parametrize("crate", [crate for crate in BARE_CRATES if (CRATES / crate).is_dir()])
+def test_a_crate_for_microcontrollers_needs_no_operating_system(crate: str) -> None:
+    assert re.search(
+        r"^#!\[(cfg_attr\(not\((test|feature = \"std\")\), )?no_std", (CRATES / crate / "src/lib.rs").read_text(), re.M
+    )
+
+
+def test_the_engine_knows_no_cipher() -> None:
+    manifest = tomllib.loads((CRATES / "engine" / "Cargo.toml").read_text())
+    tables = [table for key, table in manifest.items() if "dependencies" in key]
+    assert not any("cipher" in name or name in {"aes", "des", "wattlock-probe"} for table in tables for name in table)
+
+
+def test_no_room_has_a_name_that_says_nothing() -> None:
+    named = [
+        path
+        for path in (*PACKAGE.rglob("*"), *CRATES.rglob("*"))
+        if path.stem in NO_ROOM and "target" not in path.parts
+    ]
+    assert named == []
+
+
+def test_no_file_is_longer_than_700_lines() -> None:
+    sources = [*PYTHON, *RUST]
+    assert len(sources) > 10
+    assert [path.name for path in sources if len(path.read_text().splitlines()) > LONGEST_FILE] == []
+
+
+def test_the_wheel_and_the_crates_carry_one_version() -> None:
+    python = tomllib.loads((TREE / "pyproject.toml").read_text())["project"]["version"]
+    rust = tomllib.loads((TREE / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert python == rust
