@@ -21,7 +21,7 @@ pub use batch::{Batch, Cause};
 pub use canary::{burst_ppm, clock_changed, core_cycles, core_shared};
 pub use energy::{EnergyBlock, counter_since, energy_block};
 pub use ports::{Cell, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
-pub use schedule::{Entry, Order, SplitMix64, visited};
+pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{Shard, Sink, Slot, calls_for, shard};
 
 /// Whole nanoseconds.

@@ -38,21 +38,25 @@ impl SplitMix64 {
 pub struct Entry {
     /// Index of the slot.
     pub slot: u32,
+    /// Which of its visits this is, from 0.
+    pub visit: u32,
     /// A batch of half the calls: T(2n) / T(n) = 2 is checked on these.
     pub half: bool,
 }
 
-/// Whether a slot with `visits` visits in `rounds` rounds is due in `round`; `phase` shifts the pattern.
+/// Which of its `visits` visits in `rounds` rounds a slot has in `round`, from 0; `None` where it is not due.
 ///
-/// Over all rounds exactly `visits` rounds are due (all of them where `visits` exceeds `rounds`), spread evenly.
+/// Over all rounds exactly `visits` rounds are due (all of them where `visits` exceeds `rounds`), spread evenly, and
+/// each number is given once; `phase` shifts the pattern.
 #[must_use]
-pub fn visited(round: u32, rounds: u32, visits: u32, phase: u32) -> bool {
+pub fn visit_in(round: u32, rounds: u32, visits: u32, phase: u32) -> Option<u32> {
     if rounds == 0 {
-        return false;
+        return None;
     }
     let (rounds, visits) = (u64::from(rounds), u64::from(visits.min(rounds)));
     let at = (u64::from(round) + u64::from(phase)) % rounds;
-    (at + 1) * visits / rounds > at * visits / rounds
+    let before = at * visits / rounds;
+    ((at + 1) * visits / rounds > before).then(|| u32::try_from(before).ok()).flatten()
 }
 
 /// The entries of one round in a buffer of the caller's.
@@ -111,18 +115,22 @@ mod tests {
         for rounds in [1, 7, 24, 96] {
             for visits in 0..=rounds {
                 for phase in [0, 5, 23] {
-                    let due = (0..rounds).filter(|r| visited(*r, rounds, visits, phase));
-                    assert_eq!(due.count(), visits as usize, "{visits} of {rounds}");
+                    let mut numbers = [0_u32; 96];
+                    for visit in (0..rounds).filter_map(|r| visit_in(r, rounds, visits, phase)) {
+                        numbers[visit as usize] += 1;
+                    }
+                    assert!(numbers[..visits as usize].iter().all(|n| *n == 1), "{visits} of {rounds}");
+                    assert!(numbers[visits as usize..].iter().all(|n| *n == 0), "{visits} of {rounds}");
                 }
             }
         }
-        let due: [bool; 8] = core::array::from_fn(|r| visited(r as u32, 8, 4, 0));
+        let due: [bool; 8] = core::array::from_fn(|r| visit_in(r as u32, 8, 4, 0).is_some());
         assert_eq!(due, [false, true, false, true, false, true, false, true]);
     }
 
     #[test]
     fn more_visits_than_rounds_are_all_rounds() {
-        assert!((0..5).all(|r| visited(r, 5, 9, 1)));
+        assert!((0..5).all(|r| visit_in(r, 5, 9, 1).is_some()));
     }
 
     #[test]
@@ -132,7 +140,7 @@ mod tests {
             let mut buffer = [Entry::default(); 50];
             let mut round = Order::new(&mut buffer);
             for slot in 0..50 {
-                assert!(round.push(Entry { slot, half: false }));
+                assert!(round.push(Entry { slot, ..Entry::default() }));
             }
             assert!(!round.push(Entry::default()));
             round.shuffle(&mut SplitMix64::new(seed as u64));

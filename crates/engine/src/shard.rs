@@ -3,7 +3,7 @@
 use core::hint::black_box;
 
 use crate::batch::{Edge, cause};
-use crate::{Batch, Cell, Clock, Entry, Order, SplitMix64, Ticks, visited};
+use crate::{Batch, Cell, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
 
 /// Tries of one dirty batch, the first included.
 const TRIES: u32 = 3;
@@ -89,11 +89,12 @@ where
     for round in 0..rounds {
         order.clear();
         for (index, slot) in (0_u32..).zip(slots) {
-            if visited(round, rounds, slot.visits, index) {
-                order.push(Entry { slot: index, half: false });
+            if let Some(visit) = visit_in(round, rounds, slot.visits, index) {
+                order.push(Entry { slot: index, visit, half: false });
             }
-            if slot.halves && visited(round, rounds, halves(slot.visits), index.wrapping_mul(7)) {
-                order.push(Entry { slot: index, half: true });
+            let halves = if slot.halves { halves(slot.visits) } else { 0 };
+            if let Some(visit) = visit_in(round, rounds, halves, index.wrapping_mul(7)) {
+                order.push(Entry { slot: index, visit, half: true });
             }
         }
         order.shuffle(&mut random);
@@ -102,7 +103,7 @@ where
             let Some(body) = bodies.get_mut(slot.body) else { continue };
             let slot = if entry.half { half(slot) } else { *slot };
             body.settle(random.next_u64());
-            deeper(depth(round, &mut random), &mut || visit(body, &slot, round, rules, clock, sink));
+            deeper(depth(entry.visit, &mut random), &mut || visit(body, &slot, round, rules, clock, sink));
         }
         sink.round_ended(round)?;
     }
@@ -111,8 +112,8 @@ where
 
 /// The depth of the stack for a visit: a random one, but each of the four places of a 16-byte slot on a cache line is
 /// taken in turn, because code that keeps vectors on the stack is up to 11 % slower at some of them.
-fn depth(round: u32, random: &mut SplitMix64) -> u32 {
-    random.below(STACK_DEPTHS / 4) * 4 + round % 4
+fn depth(visit: u32, random: &mut SplitMix64) -> u32 {
+    random.below(STACK_DEPTHS / 4) * 4 + visit % 4
 }
 
 /// Calls `then` with the stack pointer moved down by `levels` small frames.

@@ -23,18 +23,18 @@ LINEARITY_BOUND = 0.005
 LINEARITY_LEVEL = 0.001
 """A cell is called invalid at this level, so that one in a thousand sound ones is."""
 
-CELL_FIELDS = (
-    "cell cipher family provider backend version operation keying mode key_bits block_bits rounds tag_bits payload_B "
-    "encoding data placement pattern"
-).split()
+CELL_FIELDS = [
+    *("cell", "cipher", "family", "provider", "backend", "version", "operation", "keying", "mode", "key_bits"),
+    *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern"),
+]
 
 
 @dataclass(frozen=True)
 class CanaryClock:
     """The run's canary: what one unit of `log_canaries` is.
 
-    * `canary_ns`: median time of a canary over the run; `low_GHz`, `GHz`, `high_GHz`: 5 %, median and 95 % of the core's
-      clock, null where the canary's cycles are not known.
+    * `canary_ns`: median time of a canary over the run; `low_GHz`, `GHz`, `high_GHz`: 5 %, median and 95 % of the
+      core's clock, null where the canary's cycles are not known.
     """
 
     canary_ns: float

@@ -18,10 +18,10 @@ LEAST_CLEAN_ROUNDS = 3
 """A process with fewer clean rounds of a cell says nothing of it."""
 
 MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
-"""Of a cell with many segments each needs one clean round, and all together two on average: their errors average out."""
+"""Of a cell with many segments each needs one clean round, and all together two on average: errors average out."""
 
 TRIMMED_SHARE = 0.1
-"""Of the clean rounds, the least and the greatest tenth are left out, at least one each."""
+"""Of the clean rounds, the least and the greatest tenth are left out, rounded to whole rounds."""
 
 NEIGHBOUR = 1.02
 """A burst that takes more than this of what it takes on a quiet core means a neighbour, as in the engine."""
@@ -67,8 +67,8 @@ def undisturbed(quiet_ppm: int | None) -> pl.Expr:
 
 
 def trimmed_mean(values: pl.Expr) -> pl.Expr:
-    """The mean without the least and the greatest tenth (at least one each, where there are three or more)."""
-    cut = pl.when(pl.len() >= 3).then((pl.len() * TRIMMED_SHARE).floor().clip(1)).otherwise(0).cast(pl.Int64)
+    """The mean without the least and the greatest tenth, each rounded to a whole number of values."""
+    cut = (pl.len() * TRIMMED_SHARE + 0.5).floor().cast(pl.Int64)
     return values.sort().slice(cut, pl.len() - 2 * cut).mean()
 
 
@@ -97,6 +97,7 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         .agg(
             pl.col("segments").first(),
             log=trimmed_mean(pl.col("log")),
+            plain=pl.col("log").mean(),
             wall_ns=trimmed_mean(pl.col("wall_ns") / pl.col("calls")),
             cpu_ns=trimmed_mean(pl.col("cpu_ns") / pl.col("calls")),
             rounds=pl.len(),
@@ -104,13 +105,16 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         )
     )
     several = pl.col("count") >= MANY_SEGMENTS
-    enough = pl.when(several).then(pl.col("mean_rounds") >= LEAST_MEAN_ROUNDS).otherwise(
-        pl.col("rounds") >= LEAST_CLEAN_ROUNDS
+    enough = (
+        pl.when(several)
+        .then(pl.col("mean_rounds") >= LEAST_MEAN_ROUNDS)
+        .otherwise(pl.col("rounds") >= LEAST_CLEAN_ROUNDS)
     )
     by_cell = (
         by_segment.group_by("cell")
         .agg(
             log_canaries=pl.col("log").exp().sum().log(),
+            plain=pl.col("plain").first(),
             wall_ns=pl.col("wall_ns").sum(),
             cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then(pl.col("cpu_ns").sum()),
             rounds=pl.col("rounds").min(),
@@ -122,13 +126,14 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         )
         .filter(pl.col("whole") & enough)
     )
-    halves = clean.filter(~pl.col("whole")).group_by("cell").agg(half=trimmed_mean(pl.col("log")))
+    halves = clean.filter(~pl.col("whole")).group_by("cell").agg(half=pl.col("log").mean())
     return (
         by_cell.join(halves, on="cell", how="left")
         .join(seen, on="cell")
         .with_columns(
             process=pl.lit(header["process"], dtype=pl.Int64),
-            log_half=pl.col("half") - pl.col("log_canaries"),
+            # Trimming would take other shares of two speeds from a few half batches than from many whole ones.
+            log_half=pl.col("half") - pl.col("plain"),
         )
         .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
         .sort("cell")

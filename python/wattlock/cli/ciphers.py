@@ -37,6 +37,7 @@ def ciphers(
         print_table(frame, form)
     elif cipher:
         facts = next(iter(rows.values()))
-        print_table(pl.DataFrame({"fact": list(facts), "value": ["-" if v is None else str(v) for v in facts.values()]}), form)
+        values = ["-" if value is None else str(value) for value in facts.values()]
+        print_table(pl.DataFrame({"fact": list(facts), "value": values}), form)
     else:
         print_table(frame.select(SHORT), form)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import platform
 import secrets
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.errors import Interrupted, StoreError, StudyError
+from wattlock.errors import InputError, Interrupted, StoreError, StudyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,16 +22,16 @@ if TYPE_CHECKING:
     from wattlock.study import Cell, InputFile, Study
 
 
-def run(
+def run(  # noqa: PLR0917 - Typer gives every option by its name
     study: Annotated[
         str | None, typer.Argument(metavar="STUDY", help="A study's name (`wattlock studies`) or its file.")
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="FIELD=GLOB,...", help="Only the cells that match, as 'cipher=aes*'.")
+        str | None, typer.Option("--only", metavar="FIELD=GLOB,...", help="Only these cells, as 'cipher=aes*'.")
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--input", metavar="FILE-OR-FOLDER", help="Measure on your own files in place of the sample files."),
+        typer.Option("--input", metavar="FILE-OR-FOLDER", help="Your own files in place of the sample files."),
     ] = None,
     device: Annotated[
         str | None, typer.Option("--device", metavar="CARD", help="Value the cycles in joules by this device card.")
@@ -42,7 +43,7 @@ def run(
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was cut off: its path, id or `last`.")
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a cut-off run: its path, id or `last`.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
@@ -50,11 +51,14 @@ def run(
 ) -> None:
     """Carry out a study on this machine and write its report.
 
-    Examples: wattlock run first-look --only 'cipher=aes*'    wattlock run quick --input my.pdf    wattlock run --resume last
+    Examples: wattlock run first-look --only 'cipher=aes*'    wattlock run --resume last
     """
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
+        if only or device or out or dry_run:
+            hint = "leave out --only, --device, --out and --dry-run"
+            raise StudyError("--resume goes on with a run as it was planned", hint=hint)
         _resume(resume, source)
         return
     from wattlock.run import probe as probes
@@ -72,7 +76,7 @@ def run(
     if dry_run:
         _print_plan(chosen, cells, inputs, probe)
         return
-    folder = _create(chosen, cells, inputs, probe, device, out)
+    folder = _create(chosen, cells, inputs, probe=probe, device=device, out=out)
     _measure(folder, chosen, inputs, probe)
 
 
@@ -87,7 +91,13 @@ def _check_device(device: str | None, *, allow_assumed: bool) -> None:
 
 
 def _create(
-    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path, device: str | None, out: Path | None
+    study: Study,
+    cells: Sequence[Cell],
+    inputs: Sequence[InputFile],
+    *,
+    probe: Path,
+    device: str | None,
+    out: Path | None,
 ) -> RunFolder:
     from wattlock.run import probe as probes
     from wattlock.run.shards import sentinels
@@ -125,13 +135,23 @@ def _resume(name: str, source: Path | None) -> None:
             f"run {folder.path}: was measured by another build of the probe",
             hint="another build moves a cipher by percents, so one run is of one build: start a new run",
         )
-    inputs = read_inputs(source) if source else []
-    given = {(one.size_B, one.sha256) for one in inputs}
-    for line in folder.plan():
-        if line["kind"] == "input" and (line["size_B"], line["sha256"]) not in given:
-            missing = f"{line['data']} ({line['size_B']} B, SHA-256 {line['sha256'][:12]}...)"
-            raise StudyError(f"run {folder.path}: needs its {missing} again", hint="name it with --input")
+    inputs = _inputs_again(folder, read_inputs(source) if source else [])
     _measure(folder, Study.model_validate(first["study"]), inputs, probe)
+
+
+def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFile]:
+    """The run's inputs among the files given: known by their content, whatever they are called now."""
+    by_content = {(one.size_B, one.sha256): one for one in given}
+    inputs = []
+    for line in folder.plan():
+        if line["kind"] != "input":
+            continue
+        found = by_content.get((line["size_B"], line["sha256"]))
+        if found is None:
+            missing = f"{line['data']} ({line['size_B']} B, SHA-256 {line['sha256'][:12]}...)"
+            raise InputError(f"run {folder.path}: needs its {missing} again", hint="name it with --input")
+        inputs.append(replace(found, label=line["data"]))
+    return inputs
 
 
 def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe: Path) -> None:

@@ -19,6 +19,7 @@ from wattlock.study import CatalogueRow
 
 NAME = "wattlock-probe"
 CHUNK_B = 1 << 16
+GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
 
 
 def find() -> Path:
@@ -117,7 +118,7 @@ def _died(process: int, code: int, complaints: bytes) -> ProbeError:
     said = _last_line(complaints).removeprefix("error: ")
     return ProbeError(
         f"the probe {how} in process {process}" + (f": {said}" if said else ""),
-        hint="what was measured is kept; `wattlock run --resume` goes on",
+        hint=GO_ON,
     )
 
 

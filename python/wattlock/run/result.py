@@ -1,9 +1,11 @@
-"""A run read back: its batches become estimates, a ranking and a verdict on itself. Process by process, so that a run
-of a million batches needs no more memory than its largest process."""
+"""A run read back: its batches become estimates, a ranking and a verdict on itself.
+
+Process by process, so that a run of a million batches needs no more memory than its largest process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,7 +32,7 @@ class Result:
     plan: Mapping[str, Any]
     inputs: list[Mapping[str, Any]]
     header: Mapping[str, Any]
-    cells: list[Mapping[str, Any]]
+    cells: Sequence[Mapping[str, Any]]
     across: pl.DataFrame
     estimates: pl.DataFrame
     verdicts: list[sentinels.Verdict]

@@ -19,9 +19,11 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis import estimate, within
+from wattlock.errors import ProbeError
 from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.store import RunFolder
+from wattlock.store.records import NotARecord, parse
 from wattlock.study import Cell, Study
 
 DISTURBED_SHARE = 0.5
@@ -45,6 +47,14 @@ class Progress:
     expected: float
     settled: int
     cells: int
+
+
+def _refuse_what_is_no_record(data: bytes, process: int) -> None:
+    """Keeps out of the run what would make it unreadable: raises ProbeError."""
+    try:
+        parse(data)
+    except NotARecord as error:
+        raise ProbeError(f"the probe wrote a line in process {process} that {error}", hint=probes.GO_ON) from None
 
 
 def _processors() -> list[int]:
@@ -110,7 +120,8 @@ class Session:
             if row is not None and count >= 3:
                 wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
                 self.visits[number] = max(least, wanted)
-            at_target = count in self.study.looks and row is not None and row["state"] != "unresolved"
+            # One that looks invalid is looked at again: of some hundred sound cells one may look so by chance.
+            at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
             given_up = self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
             if at_target or count >= self.study.looks[-1] or given_up:
                 self.settled.add(number)
@@ -143,11 +154,14 @@ class Session:
 
         def take(data: bytes) -> None:
             nonlocal lines
+            _refuse_what_is_no_record(data, process)
             self.folder.append(data)
             lines += data.count(b"\n")
             self._tell(min(0.99, lines / expected), remaining)
 
         probes.measure(self.probe, plan, process, take)
+        if process not in self.folder.complete():
+            raise ProbeError(f"the probe ended process {process} without all of its records", hint=probes.GO_ON)
         self.failed |= {failure["cell"] for failure in self.folder.failures() if failure["process"] == process}
         self._take_in(next(header for header in self.folder.headers() if header["process"] == process))
         self._avoid_neighbours(process)
@@ -163,6 +177,7 @@ class Session:
             if known is not None and quiet < QUIETER * known:
                 for earlier in self.summaries:
                     self._summarise(earlier)
+                self.settled.clear()  # the next look settles again those that still have what settled them
         self._summarise(process)
 
     def _summarise(self, process: int) -> None:
@@ -173,7 +188,8 @@ class Session:
         """Changes the processor where the last process was disturbed more often than not."""
         summary = self.summaries[process]
         lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cells"])
-        if len(self.processors) > 1 and (lost or summary["dirty"].sum() > DISTURBED_SHARE * summary["batches"].sum()):
+        dirty, batches = (sum(summary[name].to_list()) for name in ("dirty", "batches"))
+        if len(self.processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
             self.processors.append(self.processors.pop(0))
 
     def _across(self) -> pl.DataFrame:
@@ -187,7 +203,7 @@ class Session:
         return next((look for look in self.study.looks if look > count), self.study.looks[-1])
 
     def _seed(self, purpose: str) -> int:
-        return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)
+        return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)  # noqa: S311 - order and buffers, no secret
 
     def _batches(self, cell: Cell) -> int:
         segments = self.segments.get(cell.cell, 40 if cell.payload_B >= shards.LONG_PAYLOAD_B else 1)

@@ -224,11 +224,10 @@ impl Evp {
         if key.len() != self.key_B || effective_bits.is_some() {
             context.init(cipher, ptr::null(), ptr::null(), direction)?;
             cipher = ptr::null();
+            let key_B = length(key)?;
             // SAFETY: the context is live and has its cipher.
-            check(
-                unsafe { (functions.EVP_CIPHER_CTX_set_key_length)(pointer.as_ptr(), length(key)?) },
-                "EVP_CIPHER_CTX_set_key_length",
-            )?;
+            let done = unsafe { (functions.EVP_CIPHER_CTX_set_key_length)(pointer.as_ptr(), key_B) };
+            check(done, "EVP_CIPHER_CTX_set_key_length")?;
             if let Some(bits) = effective_bits {
                 let pointer = pointer.as_ptr();
                 // SAFETY: as above; this control takes no pointer.

@@ -97,7 +97,7 @@ fn every_cipher_that_openssl_has_passes_the_proof_of_its_card() {
 #[test]
 fn a_cipher_that_is_another_one_fails_the_proof() {
     if shared().is_empty() {
-        return;
+        return println!("skipped: no library");
     }
     struct Wrong(Encrypting);
     impl Cipher for Wrong {
@@ -122,10 +122,9 @@ fn a_cipher_that_is_another_one_fails_the_proof() {
 
 #[test]
 fn rc2_knows_its_effective_bits() {
-    let ids = ["rc2-128-cbc", "rc2-128-e64-cbc", "rc2-128-e63-cbc", "rc2-1024-e1024-cbc"];
-    let specs = ids.map(|id| Spec::parse(id).or_else(|_| Spec::parse("rc2-1024-cbc")).unwrap());
-    if evp(&specs[0]).is_err() {
-        return println!("skipped: no legacy provider");
+    let specs = ["rc2-128-cbc", "rc2-128-e64-cbc", "rc2-128-e63-cbc", "rc2-64-e128-ecb", "rc2-1024-cbc"].map(spec);
+    if let Err(error) = evp(&specs[0]) {
+        return println!("skipped: {error}");
     }
     for spec in specs {
         assert!(proof::prove_with::<Encrypting>(&spec).is_ok(), "{spec}");
@@ -135,7 +134,7 @@ fn rc2_knows_its_effective_bits() {
 #[test]
 fn what_does_not_fit_is_refused_before_the_library_sees_it() {
     if shared().is_empty() {
-        return;
+        return println!("skipped: no library");
     }
     let (key, iv, mut output) = ([1; 16], [2; 16], [0; 32]);
     let refusal = |result: Result<usize, Error>| result.unwrap_err();

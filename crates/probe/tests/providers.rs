@@ -1,0 +1,86 @@
+//! Libraries of the system, seen from outside: what becomes of cells that ask for one.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
+
+fn opens() -> Output {
+    Command::new(PROBE).args(["open-library", "openssl"]).output().unwrap()
+}
+
+/// The records of one round over cells of these ciphers, providers and operations.
+fn measured(cells: &[(&str, &str, &str)]) -> Vec<Value> {
+    let plan =
+        json!({"kind": "plan", "schema": 1, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000});
+    let mut lines = vec![plan];
+    for (number, (cipher, provider, operation)) in cells.iter().enumerate() {
+        lines.push(json!({
+            "kind": "cell", "cell": number, "role": "study", "cipher": cipher, "provider": provider,
+            "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
+            "payload_B": if *operation == "key_setup" { 0 } else { 1500 }, "data": "random", "visits": 1,
+        }));
+    }
+    let mut child = Command::new(PROBE).arg("measure").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn errors(records: &[Value]) -> Vec<&str> {
+    records
+        .iter()
+        .filter(|record| record["kind"] == "failure")
+        .map(|record| record["error"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_library_that_opens_says_its_version_and_one_that_does_not_how_to_get_it() {
+    let output = opens();
+    if output.status.success() {
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with("works: openssl 3."));
+    } else {
+        assert!(String::from_utf8(output.stderr).unwrap().contains("package libssl3"));
+    }
+    let unknown = Command::new(PROBE).args(["open-library", "nonesuch"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(11));
+}
+
+#[test]
+fn cells_of_openssl_are_measured_and_checked_like_all_others() {
+    if !opens().status.success() {
+        return println!("skipped: {}", String::from_utf8_lossy(&opens().stderr));
+    }
+    let cells = ["encrypt", "decrypt", "key_setup"].map(|operation| ("aes128-cbc", "openssl", operation));
+    let records = measured(&cells);
+    assert_eq!(errors(&records), [""; 0]);
+    let header = &records[0]["cells"];
+    for number in 0..cells.len() {
+        assert_eq!(header[number]["provider"], "openssl");
+        assert!(header[number]["version"].as_str().unwrap().starts_with("3."));
+        assert!(header[number]["backend"].as_str().unwrap().ends_with("default provider"));
+        assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == number));
+    }
+}
+
+#[test]
+fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_others_are_measured() {
+    let records = measured(&[
+        ("des-ctr", "openssl", "encrypt"),
+        ("aes128-cbc", "nonesuch", "encrypt"),
+        ("aes128-cbc", "rustcrypto", "encrypt"),
+    ]);
+    let errors = errors(&records);
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    if opens().status.success() {
+        assert_eq!(errors[0], "des-ctr: OpenSSL has no CTR mode for blocks of 64 bits");
+    }
+    assert!(errors[1].contains("\"rustcrypto\" and \"openssl\""));
+    assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == 2));
+}

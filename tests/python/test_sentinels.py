@@ -1,0 +1,80 @@
+"""The sentinels: what makes a run worth nothing, and what does not."""
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from made_up_batches import summaries
+
+from wattlock.analysis import sentinels
+
+CELLS: list[dict[str, Any]] = [
+    {"cell": number, "role": role}
+    for number, role in enumerate(["study", "reference", "copy", "known_effect", "empty"])
+]
+WOBBLE = np.array([0.0001, -0.0001, 0.0002, -0.0002, 0.0])
+
+
+def run(copy: float = 0.0, effect: float = math.log(61 / 60), wobble: float = 1.0) -> pl.DataFrame:
+    """Summaries of five processes, each with a memory layout that moves all its cells alike."""
+    layout = np.array([0.0, 0.01, -0.01, 0.02, 0.005])
+    logs = np.stack([layout + shift for shift in (1.0, 0.0, copy, effect, -4.0)])
+    logs[2:4] += WOBBLE * wobble
+    return summaries(logs)
+
+
+def test_a_sound_run_is_believed() -> None:
+    verdicts = sentinels.judge(CELLS, run())
+    assert [(v.name, v.believed, v.processes) for v in verdicts] == [("copy", True, 5), ("known effect", True, 5)]
+    assert verdicts[1].truth == pytest.approx(61 / 60)
+    assert all(v.low < v.truth < v.high for v in verdicts)
+    assert sentinels.reasons_against(verdicts) == []
+
+
+def test_sentinels_are_compared_with_the_reference_of_their_own_process() -> None:
+    verdict = sentinels.judge(CELLS, run())[0]
+    assert verdict.high - verdict.low < 0.01 * 0.3
+
+
+def test_copies_that_differ_steadily_by_one_percent_make_the_run_invalid() -> None:
+    verdicts = sentinels.judge(CELLS, run(copy=0.01))
+    assert [v.believed for v in verdicts] == [False, True]
+    (reason,) = sentinels.reasons_against(verdicts)
+    assert reason.startswith("the copy measured 1.010")
+
+
+def test_copies_within_three_in_a_thousand_are_believed_however_sure_the_difference_is() -> None:
+    assert sentinels.judge(CELLS, run(copy=0.0029, wobble=0.01))[0].believed
+    assert not sentinels.judge(CELLS, run(copy=0.0031, wobble=0.01))[0].believed
+
+
+def test_copies_that_differ_by_chance_are_believed() -> None:
+    assert sentinels.judge(CELLS, run(copy=0.01, wobble=100.0))[0].believed
+
+
+@pytest.mark.parametrize("effect", [0.0, 2 * math.log(61 / 60)])
+def test_a_known_effect_that_is_missed_makes_the_run_invalid(effect: float) -> None:
+    verdicts = sentinels.judge(CELLS, run(effect=effect))
+    assert [v.believed for v in verdicts] == [True, False]
+    assert "the truth is 1.01667" in sentinels.reasons_against(verdicts)[0]
+
+
+def test_the_spread_of_the_copies_is_the_least_claim() -> None:
+    assert sentinels.copies_spread(sentinels.judge(CELLS, run(copy=-0.02))) == pytest.approx(0.02)
+    assert sentinels.copies_spread([]) == 0.0
+
+
+def test_one_process_says_nothing() -> None:
+    assert sentinels.judge(CELLS, run().filter(process=0)) == []
+
+
+def test_a_process_without_its_reference_is_left_out() -> None:
+    found = run().filter((pl.col("cell") != 1) | (pl.col("process") > 1))
+    assert [v.processes for v in sentinels.judge(CELLS, found)] == [3, 3]
+
+
+@pytest.mark.parametrize("cells", [[], CELLS, CELLS[:1]])
+def test_a_run_in_which_nothing_was_measured_has_no_verdict(cells: list[dict[str, Any]]) -> None:
+    assert sentinels.judge(cells, run().clear()) == []
