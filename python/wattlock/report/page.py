@@ -18,7 +18,7 @@ from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
-CAUSES = "a switch, a migration or a change of the clock"
+CAUSES = "a switch, a migration, a change of the clock or a neighbour on the core"
 SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
