@@ -38,9 +38,7 @@ def make(folder: Path, batches: int) -> None:
         study, [*own, *watch], id=folder.name, created=created, seed=1, probe_sha256="00" * 32, device=None
     )
     lines: list[bytes] = []
-    prepared = shards.probe_plan(
-        own, watch, visits, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False
-    )
+    prepared = shards.probe_plan(own, watch, visits, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
     probes.measure(probe, prepared, 0, lines.append)
     header = json.loads(b"".join(lines).splitlines()[0])
     calls = [cell["calls"] for cell in sorted(header["cells"], key=lambda cell: cell["cell"])]

@@ -79,7 +79,8 @@ def summaries(logs: Numbers, cells: Sequence[int] | None = None, **columns: Any)
     }
     given = {name: np.ravel(value) if isinstance(value, np.ndarray) else value for name, value in columns.items()}
     full = {
-        name: value if isinstance(value, np.ndarray) else [value] * logs.size for name, value in (values | given).items()
+        name: value if isinstance(value, np.ndarray) else [value] * logs.size
+        for name, value in (values | given).items()
     }
     return pl.DataFrame(full, schema=within.SUMMARY_SCHEMA)
 

@@ -89,9 +89,5 @@ pub(crate) fn backend() -> &'static str {
     } else if vaes256::get() {
         return "vaes256";
     }
-    if cfg!(target_arch = "aarch64") {
-        "armv8-aes"
-    } else {
-        "aesni"
-    }
+    if cfg!(target_arch = "aarch64") { "armv8-aes" } else { "aesni" }
 }

@@ -34,13 +34,7 @@ pub(crate) static CBC: Card = Card {
     mode: Mode::Cbc,
     proof: "a published vector of 128 bits (Eric Young), vectors computed with pycryptodome and libtomcrypt of the other listed sizes; the mode compared block by block with its definition; any other size by that comparison alone",
     templates: &["blowfish{key}-cbc"],
-    listed: &[
-        "blowfish32-cbc",
-        "blowfish64-cbc",
-        "blowfish128-cbc",
-        "blowfish256-cbc",
-        "blowfish448-cbc",
-    ],
+    listed: &["blowfish32-cbc", "blowfish64-cbc", "blowfish128-cbc", "blowfish256-cbc", "blowfish448-cbc"],
     ..BLOWFISH
 };
 
@@ -49,13 +43,7 @@ pub(crate) static CTR: Card = Card {
     mode: Mode::Ctr,
     proof: "vectors computed with pycryptodome and libtomcrypt of the listed sizes; the mode compared block by block with its definition; any other size by that comparison alone",
     templates: &["blowfish{key}-ctr"],
-    listed: &[
-        "blowfish32-ctr",
-        "blowfish64-ctr",
-        "blowfish128-ctr",
-        "blowfish256-ctr",
-        "blowfish448-ctr",
-    ],
+    listed: &["blowfish32-ctr", "blowfish64-ctr", "blowfish128-ctr", "blowfish256-ctr", "blowfish448-ctr"],
     ..BLOWFISH
 };
 
@@ -64,13 +52,7 @@ pub(crate) static ECB: Card = Card {
     mode: Mode::Ecb,
     proof: "published vectors of 32 to 192 bits (Eric Young) and 448 (PostgreSQL), computed with pycryptodome and libtomcrypt of 256; the mode compared block by block with its definition; any other size by that comparison alone",
     templates: &["blowfish{key}-ecb"],
-    listed: &[
-        "blowfish32-ecb",
-        "blowfish64-ecb",
-        "blowfish128-ecb",
-        "blowfish256-ecb",
-        "blowfish448-ecb",
-    ],
+    listed: &["blowfish32-ecb", "blowfish64-ecb", "blowfish128-ecb", "blowfish256-ecb", "blowfish448-ecb"],
     iv_bits: 0,
     ..BLOWFISH
 };

@@ -126,11 +126,7 @@ pub struct Sizes {
 impl Sizes {
     /// The only value.
     pub(crate) const fn only(value: u16) -> Self {
-        Self {
-            least: value,
-            most: value,
-            step: 1,
-        }
+        Self { least: value, most: value, step: 1 }
     }
 
     /// From `least` to `most`, both included.
@@ -155,11 +151,7 @@ impl fmt::Display for Sizes {
         let Self { least, most, step } = *self;
         if (most - least) / step > 4 {
             write!(f, "{least} to {most}")?;
-            return if step == 1 {
-                Ok(())
-            } else {
-                write!(f, " in steps of {step}")
-            };
+            return if step == 1 { Ok(()) } else { write!(f, " in steps of {step}") };
         }
         for size in self.iter() {
             match size {

@@ -77,64 +77,32 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::UnknownCipher => f.write_str("no such cipher"),
-            Error::NoSuchKeyBits {
-                family,
-                given,
-                right,
-            } => {
+            Error::NoSuchKeyBits { family, given, right } => {
                 write!(f, "{family} has no key of {given} bits, only of {right}")
             }
-            Error::NoSuchEffectiveBits {
-                family,
-                given,
-                right,
-            } => {
-                write!(
-                    f,
-                    "{family} has no {given} effective key bits, only {right}"
-                )
+            Error::NoSuchEffectiveBits { family, given, right } => {
+                write!(f, "{family} has no {given} effective key bits, only {right}")
             }
-            Error::NoSuchRounds {
-                family,
-                given,
-                right,
-            } => {
+            Error::NoSuchRounds { family, given, right } => {
                 write!(f, "{family} has no {given} rounds here, only {right}")
             }
-            Error::WrongKeyLength {
-                given_bits,
-                right_bits,
-            } => {
+            Error::WrongKeyLength { given_bits, right_bits } => {
                 let (given_B, right_B) = (given_bits / 8, right_bits / 8);
-                write!(
-                    f,
-                    "the key has {given_bits} bits ({given_B} bytes), not {right_bits} bits ({right_B} bytes)"
-                )
+                write!(f, "the key has {given_bits} bits ({given_B} bytes), not {right_bits} bits ({right_B} bytes)")
             }
-            Error::WrongIvLength {
-                given_B,
-                right_B: 0,
-            } => {
+            Error::WrongIvLength { given_B, right_B: 0 } => {
                 write!(f, "the IV has {given_B} bytes, this cipher takes none")
             }
             Error::WrongIvLength { given_B, right_B } => {
                 write!(f, "the IV has {given_B} bytes, not {right_B}")
             }
             Error::OutputTooSmall { given_B, needed_B } => {
-                write!(
-                    f,
-                    "the output has room for {given_B} bytes, {needed_B} are needed"
-                )
+                write!(f, "the output has room for {given_B} bytes, {needed_B} are needed")
             }
             Error::NotWholeBlocks { given_B, block_B } => {
-                write!(
-                    f,
-                    "the input has {given_B} bytes, which is no multiple of the block of {block_B}"
-                )
+                write!(f, "the input has {given_B} bytes, which is no multiple of the block of {block_B}")
             }
-            Error::BadPadding => f.write_str(
-                "the padding is not PKCS#7: a wrong key, a wrong IV or a damaged message",
-            ),
+            Error::BadPadding => f.write_str("the padding is not PKCS#7: a wrong key, a wrong IV or a damaged message"),
             Error::Library { function } => write!(f, "the library's {function} failed"),
         }
     }

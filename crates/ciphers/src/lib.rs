@@ -9,10 +9,7 @@
 //! the whole block).
 #![no_std]
 #![forbid(unsafe_code)]
-#![allow(
-    non_snake_case,
-    reason = "the unit is the suffix of the name: `given_B` counts bytes"
-)]
+#![allow(non_snake_case, reason = "the unit is the suffix of the name: `given_B` counts bytes")]
 
 mod aes;
 mod blowfish;

@@ -46,15 +46,13 @@ pub trait Cipher: Sized + 'static {
     ///
     /// # Errors
     /// [`Error::WrongIvLength`], [`Error::OutputTooSmall`], [`Error::NotWholeBlocks`].
-    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8])
-    -> Result<(), Error>;
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error>;
 
     /// Decrypts a part of a message that goes on; the padding of the last part is left in place.
     ///
     /// # Errors
     /// As of [`Cipher::encrypt_part`].
-    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8])
-    -> Result<(), Error>;
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error>;
 }
 
 /// A block cipher with its key schedule.
@@ -82,18 +80,11 @@ impl WholeBlockCounter for U16 {
 /// Refuses a key that is not as long as the spec says.
 #[inline]
 pub(crate) fn check_key(spec: &Spec, key: &[u8]) -> Result<(), Error> {
-    if key.len() * 8 == usize::from(spec.key_bits) {
-        Ok(())
-    } else {
-        Err(wrong_key(spec, key))
-    }
+    if key.len() * 8 == usize::from(spec.key_bits) { Ok(()) } else { Err(wrong_key(spec, key)) }
 }
 
 pub(crate) fn wrong_key(spec: &Spec, key: &[u8]) -> Error {
-    Error::WrongKeyLength {
-        given_bits: key.len() * 8,
-        right_bits: spec.key_bits,
-    }
+    Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: spec.key_bits }
 }
 
 #[inline]
@@ -105,34 +96,18 @@ fn schedule<P: Primitive>(spec: &Spec, key: &[u8]) -> Result<P, Error> {
 /// Refuses an IV where there is none.
 #[inline]
 pub(crate) fn no_iv(iv: &[u8]) -> Result<(), Error> {
-    if iv.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::WrongIvLength {
-            given_B: iv.len(),
-            right_B: 0,
-        })
-    }
+    if iv.is_empty() { Ok(()) } else { Err(Error::WrongIvLength { given_B: iv.len(), right_B: 0 }) }
 }
 
 #[inline]
 fn block_of<P: BlockSizeUser>(iv: &[u8]) -> Result<&Block<P>, Error> {
-    iv.try_into().map_err(|_| Error::WrongIvLength {
-        given_B: iv.len(),
-        right_B: P::BlockSize::USIZE,
-    })
+    iv.try_into().map_err(|_| Error::WrongIvLength { given_B: iv.len(), right_B: P::BlockSize::USIZE })
 }
 
 /// Input and as much of the output, side by side.
 #[inline]
-pub(crate) fn beside<'i, 'o>(
-    input: &'i [u8],
-    output: &'o mut [u8],
-) -> Result<InOutBuf<'i, 'o, u8>, Error> {
-    let too_small = Error::OutputTooSmall {
-        given_B: output.len(),
-        needed_B: input.len(),
-    };
+pub(crate) fn beside<'i, 'o>(input: &'i [u8], output: &'o mut [u8]) -> Result<InOutBuf<'i, 'o, u8>, Error> {
+    let too_small = Error::OutputTooSmall { given_B: output.len(), needed_B: input.len() };
     let output = output.get_mut(..input.len()).ok_or(too_small)?;
     InOutBuf::new(input, output).map_err(|_| too_small)
 }
@@ -144,40 +119,22 @@ fn whole_blocks<'i, 'o, P: BlockSizeUser>(
 ) -> Result<InOutBuf<'i, 'o, Block<P>>, Error> {
     let block_B = P::BlockSize::USIZE;
     if !input.len().is_multiple_of(block_B) {
-        return Err(Error::NotWholeBlocks {
-            given_B: input.len(),
-            block_B,
-        });
+        return Err(Error::NotWholeBlocks { given_B: input.len(), block_B });
     }
     Ok(beside(input, output)?.into_chunks().0)
 }
 
 #[inline]
-fn pad_and_encrypt<M: BlockModeEncrypt>(
-    mode: M,
-    input: &[u8],
-    output: &mut [u8],
-) -> Result<usize, Error> {
+fn pad_and_encrypt<M: BlockModeEncrypt>(mode: M, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
     let block_B = M::BlockSize::USIZE;
-    let too_small = Error::OutputTooSmall {
-        given_B: output.len(),
-        needed_B: (input.len() / block_B + 1) * block_B,
-    };
-    mode.encrypt_padded_b2b::<Pkcs7>(input, output)
-        .map(<[u8]>::len)
-        .map_err(|_| too_small)
+    let too_small = Error::OutputTooSmall { given_B: output.len(), needed_B: (input.len() / block_B + 1) * block_B };
+    mode.encrypt_padded_b2b::<Pkcs7>(input, output).map(<[u8]>::len).map_err(|_| too_small)
 }
 
 #[inline]
-fn decrypt_and_unpad<M: BlockModeDecrypt>(
-    mode: M,
-    input: &[u8],
-    output: &mut [u8],
-) -> Result<usize, Error> {
+fn decrypt_and_unpad<M: BlockModeDecrypt>(mode: M, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
     whole_blocks::<M>(input, output)?;
-    mode.decrypt_padded_b2b::<Pkcs7>(input, output)
-        .map(<[u8]>::len)
-        .map_err(|_| Error::BadPadding)
+    mode.decrypt_padded_b2b::<Pkcs7>(input, output).map(<[u8]>::len).map_err(|_| Error::BadPadding)
 }
 
 /// One key schedule, each block by itself.
@@ -202,28 +159,16 @@ impl<P: Primitive> Cipher for Ecb<P> {
     }
 
     #[inline]
-    fn encrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         no_iv(iv)?;
-        self.0
-            .encrypt_blocks_inout(whole_blocks::<P>(input, output)?);
+        self.0.encrypt_blocks_inout(whole_blocks::<P>(input, output)?);
         Ok(())
     }
 
     #[inline]
-    fn decrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         no_iv(iv)?;
-        self.0
-            .decrypt_blocks_inout(whole_blocks::<P>(input, output)?);
+        self.0.decrypt_blocks_inout(whole_blocks::<P>(input, output)?);
         Ok(())
     }
 }
@@ -239,29 +184,16 @@ impl<P: Primitive> Cipher for Cbc<P> {
 
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        pad_and_encrypt(
-            Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?),
-            input,
-            output,
-        )
+        pad_and_encrypt(Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?), input, output)
     }
 
     #[inline]
     fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        decrypt_and_unpad(
-            Decryptor::inner_iv_init(&self.0, block_of::<P>(iv)?),
-            input,
-            output,
-        )
+        decrypt_and_unpad(Decryptor::inner_iv_init(&self.0, block_of::<P>(iv)?), input, output)
     }
 
     #[inline]
-    fn encrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let mut mode = Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?);
         mode.encrypt_blocks_inout(whole_blocks::<P>(input, output)?);
         iv.copy_from_slice(&mode.iv_state());
@@ -269,12 +201,7 @@ impl<P: Primitive> Cipher for Cbc<P> {
     }
 
     #[inline]
-    fn decrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let mut mode = Decryptor::inner_iv_init(&self.0, block_of::<P>(iv)?);
         mode.decrypt_blocks_inout(whole_blocks::<P>(input, output)?);
         iv.copy_from_slice(&mode.iv_state());
@@ -285,8 +212,7 @@ impl<P: Primitive> Cipher for Cbc<P> {
 /// One key schedule, a key stream from encrypted counters.
 pub(crate) struct Ctr<P>(P);
 
-type Counter<'p, P> =
-    CtrCore<&'p P, <<P as BlockSizeUser>::BlockSize as WholeBlockCounter>::Flavor>;
+type Counter<'p, P> = CtrCore<&'p P, <<P as BlockSizeUser>::BlockSize as WholeBlockCounter>::Flavor>;
 
 impl<P: Primitive> Ctr<P> {
     /// Adds the key stream that starts at `iv`; the counter after it is in what it returns.
@@ -328,22 +254,12 @@ impl<P: Primitive> Cipher for Ctr<P> {
     }
 
     #[inline]
-    fn encrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply_part(iv, input, output)
     }
 
     #[inline]
-    fn decrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply_part(iv, input, output)
     }
 }

@@ -64,16 +64,10 @@ impl fmt::Display for ProofError {
                 write!(f, "line {line} of the test vectors can't be read")
             }
             ProofError::Vector { line, operation } => {
-                write!(
-                    f,
-                    "to {operation} gives something else than the test vector of line {line}"
-                )
+                write!(f, "to {operation} gives something else than the test vector of line {line}")
             }
             ProofError::Composition { operation } => {
-                write!(
-                    f,
-                    "to {operation} gives something else than the definition of the mode"
-                )
+                write!(f, "to {operation} gives something else than the definition of the mode")
             }
         }
     }
@@ -129,12 +123,7 @@ fn prove_each(spec: &Spec, text: &str, hold: Hold) -> Result<Proof, ProofError> 
         (0, _) => "computed",
         _ => "published",
     };
-    Ok(Proof {
-        vectors,
-        published,
-        composed: true,
-        kind,
-    })
+    Ok(Proof { vectors, published, composed: true, kind })
 }
 
 /// No vector's text is longer.
@@ -158,8 +147,7 @@ fn check(spec: &Spec, vector: &Vector<'_>, hold: Hold) -> Result<(), ProofError>
         plaintext: read(vector.plaintext, &mut plaintext)?,
         ciphertext: read(vector.ciphertext, &mut ciphertext)?,
     };
-    hold(&trial, spec)?
-        .map_err(|operation| ProofError::Vector { line, operation })
+    hold(&trial, spec)?.map_err(|operation| ProofError::Vector { line, operation })
 }
 
 fn compose(spec: &Spec, hold: Hold) -> Result<(), ProofError> {
@@ -172,32 +160,15 @@ fn compose(spec: &Spec, hold: Hold) -> Result<(), ProofError> {
     if let Some(last) = iv.last_mut() {
         *last = 0xfb; // five blocks before the counter runs over its end
     }
-    let cut_B = if matches!(spec.card.mode, Mode::Ctr | Mode::Stream) {
-        CUT_B
-    } else {
-        0
-    };
+    let cut_B = if matches!(spec.card.mode, Mode::Ctr | Mode::Stream) { CUT_B } else { 0 };
     let message = &message[..BLOCKS * spec.block_B() - cut_B];
     let expected = &mut expected[..message.len()];
     match spec.in_ecb() {
-        Some(ecb) => ecb.visit(Definition {
-            mode: spec.card.mode,
-            key,
-            iv,
-            message,
-            expected,
-        })?,
+        Some(ecb) => ecb.visit(Definition { mode: spec.card.mode, key, iv, message, expected })?,
         None => crate::rc4::by_definition(key, message, expected),
     }
-    let trial = Trial {
-        key,
-        iv,
-        offset: 0,
-        plaintext: message,
-        ciphertext: expected,
-    };
-    hold(&trial, spec)?
-        .map_err(|operation| ProofError::Composition { operation })
+    let trial = Trial { key, iv, offset: 0, plaintext: message, ciphertext: expected };
+    hold(&trial, spec)?.map_err(|operation| ProofError::Composition { operation })
 }
 
 /// Fills `bytes` with what looks random and is the same each time (SplitMix64).
@@ -301,11 +272,7 @@ impl Visitor for Definition<'_> {
         let (mut chain, mut output) = ([0; MAX_IV_B], [0; MAX_IV_B]);
         let (chain, output) = (&mut chain[..block_B], &mut output[..block_B]);
         chain[..self.iv.len()].copy_from_slice(self.iv);
-        for (text, expected) in self
-            .message
-            .chunks(block_B)
-            .zip(self.expected.chunks_mut(block_B))
-        {
+        for (text, expected) in self.message.chunks(block_B).zip(self.expected.chunks_mut(block_B)) {
             match self.mode {
                 Mode::Cbc => {
                     add(chain, text);
@@ -351,34 +318,16 @@ mod tests {
     fn verdict_on<C: Cipher>(id: &str, mode: Mode) -> Verdict {
         let spec = Spec::parse(id).unwrap();
         let (key, iv, message, mut expected) = ([1; 16], [2; 16], [3; 160], [0; 160]);
-        let definition = Definition {
-            mode,
-            key: &key,
-            iv: &iv,
-            message: &message,
-            expected: &mut expected,
-        };
+        let definition = Definition { mode, key: &key, iv: &iv, message: &message, expected: &mut expected };
         spec.in_ecb().unwrap().visit(definition)?;
-        let trial = Trial {
-            key: &key,
-            iv: &iv,
-            offset: 0,
-            plaintext: &message,
-            ciphertext: &expected,
-        };
+        let trial = Trial { key: &key, iv: &iv, offset: 0, plaintext: &message, ciphertext: &expected };
         (&trial).visit::<C>(&spec)
     }
 
     #[test]
     fn composition_notices_another_mode_than_the_definition() {
-        assert_eq!(
-            verdict_on::<Cbc<Aes128>>("aes128-cbc", Mode::Cbc),
-            Ok(Ok(()))
-        );
-        assert_eq!(
-            verdict_on::<Ctr<Aes128>>("aes128-ctr", Mode::Ctr),
-            Ok(Ok(()))
-        );
+        assert_eq!(verdict_on::<Cbc<Aes128>>("aes128-cbc", Mode::Cbc), Ok(Ok(())));
+        assert_eq!(verdict_on::<Ctr<Aes128>>("aes128-ctr", Mode::Ctr), Ok(Ok(())));
         let differs = Ok(Err("encrypt a part"));
         assert_eq!(verdict_on::<Ctr<Aes128>>("aes128-cbc", Mode::Cbc), differs);
         assert_eq!(verdict_on::<Cbc<Aes128>>("aes128-ctr", Mode::Ctr), differs);

@@ -57,9 +57,6 @@ pub(crate) static ECB: Card = Card {
 impl Primitive for Rc2 {
     #[inline]
     fn schedule(spec: &Spec, key: &[u8]) -> Option<Self> {
-        Some(Self::new_with_eff_key_len(
-            key,
-            usize::from(spec.effective_bits),
-        ))
+        Some(Self::new_with_eff_key_len(key, usize::from(spec.effective_bits)))
     }
 }

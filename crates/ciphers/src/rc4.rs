@@ -34,8 +34,7 @@ impl KeyStream {
     fn apply(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         no_iv(iv)?;
         // RC4 counts nothing that could run out, so the unchecked call omits no check.
-        self.0
-            .unchecked_apply_keystream_inout(beside(input, output)?);
+        self.0.unchecked_apply_keystream_inout(beside(input, output)?);
         Ok(())
     }
 }
@@ -44,9 +43,7 @@ impl Cipher for KeyStream {
     #[inline]
     fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
         check_key(spec, key)?;
-        ::rc4::Rc4::new_from_slice(key)
-            .map(Self)
-            .map_err(|_| wrong_key(spec, key))
+        ::rc4::Rc4::new_from_slice(key).map(Self).map_err(|_| wrong_key(spec, key))
     }
 
     #[inline]
@@ -60,22 +57,12 @@ impl Cipher for KeyStream {
     }
 
     #[inline]
-    fn encrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply(iv, input, output)
     }
 
     #[inline]
-    fn decrypt_part(
-        &mut self,
-        iv: &mut [u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply(iv, input, output)
     }
 }
@@ -83,10 +70,7 @@ impl Cipher for KeyStream {
 /// RC4 as it is defined, to hold the library against: any key length, no thought of speed.
 pub(crate) fn by_definition(key: &[u8], message: &[u8], output: &mut [u8]) {
     let mut state = [0; 256];
-    state
-        .iter_mut()
-        .zip(0..=255_u8)
-        .for_each(|(place, value)| *place = value);
+    state.iter_mut().zip(0..=255_u8).for_each(|(place, value)| *place = value);
     let mut j = 0_u8;
     for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
         j = j.wrapping_add(state[usize::from(i)]).wrapping_add(*key);

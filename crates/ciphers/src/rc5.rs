@@ -37,12 +37,7 @@ pub(crate) static CBC: Card = Card {
     mode: Mode::Cbc,
     proof: "published vectors of 8, 12 and 16 rounds (RFC 2040), computed with libtomcrypt of 20; the mode compared block by block with its definition",
     templates: &["rc5-32-{rounds}-{key}-cbc"],
-    listed: &[
-        "rc5-32-8-128-cbc",
-        "rc5-32-12-128-cbc",
-        "rc5-32-16-128-cbc",
-        "rc5-32-20-128-cbc",
-    ],
+    listed: &["rc5-32-8-128-cbc", "rc5-32-12-128-cbc", "rc5-32-16-128-cbc", "rc5-32-20-128-cbc"],
     ..RC5
 };
 
@@ -51,12 +46,7 @@ pub(crate) static CTR: Card = Card {
     mode: Mode::Ctr,
     proof: "vectors computed with libtomcrypt of 12, 16 and 20 rounds, from RFC 2040 of 8; the mode compared block by block with its definition",
     templates: &["rc5-32-{rounds}-{key}-ctr"],
-    listed: &[
-        "rc5-32-8-128-ctr",
-        "rc5-32-12-128-ctr",
-        "rc5-32-16-128-ctr",
-        "rc5-32-20-128-ctr",
-    ],
+    listed: &["rc5-32-8-128-ctr", "rc5-32-12-128-ctr", "rc5-32-16-128-ctr", "rc5-32-20-128-ctr"],
     ..RC5
 };
 
@@ -65,12 +55,7 @@ pub(crate) static ECB: Card = Card {
     mode: Mode::Ecb,
     proof: "published vectors of 12 rounds (Rivest 1994) and 20 (draft-krovetz-rc6-rc5-vectors-00), computed with libtomcrypt of 16, from RFC 2040 of 8; the mode compared block by block with its definition",
     templates: &["rc5-32-{rounds}-{key}-ecb"],
-    listed: &[
-        "rc5-32-8-128-ecb",
-        "rc5-32-12-128-ecb",
-        "rc5-32-16-128-ecb",
-        "rc5-32-20-128-ecb",
-    ],
+    listed: &["rc5-32-8-128-ecb", "rc5-32-12-128-ecb", "rc5-32-16-128-ecb", "rc5-32-20-128-ecb"],
     iv_bits: 0,
     ..RC5
 };

@@ -34,18 +34,12 @@ impl Spec {
     /// # Errors
     /// [`Error::UnknownCipher`]; where only a number is wrong, the error that says the right ones.
     pub fn parse(id: &str) -> Result<Self, Error> {
-        cards()
-            .iter()
-            .find_map(|card| Self::of_card(card, id))
-            .unwrap_or(Err(Error::UnknownCipher))
+        cards().iter().find_map(|card| Self::of_card(card, id)).unwrap_or(Err(Error::UnknownCipher))
     }
 
     /// What `id` names if it is written as the card's ids are; `None` where it is not.
     pub(crate) fn of_card(card: &'static Card, id: &str) -> Option<Result<Self, Error>> {
-        let numbers = card
-            .templates
-            .iter()
-            .find_map(|template| Numbers::read(template, id))?;
+        let numbers = card.templates.iter().find_map(|template| Numbers::read(template, id))?;
         Some(Self::of(card, &numbers))
     }
 
@@ -53,40 +47,18 @@ impl Spec {
         let family = card.family;
         let key_bits = numbers.key.unwrap_or(card.key_bits.least);
         if !card.key_bits.contains(key_bits) {
-            return Err(Error::NoSuchKeyBits {
-                family,
-                given: key_bits,
-                right: card.key_bits,
-            });
+            return Err(Error::NoSuchKeyBits { family, given: key_bits, right: card.key_bits });
         }
         let effective_bits = numbers.effective.unwrap_or(key_bits);
-        if let Some(right) = card
-            .effective_bits
-            .filter(|right| !right.contains(effective_bits))
-        {
-            return Err(Error::NoSuchEffectiveBits {
-                family,
-                given: effective_bits,
-                right,
-            });
+        if let Some(right) = card.effective_bits.filter(|right| !right.contains(effective_bits)) {
+            return Err(Error::NoSuchEffectiveBits { family, given: effective_bits, right });
         }
-        let rounds = card
-            .rounds
-            .map(|right| (right, numbers.rounds.unwrap_or(right.least)));
+        let rounds = card.rounds.map(|right| (right, numbers.rounds.unwrap_or(right.least)));
         if let Some((right, given)) = rounds.filter(|(right, given)| !right.contains(*given)) {
-            return Err(Error::NoSuchRounds {
-                family,
-                given,
-                right,
-            });
+            return Err(Error::NoSuchRounds { family, given, right });
         }
         let rounds = rounds.and_then(|(_, given)| u8::try_from(given).ok());
-        Ok(Self {
-            card,
-            key_bits,
-            effective_bits,
-            rounds,
-        })
+        Ok(Self { card, key_bits, effective_bits, rounds })
     }
 
     /// Bytes of the key.
@@ -211,11 +183,7 @@ fn first_number(template: &str) -> Option<(&str, &str, &str)> {
 
 /// The specs that a catalogue prints, in the order of the cards.
 pub fn listed() -> impl Iterator<Item = Spec> {
-    cards().iter().flat_map(|card| {
-        card.listed
-            .iter()
-            .filter_map(|id| Spec::of_card(card, id)?.ok())
-    })
+    cards().iter().flat_map(|card| card.listed.iter().filter_map(|id| Spec::of_card(card, id)?.ok()))
 }
 
 /// The listed spec whose id is least far from `id`, for "did you mean"; `None` where nothing is near.
@@ -240,11 +208,7 @@ const LONGEST_ID: usize = 24;
 fn edits(given: &str, id: &str) -> usize {
     let mut row: [usize; LONGEST_ID + 1] = core::array::from_fn(|column| column);
     for (line, mine) in given.bytes().enumerate() {
-        let mine = if mine == b'_' {
-            b'-'
-        } else {
-            mine.to_ascii_lowercase()
-        };
+        let mine = if mine == b'_' { b'-' } else { mine.to_ascii_lowercase() };
         let mut diagonal = row[0];
         row[0] = line + 1;
         for (column, theirs) in id.bytes().take(LONGEST_ID).enumerate() {

@@ -35,10 +35,7 @@ pub(crate) struct Vectors<'t> {
 
 impl<'t> Vectors<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        Self {
-            lines: text.lines().enumerate(),
-            source: "",
-        }
+        Self { lines: text.lines().enumerate(), source: "" }
     }
 
     fn block(&mut self) -> Result<Option<Vector<'t>>, Malformed> {
@@ -48,9 +45,7 @@ impl<'t> Vectors<'t> {
             match line.split_once(' ').unwrap_or((line, "")) {
                 ("", _) if vector.line > 0 => break,
                 ("", _) => {}
-                ("#", comment) => {
-                    self.source = comment.strip_prefix("source: ").unwrap_or(self.source)
-                }
+                ("#", comment) => self.source = comment.strip_prefix("source: ").unwrap_or(self.source),
                 (_, "") => return Err(malformed),
                 ("cipher", value) => (vector.cipher, vector.line) = (value, index + 1),
                 _ if vector.line == 0 => return Err(malformed),

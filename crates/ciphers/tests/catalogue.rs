@@ -4,9 +4,7 @@
 use std::collections::HashSet;
 use std::fs::read_to_string;
 use std::path::Path;
-use wattlock_ciphers::{
-    Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, cards, listed, nearest,
-};
+use wattlock_ciphers::{Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, cards, listed, nearest};
 
 fn parsed(id: &str) -> Spec {
     Spec::parse(id).unwrap_or_else(|error| panic!("{id}: {error}"))
@@ -17,15 +15,8 @@ fn every_listed_id_prints_as_it_is_read() {
     for id in cards().iter().flat_map(|card| card.listed) {
         assert_eq!(parsed(id).to_string(), *id);
     }
-    let ids: Vec<_> = cards()
-        .iter()
-        .flat_map(|card| card.listed)
-        .copied()
-        .collect();
-    assert_eq!(
-        listed().map(|spec| spec.to_string()).collect::<Vec<_>>(),
-        ids
-    );
+    let ids: Vec<_> = cards().iter().flat_map(|card| card.listed).copied().collect();
+    assert_eq!(listed().map(|spec| spec.to_string()).collect::<Vec<_>>(), ids);
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
 }
 
@@ -34,17 +25,9 @@ fn a_card_is_a_family_and_a_mode() {
     let ids: HashSet<_> = cards().iter().map(|card| card.id).collect();
     assert_eq!(ids.len(), cards().len());
     for card in cards() {
-        let suffix = if card.mode == Mode::Stream {
-            String::new()
-        } else {
-            format!("-{}", card.mode)
-        };
+        let suffix = if card.mode == Mode::Stream { String::new() } else { format!("-{}", card.mode) };
         assert_eq!(card.id, format!("{}{suffix}", card.family));
-        let iv_bits = if matches!(card.mode, Mode::Cbc | Mode::Ctr) {
-            card.block_bits
-        } else {
-            0
-        };
+        let iv_bits = if matches!(card.mode, Mode::Cbc | Mode::Ctr) { card.block_bits } else { 0 };
         assert_eq!(card.iv_bits, iv_bits, "{}", card.id);
     }
 }
@@ -52,24 +35,10 @@ fn a_card_is_a_family_and_a_mode() {
 #[test]
 fn the_bounds_hold_for_every_card() {
     for card in cards() {
-        assert!(
-            usize::from(card.key_bits.most) <= MAX_KEY_B * 8,
-            "{}",
-            card.id
-        );
+        assert!(usize::from(card.key_bits.most) <= MAX_KEY_B * 8, "{}", card.id);
         assert!(usize::from(card.iv_bits) <= MAX_IV_B * 8, "{}", card.id);
-        assert!(
-            usize::from(card.block_bits) <= MAX_PADDING_B * 8,
-            "{}",
-            card.id
-        );
-        for text in [
-            card.proof,
-            card.source,
-            card.version,
-            card.crate_name,
-            card.provider,
-        ] {
+        assert!(usize::from(card.block_bits) <= MAX_PADDING_B * 8, "{}", card.id);
+        for text in [card.proof, card.source, card.version, card.crate_name, card.provider] {
             assert!(!text.is_empty(), "{}", card.id);
         }
     }
@@ -80,40 +49,22 @@ fn the_versions_on_the_cards_are_those_that_cargo_locked() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     let lock = read_to_string(path).unwrap();
     for card in cards() {
-        let entry = format!(
-            "name = \"{}\"\nversion = \"{}\"\n",
-            card.crate_name, card.version
-        );
-        assert!(
-            lock.contains(&entry),
-            "{}: {} {} is not in Cargo.lock",
-            card.id,
-            card.crate_name,
-            card.version
-        );
+        let entry = format!("name = \"{}\"\nversion = \"{}\"\n", card.crate_name, card.version);
+        assert!(lock.contains(&entry), "{}: {} {} is not in Cargo.lock", card.id, card.crate_name, card.version);
     }
 }
 
 #[test]
 fn an_id_gives_its_numbers() {
     let spec = parsed("rc2-128-e64-cbc");
-    assert_eq!(
-        (spec.key_bits, spec.effective_bits, spec.rounds),
-        (128, 64, None)
-    );
+    assert_eq!((spec.key_bits, spec.effective_bits, spec.rounds), (128, 64, None));
     assert_eq!((spec.key_B(), spec.iv_B(), spec.block_B()), (16, 8, 8));
     let spec = parsed("rc5-32-16-128-ctr");
-    assert_eq!(
-        (spec.key_bits, spec.effective_bits, spec.rounds),
-        (128, 128, Some(16))
-    );
+    assert_eq!((spec.key_bits, spec.effective_bits, spec.rounds), (128, 128, Some(16)));
     assert_eq!(parsed("3des-cbc").key_bits, 192);
     assert_eq!(parsed("3des2-cbc").key_bits, 128);
     assert_eq!(parsed("des-ecb").iv_B(), 0);
-    assert_eq!(
-        (parsed("rc4-128").iv_B(), parsed("rc4-128").block_B()),
-        (0, 1)
-    );
+    assert_eq!((parsed("rc4-128").iv_B(), parsed("rc4-128").block_B()), (0, 1));
 }
 
 #[test]
@@ -124,12 +75,7 @@ fn effective_bits_that_are_all_bits_are_not_written() {
 
 #[test]
 fn unlisted_sizes_that_the_family_allows_are_read() {
-    for id in [
-        "blowfish40-ctr",
-        "rc2-8-e1024-ecb",
-        "rc4-2048",
-        "rc2-1024-cbc",
-    ] {
+    for id in ["blowfish40-ctr", "rc2-8-e1024-ecb", "rc4-2048", "rc2-1024-cbc"] {
         assert_eq!(parsed(id).to_string(), id);
     }
 }
@@ -137,28 +83,13 @@ fn unlisted_sizes_that_the_family_allows_are_read() {
 #[test]
 fn a_wrong_number_in_an_id_is_answered_with_the_right_ones() {
     for (id, message) in [
-        (
-            "aes100-cbc",
-            "aes has no key of 100 bits, only of 128, 192 or 256",
-        ),
-        (
-            "blowfish24-cbc",
-            "blowfish has no key of 24 bits, only of 32 to 448 in steps of 8",
-        ),
-        (
-            "rc4-99999999",
-            "rc4 has no key of 65535 bits, only of 8 to 2048 in steps of 8",
-        ),
+        ("aes100-cbc", "aes has no key of 100 bits, only of 128, 192 or 256"),
+        ("blowfish24-cbc", "blowfish has no key of 24 bits, only of 32 to 448 in steps of 8"),
+        ("rc4-99999999", "rc4 has no key of 65535 bits, only of 8 to 2048 in steps of 8"),
         ("rc5-32-12-64-cbc", "rc5 has no key of 64 bits, only of 128"),
-        (
-            "rc5-32-13-128-cbc",
-            "rc5 has no 13 rounds here, only 8, 12, 16 or 20",
-        ),
+        ("rc5-32-13-128-cbc", "rc5 has no 13 rounds here, only 8, 12, 16 or 20"),
         ("rc6-12-128-cbc", "rc6 has no 12 rounds here, only 20"),
-        (
-            "rc2-128-e1025-cbc",
-            "rc2 has no 1025 effective key bits, only 1 to 1024",
-        ),
+        ("rc2-128-e1025-cbc", "rc2 has no 1025 effective key bits, only 1 to 1024"),
     ] {
         assert_eq!(Spec::parse(id).unwrap_err().to_string(), message, "{id}");
     }
@@ -166,17 +97,7 @@ fn a_wrong_number_in_an_id_is_answered_with_the_right_ones() {
 
 #[test]
 fn an_id_that_is_written_otherwise_is_unknown() {
-    for id in [
-        "",
-        "aes",
-        "aes-cbc",
-        "AES128-CBC",
-        "aes0128-cbc",
-        "aes128-cbc ",
-        "des64-cbc",
-        "rc4",
-        "rc4-128-ctr",
-    ] {
+    for id in ["", "aes", "aes-cbc", "AES128-CBC", "aes0128-cbc", "aes128-cbc ", "des64-cbc", "rc4", "rc4-128-ctr"] {
         assert_eq!(Spec::parse(id), Err(Error::UnknownCipher), "{id}");
     }
 }
@@ -191,18 +112,9 @@ fn a_misspelt_id_finds_the_one_that_was_meant() {
         ("blowfish-128-cbc", "blowfish128-cbc"),
         ("rc4-129", "rc4-128"),
     ] {
-        assert_eq!(
-            nearest(given).map(|spec| spec.to_string()).as_deref(),
-            Some(meant),
-            "{given}"
-        );
+        assert_eq!(nearest(given).map(|spec| spec.to_string()).as_deref(), Some(meant), "{given}");
     }
-    for far in [
-        "",
-        "x",
-        "kangaroo",
-        "a name that is much longer than any id can be, by far",
-    ] {
+    for far in ["", "x", "kangaroo", "a name that is much longer than any id can be, by far"] {
         assert_eq!(nearest(far), None, "{far}");
     }
 }
@@ -210,9 +122,6 @@ fn a_misspelt_id_finds_the_one_that_was_meant() {
 #[test]
 fn each_backend_has_a_name() {
     let aes = parsed("aes128-cbc").backend();
-    assert!(
-        ["vaes512", "vaes256", "aesni", "armv8-aes", "soft"].contains(&aes),
-        "{aes}"
-    );
+    assert!(["vaes512", "vaes256", "aesni", "armv8-aes", "soft"].contains(&aes), "{aes}");
     assert_eq!(parsed("des-cbc").backend(), "portable");
 }

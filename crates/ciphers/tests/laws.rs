@@ -31,11 +31,7 @@ fn pads(spec: &Spec) -> bool {
 
 /// Bytes of `length_B` bytes of text once encrypted.
 fn padded_B(spec: &Spec, length_B: usize) -> usize {
-    if pads(spec) {
-        (length_B / spec.block_B() + 1) * spec.block_B()
-    } else {
-        length_B
-    }
+    if pads(spec) { (length_B / spec.block_B() + 1) * spec.block_B() } else { length_B }
 }
 
 /// Calls a generic function with the type behind a spec.
@@ -70,13 +66,8 @@ fn comes_back<C: Cipher>(spec: &Spec) {
         let text = &text[..length_B];
         let written_B = sender.encrypt(&iv, text, &mut sealed).unwrap();
         assert_eq!(written_B, padded_B(spec, length_B), "{spec}");
-        let back_B = receiver
-            .decrypt(&iv, &sealed[..written_B], &mut back)
-            .unwrap();
-        assert!(
-            back[..back_B] == *text,
-            "{spec}: {length_B} bytes do not come back"
-        );
+        let back_B = receiver.decrypt(&iv, &sealed[..written_B], &mut back).unwrap();
+        assert!(back[..back_B] == *text, "{spec}: {length_B} bytes do not come back");
     }
 }
 
@@ -100,29 +91,15 @@ mod a_message_of_any_length_to_4096_comes_back {
 
     #[test]
     fn from_all_others() {
-        for_each_listed!(comes_back, |spec| !spec.card.family.contains("des")
-            && spec.card.family != "aes");
+        for_each_listed!(comes_back, |spec| !spec.card.family.contains("des") && spec.card.family != "aes");
     }
 }
 
 fn refuses_wrong_keys<C: Cipher>(spec: &Spec) {
     let right_bits = spec.key_bits;
-    for given_B in [
-        0,
-        spec.key_B() - 1,
-        spec.key_B() + 1,
-        spec.key_B() * 2,
-        1000,
-    ] {
+    for given_B in [0, spec.key_B() - 1, spec.key_B() + 1, spec.key_B() * 2, 1000] {
         let error = C::key_setup(spec, &vec![0; given_B]).err();
-        assert_eq!(
-            error,
-            Some(Error::WrongKeyLength {
-                given_bits: given_B * 8,
-                right_bits
-            }),
-            "{spec}"
-        );
+        assert_eq!(error, Some(Error::WrongKeyLength { given_bits: given_B * 8, right_bits }), "{spec}");
     }
 }
 
@@ -130,14 +107,8 @@ fn refuses_wrong_keys<C: Cipher>(spec: &Spec) {
 fn a_key_of_the_wrong_length_is_refused_with_the_right_one() {
     for_each_listed!(refuses_wrong_keys);
     let spec = Spec::parse("aes128-cbc").unwrap();
-    let error = Error::WrongKeyLength {
-        given_bits: 120,
-        right_bits: spec.key_bits,
-    };
-    assert_eq!(
-        error.to_string(),
-        "the key has 120 bits (15 bytes), not 128 bits (16 bytes)"
-    );
+    let error = Error::WrongKeyLength { given_bits: 120, right_bits: spec.key_bits };
+    assert_eq!(error.to_string(), "the key has 120 bits (15 bytes), not 128 bits (16 bytes)");
 }
 
 fn refuses_wrong_ivs<C: Cipher>(spec: &Spec) {
@@ -145,26 +116,10 @@ fn refuses_wrong_ivs<C: Cipher>(spec: &Spec) {
     let (text, mut output, right_B) = ([0; 32], [0; 64], spec.iv_B());
     for given_B in (0..=2 * MAX_IV_B).filter(|given_B| *given_B != right_B) {
         let (mut iv, wrong) = (vec![0; given_B], Error::WrongIvLength { given_B, right_B });
-        assert_eq!(
-            cipher.encrypt(&iv, &text, &mut output),
-            Err(wrong),
-            "{spec}"
-        );
-        assert_eq!(
-            cipher.decrypt(&iv, &text, &mut output),
-            Err(wrong),
-            "{spec}"
-        );
-        assert_eq!(
-            cipher.encrypt_part(&mut iv, &text, &mut output),
-            Err(wrong),
-            "{spec}"
-        );
-        assert_eq!(
-            cipher.decrypt_part(&mut iv, &text, &mut output),
-            Err(wrong),
-            "{spec}"
-        );
+        assert_eq!(cipher.encrypt(&iv, &text, &mut output), Err(wrong), "{spec}");
+        assert_eq!(cipher.decrypt(&iv, &text, &mut output), Err(wrong), "{spec}");
+        assert_eq!(cipher.encrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
+        assert_eq!(cipher.decrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
     }
 }
 
@@ -177,19 +132,14 @@ fn parts_make_the_whole<C: Cipher>(spec: &Spec) {
     let cut_B = if pads(spec) { 0 } else { 5 };
     let text = noise(90 * 16 - cut_B, 4);
     let mut whole = vec![0; text.len() + MAX_PADDING_B];
-    setup::<C>(spec)
-        .encrypt(&iv(spec), &text, &mut whole)
-        .unwrap();
+    setup::<C>(spec).encrypt(&iv(spec), &text, &mut whole).unwrap();
     for part_blocks in [1, 2, 7, 31, 65, 200] {
         let part_B = part_blocks * spec.block_B();
         let (mut cipher, mut chain, mut sealed) = (setup::<C>(spec), iv(spec), vec![0; text.len()]);
         for (text, sealed) in text.chunks(part_B).zip(sealed.chunks_mut(part_B)) {
             cipher.encrypt_part(&mut chain, text, sealed).unwrap();
         }
-        assert!(
-            sealed == whole[..text.len()],
-            "{spec} encrypted in parts of {part_B}"
-        );
+        assert!(sealed == whole[..text.len()], "{spec} encrypted in parts of {part_B}");
         let (mut cipher, mut chain, mut back) = (setup::<C>(spec), iv(spec), vec![0; text.len()]);
         for (sealed, back) in sealed.chunks(part_B).zip(back.chunks_mut(part_B)) {
             cipher.decrypt_part(&mut chain, sealed, back).unwrap();
@@ -207,29 +157,13 @@ fn refuses_bad_padding<C: Cipher>(spec: &Spec) {
     let (mut cipher, block_B) = (setup::<C>(spec), spec.block_B());
     let largest = u8::try_from(block_B).unwrap();
     let (mut sealed, mut back) = (vec![0; 2 * block_B], vec![0; 2 * block_B]);
-    for (last, before) in [
-        (0, 0),
-        (largest + 1, largest + 1),
-        (255, 255),
-        (2, 1),
-        (largest, 0),
-    ] {
+    for (last, before) in [(0, 0), (largest + 1, largest + 1), (255, 255), (2, 1), (largest, 0)] {
         let mut text = noise(2 * block_B, 5);
         (text[2 * block_B - 1], text[2 * block_B - 2]) = (last, before);
-        cipher
-            .encrypt_part(&mut iv(spec), &text, &mut sealed)
-            .unwrap();
-        assert_eq!(
-            cipher.decrypt(&iv(spec), &sealed, &mut back),
-            Err(Error::BadPadding),
-            "{spec}: {last}, {before}"
-        );
+        cipher.encrypt_part(&mut iv(spec), &text, &mut sealed).unwrap();
+        assert_eq!(cipher.decrypt(&iv(spec), &sealed, &mut back), Err(Error::BadPadding), "{spec}: {last}, {before}");
     }
-    assert_eq!(
-        cipher.decrypt(&iv(spec), &[], &mut back),
-        Err(Error::BadPadding),
-        "{spec}"
-    );
+    assert_eq!(cipher.decrypt(&iv(spec), &[], &mut back), Err(Error::BadPadding), "{spec}");
 }
 
 #[test]
@@ -241,21 +175,9 @@ fn refuses_cut_blocks<C: Cipher>(spec: &Spec) {
     let (mut cipher, block_B) = (setup::<C>(spec), spec.block_B());
     let (given_B, mut output) = (2 * block_B + 1, [0; 64]);
     let (text, cut) = (vec![0; given_B], Error::NotWholeBlocks { given_B, block_B });
-    assert_eq!(
-        cipher.decrypt(&iv(spec), &text, &mut output),
-        Err(cut),
-        "{spec}"
-    );
-    assert_eq!(
-        cipher.encrypt_part(&mut iv(spec), &text, &mut output),
-        Err(cut),
-        "{spec}"
-    );
-    assert_eq!(
-        cipher.decrypt_part(&mut iv(spec), &text, &mut output),
-        Err(cut),
-        "{spec}"
-    );
+    assert_eq!(cipher.decrypt(&iv(spec), &text, &mut output), Err(cut), "{spec}");
+    assert_eq!(cipher.encrypt_part(&mut iv(spec), &text, &mut output), Err(cut), "{spec}");
+    assert_eq!(cipher.decrypt_part(&mut iv(spec), &text, &mut output), Err(cut), "{spec}");
 }
 
 #[test]
@@ -266,30 +188,13 @@ fn a_cut_block_is_refused_where_the_mode_takes_whole_blocks() {
 fn refuses_small_outputs<C: Cipher>(spec: &Spec) {
     let (mut cipher, text) = (setup::<C>(spec), [7; 32]);
     let needed_B = padded_B(spec, text.len());
-    let too_small = |needed_B| {
-        Err(Error::OutputTooSmall {
-            given_B: needed_B - 1,
-            needed_B,
-        })
-    };
+    let too_small = |needed_B| Err(Error::OutputTooSmall { given_B: needed_B - 1, needed_B });
     let mut output = vec![0; needed_B];
-    assert_eq!(
-        cipher.encrypt(&iv(spec), &text, &mut output[1..]),
-        too_small(needed_B),
-        "{spec}"
-    );
-    assert_eq!(
-        cipher.decrypt(&iv(spec), &text, &mut output[..31]),
-        too_small(32),
-        "{spec}"
-    );
+    assert_eq!(cipher.encrypt(&iv(spec), &text, &mut output[1..]), too_small(needed_B), "{spec}");
+    assert_eq!(cipher.decrypt(&iv(spec), &text, &mut output[..31]), too_small(32), "{spec}");
     let part = cipher.encrypt_part(&mut iv(spec), &text, &mut output[..31]);
     assert_eq!(part.map(|()| 0), too_small(32), "{spec}");
-    assert_eq!(
-        cipher.encrypt(&iv(spec), &text, &mut output),
-        Ok(needed_B),
-        "{spec}"
-    );
+    assert_eq!(cipher.encrypt(&iv(spec), &text, &mut output), Ok(needed_B), "{spec}");
 }
 
 #[test]
@@ -299,13 +204,8 @@ fn an_output_that_is_one_byte_short_is_refused() {
 
 fn leaves_the_rest<C: Cipher>(spec: &Spec) {
     let (text, mut output) = ([7; 21], [0xee; 64]);
-    let written_B = setup::<C>(spec)
-        .encrypt(&iv(spec), &text, &mut output)
-        .unwrap();
-    assert!(
-        output[written_B..].iter().all(|byte| *byte == 0xee),
-        "{spec}"
-    );
+    let written_B = setup::<C>(spec).encrypt(&iv(spec), &text, &mut output).unwrap();
+    assert!(output[written_B..].iter().all(|byte| *byte == 0xee), "{spec}");
 }
 
 #[test]

@@ -9,10 +9,7 @@ use wattlock_ciphers::{Mode, Spec, cards, listed};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/vectors");
-    read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect()
+    read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 /// The ids that a file's vectors name, with how many there are of each.
@@ -38,13 +35,8 @@ fn every_vector_of_every_file_is_reached_and_passes() {
     for path in files() {
         let text = read_to_string(&path).unwrap();
         for (id, count) in named(&text) {
-            let spec =
-                Spec::parse(id).unwrap_or_else(|error| panic!("{}: {id}: {error}", path.display()));
-            assert_eq!(
-                spec.to_string(),
-                id,
-                "an id is written in its shortest form"
-            );
+            let spec = Spec::parse(id).unwrap_or_else(|error| panic!("{}: {id}: {error}", path.display()));
+            assert_eq!(spec.to_string(), id, "an id is written in its shortest form");
             let proof = prove(&spec).unwrap_or_else(|error| panic!("{id}: {error}"));
             assert_eq!(proof.vectors, count, "{id} of {}", path.display());
             assert_eq!(prove_by(&spec, &text), Ok(proof));
@@ -58,12 +50,7 @@ fn every_vector_of_every_file_is_reached_and_passes() {
 fn every_family_has_a_published_vector() {
     let published: HashSet<_> = files()
         .iter()
-        .flat_map(|path| {
-            named(&read_to_string(path).unwrap())
-                .into_keys()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
+        .flat_map(|path| named(&read_to_string(path).unwrap()).into_keys().map(str::to_owned).collect::<Vec<_>>())
         .map(|id| Spec::parse(&id).unwrap())
         .filter(|spec| prove(spec).unwrap().kind == "published")
         .map(|spec| spec.card.family)
@@ -76,16 +63,8 @@ fn every_family_has_a_published_vector() {
 #[test]
 fn a_card_that_speaks_of_published_vectors_has_some_of_its_mode() {
     for card in cards() {
-        let published = listed()
-            .filter(|spec| spec.card == *card)
-            .any(|spec| prove(&spec).unwrap().published > 0);
-        assert_eq!(
-            card.proof.contains("published"),
-            published,
-            "{}: {}",
-            card.id,
-            card.proof
-        );
+        let published = listed().filter(|spec| spec.card == *card).any(|spec| prove(&spec).unwrap().published > 0);
+        assert_eq!(card.proof.contains("published"), published, "{}: {}", card.id, card.proof);
     }
 }
 
@@ -93,11 +72,7 @@ fn a_card_that_speaks_of_published_vectors_has_some_of_its_mode() {
 fn an_id_without_vectors_is_proven_by_composition_alone() {
     for id in ["blowfish136-cbc", "rc2-48-ctr", "rc4-48"] {
         let proof = prove(&Spec::parse(id).unwrap()).unwrap();
-        assert_eq!(
-            (proof.vectors, proof.composed, proof.kind),
-            (0, true, "composition"),
-            "{id}"
-        );
+        assert_eq!((proof.vectors, proof.composed, proof.kind), (0, true, "composition"), "{id}");
     }
 }
 
@@ -109,17 +84,11 @@ fn a_vector_with_one_bit_changed_fails_the_proof() {
             let spec = Spec::parse(id).unwrap();
             for field in ["ciphertext ", "plaintext ", "iv "] {
                 let Some(wrong) = with_one_bit_changed(&text, id, field) else {
-                    assert!(
-                        field == "iv " && matches!(spec.card.mode, Mode::Ecb | Mode::Stream),
-                        "{id}"
-                    );
+                    assert!(field == "iv " && matches!(spec.card.mode, Mode::Ecb | Mode::Stream), "{id}");
                     continue;
                 };
                 let verdict = prove_by(&spec, &wrong);
-                assert!(
-                    matches!(verdict, Err(ProofError::Vector { .. })),
-                    "{id}: {field}: {verdict:?}"
-                );
+                assert!(matches!(verdict, Err(ProofError::Vector { .. })), "{id}: {field}: {verdict:?}");
             }
         }
     }
@@ -149,15 +118,8 @@ fn a_damaged_text_is_refused_with_its_line() {
         ("# source: FIPS 81", "#", 3),
     ] {
         let verdict = prove_by(&spec, &good.replacen(from, to, 1));
-        assert_eq!(
-            verdict,
-            Err(ProofError::Malformed { line }),
-            "{from} -> {to}"
-        );
+        assert_eq!(verdict, Err(ProofError::Malformed { line }), "{from} -> {to}");
     }
     let short = good.replacen("key 0123", "key 01", 1);
-    assert!(matches!(
-        prove_by(&spec, &short),
-        Err(ProofError::Refused(_))
-    ));
+    assert!(matches!(prove_by(&spec, &short), Err(ProofError::Refused(_))));
 }

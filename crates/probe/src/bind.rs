@@ -12,6 +12,7 @@ use data_encoding::{BASE64, HEXLOWER};
 use wattlock_ciphers::{Cipher, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Visitor};
 use wattlock_engine::{Cell, SplitMix64};
 
+use crate::keys::{Keys, bytes};
 use crate::packets::{Packets, Placed};
 use crate::records::{Encoding, Keying, Operation, Pattern, PlannedCell};
 
@@ -114,10 +115,12 @@ impl Visitor for Binder<'_> {
 struct Bound<C> {
     spec: Spec,
     plan: PlannedCell,
-    key: Vec<u8>,
-    /// The key of timed key setups: another one each visit, because some schedules take longer with some keys.
-    visit_key: Vec<u8>,
+    keys: Keys,
     iv: Vec<u8>,
+    /// The IV of the next packet: `iv`, or what the packet before left where packets are chained.
+    chain: Vec<u8>,
+    /// How the first packet begins; in ECB the packets after it begin with the block before.
+    lead: Vec<u8>,
     cipher: C,
     input: Packets,
     /// Room for the cipher's output, padding included.
@@ -175,8 +178,9 @@ impl<C: Cipher> Bound<C> {
             broke: None,
             spec,
             plan: plan.clone(),
-            visit_key: key.clone(),
-            key,
+            keys: Keys::new(key),
+            chain: iv.clone(),
+            lead: input.iter().take(spec.block_B()).copied().collect(),
             iv,
         };
         bound.expected = bound.first_packet()?;
@@ -185,18 +189,11 @@ impl<C: Cipher> Bound<C> {
 
     /// The hash of what the first packet gives under a fresh key.
     fn first_packet(&mut self) -> Result<u64, String> {
-        self.cipher = C::key_setup(&self.spec, &self.key).map_err(text)?;
+        self.cipher = C::key_setup(&self.spec, self.keys.first()).map_err(text)?;
+        self.chain.copy_from_slice(&self.iv);
         self.input.rewind();
-        let (iv, pattern) = (self.iv.clone(), self.plan.pattern);
-        self.plan.pattern = Pattern::Independent;
-        let written = if self.plan.operation == Operation::KeySetup {
-            self.cipher.encrypt(&self.iv, self.input.next(), self.output.bytes_mut()).map_err(text)
-        } else {
-            self.packet().map_err(text)
-        };
-        self.plan.pattern = pattern;
-        self.iv = iv;
-        let written = written?;
+        self.input.lead_with(&self.lead);
+        let written = self.packet_with_ready_key().map_err(text)?;
         let shown = if self.plan.encoding == Encoding::Raw || self.plan.operation == Operation::Decrypt {
             &self.output.bytes()[..written]
         } else {
@@ -209,8 +206,13 @@ impl<C: Cipher> Bound<C> {
     #[inline]
     fn packet(&mut self) -> Result<usize, Error> {
         if self.plan.keying == Keying::Each {
-            self.cipher = C::key_setup(&self.spec, black_box(&self.key))?;
+            self.cipher = C::key_setup(&self.spec, black_box(self.keys.next()))?;
         }
+        self.packet_with_ready_key()
+    }
+
+    #[inline]
+    fn packet_with_ready_key(&mut self) -> Result<usize, Error> {
         let input = self.input.next();
         if self.plan.operation == Operation::Decrypt {
             let sealed = match self.plan.encoding {
@@ -218,15 +220,15 @@ impl<C: Cipher> Bound<C> {
                 Encoding::Base64 => decode(&BASE64, input, &mut self.text),
                 Encoding::Hex => decode(&HEXLOWER, input, &mut self.text),
             };
-            return self.cipher.decrypt(&self.iv, sealed, self.output.bytes_mut());
+            return self.cipher.decrypt(&self.chain, sealed, self.output.bytes_mut());
         }
-        let written = self.cipher.encrypt(&self.iv, input, self.output.bytes_mut())?;
+        let written = self.cipher.encrypt(&self.chain, input, self.output.bytes_mut())?;
         if self.plan.pattern == Pattern::Chained {
             let from = written.saturating_sub(self.spec.block_B());
-            if self.iv.is_empty() {
+            if self.chain.is_empty() {
                 self.input.lead_with(&self.output.bytes()[from..written]);
             } else {
-                self.iv.iter_mut().zip(&self.output.bytes()[from..written]).for_each(|(iv, byte)| *iv = *byte);
+                self.chain.iter_mut().zip(&self.output.bytes()[from..written]).for_each(|(iv, byte)| *iv = *byte);
             }
         }
         Ok(match self.plan.encoding {
@@ -247,7 +249,7 @@ impl<C: Cipher> Bound<C> {
     #[inline(never)]
     fn run_key_setups(&mut self, calls: u32) {
         for _ in 0..calls {
-            let cipher = C::key_setup(black_box(&self.spec), black_box(&self.visit_key));
+            let cipher = C::key_setup(black_box(&self.spec), black_box(self.keys.next()));
             black_box(&cipher);
         }
     }
@@ -286,7 +288,7 @@ impl<C: Cipher> Bound<C> {
         let Some(segment) = self.segments.get(index) else { return Ok(()) };
         let segment_from = segment.from;
         if index == 0 && self.plan.keying == Keying::Each {
-            self.cipher = C::key_setup(&self.spec, black_box(&self.key))?;
+            self.cipher = C::key_setup(&self.spec, black_box(self.keys.next()))?;
         }
         let mut chain = segment.iv;
         let iv = &mut chain[..self.spec.iv_B()];
@@ -320,8 +322,9 @@ impl<C: Cipher> Cell for Bound<C> {
 
     fn settle(&mut self, seed: u64) {
         let mut random = SplitMix64::new(seed);
-        if self.plan.operation == Operation::KeySetup {
-            self.visit_key = bytes(&mut random, self.key.len());
+        let checked_by_segments = self.segments.len() > 1;
+        if self.plan.operation != Operation::Decrypt && !checked_by_segments {
+            self.keys.settle(&mut random);
         }
         self.input.settle(&mut random);
         self.output.settle(&mut random);
@@ -417,13 +420,6 @@ fn refuse_nonsense(plan: &PlannedCell) -> Result<(), String> {
 
 fn text(error: Error) -> String {
     error.to_string()
-}
-
-/// `count` bytes from the generator: keys, IVs and payloads of timed cells, which protect nothing.
-pub fn bytes(random: &mut SplitMix64, count: usize) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..count.div_ceil(8)).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-    bytes.truncate(count);
-    bytes
 }
 
 #[inline]

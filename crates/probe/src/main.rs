@@ -7,6 +7,7 @@
 mod bind;
 mod clock;
 mod fingerprint;
+mod keys;
 mod packets;
 mod providers;
 mod records;

@@ -157,6 +157,11 @@ def estimates(
     frame = known.join(across, on="cell", how="left", maintain_order="left").join(
         failed, on="cell", how="left", maintain_order="left"
     )
+    # What a failed cell showed before it failed is no estimate.
+    frame = frame.with_columns(
+        pl.when(pl.col("failure").is_null()).then(pl.col(name)).alias(name)
+        for name in ("log_canaries", "half_width", "wall_ns", "cpu_ns")
+    )
     frame = frame.with_columns(
         processes=pl.col("processes").fill_null(0), time_ns=time, cycles=cycles, factor=factor
     ).with_columns(

@@ -43,16 +43,19 @@ def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
     return float(2 * stdtr(freedom, -t))
 
 
-def rank(estimates: pl.DataFrame, across: pl.DataFrame, copies_spread: float) -> pl.DataFrame:
+def rank(
+    estimates: pl.DataFrame, across: pl.DataFrame, copies_spread: float, smallest: float = SMALLEST_CLAIM
+) -> pl.DataFrame:
     """Ranks the ciphers of each group of comparable cells, the cheapest first.
 
     * `estimates`: as of `estimate.estimates`; `across`: rows of `across_processes`; `copies_spread`: as of
       `sentinels.copies_spread`. Invalid and failed cells, and those of fewer than two processes, are left out.
     * Returns the group's columns and `cell, cipher, provider, cycles_per_byte(_low, _high), time_ns, state, tie_group,
       ratio_to_best, ratio_low, ratio_high` (95 %). Cells in one tie group can't be told from its first at the level of
-      5 % after Holm's adjustment over all pairs of the group, or differ by no more than 0.5 % or the copies' spread.
+      5 % after Holm's adjustment over all pairs of the group, or differ by no more than 0.5 %, the
+      copies' spread or `smallest`, the smallest effect that matters to the study (as a share).
     """
-    least = max(SMALLEST_CLAIM, copies_spread)
+    least = max(SMALLEST_CLAIM, smallest, copies_spread)
     rows = (
         estimates.filter(pl.col("state").is_in(["resolved", "unresolved"]) & (pl.col("processes") >= 2))
         .join(across.select("cell", "log_canaries", "deviation"), on="cell")

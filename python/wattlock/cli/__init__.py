@@ -96,7 +96,7 @@ def _close_quietly() -> int:
 def _system_error(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return _close_quietly()
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         say(f"no room left on the disk for {error.filename or 'the output'}", "free some space and try again")
         return DiskFull.exit_code
     return _bug(error)

@@ -11,7 +11,7 @@ from wattlock.cli.table import show as print_table
 
 
 def doctor(
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, max=600, help="How long to watch the core.")] = 5.0,
+    seconds: Annotated[int, typer.Option("--seconds", min=1, max=600, help="How long to watch the core.")] = 5,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Say how fit this machine is for measuring, and what would make it fitter.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+import signal
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -162,9 +163,10 @@ def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe
     own = [cell for cell in cells if cell.role == "study"]
     watch = [cell for cell in cells if cell.role != "study"]
     typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
-    with _files(study, own, inputs) as files, _bar() as tell:
+    with folder, _files(study, own, inputs) as files, _bar() as tell:
         seed = folder.plan()[0]["seed"]
         session = Session(folder, study, own, watch, files, probe, seed, tell)
+        # _heed_ctrl_c()
         try:
             session.measure()
         except KeyboardInterrupt:
@@ -172,6 +174,16 @@ def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe
             raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
     folder.seal()
     _say_what_came_out(folder, session)
+
+
+def _heed_ctrl_c() -> None:
+    """Puts Python's handler of Ctrl-C back in the place of Polars'.
+
+    With that one a read of a silent probe goes on (https://github.com/pola-rs/polars/issues/21739), and the interrupt
+    may come a second time while the first is being answered (https://github.com/pola-rs/polars/issues/23988).
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

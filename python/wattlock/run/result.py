@@ -61,7 +61,8 @@ class Result:
     @cached_property
     def ranking(self) -> pl.DataFrame:
         """The ciphers of each group of comparable cells, with tie groups."""
-        return ranking.rank(self.estimates, self.across, sentinels.copies_spread(self.verdicts))
+        smallest = self.plan["study"]["smallest_effect_percent"] / 100
+        return ranking.rank(self.estimates, self.across, sentinels.copies_spread(self.verdicts), smallest)
 
     @cached_property
     def warnings(self) -> list[str]:

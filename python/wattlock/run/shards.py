@@ -14,6 +14,9 @@ from wattlock.study import Cell
 SHARD_CELLS = 300
 """A process measures at most so many cells of the study."""
 
+SHARD_MEMORY_CELLS = 8
+"""Of them so many in main memory: 1 GiB together."""
+
 BATCH_NS = 100_000
 VISITS = 24
 """Visits of a cell in one process, until its spread is known."""
@@ -68,9 +71,15 @@ def bounds_of_visits(segments: int) -> tuple[int, int, int]:
 
 
 def split(cells: Sequence[Cell], seed: int) -> list[list[Cell]]:
-    """Shards of about equal size, at most `SHARD_CELLS` each, drawn anew for each seed."""
+    """Shards of about equal size, at most `SHARD_CELLS` each, drawn anew for each seed.
+
+    Cells in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CELLS` of them.
+    """
     shuffled = random.Random(seed).sample(cells, len(cells))  # noqa: S311 - an order, no secret
-    count = -(-len(cells) // SHARD_CELLS)
+    # A stable sort: those in main memory are dealt out first, one to each shard in turn.
+    shuffled.sort(key=lambda cell: cell.placement != "DRAM")
+    in_memory = sum(cell.placement == "DRAM" for cell in cells)
+    count = max(-(-len(cells) // SHARD_CELLS), -(-in_memory // SHARD_MEMORY_CELLS))
     return [sorted(shuffled[start::count], key=lambda cell: cell.cell) for start in range(count)]
 
 

@@ -3,7 +3,9 @@
 use core::arch::asm;
 
 /// The latency differs from core to core: without a table of sourced values cycles stay unknown and ratios alone hold.
-pub(super) const MULTIPLY_LATENCY_CYCLES: Option<u64> = None;
+pub(super) fn multiply_latency_cycles() -> Option<u64> {
+    None
+}
 
 /// The counter tells its own rate.
 pub(super) fn rate() -> Option<u64> {

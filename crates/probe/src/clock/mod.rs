@@ -42,7 +42,7 @@ impl RealClock {
     /// Core cycles of one canary; `None` where the multiplier's latency is not known.
     #[must_use]
     pub fn canary_cycles(&self) -> Option<u64> {
-        counter::MULTIPLY_LATENCY_CYCLES.map(|latency| latency * CANARY_MULTIPLICATIONS)
+        counter::multiply_latency_cycles().map(|latency| latency * CANARY_MULTIPLICATIONS)
     }
 
     /// Nanoseconds of `ticks`.

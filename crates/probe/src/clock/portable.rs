@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Not known for an unknown core.
-pub(super) const MULTIPLY_LATENCY_CYCLES: Option<u64> = None;
+pub(super) fn multiply_latency_cycles() -> Option<u64> {
+    None
+}
 
 pub(super) fn rate() -> Option<u64> {
     Some(1_000_000_000)

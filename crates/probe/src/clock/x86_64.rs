@@ -3,11 +3,52 @@
 use core::arch::asm;
 use core::arch::x86_64::{_mm_lfence, _rdtsc};
 
-/// `imul r64, r64` has a latency of 3 cycles on all of Intel's cores since Nehalem and AMD's since Zen 2.
+/// Models of Intel's family 6 that are Atoms, from Bonnell to Crestmont: their multiplier has another latency.
+///
+/// # Source
+/// Intel, Software Developer's Manual, volume 4, table 2-1 (`DisplayFamily_DisplayModel`).
+const ATOMS: [u32; 24] = [
+    0x1c, 0x26, 0x27, 0x35, 0x36, 0x37, 0x4a, 0x4c, 0x4d, 0x5a, 0x5c, 0x5d, 0x5f, 0x65, 0x6e, 0x75, 0x7a, 0x86, 0x8a,
+    0x96, 0x9c, 0xaf, 0xb6, 0xbe,
+];
+
+/// Cycles of `imul r64, r64` on this core: 3 on Intel's large cores since Nehalem and AMD's since Zen; `None` on others
+/// (Atoms and efficiency cores, Bulldozer, Jaguar, and whatever is not known).
 ///
 /// # Source
 /// Fog, Instruction tables (2024); Abel and Reineke, uops.info (2019), IMUL (R64, R64).
-pub(super) const MULTIPLY_LATENCY_CYCLES: Option<u64> = Some(3);
+pub(super) fn multiply_latency_cycles() -> Option<u64> {
+    let vendor = cpuid(0, 0);
+    let signature = cpuid(1, 0).eax;
+    let model = (signature >> 4 & 0xf) | (signature >> 12 & 0xf0);
+    let family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
+    let is_hybrid = vendor.eax >= 7 && cpuid(7, 0).edx & 1 << 15 != 0;
+    let core_type = if is_hybrid && vendor.eax >= 0x1a { cpuid(0x1a, 0).eax >> 24 } else { LARGE_CORE };
+    is_three(vendor.ebx, family, model, core_type).then_some(3)
+}
+
+/// What leaf 1AH says of a large core of a hybrid processor.
+const LARGE_CORE: u32 = 0x40;
+/// The first four letters of the vendor.
+const INTEL: u32 = u32::from_le_bytes(*b"Genu");
+const AMD: u32 = u32::from_le_bytes(*b"Auth");
+const HYGON: u32 = u32::from_le_bytes(*b"Hygo");
+
+fn is_three(vendor: u32, family: u32, model: u32, core_type: u32) -> bool {
+    match (vendor, family) {
+        (INTEL, 6) => model >= 0x1a && !ATOMS.contains(&model) && core_type == LARGE_CORE,
+        (AMD | HYGON, family) => family >= 0x17,
+        _ => false,
+    }
+}
+
+fn cpuid(leaf: u32, part: u32) -> core::arch::x86_64::CpuidResult {
+    // SAFETY: every x86-64 processor has the instruction; it reads registers alone.
+    #[allow(unused_unsafe, reason = "safe from Rust 1.94 on")]
+    unsafe {
+        core::arch::x86_64::__cpuid_count(leaf, part)
+    }
+}
 
 /// The rate is not told by the processor in a way that all of them share: it is measured.
 pub(super) fn rate() -> Option<u64> {
@@ -64,5 +105,28 @@ pub(super) fn multiply_chain(count: u64) {
             n = inout(reg) rounds => _,
             options(nomem, nostack),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latency_is_known_on_large_cores_and_on_no_other() {
+        for (vendor, family, model, core_type, known) in [
+            (INTEL, 6, 0x1a, LARGE_CORE, true),
+            (INTEL, 6, 0x97, LARGE_CORE, true),
+            (INTEL, 6, 0x97, 0x20, false),
+            (INTEL, 6, 0xbe, LARGE_CORE, false),
+            (INTEL, 6, 0x17, LARGE_CORE, false),
+            (INTEL, 15, 6, LARGE_CORE, false),
+            (AMD, 0x15, 2, LARGE_CORE, false),
+            (AMD, 0x19, 0x11, LARGE_CORE, true),
+            (HYGON, 0x18, 0, LARGE_CORE, true),
+            (u32::from_le_bytes(*b"Cent"), 6, 0x1a, LARGE_CORE, false),
+        ] {
+            assert_eq!(is_three(vendor, family, model, core_type), known, "{vendor:x} {family:x} {model:x}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use wattlock_ciphers::{MAX_PADDING_B, Visitor, listed, proof};
 use wattlock_engine::SplitMix64;
 
 use super::*;
-use crate::bind::bytes;
+use crate::keys::bytes;
 
 /// Drawn for each cipher: keys, IVs, lengths.
 const DRAWS: u32 = 40;

@@ -1,0 +1,196 @@
+"""A probe in virtual time: it answers plans with costs that a test wrote down, without measuring and without waiting.
+
+It is a program of its own, started like the real one. What it shall do stands in `script.json` beside it and may change
+between processes; what it was asked stands in `asked.jsonl`.
+
+Keys of the script; those by cell or process are text, as JSON has it:
+
+* `canaries`: canaries a call, by cell. `between`: spread (log) of its processes, by cell. `segments`: by cell.
+* `fails`: error by cell. `dies`: a signal's name or an exit code, by process, after half of its batches.
+* `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
+* `waits`: processes that write half of their batches and then wait until nobody reads them any more.
+* `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
+  canary. `canary_cycles`: null where the core is not known.
+"""
+
+import json
+import os
+import platform
+import random
+import signal
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CALLS = 100
+CANARY_TICKS = 30_000
+CANARY_CYCLES = 36_000
+TICKS_PER_SECOND = 2_500_000_000
+QUIET_PPM = 366_000
+WITHIN = 0.001
+HALVES = 4
+DEFAULT_BETWEEN = 0.0005
+
+Plan = list[dict[str, Any]]
+
+
+def install(folder: Path, **script: Any) -> Path:
+    """Writes the program into `folder` with what it shall do; gives its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "wattlock-probe"
+    here = str(Path(__file__).parent)
+    program.write_text(
+        f"#!{sys.executable} -SE\n"
+        f"import sys\nsys.path.insert(0, {here!r})\nsys.dont_write_bytecode = True\n"
+        f"import scripted_probe\nsys.exit(scripted_probe.main({str(folder)!r}, sys.argv[1:]))\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    direct(program, **script)
+    return program
+
+
+def direct(program: Path, **script: Any) -> None:
+    """Gives a program something else to do from now on."""
+    program.with_name("script.json").write_text(json.dumps(script))
+
+
+def asked(program: Path) -> list[Plan]:
+    """The plans that a program was given, in their order."""
+    path = program.with_name("asked.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def truth(cell: int) -> float:
+    """Canaries a call of a cell of which the script says nothing."""
+    return 0.01 * (cell + 1)
+
+
+def main(folder: str, words: list[str]) -> int:
+    """Answers one verb; gives the exit code."""
+    script = json.loads(Path(folder, "script.json").read_text())
+    if words[0] == "catalogue":
+        print(json.dumps([_catalogue_row(cipher) for cipher in words[words.index("--cipher") + 1 :]]))  # noqa: T201
+        return 0
+    plan: Plan = [json.loads(line) for line in sys.stdin]
+    with Path(folder, "asked.jsonl").open("a") as file:
+        file.write(json.dumps(plan) + "\n")
+    return _measure(plan, script)
+
+
+def _measure(plan: Plan, script: dict[str, Any]) -> int:
+    process = plan[0]["process"]
+    cells = [line for line in plan if line["kind"] == "cell"]
+    failed = {cell["cell"] for cell in cells if str(cell["cell"]) in script.get("fails", {})}
+    sound = [cell for cell in cells if cell["cell"] not in failed]
+    _say(_header(plan[0], sound, script))
+    for number in sorted(failed):
+        error = script["fails"][str(number)]
+        _say({"kind": "failure", "process": process, "cell": number, "error": error, "follows": "skip_cell"})
+    if str(process) in script.get("says", {}):
+        sys.stdout.write(script["says"][str(process)] + "\n")
+        return 0
+    batches = list(_batches(plan[0], sound, script))
+    dies, waits = script.get("dies", {}).get(str(process)), process in script.get("waits", [])
+    for batch in batches[: len(batches) // 2] if dies is not None or waits else batches:
+        _say(batch)
+    sys.stdout.flush()
+    if waits:
+        _wait_for_nobody()
+    if isinstance(dies, str):
+        os.kill(os.getpid(), getattr(signal, dies))
+    elif dies is not None:
+        sys.stderr.write("error: the script says so\nhint: read it\n")
+        return int(dies)
+    if process not in script.get("keeps_the_end", []):
+        _say({"kind": "end", "process": process, "batches": len(batches), "wall_ns": 5})
+    return 0
+
+
+def _say(record: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(record, separators=(",", ":")) + "\n")
+
+
+def _wait_for_nobody() -> None:
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(0.02)
+
+
+def _catalogue_row(cipher: str) -> dict[str, Any]:
+    family, mode = cipher.split("-", 1)[0], cipher.rsplit("-", 1)[-1]
+    row = {"id": cipher, "card": cipher, "family": family, "mode": mode, "provider": "rustcrypto", "backend": "soft"}
+    row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none"}
+    return row | {"key_bits": 128, "effective_bits": 128, "block_bits": 128, "rounds": None, "iv_B": 16}
+
+
+def _header(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> dict[str, Any]:
+    process = plan["process"]
+    found = script.get("bursts", {}).get(str(process), QUIET_PPM)
+    return {
+        "kind": "header",
+        "schema": plan["schema"],
+        "process": process,
+        "seed": plan["seed"],
+        "fingerprint": _fingerprint(),
+        "ticks_per_second": TICKS_PER_SECOND,
+        "canary_cycles": script.get("canary_cycles", CANARY_CYCLES),
+        "quiet_ppm": min(found, plan["quiet_ppm"] or found),
+        "timer_ticks": 50,
+        "cpu_timer_ns": 200,
+        "pinned_cpu": plan["cpu"],
+        "cells": [_cell(cell, script) for cell in cells],
+    }
+
+
+def _fingerprint() -> dict[str, Any]:
+    build = dict.fromkeys(("rustc", "flags", "commit", "lock_sha256"), "none") | {"opt_level": "3", "lto": "fat"}
+    return {
+        "hardware": {"model_name": "A core in virtual time"},
+        "virtualisation": {"hypervisor": None, "product": None},
+        "kernel": {"os": "none", "release": None, "clock_source": "virtual"},
+        "power": {"governor": None},
+        "build": build | {"isa": platform.machine(), "dirty": False},
+    }
+
+
+def _cell(cell: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
+    row = _catalogue_row(cell["cipher"])
+    resolved = {name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")}
+    segments = script.get("segments", {}).get(str(cell["cell"]), 1)
+    planned = {name: value for name, value in cell.items() if name not in ("kind", "visits")}
+    return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": None}
+
+
+def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    process = plan["process"]
+    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * CANARY_TICKS // 1_000_000
+    clean = plan["cpu"] not in script.get("loud", [])
+    for cell in cells:
+        number = cell["cell"]
+        draw = random.Random(f"{process} {number}")
+        between = script.get("between", {}).get(str(number), DEFAULT_BETWEEN if cell["role"] == "study" else 0.0)
+        here = _cost(cell, script) * (1 + draw.gauss(0, between))
+        segments = script.get("segments", {}).get(str(number), 1)
+        halves = HALVES if segments == 1 and plan["rounds"] else 0
+        for round_ in range(cell["visits"] + halves):
+            calls = CALLS // 2 if round_ >= cell["visits"] else CALLS
+            for segment in range(segments):
+                ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * CANARY_TICKS)
+                yield {
+                    "kind": "batch",
+                    **{"cell": number, "process": process, "round": round_, "attempt": 0, "segment": segment},
+                    **{"offset_B": segment, "calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5},
+                    **{"ticks": ticks, "canary_before_ticks": CANARY_TICKS, "canary_after_ticks": CANARY_TICKS},
+                    **{"burst_before_ticks": burst, "burst_after_ticks": burst},
+                    **{"clean": clean, "cause": None if clean else "neighbour"},
+                }
+
+
+def _cost(cell: dict[str, Any], script: dict[str, Any]) -> float:
+    """Canaries a call; the sentinels' are what they have to be."""
+    role = {"reference": 0.5, "copy": 0.5, "known_effect": 0.5 * 61 / 60, "empty": 0.0005}
+    by_cell: dict[str, float] = script.get("canaries", {})
+    return by_cell.get(str(cell["cell"]), role.get(cell["role"], truth(cell["cell"])))

@@ -1,0 +1,188 @@
+"""The pages at the root: what they tell a reader to type exists, what they point to is there, what they state holds."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from wattlock.cli import VERBS, load
+from wattlock.energy import cards
+from wattlock.study import names
+
+TREE = Path(__file__).parents[2]
+PAGES = ["README.md", "ARCHITECTURE.md", "METHOD.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+EVERYWHERE = {"--help", "--version"}
+OF_OTHER_PROGRAMS = {"--upgrade"}  # uv
+
+LARGEST_PICTURE_B = 300_000
+PLACEHOLDER = re.compile(r"[<…]|^[A-Z][A-Z-]*$|^\.\.\.$")
+PATH = re.compile(r"(\.ci|benchmarks|crates|docs|python|studies|tests)/[\w./-]+")
+MACHINE_PATHS = re.compile(r"(?<![\w.~])/(?:home|root|tmp|work|Users)\b|\]\(\.\./")
+UNFINISHED = re.compile(r"\b(todo|fixme|tbd|wip|xxx|lorem)\b", re.IGNORECASE)
+
+
+def text_of(page: str) -> str:
+    return (TREE / page).read_text(encoding="utf-8")
+
+
+def spans_of(text: str) -> Iterator[str]:
+    """Everything between backquotes outside blocks, and each line of a block with its continuation."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    for block in blocks:
+        yield from block.replace("\\\n", " ").splitlines()
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    yield from (span.replace("\n", " ") for span in re.findall(r"`([^`]+)`", outside))
+
+
+def words_of(span: str) -> list[str]:
+    """The words of one command: without what the shell does with its input and output, and without comments."""
+    try:
+        words = shlex.split(span, comments=True)
+    except ValueError:
+        words = span.split()
+    return [word for word in re.split("\0[<>|]", "\0".join(words))[0].split("\0") if word]
+
+
+def commands(program: str) -> list[tuple[str, list[str]]]:
+    """The page and the words behind the program's name, of each span that calls it."""
+    found = []
+    for page in PAGES:
+        for span in spans_of(text_of(page)):
+            words = words_of(span.removeprefix("Example: "))
+            if words and Path(words[0]).name == program:
+                found.append((page, words[1:]))
+    return found
+
+
+@cache
+def options_of(verb: str) -> frozenset[str]:
+    return frozenset(option for parameter in load(verb).params for option in parameter.opts) | EVERYWHERE
+
+
+@cache
+def probe_help(*verb: str) -> str:
+    if not PROBE.is_file():
+        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+    return subprocess.run([PROBE, *verb, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def probe_verbs() -> set[str]:
+    return set(re.findall(r"^  (\w[\w-]*) ", probe_help().partition("Commands:")[2], re.MULTILINE)) - {"help"}
+
+
+def probe_options(verb: str) -> set[str]:
+    return set(re.findall(r"--[a-z][a-z-]*", probe_help(verb))) | EVERYWHERE
+
+
+def options_in(words: list[str]) -> set[str]:
+    return {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
+
+
+def test_every_verb_of_wattlock_that_the_pages_show_exists_with_its_options() -> None:
+    shown = commands("wattlock")
+    assert {words[0] for _, words in shown if words} >= set(VERBS), "a verb is on no page"
+    for page, words in shown:
+        if not words or PLACEHOLDER.search(words[0]) or words[0] in EVERYWHERE:
+            continue
+        assert words[0] in VERBS, (page, words)
+        assert options_in(words) <= options_of(words[0]), (page, words)
+
+
+def test_every_verb_of_the_probe_that_the_pages_show_exists_with_its_options() -> None:
+    shown = commands("wattlock-probe")
+    assert {words[0] for _, words in shown if words} >= {"apply", "selftest", "catalogue", "doctor", "schema"}
+    for page, words in shown:
+        if words:
+            assert words[0] in probe_verbs(), (page, words)
+            assert options_in(words) <= probe_options(words[0]), (page, words)
+
+
+def test_every_option_that_stands_alone_is_one_of_some_verb() -> None:
+    known = {option for verb in VERBS for option in options_of(verb)} | OF_OTHER_PROGRAMS
+    known |= {option for verb in probe_verbs() for option in probe_options(verb)}
+    for page in PAGES:
+        for span in spans_of(text_of(page)):
+            if re.match("--[a-z]", span):
+                assert options_in(words_of(span)) <= known, (page, span)
+
+
+def test_every_rule_of_make_that_the_pages_show_exists() -> None:
+    rules = set(re.findall(r"^([a-z]+):", text_of("Makefile"), re.MULTILINE))
+    shown = commands("make")
+    assert {words[0] for _, words in shown if words} >= {"run", "test", "check", "bench"}
+    for page, words in shown:
+        assert {word for word in words if "=" not in word} <= rules, (page, words)
+
+
+def test_studies_and_cards_that_the_pages_name_come_along() -> None:
+    for page, words in commands("wattlock"):
+        for option, value in pairwise(words):
+            if PLACEHOLDER.search(value) or value.startswith("-") or value.endswith(".toml"):
+                continue
+            if option == "run":
+                assert value in names(), (page, words)
+            if option == "--device":
+                assert value in cards.names(), (page, words)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_and_every_path_leads_somewhere(page: str) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+    inside = [target.partition("#")[0] for target in targets if not re.match("https?://", target)]
+    paths = [span.rstrip("/") for span in spans_of(text_of(page)) if PATH.fullmatch(span)]
+    assert [path for path in [*inside, *paths] if not (TREE / path).exists()] == []
+
+
+def test_the_picture_of_the_report_stays_small() -> None:
+    assert (TREE / "docs" / "report.png").stat().st_size < LARGEST_PICTURE_B
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_no_path_of_a_machine_and_leaves_nothing_unfinished(page: str) -> None:
+    assert MACHINE_PATHS.findall(text_of(page)) == []
+    assert UNFINISHED.findall(text_of(page)) == []
+
+
+def test_every_exit_code_stands_in_the_architecture() -> None:
+    errors = text_of("ARCHITECTURE.md").partition("## Errors")[2].partition("## Where to add")[0]
+    told = {int(code) for code in re.findall(r"\| (\d+) \|", errors)}
+    source = (TREE / "python" / "wattlock" / "errors.py").read_text(encoding="utf-8")
+    assert told >= {int(code) for code in re.findall(r"^    exit_code = (\d+)", source, re.MULTILINE)} - {1}
+
+
+STATED = [
+    ("12,000 dependent multiplications", "crates/probe/src/clock/mod.rs", "CANARY_MULTIPLICATIONS: u64 = 12_000;"),
+    ("3 cycles each", "crates/probe/src/clock/x86_64.rs", "MULTIPLY_LATENCY_CYCLES: Option<u64> = Some(3);"),
+    ("48,000 independent additions", "crates/probe/src/clock/mod.rs", "BURST_ADDITIONS: u64 = 48_000;"),
+    ("| batch | 100 us |", "python/wattlock/run/shards.py", "BATCH_NS = 100_000"),
+    ("| warm-up | 20 us, at least one call |", "crates/probe/src/verbs/measure.rs", "WARM_NS: u64 = 20_000;"),
+    ("| tries | 3 |", "crates/engine/src/shard.rs", "TRIES: u32 = 3;"),
+    ("more than 4096 B", "crates/probe/src/verbs/measure.rs", "LONG_PAYLOAD_B: u64 = 4096;"),
+    ("differ by more than 2 %", "crates/engine/src/canary.rs", "CLOCK_CHANGE_PERCENT: u64 = 2;"),
+    ("over 2 % more of its canary", "crates/engine/src/canary.rs", "NEIGHBOUR_PERCENT: u64 = 2;"),
+    ("over 2 % more of its canary", "python/wattlock/analysis/within.py", "NEIGHBOUR = 1.02"),
+    ("at least 3 undisturbed rounds", "python/wattlock/analysis/within.py", "LEAST_CLEAN_ROUNDS = 3"),
+    ("A cell has 24 visits", "python/wattlock/run/shards.py", "\nVISITS = 24"),
+    ("8 to 96", "python/wattlock/run/shards.py", "LEAST_VISITS, MOST_VISITS = 8, 96"),
+    ("about 200 segments", "python/wattlock/run/shards.py", "SEGMENTS_A_PROCESS = 200"),
+    ("extreme tenths left out", "python/wattlock/analysis/within.py", "TRIMMED_SHARE = 0.1"),
+    ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
+    ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "COPIES_BOUND = 0.003"),
+    ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "KNOWN_EFFECT_BOUND = 0.003"),
+    ("by more than 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
+    ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
+]
+
+
+@pytest.mark.parametrize(("statement", "file", "code"), STATED)
+def test_a_constant_that_the_method_states_is_the_one_in_the_code(statement: str, file: str, code: str) -> None:
+    assert statement in " ".join(text_of("METHOD.md").split())
+    assert code in text_of(file), f"{file} has changed: METHOD.md says {statement!r}"
