@@ -27,7 +27,7 @@ def batch(canaries: float = 1.0, *, clock: float = 1.0, burst: float = 1.0, **ch
     calls = changed.get("calls", CALLS)
     canary, ticks = round(CANARY_TICKS * clock), round(canaries * calls * CANARY_TICKS * clock)
     edge, wall_ns = round(BURST_TICKS * clock * burst), round(ticks * 1e9 / TICKS_PER_SECOND)
-    record = {name: 0 for name in slice_columns()} | {"calls": calls, "wall_ns": wall_ns, "cpu_ns": wall_ns}
+    record: dict[str, Any] = dict.fromkeys(slice_columns(), 0) | {"calls": calls, "wall_ns": wall_ns, "cpu_ns": wall_ns}
     record |= {"ticks": ticks, "clean": True, "cause": None, "extra": None}
     for side in ("before", "after"):
         record |= {f"canary_{side}_ticks": canary, f"burst_{side}_ticks": edge}
@@ -44,7 +44,7 @@ def frame(batches: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(batches), schema=slice_columns())
 
 
-def header(cells: Mapping[int, int] = {0: 1}, process: int = 0, **changed: Any) -> dict[str, Any]:  # noqa: B006
+def header(cells: Mapping[int, int] = {0: 1}, process: int = 0, **changed: Any) -> dict[str, Any]:
     """What the analysis reads of a header.
 
     * `cells`: segments by cell.
@@ -53,7 +53,7 @@ def header(cells: Mapping[int, int] = {0: 1}, process: int = 0, **changed: Any) 
     return {"process": process, "ticks_per_second": TICKS_PER_SECOND, "cells": planned} | changed
 
 
-def summary_of(batches: Iterable[Mapping[str, Any]], cells: Mapping[int, int] = {0: 1}, **more: Any) -> dict[str, Any]:  # noqa: B006
+def summary_of(batches: Iterable[Mapping[str, Any]], cells: Mapping[int, int] = {0: 1}, **more: Any) -> dict[str, Any]:
     """The only row that the summary of these batches has."""
     return within.summarise(frame(batches), header(cells), **more).row(0, named=True)
 

@@ -158,7 +158,9 @@ def _fingerprint() -> dict[str, Any]:
 
 def _cell(cell: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
     row = _catalogue_row(cell["cipher"])
-    resolved = {name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")}
+    resolved = {
+        name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")
+    }
     segments = script.get("segments", {}).get(str(cell["cell"]), 1)
     planned = {name: value for name, value in cell.items() if name not in ("kind", "visits")}
     return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": None}
@@ -167,7 +169,10 @@ def _cell(cell: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
 def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
     process = plan["process"]
     burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * CANARY_TICKS // 1_000_000
+    edges: dict[str, Any] = {f"canary_{side}_ticks": CANARY_TICKS for side in ("before", "after")}
+    edges |= {f"burst_{side}_ticks": burst for side in ("before", "after")}
     clean = plan["cpu"] not in script.get("loud", [])
+    edges |= {"clean": clean, "cause": None if clean else "neighbour"}
     for cell in cells:
         number = cell["cell"]
         draw = random.Random(f"{process} {number}")
@@ -179,14 +184,9 @@ def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Itera
             calls = CALLS // 2 if round_ >= cell["visits"] else CALLS
             for segment in range(segments):
                 ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * CANARY_TICKS)
-                yield {
-                    "kind": "batch",
-                    **{"cell": number, "process": process, "round": round_, "attempt": 0, "segment": segment},
-                    **{"offset_B": segment, "calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5},
-                    **{"ticks": ticks, "canary_before_ticks": CANARY_TICKS, "canary_after_ticks": CANARY_TICKS},
-                    **{"burst_before_ticks": burst, "burst_after_ticks": burst},
-                    **{"clean": clean, "cause": None if clean else "neighbour"},
-                }
+                where = {"cell": number, "process": process, "round": round_, "attempt": 0, "segment": segment}
+                took = {"calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5, "ticks": ticks}
+                yield {"kind": "batch", **where, "offset_B": segment, **took, **edges}
 
 
 def _cost(cell: dict[str, Any], script: dict[str, Any]) -> float:

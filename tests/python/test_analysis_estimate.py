@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from made_up_batches import (
     CALLS,
     CANARY_TICKS,
@@ -20,7 +21,6 @@ from made_up_batches import (
     rounds,
     summaries,
 )
-
 from wattlock.analysis import estimate, within
 
 LOOKS = [5, 8, 12, 20, 30]
@@ -34,8 +34,9 @@ def across(logs: Numbers = STEADY, *, looks: list[int] = LOOKS, target: float = 
 
 def estimates(*cells: dict[str, Any], clock: estimate.CanaryClock = CLOCK, **more: Any) -> list[dict[str, Any]]:
     """Estimates of cells that take a tenth of a canary."""
-    given = {"failures": {}, "across": across(np.repeat(STEADY, len(cells), axis=0) + math.log(0.1))} | more
-    return estimate.estimates(cells, given["across"], clock, given["failures"]).to_dicts()
+    measured = across(np.repeat(STEADY, len(cells), axis=0) + math.log(0.1))
+    found = estimate.estimates(cells, more.get("across", measured), clock, more.get("failures", {}))
+    return found.to_dicts()
 
 
 def test_the_half_width_is_that_of_students_t() -> None:
@@ -211,7 +212,9 @@ def normal(processes: int, seed: int) -> Numbers:
 def two_speeds(processes: int, seed: int) -> Numbers:
     """Process means of cells that have one of two speeds for the whole process, 11 % apart."""
     draw = np.random.default_rng(seed)
-    return np.asarray(draw.choice([-0.055, 0.055], (EXPERIMENTS, processes)) + draw.normal(0, 0.001, (EXPERIMENTS, processes)))
+    return np.asarray(
+        draw.choice([-0.055, 0.055], (EXPERIMENTS, processes)) + draw.normal(0, 0.001, (EXPERIMENTS, processes))
+    )
 
 
 @pytest.mark.parametrize("processes", LOOKS)

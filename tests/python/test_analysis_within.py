@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_batches import CALLS, CANARY_TICKS, QUIET_PPM, TICKS_PER_SECOND, batch, frame, header, rounds, summary_of
 
+from made_up_batches import CALLS, CANARY_TICKS, QUIET_PPM, TICKS_PER_SECOND, batch, frame, header, rounds, summary_of
 from wattlock.analysis import within
 
 exactly = pytest.approx

@@ -1,6 +1,7 @@
 """Rankings: who can't be told apart, and how seldom a difference is claimed that isn't there."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_batches import Numbers, cell, summaries
 from scipy import stats
 
+from made_up_batches import Numbers, cell, summaries
 from wattlock.analysis import estimate, ranking
 
 CLOCK = estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)
@@ -29,7 +30,7 @@ def ranked(
 
 def steady(*shifts: float) -> Numbers:
     """Five processes of cells that lie so far apart."""
-    return np.array(shifts)[:, None] + FIVE
+    return np.asarray(np.array(shifts)[:, None] + FIVE)
 
 
 def ties(found: pl.DataFrame) -> list[tuple[int, int]]:
@@ -134,7 +135,7 @@ def test_a_ranking_is_a_partition_in_order(logs: list[list[float]], copies: floa
     assert sorted(found["cell"].to_list()) == list(range(len(logs)))
     groups, ratios = found["tie_group"].to_list(), found["ratio_to_best"].to_list()
     assert groups[0] == 1
-    assert all(b - a in (0, 1) for a, b in zip(groups, groups[1:], strict=False))
+    assert all(b - a in (0, 1) for a, b in pairwise(groups))
     assert ratios[0] == 1.0
     assert ratios == sorted(ratios)
     assert (found["ratio_low"] <= found["ratio_to_best"]).all()

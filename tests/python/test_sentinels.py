@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from made_up_batches import summaries
 
+from made_up_batches import summaries
 from wattlock.analysis import sentinels
 
 CELLS: list[dict[str, Any]] = [

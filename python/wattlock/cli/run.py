@@ -166,7 +166,7 @@ def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe
     with folder, _files(study, own, inputs) as files, _bar() as tell:
         seed = folder.plan()[0]["seed"]
         session = Session(folder, study, own, watch, files, probe, seed, tell)
-        # _heed_ctrl_c()
+        _heed_ctrl_c()
         try:
             session.measure()
         except KeyboardInterrupt:

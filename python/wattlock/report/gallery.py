@@ -64,7 +64,8 @@ def _programme(estimates: pl.DataFrame) -> Iterator[tuple[str, str, Draw, Say, s
     mode, packet_B = usual_mode(estimates), usual_payload_B(estimates) or 0
     time, energy, named = "time_evidence", "energy_evidence", mode.upper()
     packets = estimates.filter(pl.col("data") == "random")["payload_B"].unique().sort().to_list()
-    others = [other for other in sorted(estimates["mode"].drop_nulls().unique().to_list()) if other not in (mode, "stream")]
+    modes = sorted(estimates["mode"].drop_nulls().unique().to_list())
+    others = [other for other in modes if other not in (mode, "stream")]
 
     head = "What a byte costs"
     for payload_B in sorted({packet_B, max(packets, default=0)}):

@@ -184,8 +184,8 @@ unsafe fn text(text: *const c_char) -> Option<String> {
 pub struct Evp {
     library: &'static Libcrypto,
     object: NonNull<CipherObject>,
-    pub block_B: usize,
-    pub iv_B: usize,
+    block_B: usize,
+    iv_B: usize,
     /// Length of the key where none is set.
     key_B: usize,
 }
@@ -196,6 +196,11 @@ unsafe impl Send for Evp {}
 unsafe impl Sync for Evp {}
 
 impl Evp {
+    /// Bytes of a block and of the IV.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.block_B, self.iv_B)
+    }
+
     /// Name of the provider behind it: `default` or `legacy`.
     pub fn provider(&self) -> String {
         let functions = &self.library.functions;

@@ -89,15 +89,14 @@ fn fetch(spec: &Spec, name: &str) -> Result<Evp, String> {
         return Err("OpenSSL has no CTR mode for blocks of 64 bits".to_owned());
     }
     let evp = library()?.fetch(name)?;
-    let block_B = if spec.card.mode == Mode::Ctr { 1 } else { spec.block_B() };
-    if (evp.block_B, evp.iv_B) == (block_B, spec.iv_B()) {
+    let right = (if spec.card.mode == Mode::Ctr { 1 } else { spec.block_B() }, spec.iv_B());
+    let (block_B, iv_B) = evp.sizes();
+    if (block_B, iv_B) == right {
         Ok(evp)
     } else {
         Err(format!(
-            "OpenSSL's {name} has blocks of {} and an IV of {} bytes, not {block_B} and {}",
-            evp.block_B,
-            evp.iv_B,
-            spec.iv_B()
+            "OpenSSL's {name} has blocks of {block_B} and an IV of {iv_B} bytes, not {} and {}",
+            right.0, right.1
         ))
     }
 }
@@ -153,13 +152,10 @@ fn aes_path(settings: &str) -> Option<&'static str> {
         u64::from_str_radix(digits, 16).ok()
     };
     if let Some(x86) = capabilities("OPENSSL_ia32cap=0x") {
-        let has = |bit: u32| x86 >> bit & 1 == 1;
-        return Some(if has(57) {
-            "aesni"
-        } else if has(41) {
-            "ssse3"
-        } else {
-            "tables"
+        return Some(match (x86 >> 57 & 1, x86 >> 41 & 1) {
+            (1, _) => "aesni",
+            (_, 1) => "ssse3",
+            _ => "tables",
         });
     }
     let arm = capabilities("OPENSSL_armcap=0x")?;
