@@ -40,7 +40,7 @@ FACTORS = ("encrypt", "ready", "raw", "hot", "independent")
 PROCESSES = 5
 MOST_PROCESSES = 10
 """A repeat goes on beyond its five processes where some were too disturbed to tell anything."""
-CELL_NS = 42_000_000 / PROCESSES
+CELL_NS = 38_000_000 / PROCESSES
 """What the cells of a cipher may take of one process; the rest to 50 ms is for batches that are tried again."""
 SMALL_SHARE = 0.15
 """Of that, what goes to the small message."""
@@ -335,7 +335,7 @@ def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str,
     for tool in tools:
         own, every = ratios[tool.name], done[tool.name]
         if tool.name in absent or len(own) < 2:
-            print(f"{tool.name:22}absent: {absent.get(tool.name, 'too disturbed in all repeats')}")
+            print(f"{tool.name:22}no figure: {absent.get(tool.name, 'too disturbed in all repeats')}")
             continue
         pooled = statistics.median([ratio for peer in tools if peer.pair == tool.pair for ratio in ratios[peer.name]])
         errors[tool.name] = error_percent(own, statistics.median(own))

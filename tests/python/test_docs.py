@@ -160,7 +160,7 @@ def test_every_exit_code_stands_in_the_architecture() -> None:
 
 STATED = [
     ("12,000 dependent multiplications", "crates/probe/src/clock/mod.rs", "CANARY_MULTIPLICATIONS: u64 = 12_000;"),
-    ("3 cycles each", "crates/probe/src/clock/x86_64.rs", "MULTIPLY_LATENCY_CYCLES: Option<u64> = Some(3);"),
+    ("3 cycles each", "crates/probe/src/clock/x86_64.rs", "is_three(vendor.ebx, family, model, core_type).then_some(3)"),
     ("48,000 independent additions", "crates/probe/src/clock/mod.rs", "BURST_ADDITIONS: u64 = 48_000;"),
     ("| batch | 100 us |", "python/wattlock/run/shards.py", "BATCH_NS = 100_000"),
     ("| warm-up | 20 us, at least one call |", "crates/probe/src/verbs/measure.rs", "WARM_NS: u64 = 20_000;"),

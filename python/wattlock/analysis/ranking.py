@@ -38,7 +38,7 @@ def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
     total = sum(variances)
     if total == 0:
         return 0.0 if a["log_canaries"] != b["log_canaries"] else 1.0
-    freedom = total**2 / sum(v**2 / (row["processes"] - 1) for v, row in zip(variances, (a, b), strict=True))
+    freedom = 1 / sum((v / total) ** 2 / (row["processes"] - 1) for v, row in zip(variances, (a, b), strict=True))
     t = abs(a["log_canaries"] - b["log_canaries"]) / math.sqrt(total)
     return float(2 * stdtr(freedom, -t))
 

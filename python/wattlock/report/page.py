@@ -227,8 +227,8 @@ def _method(run: RunFacts) -> str:
         "process’s memory layout alone moves a result by percents, so processes are what is repeated.",
         "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
         "gives core cycles, which hold still where the clock wanders.",
-        "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core), never for its value. Every "
-        "batch is kept in the run’s records.",
+        "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core), "
+        "never for its value. Every batch is kept in the run’s records.",
         "A cell is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
     ]
     inputs = f"<h3>Inputs</h3>{tables.input_table(run.inputs)}" if run.inputs else ""

@@ -3,11 +3,15 @@
 //! Its objects are pointers to what only it knows: no struct is declared, sizes are asked of the library. What is
 //! public here is safe: lengths are checked before the library is given a pointer.
 
+mod functions;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar};
 use std::ptr::{self, NonNull};
 
 use libloading::Library;
 use wattlock_ciphers::Error;
+
+use self::functions::{CipherContext, CipherObject, Functions, LibraryContext};
 
 /// `OPENSSL_VERSION_STRING` of `openssl/crypto.h`.
 const VERSION_STRING: c_int = 6;
@@ -17,64 +21,6 @@ const INFO_CPU_SETTINGS: c_int = 1008;
 const SET_RC2_KEY_BITS: c_int = 3;
 /// To `EVP_CipherInit_ex`: the direction stays as it is.
 const SAME_DIRECTION: c_int = -1;
-
-/// `OSSL_LIB_CTX`.
-enum LibraryContext {}
-/// `OSSL_PROVIDER`.
-enum Provider {}
-/// `EVP_CIPHER`.
-enum CipherObject {}
-/// `EVP_CIPHER_CTX`.
-enum CipherContext {}
-/// `ENGINE`, of which there is none.
-enum Engine {}
-
-/// Declares the functions that are used, by their names in C, and looks them up.
-macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        #[allow(non_snake_case, reason = "the library's own names")]
-        struct Functions { $($name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
-
-        impl Functions {
-            /// # Errors
-            /// The name of the first function that the library does not have.
-            fn of(library: &Library) -> Result<Self, &'static str> {
-                Ok(Self {
-                    $($name: {
-                        // SAFETY: the type is that of the function of this name in OpenSSL 3's `crypto.h`, `err.h`,
-                        // `evp.h` or `provider.h`, which its promise of a stable ABI keeps within a version 3.
-                        let symbol = unsafe {
-                            library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(stringify!($name))
-                        };
-                        *symbol.map_err(|_| stringify!($name))?
-                    },)*
-                })
-            }
-        }
-    };
-}
-
-functions! {
-    OpenSSL_version: fn(c_int) -> *const c_char;
-    OPENSSL_info: fn(c_int) -> *const c_char;
-    OSSL_LIB_CTX_new: fn() -> *mut LibraryContext;
-    OSSL_PROVIDER_load: fn(*mut LibraryContext, *const c_char) -> *mut Provider;
-    OSSL_PROVIDER_get0_name: fn(*const Provider) -> *const c_char;
-    EVP_CIPHER_fetch: fn(*mut LibraryContext, *const c_char, *const c_char) -> *mut CipherObject;
-    EVP_CIPHER_get0_provider: fn(*const CipherObject) -> *const Provider;
-    EVP_CIPHER_get_block_size: fn(*const CipherObject) -> c_int;
-    EVP_CIPHER_get_iv_length: fn(*const CipherObject) -> c_int;
-    EVP_CIPHER_get_key_length: fn(*const CipherObject) -> c_int;
-    EVP_CIPHER_CTX_new: fn() -> *mut CipherContext;
-    EVP_CIPHER_CTX_free: fn(*mut CipherContext);
-    EVP_CIPHER_CTX_set_key_length: fn(*mut CipherContext, c_int) -> c_int;
-    EVP_CIPHER_CTX_set_padding: fn(*mut CipherContext, c_int) -> c_int;
-    EVP_CIPHER_CTX_ctrl: fn(*mut CipherContext, c_int, c_int, *mut c_uchar) -> c_int;
-    EVP_CipherInit_ex:
-        fn(*mut CipherContext, *const CipherObject, *mut Engine, *const c_uchar, *const c_uchar, c_int) -> c_int;
-    EVP_CipherUpdate: fn(*mut CipherContext, *mut c_uchar, *mut c_int, *const c_uchar, c_int) -> c_int;
-    EVP_CipherFinal_ex: fn(*mut CipherContext, *mut c_uchar, *mut c_int) -> c_int;
-}
 
 /// The library, open until the program ends.
 pub struct Libcrypto {
@@ -128,7 +74,7 @@ impl Libcrypto {
         unsafe { text((self.functions.OpenSSL_version)(VERSION_STRING)) }.unwrap_or_default()
     }
 
-    /// What it found of the processor, environment included, such as `OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab`.
+    /// What it found of the processor, environment included, such as `OPENSSL_ia32cap=0xfffa3203078bffff:0x405f`.
     pub fn cpu_settings(&self) -> String {
         // SAFETY: as of `version`.
         unsafe { text((self.functions.OPENSSL_info)(INFO_CPU_SETTINGS)) }.unwrap_or_default()

@@ -1,0 +1,66 @@
+//! The functions of libcrypto that are called, and its objects: pointers to what only the library knows.
+
+use std::ffi::{c_char, c_int, c_uchar};
+
+use libloading::Library;
+
+/// `OSSL_LIB_CTX`.
+pub enum LibraryContext {}
+/// `OSSL_PROVIDER`.
+pub enum Provider {}
+/// `EVP_CIPHER`.
+pub enum CipherObject {}
+/// `EVP_CIPHER_CTX`.
+pub enum CipherContext {}
+/// `ENGINE`, of which there is none.
+pub enum Engine {}
+
+/// Declares the functions that are used, by their names in C, and looks them up.
+macro_rules! functions {
+    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// The functions, under the library's own names.
+        #[allow(non_snake_case)]
+        pub struct Functions { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
+
+        impl Functions {
+            /// Looks all of them up.
+            ///
+            /// # Errors
+            /// The name of the first function that the library does not have.
+            pub fn of(library: &Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $($name: {
+                        // SAFETY: the type is that of the function of this name in OpenSSL 3's `crypto.h`, `err.h`,
+                        // `evp.h` or `provider.h`, which its promise of a stable ABI keeps within a version 3.
+                        let symbol = unsafe {
+                            library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(stringify!($name))
+                        };
+                        *symbol.map_err(|_| stringify!($name))?
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    OpenSSL_version: fn(c_int) -> *const c_char;
+    OPENSSL_info: fn(c_int) -> *const c_char;
+    OSSL_LIB_CTX_new: fn() -> *mut LibraryContext;
+    OSSL_PROVIDER_load: fn(*mut LibraryContext, *const c_char) -> *mut Provider;
+    OSSL_PROVIDER_get0_name: fn(*const Provider) -> *const c_char;
+    EVP_CIPHER_fetch: fn(*mut LibraryContext, *const c_char, *const c_char) -> *mut CipherObject;
+    EVP_CIPHER_get0_provider: fn(*const CipherObject) -> *const Provider;
+    EVP_CIPHER_get_block_size: fn(*const CipherObject) -> c_int;
+    EVP_CIPHER_get_iv_length: fn(*const CipherObject) -> c_int;
+    EVP_CIPHER_get_key_length: fn(*const CipherObject) -> c_int;
+    EVP_CIPHER_CTX_new: fn() -> *mut CipherContext;
+    EVP_CIPHER_CTX_free: fn(*mut CipherContext);
+    EVP_CIPHER_CTX_set_key_length: fn(*mut CipherContext, c_int) -> c_int;
+    EVP_CIPHER_CTX_set_padding: fn(*mut CipherContext, c_int) -> c_int;
+    EVP_CIPHER_CTX_ctrl: fn(*mut CipherContext, c_int, c_int, *mut c_uchar) -> c_int;
+    EVP_CipherInit_ex:
+        fn(*mut CipherContext, *const CipherObject, *mut Engine, *const c_uchar, *const c_uchar, c_int) -> c_int;
+    EVP_CipherUpdate: fn(*mut CipherContext, *mut c_uchar, *mut c_int, *const c_uchar, c_int) -> c_int;
+    EVP_CipherFinal_ex: fn(*mut CipherContext, *mut c_uchar, *mut c_int) -> c_int;
+}
