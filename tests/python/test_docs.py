@@ -160,7 +160,11 @@ def test_every_exit_code_stands_in_the_architecture() -> None:
 
 STATED = [
     ("12,000 dependent multiplications", "crates/probe/src/clock/mod.rs", "CANARY_MULTIPLICATIONS: u64 = 12_000;"),
-    ("3 cycles each", "crates/probe/src/clock/x86_64.rs", "is_three(vendor.ebx, family, model, core_type).then_some(3)"),
+    (
+        "3 cycles each",
+        "crates/probe/src/clock/x86_64.rs",
+        "is_three(vendor.ebx, family, model, core_type).then_some(3)",
+    ),
     ("48,000 independent additions", "crates/probe/src/clock/mod.rs", "BURST_ADDITIONS: u64 = 48_000;"),
     ("| batch | 100 us |", "python/wattlock/run/shards.py", "BATCH_NS = 100_000"),
     ("| warm-up | 20 us, at least one call |", "crates/probe/src/verbs/measure.rs", "WARM_NS: u64 = 20_000;"),
@@ -177,7 +181,7 @@ STATED = [
     ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
     ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "COPIES_BOUND = 0.003"),
     ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "KNOWN_EFFECT_BOUND = 0.003"),
-    ("by more than 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
+    ("the greatest of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
     ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
 ]
 

@@ -15,6 +15,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from wattlock.errors import InputError
 from wattlock.study.samples import SAMPLES, SampleKind, grow, valid_from_B
 

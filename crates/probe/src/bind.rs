@@ -16,6 +16,8 @@ use crate::keys::{Keys, bytes};
 use crate::packets::{Packets, Placed};
 use crate::records::{Encoding, Keying, Operation, Pattern, PlannedCell};
 
+/// The largest payload of a cell.
+const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
 /// So much of a message goes through its cipher and back before it is timed.
 const ROUND_TRIP_B: usize = 16 * 1024;
 
@@ -149,7 +151,8 @@ impl<C: Cipher> Bound<C> {
         let mut random = SplitMix64::new(seed ^ (u64::from(plan.cell) << 32));
         let key = bytes(&mut random, spec.key_B());
         let iv = bytes(&mut random, spec.iv_B());
-        let payload_B = usize::try_from(plan.payload_B).map_err(|_| "the payload does not fit the memory")?;
+        let payload_B = usize::try_from(plan.payload_B).ok().filter(|payload_B| *payload_B <= LARGEST_PAYLOAD_B);
+        let payload_B = payload_B.ok_or_else(|| format!("a payload of {} B, the limit is 64 MiB", plan.payload_B))?;
         let plain = payload.unwrap_or_else(|| bytes(&mut random, payload_B).into());
         let mut cipher = C::key_setup(&spec, &key).map_err(text)?;
         check_round_trip::<C>(&spec, &key, &iv, &plain)?;

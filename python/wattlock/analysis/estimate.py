@@ -100,10 +100,12 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
     target = math.log1p(target_percent / 100)
     bent = (pl.col("half_low") > LINEARITY_BOUND) | (pl.col("half_high") < -LINEARITY_BOUND)
     few = pl.col("processes") < (looks[0] if looks else 2)
+    # The level is shared out over the looks; an interval between two of them has none.
+    between = ~pl.col("processes").is_in(list(looks)) & (pl.col("processes") <= (looks[-1] if looks else 0))
     return frame.with_columns(
         state=pl.when(bent.fill_null(value=False))
         .then(pl.lit("invalid"))
-        .when((pl.col("half_width") <= target) & ~few)
+        .when((pl.col("half_width") <= target) & ~few & ~between)
         .then(pl.lit("resolved"))
         .otherwise(pl.lit("unresolved")),
         reason=pl.when(bent.fill_null(value=False))
@@ -123,7 +125,9 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
                 "processes",
                 pl.lit(target_percent),
             )
-        ),
+        )
+        .when(between)
+        .then(pl.format("stopped after {} processes, between two looks", "processes")),
     )
 
 

@@ -41,7 +41,8 @@ def judge(cells: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[V
     """Judges the copies and the known effect, each against the reference of the same process.
 
     * `cells`: cell records of the headers; `summaries`: rows of `within.summarise`.
-    * A sentinel is not believed where its 99.9 % interval excludes the truth and it misses it by more than 0.3 %.
+    * A sentinel is not believed where its 99.9 % interval excludes the truth and it misses it by more than 0.3 %, the
+      known effect neither where its interval does not exclude that there is none.
     """
     roles = pl.DataFrame(
         {"cell": [cell["cell"] for cell in cells], "role": [cell["role"] for cell in cells]},
@@ -58,7 +59,9 @@ def judge(cells: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[V
         mean = _number(ratios.mean())
         error = t_half_width(_number(ratios.std()), len(ratios), SENTINEL_LEVEL)
         missed = abs(mean - math.log(truth))
-        believed = missed <= error or missed <= bound
+        # An interval that holds no effect as well has found nothing: noise must not pass for a check.
+        found = truth == 1.0 or mean - error > 0
+        believed = found and (missed <= error or missed <= bound)
         name = role.replace("_", " ")
         interval = (math.exp(mean - error), math.exp(mean + error))
         verdicts.append(Verdict(name, math.exp(mean), *interval, truth, believed, len(ratios)))

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
 def valued(result: Result, device: str | None, *, allow_assumed: bool) -> pl.DataFrame:
     """The estimates with their energy columns: by the card asked for, else by the one that the run was asked for."""
-    name = device or result.plan["device"]
-    if name is None:
+    asked = _asked(result, device)
+    if asked is None:
         return without_card(result.estimates)
-    # Who measured the run with this card has allowed its numbers then.
-    allowed = allow_assumed or name == result.plan["device"]
-    return value(result.estimates, cards.load(name), isa=result.isa, allow_assumed=allowed)
+    # Who measured the run with a card has allowed its numbers then.
+    return value(result.estimates, asked, isa=result.isa, allow_assumed=allow_assumed or device is None)
+
+
+def _asked(result: Result, device: str | None) -> cards.Device | None:
+    """The card asked for now, else the one that the run holds."""
+    if device is not None:
+        return cards.load(device)
+    name = result.plan["device"]
+    return cards.kept(name, result.plan["device_card"]) if name is not None else None
 
 
 def facts(result: Result, device: str | None) -> RunFacts:
@@ -52,16 +59,15 @@ def facts(result: Result, device: str | None) -> RunFacts:
         ],
         valid=not result.reasons,
         reasons=result.reasons,
-        device=_device(device or result.plan["device"]),
+        device=_device(_asked(result, device)),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
     )
 
 
-def _device(name: str | None) -> DeviceFacts | None:
-    if name is None:
+def _device(device: cards.Device | None) -> DeviceFacts | None:
+    if device is None:
         return None
-    device = cards.load(name)
     notes = [note for note in (device.card.title, device.card.note) if note]
     return DeviceFacts(device.name, device.card.evidence, notes, device.card.narrowed_by)
 

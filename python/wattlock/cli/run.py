@@ -18,6 +18,7 @@ from wattlock.errors import InputError, Interrupted, StoreError, StudyError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from wattlock.energy.cards import Device
     from wattlock.run.session import Session
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
@@ -57,7 +58,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or device or out or dry_run:
+        if only is not None or device is not None or out is not None or dry_run:
             hint = "leave out --only, --device, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
         _resume(resume, source)
@@ -66,29 +67,31 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     from wattlock.study import expand, load, read_inputs
     from wattlock.study import only as choose
 
-    _check_device(device, allow_assumed=allow_assumed)
+    card = _card(device, allow_assumed=allow_assumed)
     probe = probes.find()
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
     rows, nearest = probes.catalogue(probe, list(chosen.ciphers()))
     cells = expand(chosen, rows, inputs, nearest)
-    if only:
+    if only is not None:
         cells = choose(cells, rows, only)
     if dry_run:
         _print_plan(chosen, cells, inputs, probe)
         return
-    folder = _create(chosen, cells, inputs, probe=probe, device=device, out=out)
+    folder = _create(chosen, cells, inputs, probe=probe, card=card, out=out)
     _measure(folder, chosen, inputs, probe)
 
 
-def _check_device(device: str | None, *, allow_assumed: bool) -> None:
-    """Refuses a card that can't value this run before anything is measured."""
+def _card(device: str | None, *, allow_assumed: bool) -> Device | None:
+    """The card asked for; refused before anything is measured where it can't value this run."""
     if device is None:
-        return
+        return None
     from wattlock.energy import cards
     from wattlock.energy.model import refuse
 
-    refuse(cards.load(device), isa=platform.machine(), allow_assumed=allow_assumed)
+    card = cards.load(device)
+    refuse(card, isa=platform.machine(), allow_assumed=allow_assumed)
+    return card
 
 
 def _create(
@@ -97,7 +100,7 @@ def _create(
     inputs: Sequence[InputFile],
     *,
     probe: Path,
-    device: str | None,
+    card: Device | None,
     out: Path | None,
 ) -> RunFolder:
     from wattlock.run import probe as probes
@@ -116,8 +119,9 @@ def _create(
         created=created,
         seed=seed,
         probe_sha256=probes.sha256(probe),
-        device=device,
+        device=card.name if card else None,
     )
+    lines[0]["device_card"] = card.card.model_dump(mode="json") if card else None
     return RunFolder.create(out or ROOT / name, lines)
 
 
@@ -184,6 +188,8 @@ def _heed_ctrl_c() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Whoever ends the program politely gets the same: what was measured kept, sample files removed, one line said.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Device cards: what a device draws while a program runs, each number with its source, read from TOML."""
 
+import json
 import math
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -174,6 +176,17 @@ def load(name_or_path: str | Path) -> Device:
     if path.is_file():
         return Device(path.stem, _parse(name, path))
     raise InputError(f"there is no device card {name}", hint=suggestion(path.stem, names(), "the cards are"))
+
+
+def kept(name: str, card: Mapping[str, Any]) -> Device:
+    """A card as it stands in a run's plan (`Card.model_dump`), so that a run is valued alike wherever it is read.
+
+    Raises InputError where it was damaged.
+    """
+    try:
+        return Device(name, Card.model_validate_json(json.dumps(card)))
+    except ValueError as error:
+        raise InputError(f"the run's device card can't be read: {error}", hint="name one with --device") from error
 
 
 def _shelf() -> Traversable:

@@ -119,10 +119,12 @@ def _refuse_doubted(device: Device) -> None:
 
 
 def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:
-    unknown = estimates.filter(pl.col("time_ns").is_not_null() & pl.col("cycles").is_null()).height
-    if unknown:
+    # Cells in main memory never have cycles and stay without energy; where no other cell has any, the clock is unknown.
+    timed = estimates.filter(pl.col("time_ns").is_not_null())
+    unknown = timed.filter(pl.col("cycles").is_null()).height
+    if unknown and unknown == timed.height:
         raise EvidenceError(
-            f"device card {device.name} values cycles, and {unknown} of {estimates.height} cells have none: the core "
-            "clock of the machine that was measured is unknown",
+            f"device card {device.name} values cycles, and none of {unknown} cells has any: the core clock of the "
+            "machine that was measured is unknown, or all lie in main memory",
             hint="take a card without a frequency, which values the time measured",
         )

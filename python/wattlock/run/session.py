@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis import estimate, within
-from wattlock.errors import ProbeError
+from wattlock.errors import ProbeError, StoreError
 from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.store import RunFolder
@@ -31,9 +31,6 @@ DISTURBED_SHARE = 0.5
 
 MOST_ATTEMPTS = 2
 """A cell whose processes are disturbed is given up after this many times the processes that its look needs."""
-
-QUIETER = 0.995
-"""A quiet level below this of the known one means that earlier processes were judged by too loud a one."""
 
 HALVES = 4
 """Half batches of a cell in one process, for the expected number of lines."""
@@ -62,6 +59,14 @@ def _processors() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0), reverse=True)
     return []
+
+
+def _machine(header: Mapping[str, Any]) -> str:
+    """What must not change within a run: the processor's name and stepping, the system, the canary's cycles."""
+    hardware = header.get("fingerprint", {}).get("hardware", {})
+    kernel = header.get("fingerprint", {}).get("kernel", {})
+    known = [hardware.get("model_name"), hardware.get("stepping"), kernel.get("release"), header["canary_cycles"]]
+    return ", ".join(str(part) for part in known)
 
 
 @dataclass
@@ -155,6 +160,7 @@ class Session:
         def take(data: bytes) -> None:
             nonlocal lines
             _refuse_what_is_no_record(data, process)
+            self._refuse_another_machine(data)
             self.folder.append(data)
             lines += data.count(b"\n")
             self._tell(min(0.99, lines / expected), remaining)
@@ -174,11 +180,24 @@ class Session:
         known = self.quiet_ppm
         if quiet is not None and (known is None or quiet < known):
             self.quiet_ppm = quiet
-            if known is not None and quiet < QUIETER * known:
+            if known is not None:
                 for earlier in self.summaries:
                     self._summarise(earlier)
                 self.settled.clear()  # the next look settles again those that still have what settled them
         self._summarise(process)
+
+    def _refuse_another_machine(self, data: bytes) -> None:
+        """Raises StoreError before anything is kept that another machine measured: one run is of one machine."""
+        if not (self.headers and data.startswith(b'{"kind":"header"')):
+            return
+        first, now = (
+            _machine(header) for header in (next(iter(self.headers.values())), json.loads(data.split(b"\n")[0]))
+        )
+        if first != now:
+            raise StoreError(
+                f"run {self.folder.path}: was begun on {first}, this is {now}",
+                hint="one run is of one machine: go on there, or start a new run here",
+            )
 
     def _summarise(self, process: int) -> None:
         batches = self.folder.batches_of(process)

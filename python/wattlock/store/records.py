@@ -14,7 +14,7 @@ _BATCH = b'{"kind":"batch",'
 _NAME_END = b'":'
 
 
-class NotARecord(ValueError):  # noqa: N818 - named by what was found
+class NotARecord(ValueError):
     """A whole line that is no record; `index` counts the slice's lines from 0."""
 
     def __init__(self, index: int, why: str) -> None:
