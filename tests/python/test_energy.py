@@ -258,3 +258,11 @@ def test_a_card_with_a_fault_names_the_key_and_the_fault(tmp_path: Path, right: 
         cards.load(path)
     assert message in refusal.value.message
     assert str(path) in refusal.value.message
+
+
+def test_a_cell_in_main_memory_has_no_joules_by_a_card_of_cycles_and_the_others_have() -> None:
+    in_memory = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
+    both = pl.concat([estimates(), in_memory], how="vertical_relaxed")
+    valued = value(both, cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
+    assert valued["energy_uJ"].is_null().to_list() == [False, True]
+    assert valued["energy_evidence"].to_list() == ["assumed", None]

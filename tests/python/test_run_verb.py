@@ -290,3 +290,33 @@ def test_a_program_that_is_no_probe_is_named(place: Path, monkeypatch: pytest.Mo
         assert what in errors[0]
         assert len(hints) == 1
     assert not (place / "runs").exists()
+
+
+def test_a_run_that_was_begun_on_another_machine_is_not_mixed_with_this_one(place: Path, words: Words) -> None:
+    broken(place)
+    words()
+    kept = (place / "run" / "records.jsonl").read_bytes()
+    direct(place / "probe" / "wattlock-probe", canary_cycles=48_000)
+    assert cli.answer(["run", "--resume", "run"]) == StoreError.exit_code
+    (error,), hint = words()
+    assert "was begun on" in error
+    assert "start a new run" in str(hint)
+    added = (place / "run" / "records.jsonl").read_bytes().removeprefix(kept)
+    assert b'"batch"' not in added
+
+
+def test_a_run_is_valued_by_the_card_as_it_was_and_names_no_path(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from importlib.resources import files
+
+    card = place / "secret-place.toml"
+    card.write_bytes((files("wattlock") / "data" / "devices" / "x86-server-assumed.toml").read_bytes())
+    words = ["run", "virtual.toml", "--out", "run", "--device", str(card), "--allow-assumed"]
+    assert cli.answer(words) == 0
+    card.unlink()
+    capsys.readouterr()
+    assert all(row["energy_uJ"] > 0 for row in shown("run", capsys))
+    plan = (place / "run" / "plan.jsonl").read_text()
+    assert str(place) not in plan
+    assert '"device":"secret-place"' in plan

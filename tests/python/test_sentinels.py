@@ -78,3 +78,9 @@ def test_a_process_without_its_reference_is_left_out() -> None:
 @pytest.mark.parametrize("cells", [[], CELLS, CELLS[:1]])
 def test_a_run_in_which_nothing_was_measured_has_no_verdict(cells: list[dict[str, Any]]) -> None:
     assert sentinels.judge(cells, run().clear()) == []
+
+
+def test_noise_in_which_no_effect_was_found_makes_the_run_invalid() -> None:
+    verdicts = sentinels.judge(CELLS, run(effect=0.0, wobble=150.0))
+    assert verdicts[1].low < 1 < verdicts[1].high
+    assert [v.believed for v in verdicts] == [True, False]

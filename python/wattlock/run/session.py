@@ -188,11 +188,10 @@ class Session:
 
     def _refuse_another_machine(self, data: bytes) -> None:
         """Raises StoreError before anything is kept that another machine measured: one run is of one machine."""
-        if not (self.headers and data.startswith(b'{"kind":"header"')):
+        line = data.split(b"\n", 1)[0]
+        if not self.headers or b'"header"' not in line[:24]:
             return
-        first, now = (
-            _machine(header) for header in (next(iter(self.headers.values())), json.loads(data.split(b"\n")[0]))
-        )
+        first, now = (_machine(header) for header in (next(iter(self.headers.values())), json.loads(line)))
         if first != now:
             raise StoreError(
                 f"run {self.folder.path}: was begun on {first}, this is {now}",
