@@ -71,5 +71,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES) $
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

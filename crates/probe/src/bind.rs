@@ -361,6 +361,7 @@ impl<C: Cipher> Prepared for Bound<C> {
             return false;
         }
         let segment_B = (segment_B / block).max(1) * block;
+        self.written = 0;
         let length = self.input.length();
         let mut iv = [0; MAX_IV_B];
         iv[..self.iv.len()].copy_from_slice(&self.iv);
@@ -378,7 +379,7 @@ impl<C: Cipher> Prepared for Bound<C> {
             return Err(format!("the cipher failed inside a timed loop: {error}"));
         }
         // A visit left the whole message's output behind, segment by segment.
-        let assembled = self.segments.len() > 1 && self.spec.card.mode != Mode::Stream;
+        let assembled = self.segments.len() > 1 && self.written > 0 && self.spec.card.mode != Mode::Stream;
         let found = if assembled && self.plan.encoding == Encoding::Raw {
             hash(&self.output.bytes()[..self.written])
         } else {
