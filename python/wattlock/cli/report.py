@@ -7,15 +7,13 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.options import AllowAssumed, Device, Run
+
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's path, its id, or `last`.")] = "last",
-    device: Annotated[
-        str | None, typer.Option("--device", metavar="CARD", help="Value the cycles by this card instead.")
-    ] = None,
-    allow_assumed: Annotated[
-        bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
-    ] = False,
+    run: Run = "last",
+    device: Device = None,
+    allow_assumed: AllowAssumed = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/report.html.")] = None,
 ) -> None:
     """Draw the report of a run again: one HTML file that works offline.

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.options import AllowAssumed, Device
 from wattlock.errors import InputError, Interrupted, StoreError, StudyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from wattlock.energy.cards import Device
+    from wattlock.energy import cards
     from wattlock.run.session import Session
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
@@ -35,12 +36,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         Path | None,
         typer.Option("--input", metavar="FILE-OR-FOLDER", help="Your own files in place of the sample files."),
     ] = None,
-    device: Annotated[
-        str | None, typer.Option("--device", metavar="CARD", help="Value the cycles in joules by this device card.")
-    ] = None,
-    allow_assumed: Annotated[
-        bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
-    ] = False,
+    device: Device = None,
+    allow_assumed: AllowAssumed = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -82,7 +79,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     _measure(folder, chosen, inputs, probe)
 
 
-def _card(device: str | None, *, allow_assumed: bool) -> Device | None:
+def _card(device: str | None, *, allow_assumed: bool) -> cards.Device | None:
     """The card asked for; refused before anything is measured where it can't value this run."""
     if device is None:
         return None
@@ -100,7 +97,7 @@ def _create(
     inputs: Sequence[InputFile],
     *,
     probe: Path,
-    card: Device | None,
+    card: cards.Device | None,
     out: Path | None,
 ) -> RunFolder:
     from wattlock.run import probe as probes

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
@@ -25,13 +26,9 @@ SHORT = [
 
 
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's path, its id, or `last`.")] = "last",
-    device: Annotated[
-        str | None, typer.Option("--device", metavar="CARD", help="Value the cycles by this card instead.")
-    ] = None,
-    allow_assumed: Annotated[
-        bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
-    ] = False,
+    run: Run = "last",
+    device: Device = None,
+    allow_assumed: AllowAssumed = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Print what a run found: one row a cell.

@@ -1,0 +1,15 @@
+"""Arguments and options that several verbs take, said once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's path, its id, or `last`.")]
+Device = Annotated[
+    str | None, typer.Option("--device", metavar="CARD", help="Value the run in joules by this device card.")
+]
+AllowAssumed = Annotated[
+    bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
+]
