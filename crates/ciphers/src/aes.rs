@@ -1,10 +1,18 @@
 //! AES (FIPS 197): blocks of 128 bits, keys of 128, 192 and 256.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::aes::{Aes128, Aes192, Aes256};
 use ::cipher::KeyInit;
+
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "aes",
+    version: "0.9.4",
+    timing: Timing::Constant, // the AES instructions, or else bit-sliced without a table
+    algorithm: Algorithm::Aes,
+};
 
 const AES: Card = Card {
     id: "aes",
@@ -15,15 +23,14 @@ const AES: Card = Card {
     key_bits: Sizes::every(64, 128, 256),
     effective_bits: None,
     rounds: None,
+    full_rounds: None,
     block_bits: 128,
     iv_bits: 128,
-    timing: Timing::Constant, // the AES instructions, or else bit-sliced without a table
-    provider: "rustcrypto",
-    crate_name: "aes",
-    version: "0.9.4",
+    tag_bits: 0,
     proof: "published vectors of each key length (NIST SP 800-38A, FIPS 197); the mode compared block by block with its definition",
     source: "NIST FIPS 197, 2001",
-    algorithm: Algorithm::Aes,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/aes.txt"),
 };
 

@@ -1,12 +1,20 @@
 //! Blowfish: blocks of 64 bits, keys of 4 to 56 bytes.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::cipher::KeyInit;
 
 /// Blowfish as published, with big-endian words.
 pub(crate) type Blowfish = ::blowfish::Blowfish;
+
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "blowfish",
+    version: "0.10.0",
+    timing: Timing::TableLookups, // the S-boxes
+    algorithm: Algorithm::Blowfish,
+};
 
 const BLOWFISH: Card = Card {
     id: "blowfish",
@@ -17,15 +25,14 @@ const BLOWFISH: Card = Card {
     key_bits: Sizes::every(8, 32, 448),
     effective_bits: None,
     rounds: None,
+    full_rounds: None,
     block_bits: 64,
     iv_bits: 64,
-    timing: Timing::TableLookups, // the S-boxes
-    provider: "rustcrypto",
-    crate_name: "blowfish",
-    version: "0.10.0",
+    tag_bits: 0,
     proof: "",
     source: "Schneier, Description of a New Variable-Length Key, 64-Bit Block Cipher (Blowfish), 1994",
-    algorithm: Algorithm::Blowfish,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/blowfish.txt"),
 };
 

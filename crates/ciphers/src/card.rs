@@ -13,7 +13,7 @@ pub struct Card {
     /// How blocks become a message.
     pub mode: Mode,
     /// How ids are written. `{key}`, `{effective}` and `{rounds}` stand for a [`Spec`](crate::Spec)'s numbers;
-    /// the first pattern is for keys whose effective bits are all their bits.
+    /// the first pattern is for keys whose effective bits are all their bits and for all the rounds of the cipher.
     pub templates: &'static [&'static str],
     /// The ids that a catalogue prints; the patterns allow more.
     pub listed: &'static [&'static str],
@@ -21,26 +21,45 @@ pub struct Card {
     pub key_bits: Sizes,
     /// Bits that the key schedule keeps, where they are a parameter (RC2).
     pub effective_bits: Option<Sizes>,
-    /// Rounds, where they are a parameter (RC5, RC6).
+    /// Rounds, where they are a parameter (RC5, RC6, reduced Rijndael).
     pub rounds: Option<Sizes>,
+    /// Where the first pattern names no rounds although they are a parameter: those of the whole cipher, by key bits.
+    pub full_rounds: Option<fn(u16) -> u16>,
     /// Bits of a block; 8 for a stream cipher.
     pub block_bits: u16,
-    /// Bits of the IV; 0 where there is none.
+    /// Bits of the IV or nonce; 0 where there is none.
     pub iv_bits: u16,
-    /// What the time of this code depends on.
-    pub timing: Timing,
+    /// Bits of the tag; 0 where nothing authenticates.
+    pub tag_bits: u16,
+    /// How an implementation is shown to be right.
+    pub proof: &'static str,
+    /// Where the cipher is defined.
+    pub source: &'static str,
+    /// The implementations that are built in; the first is the one that others are held against.
+    pub codes: &'static [Code],
+    pub(crate) definition: Option<Definition>,
+    pub(crate) vectors: &'static str,
+}
+
+/// A key stream as it is defined, byte by byte: key, IV, message, output.
+pub(crate) type Definition = fn(&[u8], &[u8], &[u8], &mut [u8]);
+
+/// The provider of the crates that RustCrypto keeps.
+pub(crate) const RUSTCRYPTO: &str = "rustcrypto";
+
+/// One implementation of a card that is built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Code {
     /// Whose code it is.
     pub provider: &'static str,
     /// The crate that holds the primitive.
     pub crate_name: &'static str,
     /// That crate's version.
     pub version: &'static str,
-    /// How the code is shown to be right.
-    pub proof: &'static str,
-    /// Where the cipher is defined.
-    pub source: &'static str,
+    /// What the time of this code depends on.
+    pub timing: Timing,
     pub(crate) algorithm: Algorithm,
-    pub(crate) vectors: &'static str,
 }
 
 impl PartialEq for Card {
@@ -65,7 +84,7 @@ pub(crate) enum Algorithm {
     Blowfish,
 }
 
-/// How blocks become a message (NIST SP 800-38A).
+/// How blocks become a message (NIST SP 800-38A, RFC 5116).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
@@ -75,8 +94,14 @@ pub enum Mode {
     Cbc,
     /// A key stream from a counter, big-endian over the whole block.
     Ctr,
+    /// The ciphertext block before, encrypted, is the key stream: the whole block is fed back.
+    Cfb,
+    /// The key stream is encrypted on and on.
+    Ofb,
     /// A cipher that is a key stream by itself.
     Stream,
+    /// Authenticated encryption with associated data.
+    Aead,
 }
 
 impl fmt::Display for Mode {
@@ -85,7 +110,10 @@ impl fmt::Display for Mode {
             Mode::Ecb => "ecb",
             Mode::Cbc => "cbc",
             Mode::Ctr => "ctr",
+            Mode::Cfb => "cfb",
+            Mode::Ofb => "ofb",
             Mode::Stream => "stream",
+            Mode::Aead => "aead",
         })
     }
 }

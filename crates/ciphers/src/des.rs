@@ -1,10 +1,18 @@
 //! DES (FIPS 46-3), and DES three times with three keys or two (NIST SP 800-67): blocks of 64 bits.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::cipher::KeyInit;
 use ::des::{Des, TdesEde2, TdesEde3};
+
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "des",
+    version: "0.9.0",
+    timing: Timing::TableLookups, // the S-boxes
+    algorithm: Algorithm::Des,
+};
 
 const DES: Card = Card {
     id: "des",
@@ -15,15 +23,14 @@ const DES: Card = Card {
     key_bits: Sizes::only(64),
     effective_bits: None,
     rounds: None,
+    full_rounds: None,
     block_bits: 64,
     iv_bits: 64,
-    timing: Timing::TableLookups, // the S-boxes
-    provider: "rustcrypto",
-    crate_name: "des",
-    version: "0.9.0",
+    tag_bits: 0,
     proof: "",
     source: "NIST FIPS 46-3, 1999",
-    algorithm: Algorithm::Des,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/des.txt"),
 };
 
@@ -31,7 +38,7 @@ const TRIPLE: Card = Card {
     family: "3des",
     key_bits: Sizes::only(192),
     source: "NIST SP 800-67 Rev. 2, 2017, keying option 1",
-    algorithm: Algorithm::TripleDes,
+    codes: &[Code { algorithm: Algorithm::TripleDes, ..CODE }],
     ..DES
 };
 
@@ -39,7 +46,7 @@ const TWO_KEY: Card = Card {
     family: "3des2",
     key_bits: Sizes::only(128),
     source: "NIST SP 800-67 Rev. 1, 2012, keying option 2",
-    algorithm: Algorithm::TripleDesTwoKey,
+    codes: &[Code { algorithm: Algorithm::TripleDesTwoKey, ..CODE }],
     ..DES
 };
 

@@ -66,6 +66,17 @@ pub enum Error {
     },
     /// What was decrypted does not end in PKCS#7 padding.
     BadPadding,
+    /// The tag is not that of this message: nothing of it may be used.
+    Forged,
+    /// The message is longer than the cipher allows under one nonce.
+    TooLong {
+        /// Bytes of the message given.
+        given_B: u64,
+        /// Bytes that are allowed.
+        most_B: u64,
+    },
+    /// This cipher does something else: an AEAD seals and opens, any other encrypts and decrypts.
+    NoSuchOperation,
     /// A library outside of this crate failed.
     Library {
         /// Its function that said so.
@@ -103,6 +114,13 @@ impl fmt::Display for Error {
                 write!(f, "the input has {given_B} bytes, which is no multiple of the block of {block_B}")
             }
             Error::BadPadding => f.write_str("the padding is not PKCS#7: a wrong key, a wrong IV or a damaged message"),
+            Error::Forged => {
+                f.write_str("the tag is wrong: a wrong key, nonce or associated data, or a changed message")
+            }
+            Error::TooLong { given_B, most_B } => {
+                write!(f, "the message has {given_B} bytes, at most {most_B} are allowed under one nonce")
+            }
+            Error::NoSuchOperation => f.write_str("the cipher has no such operation"),
             Error::Library { function } => write!(f, "the library's {function} failed"),
         }
     }

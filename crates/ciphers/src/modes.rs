@@ -3,6 +3,7 @@
 //! The modes are RustCrypto's, built around a reference to the key schedule (`&P`), so that no message copies it,
 //! and called on whole slices, so that their many-block paths are used.
 
+use crate::cipher::{BuiltIn, Cipher};
 use crate::{Error, Spec};
 use ::cbc::{Decryptor, Encryptor};
 use ::cipher::block::{BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt};
@@ -13,47 +14,6 @@ use ::cipher::inout::InOutBuf;
 use ::cipher::typenum::Unsigned;
 use ::cipher::{Block, BlockSizeUser, InnerIvInit, IvState, StreamCipherCore, array::ArraySize};
 use ::ctr::{CtrCore, CtrFlavor, flavors};
-
-/// A cipher with its key: what a timed loop calls.
-///
-/// The slices may not overlap. `output` may be longer than the result; its rest is left as it was.
-pub trait Cipher: Sized + 'static {
-    /// Key setup alone: the schedule of `key` for this `spec`.
-    ///
-    /// # Errors
-    /// [`Error::WrongKeyLength`].
-    fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error>;
-
-    /// Encrypts one whole message; ECB and CBC pad it by PKCS#7, by 1 to a block's bytes.
-    ///
-    /// A stream cipher (RC4) goes on where the last call ended; CTR starts at `iv` each time.
-    /// * Returns the bytes written.
-    ///
-    /// # Errors
-    /// [`Error::WrongIvLength`], [`Error::OutputTooSmall`].
-    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error>;
-
-    /// Decrypts one whole message and takes the padding off; `output` needs room for the padded message.
-    ///
-    /// * Returns the bytes of the message. What lies behind them in `output` is the padding.
-    ///
-    /// # Errors
-    /// [`Error::WrongIvLength`], [`Error::OutputTooSmall`], [`Error::NotWholeBlocks`], [`Error::BadPadding`].
-    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error>;
-
-    /// Encrypts a part of a message that goes on: whole blocks, no padding; any length for a stream and for the last
-    /// part of CTR. `iv` becomes the IV of the next part.
-    ///
-    /// # Errors
-    /// [`Error::WrongIvLength`], [`Error::OutputTooSmall`], [`Error::NotWholeBlocks`].
-    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error>;
-
-    /// Decrypts a part of a message that goes on; the padding of the last part is left in place.
-    ///
-    /// # Errors
-    /// As of [`Cipher::encrypt_part`].
-    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error>;
-}
 
 /// A block cipher with its key schedule.
 pub(crate) trait Primitive:
@@ -140,12 +100,14 @@ fn decrypt_and_unpad<M: BlockModeDecrypt>(mode: M, input: &[u8], output: &mut [u
 /// One key schedule, each block by itself.
 pub(crate) struct Ecb<P>(P);
 
-impl<P: Primitive> Cipher for Ecb<P> {
+impl<P: Primitive> BuiltIn for Ecb<P> {
     #[inline]
     fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
         schedule(spec, key).map(Self)
     }
+}
 
+impl<P: Primitive> Cipher for Ecb<P> {
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         no_iv(iv)?;
@@ -176,12 +138,14 @@ impl<P: Primitive> Cipher for Ecb<P> {
 /// One key schedule, each block added to the ciphertext before it.
 pub(crate) struct Cbc<P>(P);
 
-impl<P: Primitive> Cipher for Cbc<P> {
+impl<P: Primitive> BuiltIn for Cbc<P> {
     #[inline]
     fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
         schedule(spec, key).map(Self)
     }
+}
 
+impl<P: Primitive> Cipher for Cbc<P> {
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         pad_and_encrypt(Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?), input, output)
@@ -237,12 +201,14 @@ impl<P: Primitive> Ctr<P> {
     }
 }
 
-impl<P: Primitive> Cipher for Ctr<P> {
+impl<P: Primitive> BuiltIn for Ctr<P> {
     #[inline]
     fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
         schedule(spec, key).map(Self)
     }
+}
 
+impl<P: Primitive> Cipher for Ctr<P> {
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.apply(iv, input, output).map(|_| input.len())

@@ -1,14 +1,15 @@
 //! Shows that a cipher computes what was published.
 //!
-//! Two things are asked of a spec. First its vectors: the blocks of its family's text that name this very id; a part
-//! encrypted, a part decrypted and a whole message encrypted must all agree with them. Then composition: a
-//! pseudo-random message, longer than any path that takes many blocks at once, must come out as the mode's definition
-//! says when the primitive is called block by block (NIST SP 800-38A, 6.1, 6.2, 6.5; for RC4 the definition itself),
-//! and come back by decryption. The counter of CTR is made to run over its end.
+//! Three things are asked of an implementation. First the vectors of its spec: the blocks of its family's text that name
+//! this very id; a part encrypted, a part decrypted and a whole message encrypted must all agree with them. Then
+//! composition: a pseudo-random message, longer than any path that takes many blocks at once, must come out as the mode's
+//! definition says when the primitive is called block by block (NIST SP 800-38A, 6.1, 6.2, 6.5; for a stream its own
+//! definition), and come back by decryption. The counter of CTR is made to run over its end. Last, an implementation that
+//! is not the card's first must agree with that one on messages of many lengths.
 
-use crate::modes::Cipher;
+use crate::cipher::{Cipher, Direction, Suite};
 use crate::vectors::{Malformed, Vector, Vectors, decode};
-use crate::{Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, Visitor};
+use crate::{Code, Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, Visitor};
 use core::fmt;
 
 /// What a spec was proven by.
@@ -21,7 +22,7 @@ pub struct Proof {
     pub published: u16,
     /// Whether the mode was compared with a plain loop over its primitive.
     pub composed: bool,
-    /// The strongest of them: `published`, `computed` or `composition`.
+    /// The strongest of them: `published`, `computed`, `composition`, or `agreement` with the first implementation.
     pub kind: &'static str,
 }
 
@@ -43,10 +44,19 @@ pub enum ProofError {
         /// What was done when they differed.
         operation: &'static str,
     },
+    /// There is nothing to compare it with.
+    Nothing,
     /// The mode computes something else than its definition.
     Composition {
         /// What was done when they differed.
         operation: &'static str,
+    },
+    /// It computes something else than the card's first implementation.
+    Disagreement {
+        /// What was done when they differed.
+        operation: &'static str,
+        /// Bytes of the message.
+        length_B: usize,
     },
 }
 
@@ -66,8 +76,12 @@ impl fmt::Display for ProofError {
             ProofError::Vector { line, operation } => {
                 write!(f, "to {operation} gives something else than the test vector of line {line}")
             }
+            ProofError::Nothing => f.write_str("no vector, no definition and no other implementation to compare with"),
             ProofError::Composition { operation } => {
                 write!(f, "to {operation} gives something else than the definition of the mode")
+            }
+            ProofError::Disagreement { operation, length_B } => {
+                write!(f, "to {operation} {length_B} bytes gives something else than the built-in implementation")
             }
         }
     }
@@ -75,55 +89,93 @@ impl fmt::Display for ProofError {
 
 impl core::error::Error for ProofError {}
 
-/// Runs the vectors of this id, then the composition.
+/// Proves a code that is built in.
 ///
 /// # Errors
-/// [`ProofError`], at the first difference: the spec must not be used.
-pub fn prove(spec: &Spec) -> Result<Proof, ProofError> {
-    prove_by(spec, spec.card.vectors)
+/// [`ProofError`], at the first difference: it must not be used.
+pub fn prove(spec: &Spec, code: &Code) -> Result<Proof, ProofError> {
+    prove_by(spec, code, spec.card.vectors)
 }
 
 /// As [`prove`], by the vectors of `text`.
 ///
-/// * `text`: blocks of the lines `cipher`, `key`, `iv`, `offset`, `plaintext`, `ciphertext`, each with its value, an
-///   empty line between two blocks, before them a line `# source: ` with where they come from.
+/// * `text`: blocks of the lines `cipher`, `key`, `iv`, `aad`, `offset`, `plaintext`, `ciphertext`, each with its value,
+///   an empty line between two blocks, before them a line `# source: ` with where they come from.
 ///
 /// # Errors
 /// As of [`prove`].
-pub fn prove_by(spec: &Spec, text: &str) -> Result<Proof, ProofError> {
-    prove_each(spec, text, |trial, spec| spec.visit(trial))
+pub fn prove_by(spec: &Spec, code: &Code, text: &str) -> Result<Proof, ProofError> {
+    let is_first = spec.card.codes.first() == Some(code);
+    spec.visit(code, Prover { text, is_first })
 }
 
-/// As [`prove`], but of the cipher of the type `C`, whoever's code it is.
-///
-/// The same vectors; the definition of the mode is composed from the primitive that is built in.
+/// Proves an implementation from outside of this crate: the vectors, the composition from the primitive that is built
+/// in, and agreement with the card's first implementation.
 ///
 /// # Errors
 /// As of [`prove`].
-pub fn prove_with<C: Cipher>(spec: &Spec) -> Result<Proof, ProofError> {
-    prove_each(spec, spec.card.vectors, |trial, spec| trial.visit::<C>(spec))
+pub fn prove_suite<S: Suite>(spec: &Spec, suite: &S) -> Result<Proof, ProofError> {
+    prove_held(spec, suite, spec.card.vectors, false)
 }
 
-/// How a trial is held: by whose code.
-type Hold = fn(&Trial<'_>, &Spec) -> Verdict;
+struct Prover<'t> {
+    text: &'t str,
+    is_first: bool,
+}
 
-fn prove_each(spec: &Spec, text: &str, hold: Hold) -> Result<Proof, ProofError> {
+impl Visitor for Prover<'_> {
+    type Output = Result<Proof, ProofError>;
+
+    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
+        prove_held(spec, &suite, self.text, self.is_first)
+    }
+}
+
+/// Refused, or else the operation that gave something else.
+type Verdict = Result<Result<(), &'static str>, Error>;
+
+/// The next trial, unless the one before found something.
+fn and_then(verdict: Verdict, next: impl FnOnce() -> Verdict) -> Verdict {
+    match verdict {
+        Ok(Ok(())) => next(),
+        found => found,
+    }
+}
+
+/// A suite without its type, so that the proof is compiled once.
+trait Held {
+    /// Hands a cipher with this key to `work`.
+    fn with_key(&self, key: &[u8], direction: Direction, work: &mut dyn FnMut(&mut dyn Cipher) -> Verdict) -> Verdict;
+}
+
+impl<S: Suite> Held for S {
+    fn with_key(&self, key: &[u8], direction: Direction, work: &mut dyn FnMut(&mut dyn Cipher) -> Verdict) -> Verdict {
+        work(&mut self.key_setup(key, direction)?)
+    }
+}
+
+fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Result<Proof, ProofError> {
     let (mut vectors, mut published) = (0, 0);
     for vector in Vectors::of(text) {
         let vector = vector.map_err(|Malformed(line)| ProofError::Malformed { line })?;
         if Spec::of_card(spec.card, vector.cipher) == Some(Ok(*spec)) {
-            check(spec, &vector, hold)?;
+            check(&vector, held)?;
             vectors += 1;
             published += u16::from(vector.is_published());
         }
     }
-    compose(spec, hold)?;
-    let kind = match (published, vectors) {
-        (0, 0) => "composition",
-        (0, _) => "computed",
+    let composed = compose(spec, held)?;
+    if !is_first {
+        agree(spec, held)?;
+    }
+    let kind = match (published, vectors, composed) {
+        (0, 0, false) if is_first => return Err(ProofError::Nothing),
+        (0, 0, false) => "agreement",
+        (0, 0, true) => "composition",
+        (0, ..) => "computed",
         _ => "published",
     };
-    Ok(Proof { vectors, published, composed: true, kind })
+    Ok(Proof { vectors, published, composed, kind })
 }
 
 /// No vector's text is longer.
@@ -135,7 +187,7 @@ const MESSAGE_B: usize = BLOCKS * MAX_IV_B;
 /// CTR and RC4 end inside of a block.
 const CUT_B: usize = 3;
 
-fn check(spec: &Spec, vector: &Vector<'_>, hold: Hold) -> Result<(), ProofError> {
+fn check(vector: &Vector<'_>, held: &dyn Held) -> Result<(), ProofError> {
     let line = vector.line;
     let read = |hex, buffer| decode(hex, buffer).ok_or(ProofError::Malformed { line });
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
@@ -147,10 +199,11 @@ fn check(spec: &Spec, vector: &Vector<'_>, hold: Hold) -> Result<(), ProofError>
         plaintext: read(vector.plaintext, &mut plaintext)?,
         ciphertext: read(vector.ciphertext, &mut ciphertext)?,
     };
-    hold(&trial, spec)?.map_err(|operation| ProofError::Vector { line, operation })
+    trial.hold(held)?.map_err(|operation| ProofError::Vector { line, operation })
 }
 
-fn compose(spec: &Spec, hold: Hold) -> Result<(), ProofError> {
+/// Gives whether there is a definition to compare with.
+fn compose(spec: &Spec, held: &dyn Held) -> Result<bool, ProofError> {
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0xff; MAX_IV_B]);
     let (mut message, mut expected) = ([0; MESSAGE_B], [0; MESSAGE_B]);
     scatter(&mut key, 1);
@@ -160,15 +213,70 @@ fn compose(spec: &Spec, hold: Hold) -> Result<(), ProofError> {
     if let Some(last) = iv.last_mut() {
         *last = 0xfb; // five blocks before the counter runs over its end
     }
-    let cut_B = if matches!(spec.card.mode, Mode::Ctr | Mode::Stream) { CUT_B } else { 0 };
+    let cut_B = if matches!(spec.card.mode, Mode::Ecb | Mode::Cbc) { 0 } else { CUT_B };
     let message = &message[..BLOCKS * spec.block_B() - cut_B];
     let expected = &mut expected[..message.len()];
-    match spec.in_ecb() {
-        Some(ecb) => ecb.visit(Definition { mode: spec.card.mode, key, iv, message, expected })?,
-        None => crate::rc4::by_definition(key, message, expected),
+    match (spec.in_ecb(), spec.card.definition) {
+        (Some(ecb), _) => {
+            ecb.visit(first_code(&ecb)?, ByDefinition { mode: spec.card.mode, key, iv, message, expected })?;
+        }
+        (None, Some(definition)) => definition(key, iv, message, expected),
+        (None, None) => return Ok(false),
     }
     let trial = Trial { key, iv, offset: 0, plaintext: message, ciphertext: expected };
-    hold(&trial, spec)?.map_err(|operation| ProofError::Composition { operation })
+    trial.hold(held)?.map_err(|operation| ProofError::Composition { operation })?;
+    Ok(true)
+}
+
+fn first_code(spec: &Spec) -> Result<&'static Code, Error> {
+    spec.card.codes.first().ok_or(Error::UnknownCipher)
+}
+
+/// Lengths on both sides of each block size, and some that span many blocks, bytes.
+const LENGTHS_B: [usize; 18] = [0, 1, 7, 8, 9, 14, 15, 16, 17, 24, 31, 32, 33, 64, 129, 255, 1000, MESSAGE_B];
+
+/// Whole messages of many lengths under many keys, against the card's first implementation.
+fn agree(spec: &Spec, held: &dyn Held) -> Result<(), ProofError> {
+    let code = first_code(spec)?;
+    for (seed, length_B) in (3..).zip(LENGTHS_B) {
+        let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
+        let (mut message, mut expected) = ([0; MESSAGE_B], [0; MESSAGE_B + MAX_PADDING_B]);
+        scatter(&mut key, seed);
+        scatter(&mut iv, seed << 8);
+        scatter(&mut message, seed << 16);
+        let (key, iv, message) = (&key[..spec.key_B()], &iv[..spec.iv_B()], &message[..length_B]);
+        let written_B = spec.visit(code, Encrypt { key, iv, message, output: &mut expected })?;
+        let expected = &expected[..written_B];
+        let verdict = held.with_key(key, Direction::Encrypt, &mut |cipher| {
+            let mut output = [0; MESSAGE_B + MAX_PADDING_B];
+            let written_B = cipher.encrypt(iv, message, &mut output)?;
+            Ok(if output[..written_B] == *expected { Ok(()) } else { Err("encrypt") })
+        });
+        let verdict = and_then(verdict, || {
+            held.with_key(key, Direction::Decrypt, &mut |cipher| {
+                let mut output = [0; MESSAGE_B + MAX_PADDING_B];
+                let written_B = cipher.decrypt(iv, expected, &mut output)?;
+                Ok(if output[..written_B] == *message { Ok(()) } else { Err("decrypt") })
+            })
+        })?;
+        verdict.map_err(|operation| ProofError::Disagreement { operation, length_B })?;
+    }
+    Ok(())
+}
+
+struct Encrypt<'e> {
+    key: &'e [u8],
+    iv: &'e [u8],
+    message: &'e [u8],
+    output: &'e mut [u8],
+}
+
+impl Visitor for Encrypt<'_> {
+    type Output = Result<usize, Error>;
+
+    fn visit<S: Suite>(self, _: &Spec, suite: S) -> Self::Output {
+        suite.key_setup(self.key, Direction::Encrypt)?.encrypt(self.iv, self.message, self.output)
+    }
 }
 
 /// Fills `bytes` with what looks random and is the same each time (SplitMix64).
@@ -194,9 +302,8 @@ struct Trial<'t> {
 }
 
 impl Trial<'_> {
-    /// A fresh cipher for a stream that stands where the trial starts; a block cipher has no state but its key.
-    fn ready<C: Cipher>(&self, spec: &Spec) -> Result<C, Error> {
-        let mut cipher = C::key_setup(spec, self.key)?;
+    /// Brings a stream to where the trial starts; a block cipher has no state but its key.
+    fn skip(&self, cipher: &mut dyn Cipher) -> Result<(), Error> {
         let (zeros, mut ignored) = ([0; TEXT_B], [0; TEXT_B]);
         let mut left_B = self.offset;
         while left_B > 0 {
@@ -204,58 +311,51 @@ impl Trial<'_> {
             cipher.encrypt_part(&mut [], &zeros[..some_B], &mut ignored)?;
             left_B -= some_B;
         }
-        Ok(cipher)
+        Ok(())
     }
-}
 
-/// Refused, or else the operation that gave something else.
-type Verdict = Result<Result<(), &'static str>, Error>;
-
-impl Visitor for &Trial<'_> {
-    type Output = Verdict;
-
-    fn visit<C: Cipher>(self, spec: &Spec) -> Verdict {
-        let stream = spec.card.mode == Mode::Stream;
+    /// Each operation under a fresh key setup: parts, then the whole message and back.
+    fn hold(&self, held: &dyn Held) -> Verdict {
         let length_B = self.plaintext.len();
-        let mut output = [0; MESSAGE_B + MAX_PADDING_B];
         let mut chain = [0; MAX_IV_B];
-        let chain = chain.get_mut(..self.iv.len()).unwrap_or_default();
-
-        let mut cipher: C = self.ready(spec)?;
-        chain.copy_from_slice(self.iv);
-        cipher.encrypt_part(chain, self.plaintext, &mut output)?;
-        if output[..length_B] != *self.ciphertext {
-            return Ok(Err("encrypt a part"));
-        }
-        if stream {
-            cipher = self.ready(spec)?;
-        }
-        chain.copy_from_slice(self.iv);
-        cipher.decrypt_part(chain, self.ciphertext, &mut output)?;
-        if output[..length_B] != *self.plaintext {
-            return Ok(Err("decrypt a part"));
-        }
-        if stream {
-            cipher = self.ready(spec)?;
-        }
-        let written_B = cipher.encrypt(self.iv, self.plaintext, &mut output)?;
-        if written_B < length_B || output[..length_B] != *self.ciphertext {
-            return Ok(Err("encrypt"));
-        }
-        if stream {
-            cipher = self.ready(spec)?;
-        }
-        let mut back = [0; MESSAGE_B + MAX_PADDING_B];
-        let back_B = cipher.decrypt(self.iv, &output[..written_B], &mut back)?;
-        if back[..back_B] != *self.plaintext {
-            return Ok(Err("decrypt"));
-        }
-        Ok(Ok(()))
+        chain[..self.iv.len()].copy_from_slice(self.iv);
+        let part = |direction, from: &[u8], to: &[u8], named| {
+            let mut chain = chain;
+            let chain = &mut chain[..self.iv.len()];
+            held.with_key(self.key, direction, &mut |cipher| {
+                let mut output = [0; MESSAGE_B];
+                self.skip(cipher)?;
+                match direction {
+                    Direction::Encrypt => cipher.encrypt_part(chain, from, &mut output)?,
+                    Direction::Decrypt => cipher.decrypt_part(chain, from, &mut output)?,
+                }
+                Ok(if output[..length_B] == *to { Ok(()) } else { Err(named) })
+            })
+        };
+        let verdict = part(Direction::Encrypt, self.plaintext, self.ciphertext, "encrypt a part");
+        let verdict = and_then(verdict, || part(Direction::Decrypt, self.ciphertext, self.plaintext, "decrypt a part"));
+        let (mut sealed, mut sealed_B) = ([0; MESSAGE_B + MAX_PADDING_B], 0);
+        let verdict = and_then(verdict, || {
+            held.with_key(self.key, Direction::Encrypt, &mut |cipher| {
+                self.skip(cipher)?;
+                sealed_B = cipher.encrypt(self.iv, self.plaintext, &mut sealed)?;
+                let right = sealed_B >= length_B && sealed[..length_B] == *self.ciphertext;
+                Ok(if right { Ok(()) } else { Err("encrypt") })
+            })
+        });
+        and_then(verdict, || {
+            held.with_key(self.key, Direction::Decrypt, &mut |cipher| {
+                let mut output = [0; MESSAGE_B + MAX_PADDING_B];
+                self.skip(cipher)?;
+                let written_B = cipher.decrypt(self.iv, &sealed[..sealed_B], &mut output)?;
+                Ok(if output[..written_B] == *self.plaintext { Ok(()) } else { Err("decrypt") })
+            })
+        })
     }
 }
 
 /// A mode by its definition, one call of the primitive a block.
-struct Definition<'d> {
+struct ByDefinition<'d> {
     mode: Mode,
     key: &'d [u8],
     iv: &'d [u8],
@@ -263,11 +363,17 @@ struct Definition<'d> {
     expected: &'d mut [u8],
 }
 
-impl Visitor for Definition<'_> {
+impl Visitor for ByDefinition<'_> {
     type Output = Result<(), Error>;
 
-    fn visit<C: Cipher>(self, ecb: &Spec) -> Result<(), Error> {
-        let mut primitive = C::key_setup(ecb, self.key)?;
+    fn visit<S: Suite>(self, ecb: &Spec, suite: S) -> Result<(), Error> {
+        let mut primitive = suite.key_setup(self.key, Direction::Encrypt)?;
+        self.compute(ecb, &mut primitive)
+    }
+}
+
+impl ByDefinition<'_> {
+    fn compute(self, ecb: &Spec, primitive: &mut dyn Cipher) -> Result<(), Error> {
         let block_B = ecb.block_B();
         let (mut chain, mut output) = ([0; MAX_IV_B], [0; MAX_IV_B]);
         let (chain, output) = (&mut chain[..block_B], &mut output[..block_B]);
@@ -285,7 +391,7 @@ impl Visitor for Definition<'_> {
                     add(expected, output);
                     count(chain);
                 }
-                Mode::Ecb | Mode::Stream => primitive.encrypt_part(&mut [], text, expected)?,
+                _ => primitive.encrypt_part(&mut [], text, expected)?,
             }
         }
         Ok(())
@@ -312,16 +418,18 @@ fn count(counter: &mut [u8]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::cipher::{BuiltIn, Keyed};
     use crate::modes::{Cbc, Ctr};
     use ::aes::Aes128;
 
-    fn verdict_on<C: Cipher>(id: &str, mode: Mode) -> Verdict {
+    fn verdict_on<C: BuiltIn>(id: &str, mode: Mode) -> Verdict {
         let spec = Spec::parse(id).unwrap();
         let (key, iv, message, mut expected) = ([1; 16], [2; 16], [3; 160], [0; 160]);
-        let definition = Definition { mode, key: &key, iv: &iv, message: &message, expected: &mut expected };
-        spec.in_ecb().unwrap().visit(definition)?;
+        let definition = ByDefinition { mode, key: &key, iv: &iv, message: &message, expected: &mut expected };
+        let ecb = spec.in_ecb().unwrap();
+        ecb.visit(first_code(&ecb)?, definition)?;
         let trial = Trial { key: &key, iv: &iv, offset: 0, plaintext: &message, ciphertext: &expected };
-        (&trial).visit::<C>(&spec)
+        trial.hold(&Keyed::<C>::of(&spec))
     }
 
     #[test]
@@ -331,6 +439,14 @@ mod tests {
         let differs = Ok(Err("encrypt a part"));
         assert_eq!(verdict_on::<Ctr<Aes128>>("aes128-cbc", Mode::Cbc), differs);
         assert_eq!(verdict_on::<Cbc<Aes128>>("aes128-ctr", Mode::Ctr), differs);
+    }
+
+    #[test]
+    fn an_implementation_that_differs_from_the_first_is_told_by_the_length() {
+        let spec = Spec::parse("aes128-ctr").unwrap();
+        assert_eq!(agree(&spec, &Keyed::<Ctr<Aes128>>::of(&spec)), Ok(()));
+        let wrong = agree(&spec, &Keyed::<Cbc<Aes128>>::of(&spec));
+        assert_eq!(wrong, Err(ProofError::Disagreement { operation: "encrypt", length_B: 0 }));
     }
 
     #[test]

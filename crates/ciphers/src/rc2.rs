@@ -1,9 +1,17 @@
 //! RC2 (RFC 2268): blocks of 64 bits, keys of 1 to 128 bytes, 1 to 1024 effective bits.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::rc2::Rc2;
+
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "rc2",
+    version: "0.9.0",
+    timing: Timing::TableLookups, // mashing reads the key table where the data says
+    algorithm: Algorithm::Rc2,
+};
 
 const RC2: Card = Card {
     id: "rc2",
@@ -14,15 +22,14 @@ const RC2: Card = Card {
     key_bits: Sizes::every(8, 8, 1024),
     effective_bits: Some(Sizes::every(1, 1, 1024)),
     rounds: None,
+    full_rounds: None,
     block_bits: 64,
     iv_bits: 64,
-    timing: Timing::TableLookups, // mashing reads the key table where the data says
-    provider: "rustcrypto",
-    crate_name: "rc2",
-    version: "0.9.0",
+    tag_bits: 0,
     proof: "",
     source: "RFC 2268, 1998",
-    algorithm: Algorithm::Rc2,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/rc2.txt"),
 };
 

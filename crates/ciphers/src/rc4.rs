@@ -1,9 +1,18 @@
 //! RC4: a key stream, keys of 1 to 256 bytes.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
-use crate::modes::{Cipher, beside, check_key, no_iv, wrong_key};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
+use crate::cipher::{BuiltIn, Cipher};
+use crate::modes::{beside, check_key, no_iv, wrong_key};
 use crate::{Error, Spec};
 use ::cipher::{KeyInit, StreamCipher};
+
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "rc4",
+    version: "0.2.0",
+    timing: Timing::TableLookups, // the state itself
+    algorithm: Algorithm::Rc4,
+};
 
 pub(crate) static RC4: Card = Card {
     id: "rc4",
@@ -14,15 +23,14 @@ pub(crate) static RC4: Card = Card {
     key_bits: Sizes::every(8, 8, 2048),
     effective_bits: None,
     rounds: None,
+    full_rounds: None,
     block_bits: 8,
     iv_bits: 0,
-    timing: Timing::TableLookups, // the state itself
-    provider: "rustcrypto",
-    crate_name: "rc4",
-    version: "0.2.0",
+    tag_bits: 0,
     proof: "published vectors of seven key lengths from 40 to 256 bits (RFC 6229), computed with pycryptodome of 104 and 2048; every length compared with the definition, byte by byte",
     source: "RFC 6229, 2011; RFC 7465, 2015",
-    algorithm: Algorithm::Rc4,
+    codes: &[CODE],
+    definition: Some(by_definition),
     vectors: include_str!("../../../python/wattlock/data/vectors/rc4.txt"),
 };
 
@@ -39,13 +47,15 @@ impl KeyStream {
     }
 }
 
-impl Cipher for KeyStream {
+impl BuiltIn for KeyStream {
     #[inline]
     fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
         check_key(spec, key)?;
         ::rc4::Rc4::new_from_slice(key).map(Self).map_err(|_| wrong_key(spec, key))
     }
+}
 
+impl Cipher for KeyStream {
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.apply(iv, input, output).map(|()| input.len())
@@ -68,7 +78,7 @@ impl Cipher for KeyStream {
 }
 
 /// RC4 as it is defined, to hold the library against: any key length, no thought of speed.
-pub(crate) fn by_definition(key: &[u8], message: &[u8], output: &mut [u8]) {
+fn by_definition(key: &[u8], _iv: &[u8], message: &[u8], output: &mut [u8]) {
     let mut state = [0; 256];
     state.iter_mut().zip(0..=255_u8).for_each(|(place, value)| *place = value);
     let mut j = 0_u8;

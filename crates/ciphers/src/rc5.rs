@@ -1,6 +1,6 @@
 //! RC5-32/r/16: words of 32 bits, so blocks of 64, and keys of 16 bytes; 8, 12, 16 or 20 rounds.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::cipher::KeyInit;
@@ -11,6 +11,14 @@ pub(crate) type Rounds12 = ::rc5::RC5<u32, U12, U16>;
 pub(crate) type Rounds16 = ::rc5::RC5<u32, U16, U16>;
 pub(crate) type Rounds20 = ::rc5::RC5<u32, U20, U16>;
 
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "rc5",
+    version: "0.1.0",
+    timing: Timing::DataRotations,
+    algorithm: Algorithm::Rc5,
+};
+
 const RC5: Card = Card {
     id: "rc5",
     family: "rc5",
@@ -19,16 +27,15 @@ const RC5: Card = Card {
     listed: &[],
     key_bits: Sizes::only(128),
     effective_bits: None,
+    full_rounds: None,
     rounds: Some(Sizes::every(4, 8, 20)),
     block_bits: 64,
     iv_bits: 64,
-    timing: Timing::DataRotations,
-    provider: "rustcrypto",
-    crate_name: "rc5",
-    version: "0.1.0",
+    tag_bits: 0,
     proof: "",
     source: "Rivest, The RC5 Encryption Algorithm, 1994; RFC 2040, 1996",
-    algorithm: Algorithm::Rc5,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/rc5.txt"),
 };
 

@@ -1,6 +1,6 @@
 //! RC6-32/20: words of 32 bits, so blocks of 128, 20 rounds, keys of 128, 192 and 256 bits.
 
-use crate::card::{Algorithm, Card, Mode, Sizes, Timing};
+use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::modes::Primitive;
 use crate::spec::Spec;
 use ::cipher::KeyInit;
@@ -10,6 +10,14 @@ pub(crate) type Key128 = ::rc6::RC6<u32, U20, U16>;
 pub(crate) type Key192 = ::rc6::RC6<u32, U20, U24>;
 pub(crate) type Key256 = ::rc6::RC6<u32, U20, U32>;
 
+const CODE: Code = Code {
+    provider: RUSTCRYPTO,
+    crate_name: "rc6",
+    version: "0.1.0",
+    timing: Timing::DataRotations,
+    algorithm: Algorithm::Rc6,
+};
+
 const RC6: Card = Card {
     id: "rc6",
     family: "rc6",
@@ -18,16 +26,15 @@ const RC6: Card = Card {
     listed: &[],
     key_bits: Sizes::every(64, 128, 256),
     effective_bits: None,
+    full_rounds: None,
     rounds: Some(Sizes::only(20)),
     block_bits: 128,
     iv_bits: 128,
-    timing: Timing::DataRotations,
-    provider: "rustcrypto",
-    crate_name: "rc6",
-    version: "0.1.0",
+    tag_bits: 0,
     proof: "",
     source: "Rivest, Robshaw, Sidney, Yin, The RC6 Block Cipher, 1998",
-    algorithm: Algorithm::Rc6,
+    codes: &[CODE],
+    definition: None,
     vectors: include_str!("../../../python/wattlock/data/vectors/rc6.txt"),
 };
 

@@ -1,8 +1,9 @@
 //! A cipher with its parameters, and the ids that name it.
 
 use crate::card::Algorithm;
+use crate::cipher::{BuiltIn, Keyed};
 use crate::modes::{Cbc, Ctr, Ecb, Primitive};
-use crate::{Card, Cipher, Error, Mode, cards};
+use crate::{Card, Code, Error, Mode, Suite, cards};
 use core::fmt;
 
 /// A cipher with its parameters: what an id names. Printed, it is the id.
@@ -24,8 +25,8 @@ pub trait Visitor {
     /// What the visit gives.
     type Output;
 
-    /// Called once, with the type that implements `spec`.
-    fn visit<C: Cipher>(self, spec: &Spec) -> Self::Output;
+    /// Called once, with what implements `spec`.
+    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output;
 }
 
 impl Spec {
@@ -53,7 +54,8 @@ impl Spec {
         if let Some(right) = card.effective_bits.filter(|right| !right.contains(effective_bits)) {
             return Err(Error::NoSuchEffectiveBits { family, given: effective_bits, right });
         }
-        let rounds = card.rounds.map(|right| (right, numbers.rounds.unwrap_or(right.least)));
+        let full = card.full_rounds.map(|of| of(key_bits));
+        let rounds = card.rounds.map(|right| (right, numbers.rounds.or(full).unwrap_or(right.least)));
         if let Some((right, given)) = rounds.filter(|(right, given)| !right.contains(*given)) {
             return Err(Error::NoSuchRounds { family, given, right });
         }
@@ -76,20 +78,30 @@ impl Spec {
         usize::from(self.card.block_bits / 8)
     }
 
-    /// Which of the crate's ways this machine takes.
+    /// Bytes of the tag; 0 where nothing authenticates.
+    pub fn tag_B(&self) -> usize {
+        usize::from(self.card.tag_bits / 8)
+    }
+
+    /// The code of this provider that is built in; `None` where it has none.
+    pub fn code(&self, provider: &str) -> Option<&'static Code> {
+        self.card.codes.iter().find(|code| code.provider == provider)
+    }
+
+    /// Which of the code's ways this machine takes.
     ///
     /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, `portable` for a crate that has one way only.
-    pub fn backend(&self) -> &'static str {
-        match self.card.algorithm {
+    pub fn backend(&self, code: &Code) -> &'static str {
+        match code.algorithm {
             Algorithm::Aes => crate::aes::backend(),
             _ => "portable",
         }
     }
 
-    /// Hands the cipher's own type to `visitor`.
+    /// Hands what `code` makes of this spec to `visitor`.
     #[inline]
-    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-        match (self.card.algorithm, self.key_bits, self.rounds) {
+    pub fn visit<V: Visitor>(&self, code: &Code, visitor: V) -> V::Output {
+        match (code.algorithm, self.key_bits, self.rounds) {
             (Algorithm::Aes, 128, _) => self.visit_mode::<::aes::Aes128, V>(visitor),
             (Algorithm::Aes, 192, _) => self.visit_mode::<::aes::Aes192, V>(visitor),
             (Algorithm::Aes, ..) => self.visit_mode::<::aes::Aes256, V>(visitor),
@@ -97,7 +109,7 @@ impl Spec {
             (Algorithm::TripleDes, ..) => self.visit_mode::<::des::TdesEde3, V>(visitor),
             (Algorithm::TripleDesTwoKey, ..) => self.visit_mode::<::des::TdesEde2, V>(visitor),
             (Algorithm::Rc2, ..) => self.visit_mode::<::rc2::Rc2, V>(visitor),
-            (Algorithm::Rc4, ..) => visitor.visit::<crate::rc4::KeyStream>(self),
+            (Algorithm::Rc4, ..) => self.visit_built_in::<crate::rc4::KeyStream, V>(visitor),
             (Algorithm::Rc5, _, Some(8)) => self.visit_mode::<crate::rc5::Rounds8, V>(visitor),
             (Algorithm::Rc5, _, Some(12)) => self.visit_mode::<crate::rc5::Rounds12, V>(visitor),
             (Algorithm::Rc5, _, Some(16)) => self.visit_mode::<crate::rc5::Rounds16, V>(visitor),
@@ -112,13 +124,18 @@ impl Spec {
     #[inline]
     fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
         match self.card.mode {
-            Mode::Ecb => visitor.visit::<Ecb<P>>(self),
-            Mode::Cbc => visitor.visit::<Cbc<P>>(self),
-            Mode::Ctr | Mode::Stream => visitor.visit::<Ctr<P>>(self),
+            Mode::Ecb => self.visit_built_in::<Ecb<P>, V>(visitor),
+            Mode::Cbc => self.visit_built_in::<Cbc<P>, V>(visitor),
+            _ => self.visit_built_in::<Ctr<P>, V>(visitor),
         }
     }
 
-    /// The same key and the same rounds, each block by itself; `None` for a stream cipher.
+    #[inline]
+    fn visit_built_in<C: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
+        visitor.visit(self, Keyed::<C>::of(self))
+    }
+
+    /// The same key and the same rounds, each block by itself; `None` for a stream cipher and an AEAD.
     pub(crate) fn in_ecb(&self) -> Option<Self> {
         let ecb = |card: &&&'static Card| card.family == self.card.family && card.mode == Mode::Ecb;
         cards().iter().find(ecb).map(|card| Self { card, ..*self })
@@ -127,7 +144,9 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reduced = self.effective_bits != self.key_bits;
+        let full_rounds = self.card.full_rounds.map(|of| of(self.key_bits));
+        let all_rounds = full_rounds.is_none_or(|full| self.rounds.map(u16::from) == Some(full));
+        let reduced = self.effective_bits != self.key_bits || !all_rounds;
         let mut rest = self.card.templates[usize::from(reduced).min(self.card.templates.len() - 1)];
         while let Some((before, name, after)) = first_number(rest) {
             f.write_str(before)?;

@@ -11,6 +11,8 @@ pub(crate) struct Vector<'t> {
     pub(crate) cipher: &'t str,
     pub(crate) key: &'t str,
     pub(crate) iv: &'t str,
+    /// Associated data, of AEADs.
+    pub(crate) aad: &'t str,
     /// Bytes of key stream before these.
     pub(crate) offset: usize,
     pub(crate) plaintext: &'t str,
@@ -51,6 +53,7 @@ impl<'t> Vectors<'t> {
                 _ if vector.line == 0 => return Err(malformed),
                 ("key", value) => vector.key = value,
                 ("iv", value) => vector.iv = value,
+                ("aad", value) => vector.aad = value,
                 ("offset", value) => vector.offset = value.parse().map_err(|_| malformed)?,
                 ("plaintext", value) => vector.plaintext = value,
                 ("ciphertext", value) => vector.ciphertext = value,

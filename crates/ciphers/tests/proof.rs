@@ -4,12 +4,27 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
-use wattlock_ciphers::proof::{ProofError, prove, prove_by};
+use wattlock_ciphers::proof::{self, Proof, ProofError};
 use wattlock_ciphers::{Mode, Spec, cards, listed};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/vectors");
     read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The proof of the first code, after that of all others.
+fn prove(spec: &Spec) -> Result<Proof, ProofError> {
+    spec.card
+        .codes
+        .iter()
+        .rev()
+        .map(|code| proof::prove(spec, code))
+        .try_fold(None, |_, proof| proof.map(Some))
+        .map(Option::unwrap)
+}
+
+fn prove_by(spec: &Spec, text: &str) -> Result<Proof, ProofError> {
+    proof::prove_by(spec, &spec.card.codes[0], text)
 }
 
 /// The ids that a file's vectors name, with how many there are of each.

@@ -82,6 +82,19 @@ pub enum Operation {
     Decrypt,
     /// The key schedule alone.
     KeySetup,
+    /// A whole message from plaintext to ciphertext and tag.
+    Seal,
+    /// A whole message from ciphertext and tag to plaintext.
+    Open,
+    /// A message whose tag is wrong, up to its refusal.
+    OpenForged,
+}
+
+impl Operation {
+    /// Whether it starts from a ciphertext.
+    pub fn is_backward(self) -> bool {
+        matches!(self, Self::Decrypt | Self::Open | Self::OpenForged)
+    }
 }
 
 /// When the key schedule runs.
@@ -153,6 +166,9 @@ pub struct PlannedCell {
     pub pattern: Pattern,
     /// Plaintext of one call, bytes; 0 for a key setup.
     pub payload_B: u64,
+    /// Associated data of one call of an AEAD, bytes.
+    #[serde(default)]
+    pub aad_B: u64,
     /// `random`, `none`, or the label of a data line.
     pub data: String,
     /// Rounds in which it is visited; only in plans.

@@ -1,98 +1,259 @@
-//! Whose code a cell runs: the ciphers that are built in, and libraries of the system that are opened at run time.
+//! Whose code a cell runs: the ciphers that are built in, and libraries that are opened at run time, a file each.
 
 mod libcrypto;
 mod openssl;
 mod trial;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use wattlock_ciphers::{Spec, proof};
+use wattlock_ciphers::proof::{self, Proof, ProofError};
+use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite, Timing, Visitor, cards, listed};
 
-use crate::bind::{self, Prepared, bind_to};
-use crate::records::{Operation, PlannedCell};
+use crate::bind::{self, Prepared};
+use crate::records::PlannedCell;
 
 pub use trial::WORKS;
 
-/// The providers there are.
-const PROVIDERS: &str = "\"rustcrypto\" and \"openssl\"";
-
-/// One provider's code for one cipher.
-pub enum Implementation {
-    /// Compiled into this program.
-    BuiltIn,
-    /// OpenSSL's libcrypto.
-    OpenSsl,
-}
-
-/// The implementation of `spec` by the provider of this name.
+/// A library that is opened at run time.
 ///
-/// # Errors
-/// Which providers there are; why a library or its cipher can't be had, and how to get it.
-pub fn find(provider: &str, spec: &Spec) -> Result<Implementation, String> {
-    match provider {
-        "rustcrypto" => Ok(Implementation::BuiltIn),
-        openssl::NAME => openssl::find(spec).map(|()| Implementation::OpenSsl),
-        _ => Err(format!("no provider {provider:?}; there are {PROVIDERS}")),
-    }
-}
+/// It is opened in a child process first ([`Providers`] sees to that), then once in this one.
+pub trait Library {
+    /// The provider's name: `openssl`.
+    fn name(&self) -> &str;
 
-/// Opens the library of the provider of this name in this process and uses it once; gives its version.
-///
-/// # Errors
-/// What failed.
-pub fn open_here(provider: &str) -> Result<String, String> {
-    match provider {
-        openssl::NAME => openssl::open_here(),
-        _ => Err(format!("no provider {provider:?} with a library; there is \"openssl\"")),
-    }
-}
-
-impl Implementation {
-    /// The path that the code takes on this processor.
-    #[must_use]
-    pub fn backend(&self, spec: &Spec) -> String {
-        match self {
-            Self::BuiltIn => spec.backend().to_owned(),
-            Self::OpenSsl => openssl::backend(spec),
-        }
-    }
-
-    /// The version of the code.
-    #[must_use]
-    pub fn version(&self, spec: &Spec) -> String {
-        match self {
-            Self::BuiltIn => spec.card.version.to_owned(),
-            Self::OpenSsl => openssl::version(),
-        }
-    }
-
-    /// Proves the cipher before it is timed.
+    /// Opens it in this process, where it is not open.
     ///
     /// # Errors
-    /// What is wrong with its output.
-    pub fn prove(&self, spec: &Spec) -> Result<(), String> {
-        let proof = match self {
-            Self::BuiltIn => proof::prove(spec),
-            Self::OpenSsl => proof::prove_with::<openssl::Encrypting>(spec),
-        };
-        proof.map(|_| ()).map_err(|error| format!("{spec}: {error}"))
-    }
+    /// Why it can't be opened or is not the library meant, and how to get it.
+    fn open(&self) -> Result<About, String>;
 
-    /// Binds a planned cell to this implementation.
+    /// Its code for `spec`, all functions found.
+    ///
+    /// # Errors
+    /// Why it has none.
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String>;
+}
+
+/// What a library says of itself.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Its version, as it tells.
+    pub version: String,
+    /// The file that was opened.
+    pub file: Option<String>,
+    /// SHA-256 of that file, in hexadecimal.
+    pub file_sha256: Option<String>,
+}
+
+/// One provider's code for one spec.
+pub trait Implementation {
+    /// Proves it: nothing is timed before.
+    ///
+    /// # Errors
+    /// The first difference.
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError>;
+
+    /// Binds a planned cell to it.
     ///
     /// # Errors
     /// As of [`bind::bind`].
-    pub fn bind(
+    fn bind(
+        &self,
+        spec: &Spec,
+        planned: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        seed: u64,
+    ) -> Result<Box<dyn Prepared>, String>;
+
+    /// A cipher with this key.
+    ///
+    /// # Errors
+    /// As of [`Suite::key_setup`].
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error>;
+
+    /// The path that the code takes on this processor.
+    fn backend(&self) -> String;
+
+    /// What the time of the code depends on, where that is known.
+    fn timing(&self) -> Option<Timing>;
+}
+
+/// A suite of a library, as an [`Implementation`].
+pub struct Found<S> {
+    /// What takes keys.
+    pub suite: S,
+    /// The path that the code takes on this processor, as far as the library tells.
+    pub backend: String,
+}
+
+impl<S: Suite> Implementation for Found<S> {
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError> {
+        proof::prove_suite(spec, &self.suite)
+    }
+
+    fn bind(
         &self,
         spec: &Spec,
         planned: &PlannedCell,
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        match (self, planned.operation) {
-            (Self::BuiltIn, _) => bind::bind(spec, planned, payload, seed),
-            (Self::OpenSsl, Operation::Decrypt) => bind_to::<openssl::Decrypting>(spec, planned, payload, seed),
-            (Self::OpenSsl, _) => bind_to::<openssl::Encrypting>(spec, planned, payload, seed),
+        bind::bind(spec, &self.suite, planned, payload, seed)
+    }
+
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
+        Ok(Box::new(self.suite.key_setup(key, direction)?))
+    }
+
+    fn backend(&self) -> String {
+        self.backend.clone()
+    }
+
+    fn timing(&self) -> Option<Timing> {
+        None
+    }
+}
+
+/// A code of the catalogue, as an [`Implementation`].
+struct BuiltIn<S> {
+    code: &'static wattlock_ciphers::Code,
+    found: Found<S>,
+}
+
+impl<S: Suite> Implementation for BuiltIn<S> {
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError> {
+        proof::prove(spec, self.code)
+    }
+
+    fn bind(
+        &self,
+        spec: &Spec,
+        planned: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        seed: u64,
+    ) -> Result<Box<dyn Prepared>, String> {
+        self.found.bind(spec, planned, payload, seed)
+    }
+
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
+        self.found.key_setup(key, direction)
+    }
+
+    fn backend(&self) -> String {
+        self.found.backend()
+    }
+
+    fn timing(&self) -> Option<Timing> {
+        Some(self.code.timing)
+    }
+}
+
+struct OfCode(&'static wattlock_ciphers::Code);
+
+impl Visitor for OfCode {
+    type Output = Box<dyn Implementation>;
+
+    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
+        let found = Found { suite, backend: spec.backend(self.0).to_owned() };
+        Box::new(BuiltIn { code: self.0, found })
+    }
+}
+
+/// An implementation that was found, and whose it is.
+pub struct Offer {
+    /// The provider's name.
+    pub provider: String,
+    /// Version of the crate or of the library.
+    pub version: String,
+    /// File of the library and its hash; none of what is built in.
+    pub about: Option<About>,
+    /// The code.
+    pub code: Box<dyn Implementation>,
+}
+
+/// All providers there are: those that are built in and the libraries.
+pub struct Providers {
+    libraries: Vec<Box<dyn Library>>,
+    opened: RefCell<HashMap<String, Result<About, String>>>,
+}
+
+impl Providers {
+    /// The libraries that this program knows.
+    pub fn new() -> Self {
+        Self { libraries: vec![Box::new(openssl::OpenSsl)], opened: RefCell::default() }
+    }
+
+    /// Names of all providers: built in first.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for code in cards().iter().flat_map(|card| card.codes) {
+            if !names.iter().any(|name| name == code.provider) {
+                names.push(code.provider.to_owned());
+            }
         }
+        names.extend(self.libraries.iter().map(|library| library.name().to_owned()));
+        names
+    }
+
+    /// The provider's code for `spec`.
+    ///
+    /// # Errors
+    /// Which providers there are; why a library or its cipher can't be had, and how to get it.
+    pub fn find(&self, provider: &str, spec: &Spec) -> Result<Offer, String> {
+        if let Some(code) = spec.code(provider) {
+            let (provider, version) = (code.provider.to_owned(), code.version.to_owned());
+            return Ok(Offer { provider, version, about: None, code: spec.visit(code, OfCode(code)) });
+        }
+        let Some(library) = self.libraries.iter().find(|library| library.name() == provider) else {
+            let names = self.names();
+            return Err(if names.iter().any(|name| name == provider) {
+                format!("{spec}: {provider} has no such cipher")
+            } else {
+                format!("no provider {provider:?}; there are {}", names.join(", "))
+            });
+        };
+        let about = self.opened(&**library)?;
+        let code = library.find(spec).map_err(|error| format!("{spec}: {error}"))?;
+        Ok(Offer { provider: provider.to_owned(), version: about.version.clone(), about: Some(about), code })
+    }
+
+    /// What each provider says to `spec`: the codes that are built in, then every library, whether it has one or not.
+    pub fn offers(&self, spec: &Spec) -> Vec<(String, Result<Offer, String>)> {
+        let built_in = spec.card.codes.iter().map(|code| code.provider);
+        let names = built_in.chain(self.libraries.iter().map(|library| library.name()));
+        names.map(|name| (name.to_owned(), self.find(name, spec))).collect()
+    }
+
+    /// Why a library can't be opened; `None` where it can or where the name is none of a library.
+    pub fn absence(&self, provider: &str) -> Option<String> {
+        let library = self.libraries.iter().find(|library| library.name() == provider)?;
+        self.opened(&**library).err()
+    }
+
+    /// The library, opened; the first time in a child process, then in this one.
+    fn opened(&self, library: &dyn Library) -> Result<About, String> {
+        let known = self.opened.borrow().get(library.name()).cloned();
+        known.unwrap_or_else(|| {
+            let about = trial::in_a_child(library.name()).and_then(|()| library.open());
+            self.opened.borrow_mut().insert(library.name().to_owned(), about.clone());
+            about
+        })
+    }
+
+    /// Opens the library of the provider of this name in this process and uses it once; gives its version.
+    ///
+    /// # Errors
+    /// What failed.
+    pub fn open_here(&self, provider: &str) -> Result<String, String> {
+        let library = self.libraries.iter().find(|library| library.name() == provider);
+        let library = library.ok_or_else(|| format!("no provider {provider:?} with a library"))?;
+        let about = library.open()?;
+        let spec = listed().find_map(|spec| library.find(&spec).ok().map(|code| (spec, code)));
+        if let Some((spec, code)) = spec {
+            code.prove(&spec).map_err(|error| format!("{provider}: {spec}: {error}"))?;
+        }
+        Ok(about.version)
     }
 }

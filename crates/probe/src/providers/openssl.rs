@@ -6,13 +6,29 @@
 
 use std::sync::OnceLock;
 
-use wattlock_ciphers::{Cipher, Error, MAX_KEY_B, Mode, Spec};
+use wattlock_ciphers::{Cipher, Direction, Error, MAX_KEY_B, Mode, Spec, Suite};
 
 use super::libcrypto::{Context, Evp, Libcrypto};
-use super::trial;
+use super::{About, Found, Implementation, Library};
 
-/// The name under which the library goes here.
-pub const NAME: &str = "openssl";
+/// OpenSSL 3.
+pub struct OpenSsl;
+
+impl Library for OpenSsl {
+    fn name(&self) -> &str {
+        "openssl"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        Ok(About { version: library()?.version(), file: None, file_sha256: None })
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        let evp = evp(spec)?;
+        let suite = EvpSuite { spec: *spec, evp };
+        Ok(Box::new(Found { suite, backend: backend(spec, evp) }))
+    }
+}
 
 /// The files that may be the library, the likeliest first. Without a version only where the system allows it: macOS
 /// ends a program that asks for its own `libcrypto.dylib`.
@@ -101,38 +117,9 @@ fn fetch(spec: &Spec, name: &str) -> Result<Evp, String> {
     }
 }
 
-/// Whether the library has this cipher; it was opened in a process of its own before.
-///
-/// # Errors
-/// Why it can't be had, and how to get it.
-pub fn find(spec: &Spec) -> Result<(), String> {
-    static TRIED: OnceLock<Result<(), String>> = OnceLock::new();
-    TRIED.get_or_init(|| trial::in_a_child(NAME)).clone()?;
-    evp(spec).map(|_| ()).map_err(|error| format!("{spec}: {error}"))
-}
-
-/// Opens the library in this process and encrypts one message with it; gives its version.
-///
-/// # Errors
-/// What failed.
-pub fn open_here() -> Result<String, String> {
-    let spec = Spec::parse("aes128-cbc").map_err(|error| error.to_string())?;
-    evp(&spec)?;
-    let (key, iv, mut output) = ([0; 16], [0; 16], [0; 32]);
-    let mut cipher = Encrypting::key_setup(&spec, &key).map_err(|error| error.to_string())?;
-    cipher.encrypt(&iv, b"message", &mut output).map_err(|error| error.to_string())?;
-    library().map(Libcrypto::version)
-}
-
-/// The library's version; empty where it can't be opened.
-pub fn version() -> String {
-    library().map(Libcrypto::version).unwrap_or_default()
-}
-
 /// Which way the library goes on this processor, as far as it tells: for AES by the features that it found, for the
 /// others which of its providers answers.
-pub fn backend(spec: &Spec) -> String {
-    let Ok(evp) = evp(spec) else { return String::new() };
+fn backend(spec: &Spec, evp: &Evp) -> String {
     let provider = format!("{} provider", evp.provider());
     let path =
         library().ok().filter(|_| spec.card.family == "aes").and_then(|library| aes_path(&library.cpu_settings()));
@@ -162,28 +149,48 @@ fn aes_path(settings: &str) -> Option<&'static str> {
     (arm >> 2 & 1 == 1).then_some("armv8-aes")
 }
 
-/// An EVP cipher whose key setup is one for encryption.
-pub type Encrypting = Keyed<false>;
-/// An EVP cipher whose key setup is one for decryption.
-pub type Decrypting = Keyed<true>;
+/// A cipher of the library, ready to take keys.
+#[derive(Clone)]
+pub struct EvpSuite {
+    spec: Spec,
+    evp: &'static Evp,
+}
+
+impl Suite for EvpSuite {
+    type Cipher = Keyed;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
+        let Self { spec, evp } = *self;
+        if key.len() != spec.key_B() {
+            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: spec.key_bits });
+        }
+        let decrypts = direction == Direction::Decrypt;
+        let ready = evp.context(key, effective(&spec), decrypts)?;
+        let mut kept = [0; MAX_KEY_B];
+        kept[..key.len()].copy_from_slice(key);
+        Ok(Keyed { spec, evp, key: kept, decrypts, ready, other: None })
+    }
+}
 
 /// An EVP cipher with its key.
 ///
-/// * `DECRYPTS`: the direction of the context that the key setup makes. A block cipher's context of the other direction
-///   is made when it is first used, so that a timed key setup pays for one, as a program would.
-pub struct Keyed<const DECRYPTS: bool> {
+/// The key setup makes a context of its direction. A block cipher's context of the other direction is made when it is
+/// first used, so that a timed key setup pays for one, as a program would.
+pub struct Keyed {
     spec: Spec,
     evp: &'static Evp,
     key: [u8; MAX_KEY_B],
+    decrypts: bool,
     ready: Context,
     other: Option<Context>,
 }
 
-impl<const DECRYPTS: bool> Keyed<DECRYPTS> {
+impl Keyed {
     /// The context for a direction; a key stream has one for both.
     #[inline]
     fn context(&mut self, decrypts: bool) -> Result<&mut Context, Error> {
-        if decrypts == DECRYPTS || !self.chains() {
+        if decrypts == self.decrypts || !self.chains() {
             return Ok(&mut self.ready);
         }
         match &mut self.other {
@@ -228,19 +235,7 @@ impl<const DECRYPTS: bool> Keyed<DECRYPTS> {
     }
 }
 
-impl<const DECRYPTS: bool> Cipher for Keyed<DECRYPTS> {
-    #[inline]
-    fn key_setup(spec: &Spec, key: &[u8]) -> Result<Self, Error> {
-        if key.len() != spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: spec.key_bits });
-        }
-        let evp = evp(spec).map_err(|_| Error::Library { function: "EVP_CIPHER_fetch" })?;
-        let ready = evp.context(key, effective(spec), DECRYPTS)?;
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
-        Ok(Self { spec: *spec, evp, key: kept, ready, other: None })
-    }
-
+impl Cipher for Keyed {
     #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.message(false, iv, input, output)

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
-use wattlock_ciphers::{Cipher, Error, MAX_PADDING_B, Spec, Visitor};
+use wattlock_ciphers::{Direction, Error, MAX_PADDING_B, Mode, Spec};
 
 use super::{Failure, named, print};
+use crate::providers::Providers;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -19,12 +20,13 @@ pub const EXAMPLE: &str = "Examples:
 
 ECB and CBC pad by PKCS#7. The IV of CTR is the first counter block, big-endian over the whole block.
 The message is held in memory, at most 1 GiB of it. Nothing is written where anything is wrong.
-Nothing here authenticates: a changed ciphertext decrypts to a changed plaintext, often without an error.
+Seal gives the ciphertext followed by the tag; open takes both and writes nothing where the tag is wrong.
+Encrypt does not authenticate: a changed ciphertext decrypts to a changed plaintext, often without an error.
 
 Exit codes:
   2   usage
-  3   an unknown cipher
-  4   a key or an IV of the wrong length
+  3   an unknown cipher or provider
+  4   a key or an IV of the wrong length, a wrong tag
   5   a ciphertext that can't be decrypted
   9   standard output that can't be written
   10  an input that can't be read, or is too long";
@@ -34,7 +36,7 @@ const MOST_B: u64 = 1 << 30;
 /// The longest key file, and the longest first line of standard input that may be a key.
 const MOST_KEY_TEXT_B: u64 = 4096;
 
-/// Encrypts or decrypts standard input to standard output, raw bytes.
+/// Encrypts, decrypts, seals or opens standard input to standard output, raw bytes.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("where the key is").required(true).args(["key", "key_file"]))]
 pub struct Options {
@@ -43,25 +45,45 @@ pub struct Options {
     cipher: String,
     /// What is done.
     #[arg(long, value_enum)]
-    operation: Direction,
+    operation: Operation,
     /// The key in hex digits. Visible to others in the list of processes and in the shell's history: prefer --key-file.
     #[arg(long, value_name = "HEX")]
     key: Option<String>,
     /// A file that holds the key in hex digits; `-` takes it from the first line of standard input, the message follows.
     #[arg(long, value_name = "PATH")]
     key_file: Option<PathBuf>,
-    /// The IV in hex digits, for modes that have one.
+    /// The IV or nonce in hex digits, for ciphers that have one.
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
+    /// Associated data in hex digits, for seal and open.
+    #[arg(long, value_name = "HEX", default_value = "")]
+    aad: String,
+    /// Whose code; the first that is built in where none is named.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
 }
 
-/// Which way.
+/// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Direction {
+enum Operation {
     /// From plaintext to ciphertext.
     Encrypt,
     /// From ciphertext to plaintext.
     Decrypt,
+    /// From plaintext to ciphertext and tag.
+    Seal,
+    /// From ciphertext and tag to plaintext.
+    Open,
+}
+
+impl Operation {
+    fn is_backward(self) -> bool {
+        matches!(self, Self::Decrypt | Self::Open)
+    }
+
+    fn is_authenticated(self) -> bool {
+        matches!(self, Self::Seal | Self::Open)
+    }
 }
 
 /// Reads, applies, writes.
@@ -70,6 +92,12 @@ enum Direction {
 /// As the exit codes in [`EXAMPLE`] say.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let spec = named(&options.cipher)?;
+    fits(&spec, &options)?;
+    let first = spec.card.codes.first().map(|code| code.provider);
+    let provider = options.provider.as_deref().or(first).unwrap_or_default();
+    let offer = Providers::new().find(provider, &spec);
+    let code = offer.map_err(|error| Failure::new(3, error).hint("`wattlock-probe catalogue` lists all of them"))?.code;
+    let aad = from_hex("--aad", &options.aad)?;
     let mut input = io::stdin().lock();
     let key = key(&options, &mut input)?;
     let iv = match &options.iv {
@@ -80,13 +108,33 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
             return Err(Failure::new(4, message).hint(format!("--iv with {} hex digits", 2 * spec.iv_B())));
         }
     };
+    let direction = if options.operation.is_backward() { Direction::Decrypt } else { Direction::Encrypt };
     // Refused before a message is waited for.
-    spec.visit(Check { key: &key }).and_then(|()| iv_fits(&spec, &iv)).map_err(|error| refused(&spec, error))?;
+    let mut cipher = code.key_setup(&key, direction).map_err(|error| refused(&spec, error))?;
+    iv_fits(&spec, &iv).map_err(|error| refused(&spec, error))?;
     let message = message(&mut input, MOST_B)?;
-    let work = Apply { direction: options.operation, key: &key, iv: &iv, message: &message };
-    let result = spec.visit(work).map_err(|error| refused(&spec, error))?;
-    print(&result)?;
+    let mut output = vec![0; message.len() + MAX_PADDING_B];
+    let written = match options.operation {
+        Operation::Encrypt => cipher.encrypt(&iv, &message, &mut output),
+        Operation::Decrypt => cipher.decrypt(&iv, &message, &mut output),
+        Operation::Seal => cipher.seal(&iv, &aad, &message, &mut output),
+        Operation::Open => cipher.open(&iv, &aad, &message, &mut output),
+    };
+    print(&output[..written.map_err(|error| refused(&spec, error))?])?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what the cipher does not do.
+fn fits(spec: &Spec, options: &Options) -> Result<(), Failure> {
+    let is_aead = spec.card.mode == Mode::Aead;
+    if options.operation.is_authenticated() != is_aead {
+        let right = if is_aead { "seal or open" } else { "encrypt or decrypt" };
+        return Err(Failure::new(2, format!("{spec} has no such operation")).hint(format!("--operation {right}")));
+    }
+    if !options.aad.is_empty() && !is_aead {
+        return Err(Failure::new(2, format!("{spec} has no associated data")).hint("leave --aad out"));
+    }
+    Ok(())
 }
 
 fn key(options: &Options, input: &mut impl BufRead) -> Result<Vec<u8>, Failure> {
@@ -155,43 +203,11 @@ fn refused(spec: &Spec, error: Error) -> Failure {
             Failure::new(4, message).hint(format!("--iv with {} hex digits", 2 * right_B))
         }
         Error::NotWholeBlocks { .. } => Failure::new(5, message).hint("the ciphertext is cut, or of another cipher"),
+        Error::Forged => {
+            Failure::new(4, message).hint("nothing of it is written: the key, nonce and associated data of the sender")
+        }
         Error::BadPadding => Failure::new(5, message).hint("the key and the IV with which it was encrypted"),
         _ => Failure::new(5, message),
-    }
-}
-
-/// Whether the cipher takes the key.
-struct Check<'a> {
-    key: &'a [u8],
-}
-
-impl Visitor for Check<'_> {
-    type Output = Result<(), Error>;
-
-    fn visit<C: Cipher>(self, spec: &Spec) -> Self::Output {
-        C::key_setup(spec, self.key).map(|_| ())
-    }
-}
-
-struct Apply<'a> {
-    direction: Direction,
-    key: &'a [u8],
-    iv: &'a [u8],
-    message: &'a [u8],
-}
-
-impl Visitor for Apply<'_> {
-    type Output = Result<Vec<u8>, Error>;
-
-    fn visit<C: Cipher>(self, spec: &Spec) -> Self::Output {
-        let mut cipher = C::key_setup(spec, self.key)?;
-        let mut output = vec![0; self.message.len() + MAX_PADDING_B];
-        let written = match self.direction {
-            Direction::Encrypt => cipher.encrypt(self.iv, self.message, &mut output),
-            Direction::Decrypt => cipher.decrypt(self.iv, self.message, &mut output),
-        }?;
-        output.truncate(written);
-        Ok(output)
     }
 }
 

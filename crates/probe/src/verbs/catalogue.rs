@@ -1,117 +1,158 @@
 //! `wattlock-probe catalogue`: the ciphers that this program can measure.
 #![forbid(unsafe_code)]
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_ciphers::{Spec, listed, nearest};
 
-use super::Failure;
 use super::table::{Format, print_rows};
+use super::{Failure, known, named_or_listed};
+use crate::providers::{Offer, Providers};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
   wattlock-probe catalogue
-  wattlock-probe catalogue --cipher aes128-cbc rc5-32-12-128-ctr --format json";
+  wattlock-probe catalogue --provider openssl --missing
+  wattlock-probe catalogue --cipher aes128-cbc rc5-32-12-128-ctr --format json
+
+A row is a cipher of one provider. JSON and CSV hold the rows that are missing too, each with its reason; in JSON an
+unknown id is a row with its error, not a failure.
+
+Exit codes: 3 for an unknown cipher or provider.";
 
 const COLUMNS: &[&str] =
-    &["id", "key_bits", "block_bits", "iv_B", "rounds", "provider", "backend", "version", "timing", "proof"];
+    &["id", "provider", "version", "backend", "key_bits", "block_bits", "iv_B", "tag_bits", "rounds", "timing"];
+const MISSING_COLUMNS: &[&str] = &["id", "provider", "reason"];
 
-/// Lists the ciphers that can be measured, and how each is proven.
+/// Lists the ciphers that can be measured, by every provider that has them.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Only these ids; parameters beyond the listed ones are allowed, an unknown id gives a row with its error.
+    /// Only these ids; parameters beyond the listed ones are allowed.
     #[arg(long, value_name = "ID", num_args = 1..)]
     cipher: Vec<String>,
+    /// Only of these providers.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    provider: Vec<String>,
+    /// The rows that are missing, with the reason, in place of those that are there.
+    #[arg(long)]
+    missing: bool,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// One cipher, or why there is none.
+/// One cipher of one provider.
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Row {
-    Known(Box<Known>),
-    Unknown { id: String, error: String, nearest: Option<String> },
-}
-
-/// One cipher with its parameters.
-#[derive(Serialize)]
-struct Known {
+struct Row {
     id: String,
     card: &'static str,
     family: &'static str,
     mode: String,
-    provider: &'static str,
-    backend: &'static str,
-    version: &'static str,
+    provider: String,
+    available: bool,
+    /// Why it is not available.
+    reason: Option<String>,
+    version: Option<String>,
+    backend: Option<String>,
+    /// File of the library and its hash.
+    file: Option<String>,
+    file_sha256: Option<String>,
     key_bits: u16,
     effective_bits: u16,
     block_bits: u16,
     rounds: Option<u8>,
     iv_B: usize,
-    timing: String,
+    tag_bits: u16,
+    timing: Option<String>,
     proof: &'static str,
     source: &'static str,
 }
 
-impl Row {
-    fn of_id(id: &str) -> Self {
+/// A program that asks for many ids wants to hear of all of them.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonRow {
+    Known(Row),
+    Unknown { id: String, error: String, nearest: Option<String> },
+}
+
+fn known_and_unknown(ids: &[String]) -> (Vec<Spec>, Vec<JsonRow>) {
+    if ids.is_empty() {
+        return (listed().collect(), Vec::new());
+    }
+    let (mut specs, mut unknown) = (Vec::new(), Vec::new());
+    for id in ids {
         match Spec::parse(id) {
-            Ok(spec) => Self::of(&spec),
-            Err(error) => Self::Unknown {
-                id: id.to_owned(),
+            Ok(spec) => specs.push(spec),
+            Err(error) => unknown.push(JsonRow::Unknown {
+                id: id.clone(),
                 error: error.to_string(),
                 nearest: nearest(id).map(|spec| spec.to_string()),
-            },
+            }),
         }
     }
+    (specs, unknown)
+}
 
-    fn of(spec: &Spec) -> Self {
+impl Row {
+    fn of(spec: &Spec, provider: String, offer: Result<Offer, String>) -> Self {
         let card = spec.card;
-        Self::Known(Box::new(Known {
+        let (offer, reason) = match offer {
+            Ok(offer) => (Some(offer), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        let about = offer.as_ref().and_then(|offer| offer.about.clone());
+        Self {
             id: spec.to_string(),
             card: card.id,
             family: card.family,
             mode: card.mode.to_string(),
-            provider: card.provider,
-            backend: spec.backend(),
-            version: card.version,
+            provider,
+            available: reason.is_none(),
+            reason,
+            version: offer.as_ref().map(|offer| offer.version.clone()),
+            backend: offer.as_ref().map(|offer| offer.code.backend()),
+            file: about.as_ref().and_then(|about| about.file.clone()),
+            file_sha256: about.and_then(|about| about.file_sha256),
             key_bits: spec.key_bits,
             effective_bits: spec.effective_bits,
             block_bits: card.block_bits,
             rounds: spec.rounds,
             iv_B: spec.iv_B(),
-            timing: card.timing.to_string(),
+            tag_bits: card.tag_bits,
+            timing: offer.and_then(|offer| offer.code.timing()).map(|timing| timing.to_string()),
             proof: card.proof,
             source: card.source,
-        }))
+        }
     }
 }
 
-/// Prints the rows; an unknown id is a row, not a failure.
+/// Prints the rows.
 ///
 /// # Errors
-/// Standard output that can't be written.
+/// An unknown cipher or provider (3), standard output that can't be written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let rows: Vec<_> = if options.cipher.is_empty() {
-        listed().map(|spec| Row::of(&spec)).collect()
-    } else {
-        options.cipher.iter().map(|id| Row::of_id(id)).collect()
+    let providers = Providers::new();
+    known(&providers, &options.provider)?;
+    let mut rows = Vec::new();
+    let (specs, unknown) = match options.format {
+        Format::Json => known_and_unknown(&options.cipher),
+        _ => (named_or_listed(&options.cipher)?, Vec::new()),
     };
+    for spec in specs {
+        let offers = providers.offers(&spec).into_iter();
+        let offers = offers.filter(|(name, _)| options.provider.is_empty() || options.provider.contains(name));
+        rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
+    }
     if options.format == Format::Json {
+        let rows: Vec<_> = rows.into_iter().map(JsonRow::Known).chain(unknown).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (known, unknown): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| matches!(row, Row::Known(_)));
-    print_rows(&known, COLUMNS, options.format)?;
-    for row in unknown {
-        let Row::Unknown { id, error, nearest } = row else { continue };
-        let meant = nearest.map(|nearest| format!("; did you mean {nearest:?}?")).unwrap_or_default();
-        // Words that nobody reads are no reason to fail.
-        let _ = writeln!(io::stderr(), "warning: {id:?}: {error}{meant}");
+    if options.format == Format::Table {
+        rows.retain(|row| row.available != options.missing);
     }
+    print_rows(&rows, if options.missing { MISSING_COLUMNS } else { COLUMNS }, options.format)?;
     Ok(ExitCode::SUCCESS)
 }

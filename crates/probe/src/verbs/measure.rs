@@ -13,7 +13,7 @@ use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink,
 use super::Failure;
 use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
-use crate::providers;
+use crate::providers::{Implementation, Providers};
 use crate::records::{
     BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role,
     SCHEMA,
@@ -130,12 +130,19 @@ struct Bench {
     cells: Vec<Cell>,
     failures: Vec<FailureRecord>,
     bursts: Vec<u32>,
+    providers: Providers,
 }
 
 fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> {
     let mut clock = clock::real();
-    let mut bench =
-        Bench { bodies: Vec::new(), slots: Vec::new(), cells: Vec::new(), failures: Vec::new(), bursts: Vec::new() };
+    let mut bench = Bench {
+        bodies: Vec::new(),
+        slots: Vec::new(),
+        cells: Vec::new(),
+        failures: Vec::new(),
+        bursts: Vec::new(),
+        providers: Providers::new(),
+    };
     let mut proven = HashMap::new();
     for planned in &plan.cells {
         if let Err(error) = bench.add(plan, planned, &mut proven, &mut clock) {
@@ -144,7 +151,7 @@ fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> 
             bench.failures.push(failure);
         }
     }
-    let Bench { mut bodies, slots, cells, failures, mut bursts } = bench;
+    let Bench { mut bodies, slots, cells, failures, mut bursts, .. } = bench;
     bursts.extend((bursts.len()..LEAST_BURST_SAMPLES).filter_map(|_| burst_sample(&mut clock)));
     let quiet_ppm = quiet_level(bursts).into_iter().chain(plan.head.quiet_ppm).min();
     output.push(&Record::Header(Box::new(Header {
@@ -217,7 +224,7 @@ impl Bench {
         clock: &mut RealClock,
     ) -> Result<(), String> {
         let spec = Spec::parse(&planned.cipher).map_err(|error| error.to_string())?;
-        let implementation = providers::find(&planned.provider, &spec)?;
+        let offer = self.providers.find(&planned.provider, &spec)?;
         let twin = matches!(planned.role, Role::Copy | Role::KnownEffect);
         let reference = self.cells.iter().position(|cell| cell.planned.role == Role::Reference);
         let body = match (twin, reference) {
@@ -226,9 +233,10 @@ impl Bench {
             (false, _) => {
                 if planned.role != Role::Empty {
                     let proof = proven.entry(format!("{} {}", planned.provider, planned.cipher));
-                    proof.or_insert_with(|| implementation.prove(&spec)).clone()?;
+                    let prove = || offer.code.prove(&spec).map(|_| ()).map_err(|error| format!("{spec}: {error}"));
+                    proof.or_insert_with(prove).clone()?;
                 }
-                self.bodies.push(prepare(plan, planned, &spec, &implementation)?);
+                self.bodies.push(prepare(plan, planned, &spec, &*offer.code)?);
                 self.bodies.len() - 1
             }
         };
@@ -256,12 +264,12 @@ impl Bench {
             planned: planned.clone(),
             family: spec.card.family.to_owned(),
             mode: spec.card.mode.to_string(),
-            backend: implementation.backend(&spec),
-            version: implementation.version(&spec),
+            backend: offer.code.backend(),
+            version: offer.version,
             key_bits: spec.key_bits.into(),
             block_bits: spec.card.block_bits.into(),
             rounds: spec.rounds.map(u32::from),
-            tag_bits: None,
+            tag_bits: (spec.card.tag_bits > 0).then(|| spec.card.tag_bits.into()),
             calls,
             segments,
             segment_B: (segments > 1).then(|| prepared.offset(1)),
@@ -286,7 +294,7 @@ fn prepare(
     plan: &ReadPlan,
     planned: &PlannedCell,
     spec: &Spec,
-    implementation: &providers::Implementation,
+    code: &dyn Implementation,
 ) -> Result<Box<dyn Prepared>, String> {
     if planned.role == Role::Empty {
         return Ok(Box::new(Empty));
@@ -297,7 +305,7 @@ fn prepare(
             Some(Rc::clone(plan.data.get(label).ok_or_else(|| format!("the plan has no data line for {label:?}"))?))
         }
     };
-    implementation.bind(spec, planned, payload, plan.head.seed)
+    code.bind(spec, planned, payload, plan.head.seed)
 }
 
 /// Calls that fill a batch; a call that is longer than two batches is cut into segments that each fill about one.

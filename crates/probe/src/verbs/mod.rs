@@ -14,7 +14,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use wattlock_ciphers::{Spec, nearest};
+use wattlock_ciphers::{Spec, listed, nearest};
+
+use crate::providers::Providers;
 
 /// Why a verb gave up: what is wrong with which value, what to do, and the exit code.
 #[derive(Debug)]
@@ -80,4 +82,27 @@ pub fn named(id: &str) -> Result<Spec, Failure> {
         let hint = format!("{meant}`wattlock-probe catalogue` lists all of them");
         Failure::new(3, format!("cipher {id:?}: {error}")).hint(hint)
     })
+}
+
+/// The ciphers that `ids` name; all that are listed where it names none.
+///
+/// # Errors
+/// As of [`named`].
+pub fn named_or_listed(ids: &[String]) -> Result<Vec<Spec>, Failure> {
+    if ids.is_empty() { Ok(listed().collect()) } else { ids.iter().map(|id| named(id)).collect() }
+}
+
+/// Refuses a provider that there is not.
+///
+/// # Errors
+/// Code 3, with those that there are.
+pub fn known(providers: &Providers, names: &[String]) -> Result<(), Failure> {
+    let there_are = providers.names();
+    match names.iter().find(|name| !there_are.contains(name)) {
+        Some(name) => {
+            let hint = format!("there are {}", there_are.join(", "));
+            Err(Failure::new(3, format!("no provider {name:?}")).hint(hint))
+        }
+        None => Ok(()),
+    }
 }

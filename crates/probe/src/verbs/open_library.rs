@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use super::{Failure, print};
-use crate::providers;
+use crate::providers::{Providers, WORKS};
 
 /// Opens a library of the system and encrypts one message with it.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Options {
 /// # Errors
 /// That it can't be opened or does not work (11).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let version = providers::open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
-    print(format!("{} {} {version}\n", providers::WORKS, options.provider).as_bytes())?;
+    let version = Providers::new().open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
+    print(format!("{} {} {version}\n", WORKS, options.provider).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

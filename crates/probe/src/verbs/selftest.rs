@@ -1,30 +1,37 @@
-//! `wattlock-probe selftest`: every cipher against its proof.
+//! `wattlock-probe selftest`: every cipher of every provider against its proof.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wattlock_ciphers::{Spec, listed, proof};
+use wattlock_ciphers::Spec;
 
 use super::table::{Format, print_rows};
-use super::{Failure, named};
+use super::{Failure, known, named_or_listed};
+use crate::providers::{Offer, Providers};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
   wattlock-probe selftest
+  wattlock-probe selftest --provider openssl
   wattlock-probe selftest --cipher aes128-cbc --format json
 
-Exit codes: 1 where a cipher is not proven, 3 for an unknown cipher.";
+A library that is absent is a row that says why, and no failure.
+
+Exit codes: 1 where a cipher is not proven, 3 for an unknown cipher or provider.";
 
 const COLUMNS: &[&str] =
     &["cipher", "provider", "version", "backend", "proof", "vectors", "composed", "result", "detail"];
 
-/// Proves every cipher by its published vectors and by composition.
+/// Proves every cipher of every provider: by published vectors, by composition, against the built-in implementation.
 #[derive(clap::Args)]
 pub struct Options {
     /// Only these ids.
     #[arg(long, value_name = "ID", num_args = 1..)]
     cipher: Vec<String>,
+    /// Only of these providers.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    provider: Vec<String>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -38,16 +45,17 @@ enum Outcome {
     Right,
     /// It does not.
     Wrong,
-    /// Nothing was there to compare it with.
-    Unproven,
+    /// The library is not on this machine.
+    Absent,
 }
 
 #[derive(Serialize)]
 struct Row {
+    /// Empty in the row of an absent library.
     cipher: String,
-    provider: &'static str,
-    version: &'static str,
-    backend: &'static str,
+    provider: String,
+    version: Option<String>,
+    backend: Option<String>,
     /// `published`, `computed` or `composition`: the strongest of its proofs; null where it failed.
     proof: Option<&'static str>,
     /// Vectors that passed; of them were published.
@@ -59,28 +67,30 @@ struct Row {
 }
 
 impl Row {
-    fn of(spec: &Spec) -> Self {
-        let mut row = Self {
-            cipher: spec.to_string(),
-            provider: spec.card.provider,
-            version: spec.card.version,
-            backend: spec.backend(),
+    fn absent(provider: String, reason: String) -> Self {
+        Self {
+            cipher: String::new(),
+            provider,
+            version: None,
+            backend: None,
             proof: None,
             vectors: 0,
             published: 0,
             composed: false,
-            result: Outcome::Wrong,
-            detail: None,
-        };
-        match proof::prove(spec) {
-            Err(error) => row.detail = Some(error.to_string()),
-            Ok(proof) if proof.vectors == 0 && !proof.composed => {
-                row.result = Outcome::Unproven;
-                row.detail = Some("no vector and no composition to compare with".to_owned());
-            }
+            result: Outcome::Absent,
+            detail: Some(reason),
+        }
+    }
+
+    fn of(spec: &Spec, offer: &Offer) -> Self {
+        let mut row = Self::absent(offer.provider.clone(), String::new());
+        row.cipher = spec.to_string();
+        row.version = Some(offer.version.clone());
+        row.backend = Some(offer.code.backend());
+        match offer.code.prove(spec) {
+            Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error.to_string())),
             Ok(proof) => {
-                row.result = Outcome::Right;
-                row.proof = Some(proof.kind);
+                (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(proof.kind));
                 (row.vectors, row.published, row.composed) = (proof.vectors, proof.published, proof.composed);
             }
         }
@@ -88,18 +98,22 @@ impl Row {
     }
 }
 
-/// Prints a row a cipher; gives 1 where one is not right.
+/// Prints a row a cipher and provider; gives 1 where one is not right.
 ///
 /// # Errors
-/// An unknown cipher (3), standard output that can't be written.
+/// An unknown cipher or provider (3), standard output that can't be written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let specs: Vec<_> = if options.cipher.is_empty() {
-        listed().collect()
-    } else {
-        options.cipher.iter().map(|id| named(id)).collect::<Result<_, _>>()?
-    };
-    let rows: Vec<_> = specs.iter().map(Row::of).collect();
+    let providers = Providers::new();
+    known(&providers, &options.provider)?;
+    let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
+    let mut rows = Vec::new();
+    for spec in named_or_listed(&options.cipher)? {
+        let offers = providers.offers(&spec).into_iter().filter(|(name, _)| wanted(name));
+        rows.extend(offers.filter_map(|(_, offer)| offer.ok()).map(|offer| Row::of(&spec, &offer)));
+    }
+    let absent = providers.names().into_iter().filter(wanted);
+    rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));
     print_rows(&rows, COLUMNS, options.format)?;
-    let all_right = rows.iter().all(|row| row.result == Outcome::Right);
-    Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let wrong = rows.iter().any(|row| row.result == Outcome::Wrong);
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -1,11 +1,12 @@
 //! OpenSSL against the ciphers that are built in.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use wattlock_ciphers::{MAX_PADDING_B, Visitor, listed, proof};
+use wattlock_ciphers::{MAX_PADDING_B, listed, proof};
 use wattlock_engine::SplitMix64;
 
 use super::*;
 use crate::keys::bytes;
+use crate::providers::Providers;
 
 /// Drawn for each cipher: keys, IVs, lengths.
 const DRAWS: u32 = 40;
@@ -32,10 +33,9 @@ fn spec(id: &str) -> Spec {
 }
 
 /// What a cipher makes of a message: encrypted whole and in two parts, with the IV behind the first; decrypted so too.
-fn outcome<C: Cipher>(spec: &Spec, key: &[u8], iv: &[u8], message: &[u8]) -> [Vec<u8>; 5] {
+fn outcome(spec: &Spec, fresh: &dyn Fn() -> Box<dyn Cipher>, iv: &[u8], message: &[u8]) -> [Vec<u8>; 5] {
     let room = message.len() + MAX_PADDING_B;
     let [mut sealed, mut opened, mut parts, mut back] = [(); 4].map(|()| vec![0; room + MAX_PADDING_B]);
-    let fresh = || C::key_setup(spec, key).unwrap();
     let written = fresh().encrypt(iv, message, &mut sealed[..room]).unwrap();
     sealed.truncate(written);
     let length = fresh().decrypt(iv, &sealed, &mut opened).unwrap();
@@ -56,31 +56,24 @@ fn outcome<C: Cipher>(spec: &Spec, key: &[u8], iv: &[u8], message: &[u8]) -> [Ve
     [sealed, opened, parts, behind, chain]
 }
 
-struct BuiltIn<'a> {
-    key: &'a [u8],
-    iv: &'a [u8],
-    message: &'a [u8],
-}
-
-impl Visitor for BuiltIn<'_> {
-    type Output = [Vec<u8>; 5];
-
-    fn visit<C: Cipher>(self, spec: &Spec) -> Self::Output {
-        outcome::<C>(spec, self.key, self.iv, self.message)
-    }
+fn suite(spec: &Spec) -> EvpSuite {
+    EvpSuite { spec: *spec, evp: evp(spec).unwrap() }
 }
 
 #[test]
 fn openssl_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
-    let mut random = SplitMix64::new(3);
+    let (mut random, providers) = (SplitMix64::new(3), Providers::new());
     for spec in shared() {
         for draw in 0..DRAWS {
             let (key, iv) = (bytes(&mut random, spec.key_B()), bytes(&mut random, spec.iv_B()));
             let length = if draw < 20 { draw } else { random.below(5_000) };
             let message = bytes(&mut random, usize::try_from(length).unwrap());
-            let right = spec.visit(BuiltIn { key: &key, iv: &iv, message: &message });
-            assert_eq!(outcome::<Encrypting>(&spec, &key, &iv, &message), right, "{spec}, {length} bytes");
-            assert_eq!(outcome::<Decrypting>(&spec, &key, &iv, &message), right, "{spec}, {length} bytes");
+            let built_in = providers.find("rustcrypto", &spec).unwrap().code;
+            let right = outcome(&spec, &|| built_in.key_setup(&key, Direction::Encrypt).unwrap(), &iv, &message);
+            for direction in [Direction::Encrypt, Direction::Decrypt] {
+                let fresh = || Box::new(suite(&spec).key_setup(&key, direction).unwrap()) as Box<dyn Cipher>;
+                assert_eq!(outcome(&spec, &fresh, &iv, &message), right, "{spec}, {length} bytes");
+            }
             assert_eq!(right[1], message, "{spec}");
         }
     }
@@ -89,8 +82,8 @@ fn openssl_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
 #[test]
 fn every_cipher_that_openssl_has_passes_the_proof_of_its_card() {
     for spec in shared() {
-        let proof = proof::prove_with::<Encrypting>(&spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
-        assert_eq!(Ok(proof), proof::prove(&spec), "{spec}");
+        let proof = proof::prove_suite(&spec, &suite(&spec)).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        assert_eq!(Ok(proof), proof::prove(&spec, &spec.card.codes[0]), "{spec}");
     }
 }
 
@@ -99,25 +92,7 @@ fn a_cipher_that_is_another_one_fails_the_proof() {
     if shared().is_empty() {
         return println!("skipped: no library");
     }
-    struct Wrong(Encrypting);
-    impl Cipher for Wrong {
-        fn key_setup(_: &Spec, key: &[u8]) -> Result<Self, Error> {
-            Encrypting::key_setup(&spec("aes128-ctr"), key).map(Self)
-        }
-        fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-            self.0.encrypt(iv, input, output)
-        }
-        fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-            self.0.decrypt(iv, input, output)
-        }
-        fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-            self.0.encrypt_part(iv, input, output)
-        }
-        fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-            self.0.decrypt_part(iv, input, output)
-        }
-    }
-    assert!(proof::prove_with::<Wrong>(&spec("aes128-cbc")).is_err());
+    assert!(proof::prove_suite(&spec("aes128-cbc"), &suite(&spec("aes128-ctr"))).is_err());
 }
 
 #[test]
@@ -127,7 +102,7 @@ fn rc2_knows_its_effective_bits() {
         return println!("skipped: {error}");
     }
     for spec in specs {
-        assert!(proof::prove_with::<Encrypting>(&spec).is_ok(), "{spec}");
+        assert!(proof::prove_suite(&spec, &suite(&spec)).is_ok(), "{spec}");
     }
 }
 
@@ -140,10 +115,10 @@ fn what_does_not_fit_is_refused_before_the_library_sees_it() {
     let refusal = |result: Result<usize, Error>| result.unwrap_err();
     let cbc = spec("aes128-cbc");
     assert!(matches!(
-        Encrypting::key_setup(&cbc, &key[1..]).err(),
+        suite(&cbc).key_setup(&key[1..], Direction::Encrypt).err(),
         Some(Error::WrongKeyLength { given_bits: 120, .. })
     ));
-    let mut cipher = Encrypting::key_setup(&cbc, &key).unwrap();
+    let mut cipher = suite(&cbc).key_setup(&key, Direction::Encrypt).unwrap();
     assert_eq!(refusal(cipher.encrypt(&iv[1..], &[], &mut output)), Error::WrongIvLength { given_B: 15, right_B: 16 });
     let small = Error::OutputTooSmall { given_B: 31, needed_B: 32 };
     assert_eq!(refusal(cipher.encrypt(&iv, &[0; 16], &mut output[..31])), small);
