@@ -5,16 +5,18 @@ PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
 VECTORS := $(wildcard python/wattlock/data/vectors/*)
 NO_STD := -p wattlock-ciphers -p wattlock-engine
-BARE_TARGETS := thumbv6m-none-eabi wasm32-unknown-unknown
+BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
+# Each family alone, as a firmware takes it.
+FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
 
 # No card here is of another laptop's or board's core: there the joules stay empty until a card is named.
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench setup dev clean help
+.PHONY: run test check advisories bench bench-ciphers setup dev clean help
 
 help: ## list these rules
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 run: setup ## set up, then weigh the papers' ciphers on this machine and write the report
 	$(VENV)/bin/wattlock run first-look $(ENERGY)
@@ -38,12 +40,22 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
 	@for target in $(BARE_TARGETS); do \
 		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
-			echo "cargo build $(NO_STD) --target $$target"; cargo build --locked $(NO_STD) --target $$target || exit 1; \
+			echo "cargo build $(NO_STD) --target $$target"; cargo build --profile bare --locked $(NO_STD) --target $$target || exit 1; \
 		else echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; fi; \
 	done
+	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(firstword $(BARE_TARGETS))" ]; then \
+		for family in $(FAMILIES); do \
+			echo "cargo check -p wattlock-ciphers --no-default-features --features $$family"; \
+			cargo check --quiet --locked -p wattlock-ciphers --no-default-features --features $$family \
+				--target $(firstword $(BARE_TARGETS)) || exit 1; \
+		done; \
+	fi
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories
+
+bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
+	$(VENV)/bin/python benchmarks/ciphers.py
 
 bench: setup ## compare with `openssl speed` and criterion, in shuffled order
 	$(VENV)/bin/python benchmarks/against_peers.py

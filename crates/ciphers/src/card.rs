@@ -1,4 +1,5 @@
 //! What a card holds: data only.
+#![forbid(unsafe_code)]
 
 use core::fmt;
 
@@ -31,8 +32,6 @@ pub struct Card {
     pub iv_bits: u16,
     /// Bits of the tag; 0 where nothing authenticates.
     pub tag_bits: u16,
-    /// How an implementation is shown to be right.
-    pub proof: &'static str,
     /// Where the cipher is defined.
     pub source: &'static str,
     /// The implementations that are built in; the first is the one that others are held against.
@@ -46,6 +45,55 @@ pub(crate) type Definition = fn(&[u8], &[u8], &[u8], &mut [u8]);
 
 /// The provider of the crates that RustCrypto keeps.
 pub(crate) const RUSTCRYPTO: &str = "rustcrypto";
+
+/// The provider of what is written here.
+pub(crate) const OURS: &str = "wattlock";
+
+/// The version of what is written here.
+pub(crate) const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The five modes of a block cipher, from the card of the family.
+///
+/// * The card, the name before the mode, how ids begin, the ids that are listed, without their modes.
+macro_rules! five_modes {
+    ($card:expr, $name:literal, [$($template:literal),+], [$($listed:literal),+ $(,)?]) => {{
+        use crate::card::{Card, Mode};
+        const OF: Card = $card;
+        [
+            Card { id: concat!($name, "-cbc"), mode: Mode::Cbc, templates: &[$(concat!($template, "-cbc")),+],
+                listed: &[$(concat!($listed, "-cbc")),+], ..OF },
+            Card { id: concat!($name, "-ctr"), mode: Mode::Ctr, templates: &[$(concat!($template, "-ctr")),+],
+                listed: &[$(concat!($listed, "-ctr")),+], ..OF },
+            Card { id: concat!($name, "-ecb"), mode: Mode::Ecb, templates: &[$(concat!($template, "-ecb")),+],
+                listed: &[$(concat!($listed, "-ecb")),+], iv_bits: 0, ..OF },
+            Card { id: concat!($name, "-cfb"), mode: Mode::Cfb, templates: &[$(concat!($template, "-cfb")),+],
+                listed: &[$(concat!($listed, "-cfb")),+], ..OF },
+            Card { id: concat!($name, "-ofb"), mode: Mode::Ofb, templates: &[$(concat!($template, "-ofb")),+],
+                listed: &[$(concat!($listed, "-ofb")),+], ..OF },
+        ]
+    }};
+}
+pub(crate) use five_modes;
+
+/// What a family's card starts from; its file says the rest.
+pub(crate) const BLANK: Card = Card {
+    id: "",
+    family: "",
+    mode: Mode::Ecb,
+    templates: &[],
+    listed: &[],
+    key_bits: Sizes::only(128),
+    effective_bits: None,
+    rounds: None,
+    full_rounds: None,
+    block_bits: 128,
+    iv_bits: 128,
+    tag_bits: 0,
+    source: "",
+    codes: &[],
+    definition: None,
+    vectors: "",
+};
 
 /// One implementation of a card that is built in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +122,7 @@ impl Eq for Card {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Aes,
+    AesSoft,
     Des,
     TripleDes,
     TripleDesTwoKey,
@@ -82,6 +131,20 @@ pub(crate) enum Algorithm {
     Rc5,
     Rc6,
     Blowfish,
+    Cast,
+    Idea,
+    Tea,
+    Xtea,
+    Camellia,
+    Twofish,
+    Serpent,
+    Sm4,
+    Speck,
+    Present,
+    ChaCha20,
+    Salsa20,
+    Xor,
+    Null,
 }
 
 /// How blocks become a message (NIST SP 800-38A, RFC 5116).
@@ -126,6 +189,8 @@ pub enum Timing {
     Constant,
     /// On the cache: tables are read at places that the key and the data choose.
     TableLookups,
+    /// On the data: other operations are carried out for some values.
+    Branches,
     /// On the processor: constant where a rotation by any amount takes the same time, as on the usual 32- and 64-bit ones.
     DataRotations,
 }
@@ -135,6 +200,7 @@ impl fmt::Display for Timing {
         f.pad(match self {
             Timing::Constant => "constant",
             Timing::TableLookups => "table lookups",
+            Timing::Branches => "branches",
             Timing::DataRotations => "data-dependent rotations",
         })
     }

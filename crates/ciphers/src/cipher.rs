@@ -1,4 +1,5 @@
 //! What a timed loop calls: a cipher with its key, and what takes keys.
+#![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
 

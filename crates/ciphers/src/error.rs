@@ -1,4 +1,5 @@
 //! What can be wrong with an id, a key, an IV or a message.
+#![forbid(unsafe_code)]
 
 use crate::Sizes;
 use core::fmt;

@@ -1,10 +1,12 @@
 //! RC4: a key stream, keys of 1 to 256 bytes.
+#![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
+use ::cipher::{KeyInit, StreamCipher};
+
+use crate::card::{Algorithm, BLANK, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
 use crate::cipher::{BuiltIn, Cipher};
 use crate::modes::{beside, check_key, no_iv, wrong_key};
 use crate::{Error, Spec};
-use ::cipher::{KeyInit, StreamCipher};
 
 const CODE: Code = Code {
     provider: RUSTCRYPTO,
@@ -14,25 +16,21 @@ const CODE: Code = Code {
     algorithm: Algorithm::Rc4,
 };
 
-pub(crate) static RC4: Card = Card {
+pub(crate) static CARDS: [Card; 1] = [Card {
     id: "rc4",
     family: "rc4",
     mode: Mode::Stream,
     templates: &["rc4-{key}"],
     listed: &["rc4-40", "rc4-64", "rc4-104", "rc4-128", "rc4-256"],
     key_bits: Sizes::every(8, 8, 2048),
-    effective_bits: None,
-    rounds: None,
-    full_rounds: None,
     block_bits: 8,
     iv_bits: 0,
-    tag_bits: 0,
-    proof: "published vectors of seven key lengths from 40 to 256 bits (RFC 6229), computed with pycryptodome of 104 and 2048; every length compared with the definition, byte by byte",
     source: "RFC 6229, 2011; RFC 7465, 2015",
     codes: &[CODE],
     definition: Some(by_definition),
     vectors: include_str!("../../../python/wattlock/data/vectors/rc4.txt"),
-};
+    ..BLANK
+}];
 
 /// The key stream and where it stands; encrypting and decrypting are one thing.
 pub(crate) struct KeyStream(::rc4::Rc4);

@@ -1,9 +1,14 @@
 //! A cipher with its parameters, and the ids that name it.
+#![forbid(unsafe_code)]
 
+#[cfg(feature = "aes-soft")]
+use crate::aes_soft::{Soft128, Soft192, Soft256};
 use crate::card::Algorithm;
 use crate::cipher::{BuiltIn, Keyed};
-use crate::modes::{Cbc, Ctr, Ecb, Primitive};
+use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
 use crate::{Card, Code, Error, Mode, Suite, cards};
+#[cfg(feature = "rc6")]
+use ::cipher::consts::{U8, U12, U16, U20, U24};
 use core::fmt;
 
 /// A cipher with its parameters: what an id names. Printed, it is the id.
@@ -35,7 +40,7 @@ impl Spec {
     /// # Errors
     /// [`Error::UnknownCipher`]; where only a number is wrong, the error that says the right ones.
     pub fn parse(id: &str) -> Result<Self, Error> {
-        cards().iter().find_map(|card| Self::of_card(card, id)).unwrap_or(Err(Error::UnknownCipher))
+        cards().find_map(|card| Self::of_card(card, id)).unwrap_or(Err(Error::UnknownCipher))
     }
 
     /// What `id` names if it is written as the card's ids are; `None` where it is not.
@@ -93,7 +98,9 @@ impl Spec {
     /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, `portable` for a crate that has one way only.
     pub fn backend(&self, code: &Code) -> &'static str {
         match code.algorithm {
+            #[cfg(feature = "aes")]
             Algorithm::Aes => crate::aes::backend(),
+            Algorithm::AesSoft => "fixsliced",
             _ => "portable",
         }
     }
@@ -102,22 +109,99 @@ impl Spec {
     #[inline]
     pub fn visit<V: Visitor>(&self, code: &Code, visitor: V) -> V::Output {
         match (code.algorithm, self.key_bits, self.rounds) {
-            (Algorithm::Aes, 128, _) => self.visit_mode::<::aes::Aes128, V>(visitor),
-            (Algorithm::Aes, 192, _) => self.visit_mode::<::aes::Aes192, V>(visitor),
-            (Algorithm::Aes, ..) => self.visit_mode::<::aes::Aes256, V>(visitor),
+            #[cfg(feature = "aes")]
+            (Algorithm::Aes, ..) => self.visit_by_key::<::aes::Aes128, ::aes::Aes192, ::aes::Aes256, V>(visitor),
+            #[cfg(feature = "aes-soft")]
+            (Algorithm::AesSoft, ..) => self.visit_by_key::<Soft128, Soft192, Soft256, V>(visitor),
+            #[cfg(feature = "des")]
             (Algorithm::Des, ..) => self.visit_mode::<::des::Des, V>(visitor),
+            #[cfg(feature = "des")]
             (Algorithm::TripleDes, ..) => self.visit_mode::<::des::TdesEde3, V>(visitor),
+            #[cfg(feature = "des")]
             (Algorithm::TripleDesTwoKey, ..) => self.visit_mode::<::des::TdesEde2, V>(visitor),
+            #[cfg(feature = "rc2")]
             (Algorithm::Rc2, ..) => self.visit_mode::<::rc2::Rc2, V>(visitor),
+            #[cfg(feature = "rc4")]
             (Algorithm::Rc4, ..) => self.visit_built_in::<crate::rc4::KeyStream, V>(visitor),
+            #[cfg(feature = "rc5")]
             (Algorithm::Rc5, _, Some(8)) => self.visit_mode::<crate::rc5::Rounds8, V>(visitor),
+            #[cfg(feature = "rc5")]
             (Algorithm::Rc5, _, Some(12)) => self.visit_mode::<crate::rc5::Rounds12, V>(visitor),
+            #[cfg(feature = "rc5")]
             (Algorithm::Rc5, _, Some(16)) => self.visit_mode::<crate::rc5::Rounds16, V>(visitor),
-            (Algorithm::Rc5, ..) => self.visit_mode::<crate::rc5::Rounds20, V>(visitor),
-            (Algorithm::Rc6, 128, _) => self.visit_mode::<crate::rc6::Key128, V>(visitor),
-            (Algorithm::Rc6, 192, _) => self.visit_mode::<crate::rc6::Key192, V>(visitor),
-            (Algorithm::Rc6, ..) => self.visit_mode::<crate::rc6::Key256, V>(visitor),
-            (Algorithm::Blowfish, ..) => self.visit_mode::<crate::blowfish::Blowfish, V>(visitor),
+            #[cfg(feature = "rc5")]
+            (Algorithm::Rc5, _, Some(20)) => self.visit_mode::<crate::rc5::Rounds20, V>(visitor),
+            #[cfg(feature = "rc5")]
+            (Algorithm::Rc5, _, Some(24)) => self.visit_mode::<crate::rc5::Rounds24, V>(visitor),
+            #[cfg(feature = "rc5")]
+            (Algorithm::Rc5, ..) => self.visit_mode::<crate::rc5::Rounds28, V>(visitor),
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6, _, Some(8)) => {
+                self.visit_by_key::<crate::rc6::Key128<U8>, crate::rc6::Key192<U8>, crate::rc6::Key256<U8>, V>(visitor)
+            }
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6, _, Some(12)) => self
+                .visit_by_key::<crate::rc6::Key128<U12>, crate::rc6::Key192<U12>, crate::rc6::Key256<U12>, V>(visitor),
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6, _, Some(16)) => self
+                .visit_by_key::<crate::rc6::Key128<U16>, crate::rc6::Key192<U16>, crate::rc6::Key256<U16>, V>(visitor),
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6, _, Some(20)) => self
+                .visit_by_key::<crate::rc6::Key128<U20>, crate::rc6::Key192<U20>, crate::rc6::Key256<U20>, V>(visitor),
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6, ..) => self
+                .visit_by_key::<crate::rc6::Key128<U24>, crate::rc6::Key192<U24>, crate::rc6::Key256<U24>, V>(visitor),
+            #[cfg(feature = "blowfish")]
+            (Algorithm::Blowfish, ..) => self.visit_mode::<::blowfish::Blowfish, V>(visitor),
+            #[cfg(feature = "cast")]
+            (Algorithm::Cast, ..) => self.visit_mode::<::cast5::Cast5, V>(visitor),
+            #[cfg(feature = "idea")]
+            (Algorithm::Idea, ..) => self.visit_mode::<::idea::Idea, V>(visitor),
+            #[cfg(feature = "tea")]
+            (Algorithm::Tea, ..) => self.visit_mode::<crate::tea::Tea, V>(visitor),
+            #[cfg(feature = "tea")]
+            (Algorithm::Xtea, ..) => self.visit_mode::<crate::tea::Xtea, V>(visitor),
+            #[cfg(feature = "camellia")]
+            (Algorithm::Camellia, ..) => self
+                .visit_by_key::<::camellia::Camellia128, ::camellia::Camellia192, ::camellia::Camellia256, V>(visitor),
+            #[cfg(feature = "twofish")]
+            (Algorithm::Twofish, ..) => self.visit_mode::<::twofish::Twofish, V>(visitor),
+            #[cfg(feature = "serpent")]
+            (Algorithm::Serpent, ..) => self.visit_mode::<::serpent::Serpent, V>(visitor),
+            #[cfg(feature = "sm4")]
+            (Algorithm::Sm4, ..) => self.visit_mode::<::sm4::Sm4, V>(visitor),
+            #[cfg(feature = "speck")]
+            (Algorithm::Speck, 96, _) => self.visit_mode::<::speck_cipher::Speck64_96, V>(visitor),
+            #[cfg(feature = "speck")]
+            (Algorithm::Speck, 128, _) if self.card.block_bits == 64 => {
+                self.visit_mode::<::speck_cipher::Speck64_128, V>(visitor)
+            }
+            #[cfg(feature = "speck")]
+            (Algorithm::Speck, 128, _) => self.visit_mode::<::speck_cipher::Speck128_128, V>(visitor),
+            #[cfg(feature = "speck")]
+            (Algorithm::Speck, 192, _) => self.visit_mode::<::speck_cipher::Speck128_192, V>(visitor),
+            #[cfg(feature = "speck")]
+            (Algorithm::Speck, ..) => self.visit_mode::<::speck_cipher::Speck128_256, V>(visitor),
+            #[cfg(feature = "present")]
+            (Algorithm::Present, ..) => self.visit_mode::<crate::present::Present, V>(visitor),
+            #[cfg(feature = "chacha20")]
+            (Algorithm::ChaCha20, ..) => {
+                self.visit_built_in::<crate::streams::Nonced<::chacha20::ChaCha20>, V>(visitor)
+            }
+            #[cfg(feature = "salsa20")]
+            (Algorithm::Salsa20, ..) => self.visit_built_in::<crate::streams::Nonced<::salsa20::Salsa20>, V>(visitor),
+            (Algorithm::Xor, ..) => self.visit_built_in::<crate::baselines::Xor, V>(visitor),
+            _ => self.visit_built_in::<crate::baselines::Null, V>(visitor),
+        }
+    }
+
+    /// Keys of 128, 192 and 256 bits that are types of their own.
+    #[inline]
+    fn visit_by_key<A: Primitive, B: Primitive, C: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
+        match self.key_bits {
+            128 => self.visit_mode::<A, V>(visitor),
+            192 => self.visit_mode::<B, V>(visitor),
+            _ => self.visit_mode::<C, V>(visitor),
         }
     }
 
@@ -126,6 +210,8 @@ impl Spec {
         match self.card.mode {
             Mode::Ecb => self.visit_built_in::<Ecb<P>, V>(visitor),
             Mode::Cbc => self.visit_built_in::<Cbc<P>, V>(visitor),
+            Mode::Cfb => self.visit_built_in::<Cfb<P>, V>(visitor),
+            Mode::Ofb => self.visit_built_in::<Ofb<P>, V>(visitor),
             _ => self.visit_built_in::<Ctr<P>, V>(visitor),
         }
     }
@@ -137,8 +223,8 @@ impl Spec {
 
     /// The same key and the same rounds, each block by itself; `None` for a stream cipher and an AEAD.
     pub(crate) fn in_ecb(&self) -> Option<Self> {
-        let ecb = |card: &&&'static Card| card.family == self.card.family && card.mode == Mode::Ecb;
-        cards().iter().find(ecb).map(|card| Self { card, ..*self })
+        let ecb = |card: &&'static Card| card.family == self.card.family && card.mode == Mode::Ecb;
+        cards().find(ecb).map(|card| Self { card, ..*self })
     }
 }
 
@@ -202,7 +288,7 @@ fn first_number(template: &str) -> Option<(&str, &str, &str)> {
 
 /// The specs that a catalogue prints, in the order of the cards.
 pub fn listed() -> impl Iterator<Item = Spec> {
-    cards().iter().flat_map(|card| card.listed.iter().filter_map(|id| Spec::of_card(card, id)?.ok()))
+    cards().flat_map(|card| card.listed.iter().filter_map(move |id| Spec::of_card(card, id)?.ok()))
 }
 
 /// The listed spec whose id is least far from `id`, for "did you mean"; `None` where nothing is near.
@@ -211,7 +297,7 @@ pub fn listed() -> impl Iterator<Item = Spec> {
 pub fn nearest(id: &str) -> Option<Spec> {
     let near = id.len().div_ceil(2);
     let mut best: Option<(usize, &str)> = None;
-    for candidate in cards().iter().flat_map(|card| card.listed) {
+    for candidate in cards().flat_map(|card| card.listed) {
         let distance = edits(id, candidate);
         if distance <= near && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));

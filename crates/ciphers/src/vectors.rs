@@ -1,6 +1,7 @@
 //! The text in which test vectors are kept: blocks of `name value` lines, an empty line between two blocks.
 //!
 //! `# source:` says where the blocks after it come from; other lines that start with `#` are comments.
+#![forbid(unsafe_code)]
 
 /// One block of the text. The texts and the key are hexadecimal still.
 #[derive(Default)]
@@ -19,7 +20,12 @@ pub(crate) struct Vector<'t> {
     pub(crate) ciphertext: &'t str,
 }
 
-impl Vector<'_> {
+impl<'t> Vector<'t> {
+    /// Where it comes from.
+    pub(crate) fn source(&self) -> &'t str {
+        self.source
+    }
+
     /// Whether somebody published it as it stands, rather than an implementation computed it.
     pub(crate) fn is_published(&self) -> bool {
         !self.source.starts_with("computed")

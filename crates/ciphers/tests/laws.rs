@@ -3,6 +3,8 @@
 
 use wattlock_ciphers::{Cipher, Direction, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Suite, Visitor, listed};
 
+/// All lengths up to more than 16 blocks, then some: wider paths take at most 64 blocks at once.
+const ALL_TO_B: usize = 600;
 const LONGEST_B: usize = 4096;
 
 /// Bytes that look random and are the same each time.
@@ -68,12 +70,19 @@ fn setup(spec: &Spec, fresh: &Fresh) -> Box<dyn Cipher> {
     fresh(&key(spec)).unwrap_or_else(|error| panic!("{spec}: {error}"))
 }
 
+/// Whether a message may be given in parts: an IV can say where it stands.
+fn goes_on(cipher: &mut dyn Cipher, spec: &Spec) -> bool {
+    let goes_on = cipher.encrypt_part(&mut iv(spec), &[], &mut []) != Err(Error::NoSuchOperation);
+    assert!(goes_on || spec.card.mode == Mode::Stream, "{spec}");
+    goes_on
+}
+
 fn comes_back(spec: &Spec, fresh: &Fresh) {
     let (iv, text) = (iv(spec), noise(LONGEST_B, 3));
     let mut sealed = vec![0; LONGEST_B + MAX_PADDING_B];
     let mut back = sealed.clone();
     let (mut sender, mut receiver) = (setup(spec, fresh), setup(spec, fresh));
-    for length_B in 0..=LONGEST_B {
+    for length_B in (0..=ALL_TO_B).chain((ALL_TO_B..=LONGEST_B).step_by(61)) {
         let text = &text[..length_B];
         let written_B = sender.encrypt(&iv, text, &mut sealed).unwrap();
         assert_eq!(written_B, padded_B(spec, length_B), "{spec}");
@@ -82,7 +91,7 @@ fn comes_back(spec: &Spec, fresh: &Fresh) {
     }
 }
 
-mod a_message_of_any_length_to_4096_comes_back {
+mod a_message_of_any_length_comes_back {
     use super::*;
 
     #[test]
@@ -108,7 +117,8 @@ mod a_message_of_any_length_to_4096_comes_back {
 
 fn refuses_wrong_keys(spec: &Spec, fresh: &Fresh) {
     let right_bits = spec.key_bits;
-    for given_B in [0, spec.key_B() - 1, spec.key_B() + 1, spec.key_B() * 2, 1000] {
+    let wrong_B = [0, spec.key_B().wrapping_sub(1), spec.key_B() + 1, spec.key_B() * 2, 1000];
+    for given_B in wrong_B.into_iter().filter(|given_B| *given_B <= 1000 && *given_B != spec.key_B()) {
         let error = fresh(&vec![0; given_B]).err();
         assert_eq!(error, Some(Error::WrongKeyLength { given_bits: given_B * 8, right_bits }), "{spec}");
     }
@@ -129,8 +139,10 @@ fn refuses_wrong_ivs(spec: &Spec, fresh: &Fresh) {
         let (mut iv, wrong) = (vec![0; given_B], Error::WrongIvLength { given_B, right_B });
         assert_eq!(cipher.encrypt(&iv, &text, &mut output), Err(wrong), "{spec}");
         assert_eq!(cipher.decrypt(&iv, &text, &mut output), Err(wrong), "{spec}");
-        assert_eq!(cipher.encrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
-        assert_eq!(cipher.decrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
+        if goes_on(&mut *cipher, spec) {
+            assert_eq!(cipher.encrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
+            assert_eq!(cipher.decrypt_part(&mut iv, &text, &mut output), Err(wrong), "{spec}");
+        }
     }
 }
 
@@ -140,6 +152,9 @@ fn an_iv_of_the_wrong_length_is_refused_with_the_right_one() {
 }
 
 fn parts_make_the_whole(spec: &Spec, fresh: &Fresh) {
+    if !goes_on(&mut *setup(spec, fresh), spec) {
+        return;
+    }
     let cut_B = if pads(spec) { 0 } else { 5 };
     let text = noise(90 * 16 - cut_B, 4);
     let mut whole = vec![0; text.len() + MAX_PADDING_B];
@@ -203,8 +218,10 @@ fn refuses_small_outputs(spec: &Spec, fresh: &Fresh) {
     let mut output = vec![0; needed_B];
     assert_eq!(cipher.encrypt(&iv(spec), &text, &mut output[1..]), too_small(needed_B), "{spec}");
     assert_eq!(cipher.decrypt(&iv(spec), &text, &mut output[..31]), too_small(32), "{spec}");
-    let part = cipher.encrypt_part(&mut iv(spec), &text, &mut output[..31]);
-    assert_eq!(part.map(|()| 0), too_small(32), "{spec}");
+    if goes_on(&mut *cipher, spec) {
+        let part = cipher.encrypt_part(&mut iv(spec), &text, &mut output[..31]);
+        assert_eq!(part.map(|()| 0), too_small(32), "{spec}");
+    }
     assert_eq!(cipher.encrypt(&iv(spec), &text, &mut output), Ok(needed_B), "{spec}");
 }
 

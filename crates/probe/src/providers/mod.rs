@@ -188,7 +188,7 @@ impl Providers {
     /// Names of all providers: built in first.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for code in cards().iter().flat_map(|card| card.codes) {
+        for code in cards().flat_map(|card| card.codes) {
             if !names.iter().any(|name| name == code.provider) {
                 names.push(code.provider.to_owned());
             }

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wattlock_ciphers::{Spec, listed, nearest};
+use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
 
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed};
@@ -65,7 +65,7 @@ struct Row {
     iv_B: usize,
     tag_bits: u16,
     timing: Option<String>,
-    proof: &'static str,
+    proof: String,
     source: &'static str,
 }
 
@@ -73,7 +73,7 @@ struct Row {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonRow {
-    Known(Row),
+    Known(Box<Row>),
     Unknown { id: String, error: String, nearest: Option<String> },
 }
 
@@ -122,10 +122,24 @@ impl Row {
             iv_B: spec.iv_B(),
             tag_bits: card.tag_bits,
             timing: offer.and_then(|offer| offer.code.timing()).map(|timing| timing.to_string()),
-            proof: card.proof,
+            proof: proven_by(spec),
             source: card.source,
         }
     }
+}
+
+/// The sources of its vectors, and what stands beside them.
+fn proven_by(spec: &Spec) -> String {
+    let mut sources: Vec<&str> = Vec::new();
+    for source in proof::sources(spec) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    if spec.card.mode != Mode::Aead {
+        sources.push("compared block by block with its definition");
+    }
+    sources.join("; ")
 }
 
 /// Prints the rows.
@@ -146,7 +160,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
     }
     if options.format == Format::Json {
-        let rows: Vec<_> = rows.into_iter().map(JsonRow::Known).chain(unknown).collect();
+        let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;
         return Ok(ExitCode::SUCCESS);
     }

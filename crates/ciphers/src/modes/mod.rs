@@ -1,7 +1,12 @@
-//! ECB, CBC and CTR around any block cipher (NIST SP 800-38A; padding RFC 5652, 6.3).
+//! ECB, CBC, CTR, CFB and OFB around any block cipher (NIST SP 800-38A; padding RFC 5652, 6.3).
 //!
-//! The modes are RustCrypto's, built around a reference to the key schedule (`&P`), so that no message copies it,
+//! The first three are RustCrypto's, built around a reference to the key schedule (`&P`), so that no message copies it,
 //! and called on whole slices, so that their many-block paths are used.
+#![forbid(unsafe_code)]
+
+mod feedback;
+
+pub(crate) use feedback::{Cfb, Ofb};
 
 use crate::cipher::{BuiltIn, Cipher};
 use crate::{Error, Spec};
@@ -64,12 +69,18 @@ fn block_of<P: BlockSizeUser>(iv: &[u8]) -> Result<&Block<P>, Error> {
     iv.try_into().map_err(|_| Error::WrongIvLength { given_B: iv.len(), right_B: P::BlockSize::USIZE })
 }
 
+/// As much of the output as is needed.
+#[inline]
+pub(crate) fn has_room(output: &mut [u8], needed_B: usize) -> Result<&mut [u8], Error> {
+    let given_B = output.len();
+    output.get_mut(..needed_B).ok_or(Error::OutputTooSmall { given_B, needed_B })
+}
+
 /// Input and as much of the output, side by side.
 #[inline]
 pub(crate) fn beside<'i, 'o>(input: &'i [u8], output: &'o mut [u8]) -> Result<InOutBuf<'i, 'o, u8>, Error> {
     let too_small = Error::OutputTooSmall { given_B: output.len(), needed_B: input.len() };
-    let output = output.get_mut(..input.len()).ok_or(too_small)?;
-    InOutBuf::new(input, output).map_err(|_| too_small)
+    InOutBuf::new(input, has_room(output, input.len())?).map_err(|_| too_small)
 }
 
 #[inline]
@@ -229,3 +240,60 @@ impl<P: Primitive> Cipher for Ctr<P> {
         self.apply_part(iv, input, output)
     }
 }
+
+/// A primitive of a crate that checks its key itself.
+macro_rules! primitive {
+    ($($of:ty),+ $(,)?) => {
+        $(impl crate::modes::Primitive for $of {
+            #[inline]
+            fn schedule(_: &crate::Spec, key: &[u8]) -> Option<Self> {
+                ::cipher::KeyInit::new_from_slice(key).ok()
+            }
+        })+
+    };
+}
+
+/// A block cipher of ours: its schedule, and one block either way.
+macro_rules! block_cipher {
+    ($of:ident, $block:ty) => {
+        impl ::cipher::BlockSizeUser for $of {
+            type BlockSize = $block;
+        }
+
+        impl ::cipher::ParBlocksSizeUser for $of {
+            type ParBlocksSize = ::cipher::consts::U1;
+        }
+
+        impl ::cipher::block::BlockCipherEncBackend for $of {
+            #[inline]
+            fn encrypt_block(&self, mut block: ::cipher::inout::InOut<'_, '_, ::cipher::Block<Self>>) {
+                let done = self.encrypt_one((*block.get_in()).into());
+                *block.get_out() = done.into();
+            }
+        }
+
+        impl ::cipher::block::BlockCipherDecBackend for $of {
+            #[inline]
+            fn decrypt_block(&self, mut block: ::cipher::inout::InOut<'_, '_, ::cipher::Block<Self>>) {
+                let done = self.decrypt_one((*block.get_in()).into());
+                *block.get_out() = done.into();
+            }
+        }
+
+        impl ::cipher::block::BlockCipherEncrypt for $of {
+            #[inline]
+            fn encrypt_with_backend(&self, f: impl ::cipher::block::BlockCipherEncClosure<BlockSize = $block>) {
+                f.call(self);
+            }
+        }
+
+        impl ::cipher::block::BlockCipherDecrypt for $of {
+            #[inline]
+            fn decrypt_with_backend(&self, f: impl ::cipher::block::BlockCipherDecClosure<BlockSize = $block>) {
+                f.call(self);
+            }
+        }
+    };
+}
+
+pub(crate) use {block_cipher, primitive};
