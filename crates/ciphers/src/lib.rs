@@ -16,6 +16,8 @@
 )]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `given_B` counts bytes")]
 
+#[cfg(feature = "aead")]
+mod aead;
 #[cfg(feature = "aes")]
 mod aes;
 #[cfg(feature = "aes-soft")]
@@ -123,5 +125,23 @@ static FAMILIES: &[&[Card]] = &[
     &streams::CHACHA_CARDS,
     #[cfg(feature = "salsa20")]
     &streams::SALSA_CARDS,
+    #[cfg(feature = "aes-gcm")]
+    &aead::GCM,
+    #[cfg(feature = "aes-ccm")]
+    &aead::CCM,
+    #[cfg(feature = "aes-ccm")]
+    &aead::CCM8,
+    #[cfg(feature = "aes-gcm-siv")]
+    &aead::GCM_SIV,
+    #[cfg(feature = "aes-ocb3")]
+    &aead::OCB3,
+    #[cfg(feature = "aes-eax")]
+    &aead::EAX,
+    #[cfg(feature = "chacha20-poly1305")]
+    &aead::CHACHA,
+    #[cfg(feature = "chacha20-poly1305")]
+    &aead::XCHACHA,
+    #[cfg(feature = "ascon")]
+    &aead::ASCON,
     &baselines::CARDS,
 ];

@@ -1,6 +1,8 @@
 //! A cipher with its parameters, and the ids that name it.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "aead")]
+use crate::aead::Aead;
 #[cfg(feature = "aes-soft")]
 use crate::aes_soft::{Soft128, Soft192, Soft256};
 use crate::card::Algorithm;
@@ -99,7 +101,13 @@ impl Spec {
     pub fn backend(&self, code: &Code) -> &'static str {
         match code.algorithm {
             #[cfg(feature = "aes")]
-            Algorithm::Aes => crate::aes::backend(),
+            Algorithm::Aes
+            | Algorithm::AesGcm
+            | Algorithm::AesCcm
+            | Algorithm::AesCcm8
+            | Algorithm::AesGcmSiv
+            | Algorithm::AesOcb3
+            | Algorithm::AesEax => crate::aes::backend(),
             Algorithm::AesSoft => "fixsliced",
             _ => "portable",
         }
@@ -190,6 +198,42 @@ impl Spec {
             }
             #[cfg(feature = "salsa20")]
             (Algorithm::Salsa20, ..) => self.visit_built_in::<crate::streams::Nonced<::salsa20::Salsa20>, V>(visitor),
+            #[cfg(feature = "aes-gcm")]
+            (Algorithm::AesGcm, 128, _) => self.visit_built_in::<Aead<::aes_gcm::Aes128Gcm>, V>(visitor),
+            #[cfg(feature = "aes-gcm")]
+            (Algorithm::AesGcm, 192, _) => self.visit_built_in::<Aead<crate::aead::Aes192Gcm>, V>(visitor),
+            #[cfg(feature = "aes-gcm")]
+            (Algorithm::AesGcm, ..) => self.visit_built_in::<Aead<::aes_gcm::Aes256Gcm>, V>(visitor),
+            #[cfg(feature = "aes-ccm")]
+            (Algorithm::AesCcm, 128, _) => self.visit_built_in::<Aead<crate::aead::Ccm<::aes::Aes128>>, V>(visitor),
+            #[cfg(feature = "aes-ccm")]
+            (Algorithm::AesCcm, ..) => self.visit_built_in::<Aead<crate::aead::Ccm<::aes::Aes256>>, V>(visitor),
+            #[cfg(feature = "aes-ccm")]
+            (Algorithm::AesCcm8, 128, _) => self.visit_built_in::<Aead<crate::aead::Ccm8<::aes::Aes128>>, V>(visitor),
+            #[cfg(feature = "aes-ccm")]
+            (Algorithm::AesCcm8, ..) => self.visit_built_in::<Aead<crate::aead::Ccm8<::aes::Aes256>>, V>(visitor),
+            #[cfg(feature = "aes-gcm-siv")]
+            (Algorithm::AesGcmSiv, 128, _) => self.visit_built_in::<Aead<::aes_gcm_siv::Aes128GcmSiv>, V>(visitor),
+            #[cfg(feature = "aes-gcm-siv")]
+            (Algorithm::AesGcmSiv, ..) => self.visit_built_in::<Aead<::aes_gcm_siv::Aes256GcmSiv>, V>(visitor),
+            #[cfg(feature = "aes-ocb3")]
+            (Algorithm::AesOcb3, 128, _) => self.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes128>>, V>(visitor),
+            #[cfg(feature = "aes-ocb3")]
+            (Algorithm::AesOcb3, ..) => self.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes256>>, V>(visitor),
+            #[cfg(feature = "aes-eax")]
+            (Algorithm::AesEax, 128, _) => self.visit_built_in::<Aead<::eax::Eax<::aes::Aes128>>, V>(visitor),
+            #[cfg(feature = "aes-eax")]
+            (Algorithm::AesEax, ..) => self.visit_built_in::<Aead<::eax::Eax<::aes::Aes256>>, V>(visitor),
+            #[cfg(feature = "chacha20-poly1305")]
+            (Algorithm::ChaCha20Poly1305, ..) => {
+                self.visit_built_in::<Aead<::chacha20poly1305::ChaCha20Poly1305>, V>(visitor)
+            }
+            #[cfg(feature = "chacha20-poly1305")]
+            (Algorithm::XChaCha20Poly1305, ..) => {
+                self.visit_built_in::<Aead<::chacha20poly1305::XChaCha20Poly1305>, V>(visitor)
+            }
+            #[cfg(feature = "ascon")]
+            (Algorithm::AsconAead128, ..) => self.visit_built_in::<Aead<::ascon_aead::AsconAead128>, V>(visitor),
             (Algorithm::Xor, ..) => self.visit_built_in::<crate::baselines::Xor, V>(visitor),
             _ => self.visit_built_in::<crate::baselines::Null, V>(visitor),
         }

@@ -67,10 +67,10 @@ impl<'t> Vectors<'t> {
             }
         }
         vector.source = self.source;
-        let whole = !vector.source.is_empty() && vector.plaintext.len() == vector.ciphertext.len();
+        let whole = !vector.source.is_empty() && vector.plaintext.len() <= vector.ciphertext.len();
         match vector.line {
             0 => Ok(None),
-            _ if whole && !vector.plaintext.is_empty() => Ok(Some(vector)),
+            _ if whole && !vector.ciphertext.is_empty() => Ok(Some(vector)),
             line => Err(Malformed(line)),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 use wattlock_ciphers::proof::{self, Proof, ProofError};
-use wattlock_ciphers::{Error, Spec, cards, listed};
+use wattlock_ciphers::{Error, Mode, Spec, cards, listed};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/vectors");
@@ -43,6 +43,7 @@ fn every_listed_id_is_proven_by_vectors_of_its_own_or_of_its_primitive() {
         let ecb = spec.to_string().replace(&format!("-{}", spec.card.mode), "-ecb");
         let of_primitive = Spec::parse(&ecb).and_then(|ecb| prove(&ecb).map_err(|_| Error::UnknownCipher));
         let is_baseline = ["xor", "null"].contains(&spec.card.family);
+        assert!(proof.vectors > 0 || spec.card.mode != Mode::Aead, "{spec}: {proof:?}");
         let composed = proof.composed && (is_baseline || of_primitive.is_ok_and(|primitive| primitive.vectors > 0));
         assert!(proof.vectors > 0 || composed, "{spec}: {proof:?}");
     }
@@ -95,7 +96,7 @@ fn a_vector_with_one_bit_changed_fails_the_proof() {
             let spec = Spec::parse(id).unwrap();
             for field in ["ciphertext ", "plaintext ", "iv "] {
                 let Some(wrong) = with_one_bit_changed(&text, id, field) else {
-                    assert!(field == "iv " && spec.iv_B() == 0, "{id}");
+                    assert!(field == "iv " && spec.iv_B() == 0 || field == "plaintext ", "{id}");
                     continue;
                 };
                 let verdict = prove_by(&spec, &wrong);

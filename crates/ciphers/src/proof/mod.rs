@@ -8,6 +8,8 @@
 //! is not the card's first must agree with that one on messages of many lengths.
 #![forbid(unsafe_code)]
 
+mod aead;
+
 use crate::cipher::{Cipher, Direction, Suite};
 use crate::vectors::{Malformed, Vector, Vectors, decode};
 use crate::{Code, Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, Visitor};
@@ -162,17 +164,24 @@ impl<S: Suite> Held for S {
 }
 
 fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Result<Proof, ProofError> {
+    let is_aead = spec.card.mode == Mode::Aead;
     let (mut vectors, mut published) = (0, 0);
     for vector in Vectors::of(text) {
         let vector = vector.map_err(|Malformed(line)| ProofError::Malformed { line })?;
         if Spec::of_card(spec.card, vector.cipher) == Some(Ok(*spec)) {
-            check(&vector, held)?;
+            if is_aead {
+                aead::check(&vector, held)?
+            } else {
+                check(&vector, held)?
+            }
             vectors += 1;
             published += u16::from(vector.is_published());
         }
     }
-    let composed = compose(spec, held)?;
-    if !is_first {
+    let composed = !is_aead && compose(spec, held)?;
+    if is_aead {
+        aead::laws(spec, held)?;
+    } else if !is_first {
         agree(spec, held)?;
     }
     let kind = match (published, vectors, composed) {
@@ -186,7 +195,7 @@ fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Resul
 }
 
 /// No vector's text is longer.
-const TEXT_B: usize = 64;
+const TEXT_B: usize = 160;
 /// More blocks than any path takes at once (64), and some.
 const BLOCKS: usize = 70;
 /// As many of the largest block.
@@ -199,6 +208,9 @@ fn check(vector: &Vector<'_>, held: &dyn Held) -> Result<(), ProofError> {
     let read = |hex, buffer| decode(hex, buffer).ok_or(ProofError::Malformed { line });
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
     let (mut plaintext, mut ciphertext) = ([0; TEXT_B], [0; TEXT_B]);
+    if vector.plaintext.len() != vector.ciphertext.len() {
+        return Err(ProofError::Malformed { line });
+    }
     let trial = Trial {
         key: read(vector.key, &mut key)?,
         iv: read(vector.iv, &mut iv)?,
