@@ -1,5 +1,7 @@
 //! Declares functions of a library by their names in C, and looks them up.
 
+use std::ffi::{CStr, c_char};
+
 /// A struct `Functions` of these function pointers, with `Functions::of` that finds all of them in an open library.
 ///
 /// The types are those of the header that `of` names: the one promise that no compiler holds.
@@ -32,3 +34,12 @@ macro_rules! functions {
 }
 
 pub(super) use functions;
+
+/// A copy of a text in C.
+///
+/// # Safety
+/// `text` is null, or ends in a zero byte and lives through the call.
+pub(super) unsafe fn text(text: *const c_char) -> Option<String> {
+    // SAFETY: as the caller promises.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}

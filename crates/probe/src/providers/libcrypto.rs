@@ -9,7 +9,7 @@ mod functions;
 mod masked;
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_uchar};
+use std::ffi::{CStr, CString, c_int, c_uchar};
 use std::ptr::{self, NonNull};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,6 +18,7 @@ use wattlock_ciphers::Error;
 
 use self::functions::{CipherContext, CipherObject, Functions, LibraryContext};
 use super::file;
+use super::functions::text;
 
 pub use aead::{Aead, AeadContext};
 
@@ -138,15 +139,6 @@ const HOW_TO_GET: &str =
     "it is in the package libssl3 or libssl3t64 (Debian, Ubuntu), openssl-libs (Fedora), openssl@3 (Homebrew)";
 const HOW_TO_GET_LEGACY: &str =
     "it is in the package libssl3 or openssl-provider-legacy (Debian, Ubuntu), openssl-libs (Fedora)";
-
-/// A copy of a text in C.
-///
-/// # Safety
-/// `text` is null, or ends in a zero byte and lives through the call.
-pub(super) unsafe fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: as the caller promises.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
 
 /// One of the library's ciphers; sizes are as it tells them, 1 the block of a stream.
 pub struct Evp {

@@ -2,9 +2,11 @@
 
 #[cfg(test)]
 mod agreement;
+mod botan;
 mod chaining;
 mod file;
 mod functions;
+mod libbotan;
 mod libcrypto;
 mod openssl;
 mod trial;
@@ -206,7 +208,8 @@ pub struct Providers {
 impl Providers {
     /// The libraries that this program knows.
     pub fn new() -> Self {
-        let libraries: Vec<Box<dyn Library>> = vec![Box::new(openssl::OpenSsl), Box::new(openssl::OpenSslTables)];
+        let libraries: Vec<Box<dyn Library>> =
+            vec![Box::new(openssl::OpenSsl), Box::new(openssl::OpenSslTables), Box::new(botan::Botan)];
         Self { libraries, opened: RefCell::default() }
     }
 
