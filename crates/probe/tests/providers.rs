@@ -4,12 +4,25 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
 
 fn opens() -> Output {
-    Command::new(PROBE).args(["open-library", "openssl"]).output().unwrap()
+    opens_one("openssl")
+}
+
+fn opens_one(provider: &str) -> Output {
+    Command::new(PROBE).args(["open-library", provider]).output().unwrap()
+}
+
+/// The rows of the catalogue for one cipher of one provider.
+fn catalogue(cipher: &str, provider: &str) -> Value {
+    let arguments = ["catalogue", "--format", "json", "--cipher", cipher, "--provider", provider];
+    let output = Command::new(PROBE).args(arguments).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The records of one round over cells of these ciphers, providers and operations.
@@ -83,4 +96,43 @@ fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_ot
     }
     assert!(errors[1].contains("rustcrypto, openssl"));
     assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == 2));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_row_of_a_library_names_the_file_that_was_mapped_and_its_hash() {
+    if !opens().status.success() {
+        return println!("skipped: {}", String::from_utf8_lossy(&opens().stderr));
+    }
+    let row = &catalogue("aes128-cbc", "openssl")[0];
+    let file = row["file"].as_str().unwrap();
+    assert!(file.contains("libcrypto"), "{file}");
+    let hash = HEXLOWER.encode(&Sha256::digest(std::fs::read(file).unwrap()));
+    assert_eq!(row["file_sha256"], hash.as_str());
+}
+
+#[test]
+fn the_copy_of_openssl_without_its_aes_instructions_stands_beside_openssl_with_them() {
+    let output = opens_one("openssl-tables");
+    if !output.status.success() {
+        return println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let cells = ["openssl", "openssl-tables"].map(|provider| ("aes128-cbc", provider, "encrypt"));
+    let records = measured(&cells);
+    assert_eq!(errors(&records), [""; 0]);
+    let backend = |cell: usize| records[0]["cells"][cell]["backend"].as_str().unwrap().to_owned();
+    assert_eq!(backend(1), "tables, default provider");
+    assert_eq!(backend(0).starts_with("tables"), !has_aes());
+    let rows = [catalogue("aes128-cbc", "openssl"), catalogue("aes128-cbc", "openssl-tables")];
+    assert_eq!(rows[0][0]["file_sha256"], rows[1][0]["file_sha256"]);
+    let other = &catalogue("des-cbc", "openssl-tables")[0];
+    assert!(other["reason"].as_str().unwrap().contains("AES only"), "{other}");
+}
+
+/// Whether this processor has AES instructions or byte shuffles.
+fn has_aes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("aes") || is_x86_feature_detected!("ssse3");
+    #[cfg(not(target_arch = "x86_64"))]
+    return true;
 }

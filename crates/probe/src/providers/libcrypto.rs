@@ -3,15 +3,24 @@
 //! Its objects are pointers to what only it knows: no struct is declared, sizes are asked of the library. What is
 //! public here is safe: lengths are checked before the library is given a pointer.
 
+mod aead;
 mod functions;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod masked;
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uchar};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int, c_uchar};
 use std::ptr::{self, NonNull};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 use wattlock_ciphers::Error;
 
 use self::functions::{CipherContext, CipherObject, Functions, LibraryContext};
+use super::file;
+use super::functions::text;
+
+pub use aead::{Aead, AeadContext};
 
 /// `OPENSSL_VERSION_STRING` of `openssl/crypto.h`.
 const VERSION_STRING: c_int = 6;
@@ -28,6 +37,8 @@ pub struct Libcrypto {
     /// A context of our own: the system's `openssl.cnf` configures another one, so it can't change what is measured.
     context: NonNull<LibraryContext>,
     has_legacy: bool,
+    /// Those that were fetched: a fetch is slow, and a key setup needs no more than this pointer.
+    ciphers: Mutex<HashMap<String, &'static Evp>>,
     /// Keeps the functions where they are.
     _library: Library,
 }
@@ -43,29 +54,36 @@ impl Libcrypto {
     /// # Errors
     /// That none can be opened and how to get one, or what the one that was found lacks.
     pub fn open(names: &[&str]) -> Result<Self, String> {
-        let mut refusals = Vec::new();
-        let library = names.iter().find_map(|name| {
-            // SAFETY: what runs when this library is loaded is OpenSSL's; a process of its own has lived through it
-            // before (`trial`).
-            unsafe { Library::new(*name) }.map_err(|error| refusals.push(chain(&error))).ok()
-        });
-        let library = library
-            .ok_or_else(|| format!("libcrypto of OpenSSL 3 can't be opened ({}); {HOW_TO_GET}", refusals.join("; ")))?;
+        let library = file::first_of(names)
+            .map_err(|refusals| format!("libcrypto of OpenSSL 3 can't be opened ({refusals}); {HOW_TO_GET}"))?;
+        let mut crypto = Self::of(library)?;
+        crypto.has_legacy = crypto.load(c"legacy");
+        Ok(crypto)
+    }
+
+    /// An open library, with its default provider.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn of(library: Library) -> Result<Self, String> {
         let functions = Functions::of(&library)
             .map_err(|name| format!("libcrypto has no {name}: it is not of OpenSSL 3; {HOW_TO_GET}"))?;
         // SAFETY: it takes nothing and gives null or a context that is ours.
         let context = NonNull::new(unsafe { (functions.OSSL_LIB_CTX_new)() })
             .ok_or_else(|| "libcrypto's OSSL_LIB_CTX_new failed".to_owned())?;
-        let load = |name: &CStr| {
-            // SAFETY: the context is live, the name ends in a zero byte.
-            let provider = unsafe { (functions.OSSL_PROVIDER_load)(context.as_ptr(), name.as_ptr()) };
-            !provider.is_null()
-        };
-        if !load(c"default") {
-            return Err("libcrypto can't load its default provider".to_owned());
-        }
-        let has_legacy = load(c"legacy");
-        Ok(Self { functions, context, has_legacy, _library: library })
+        let crypto = Self { functions, context, has_legacy: false, ciphers: Mutex::default(), _library: library };
+        if crypto.load(c"default") { Ok(crypto) } else { Err("libcrypto can't load its default provider".to_owned()) }
+    }
+
+    fn load(&self, name: &CStr) -> bool {
+        // SAFETY: the context is live, the name ends in a zero byte.
+        let provider = unsafe { (self.functions.OSSL_PROVIDER_load)(self.context.as_ptr(), name.as_ptr()) };
+        !provider.is_null()
+    }
+
+    /// Where one of its functions lies.
+    pub fn place(&self) -> usize {
+        self.functions.OpenSSL_version as *const () as usize
     }
 
     /// Its version, such as `3.0.19`.
@@ -80,11 +98,21 @@ impl Libcrypto {
         unsafe { text((self.functions.OPENSSL_info)(INFO_CPU_SETTINGS)) }.unwrap_or_default()
     }
 
-    /// The cipher of OpenSSL's name `name`.
+    /// The cipher of OpenSSL's name `name`, kept until the program ends.
     ///
     /// # Errors
     /// That there is none, and why.
-    pub fn fetch(&'static self, name: &str) -> Result<Evp, String> {
+    pub fn fetch(&'static self, name: &str) -> Result<&'static Evp, String> {
+        let mut ciphers = self.ciphers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(evp) = ciphers.get(name) {
+            return Ok(evp);
+        }
+        let evp: &'static Evp = Box::leak(Box::new(self.fetch_anew(name)?));
+        ciphers.insert(name.to_owned(), evp);
+        Ok(evp)
+    }
+
+    fn fetch_anew(&'static self, name: &str) -> Result<Evp, String> {
         let in_c = CString::new(name).map_err(|_| format!("{name:?} is no name"))?;
         // SAFETY: the context is live, the name ends in a zero byte, no property query is asked for.
         let object = unsafe { (self.functions.EVP_CIPHER_fetch)(self.context.as_ptr(), in_c.as_ptr(), ptr::null()) };
@@ -111,20 +139,6 @@ const HOW_TO_GET: &str =
     "it is in the package libssl3 or libssl3t64 (Debian, Ubuntu), openssl-libs (Fedora), openssl@3 (Homebrew)";
 const HOW_TO_GET_LEGACY: &str =
     "it is in the package libssl3 or openssl-provider-legacy (Debian, Ubuntu), openssl-libs (Fedora)";
-
-/// An error with what is behind it: the loader's own words.
-fn chain(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// A copy of a text in C.
-///
-/// # Safety
-/// `text` is null, or ends in a zero byte and lives through the call.
-unsafe fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: as the caller promises.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
 
 /// One of the library's ciphers; sizes are as it tells them, 1 the block of a stream.
 pub struct Evp {
@@ -165,47 +179,107 @@ impl Evp {
     /// # Errors
     /// [`Error::Library`].
     pub fn context(&'static self, key: &[u8], effective_bits: Option<u16>, decrypts: bool) -> Result<Context, Error> {
-        let functions = &self.library.functions;
-        // SAFETY: it takes nothing and gives null or a context that is ours.
-        let pointer = unsafe { (functions.EVP_CIPHER_CTX_new)() };
-        let pointer = NonNull::new(pointer).ok_or(failed("EVP_CIPHER_CTX_new"))?;
-        let mut context = Context { evp: self, pointer, pads: true, decrypts };
+        let mut raw = Raw::new(&self.library.functions)?;
         let direction = c_int::from(!decrypts);
         let mut cipher = self.object.as_ptr().cast_const();
         if key.len() != self.key_B || effective_bits.is_some() {
-            context.init(cipher, ptr::null(), ptr::null(), direction)?;
+            // SAFETY: the cipher is live.
+            unsafe { raw.init(cipher, ptr::null(), ptr::null(), direction) }?;
             cipher = ptr::null();
             let key_B = length(key)?;
             // SAFETY: the context is live and has its cipher.
-            let done = unsafe { (functions.EVP_CIPHER_CTX_set_key_length)(pointer.as_ptr(), key_B) };
+            let done = unsafe { (raw.functions.EVP_CIPHER_CTX_set_key_length)(raw.pointer.as_ptr(), key_B) };
             check(done, "EVP_CIPHER_CTX_set_key_length")?;
             if let Some(bits) = effective_bits {
-                let pointer = pointer.as_ptr();
-                // SAFETY: as above; this control takes no pointer.
-                let done =
-                    unsafe { (functions.EVP_CIPHER_CTX_ctrl)(pointer, SET_RC2_KEY_BITS, bits.into(), ptr::null_mut()) };
-                check(done, "EVP_CIPHER_CTX_ctrl")?;
+                // SAFETY: this control takes no pointer.
+                unsafe { raw.control(SET_RC2_KEY_BITS, bits.into(), ptr::null_mut()) }?;
             }
         }
-        // The key is as long as the library takes it to be: by its default, or because it took that length just now.
-        context.init(cipher, key.as_ptr(), ptr::null(), direction)?;
-        Ok(context)
+        // SAFETY: the cipher is null or live; the key is as long as the library takes it to be: by its default, or
+        // because it took that length just now.
+        unsafe { raw.init(cipher, key.as_ptr(), ptr::null(), direction) }?;
+        Ok(Context { evp: self, raw, pads: true, decrypts })
+    }
+}
+
+/// A context of the library, freed with it.
+struct Raw {
+    functions: &'static Functions,
+    pointer: NonNull<CipherContext>,
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // SAFETY: the context came from `EVP_CIPHER_CTX_new` and is freed once.
+        unsafe { (self.functions.EVP_CIPHER_CTX_free)(self.pointer.as_ptr()) }
+    }
+}
+
+impl Raw {
+    #[inline]
+    fn new(functions: &'static Functions) -> Result<Self, Error> {
+        // SAFETY: it takes nothing and gives null or a context that is ours.
+        let pointer = unsafe { (functions.EVP_CIPHER_CTX_new)() };
+        Ok(Self { functions, pointer: NonNull::new(pointer).ok_or(failed("EVP_CIPHER_CTX_new"))? })
+    }
+
+    /// Sets what is not null.
+    ///
+    /// # Safety
+    /// The cipher is null or live; the key and the IV are null or as long as the context takes them to be.
+    #[inline]
+    unsafe fn init(
+        &mut self,
+        cipher: *const CipherObject,
+        key: *const c_uchar,
+        iv: *const c_uchar,
+        direction: c_int,
+    ) -> Result<(), Error> {
+        let init = self.functions.EVP_CipherInit_ex;
+        // SAFETY: the context is live, the rest is as the caller promises.
+        let done = unsafe { init(self.pointer.as_ptr(), cipher, ptr::null_mut(), key, iv, direction) };
+        check(done, "EVP_CipherInit_ex")
+    }
+
+    /// # Safety
+    /// `pointer` is what this control of the library reads or writes: `argument` bytes, or null.
+    #[inline]
+    unsafe fn control(&mut self, control: c_int, argument: c_int, pointer: *mut c_uchar) -> Result<(), Error> {
+        // SAFETY: the context is live, the rest is as the caller promises.
+        let done = unsafe { (self.functions.EVP_CIPHER_CTX_ctrl)(self.pointer.as_ptr(), control, argument, pointer) };
+        check(done, "EVP_CIPHER_CTX_ctrl")
+    }
+
+    /// # Safety
+    /// `output` has room for what the input becomes, or is null where it is associated data.
+    #[inline]
+    unsafe fn update(&mut self, input: &[u8], output: *mut c_uchar) -> Result<usize, Error> {
+        let mut written = 0;
+        let update = self.functions.EVP_CipherUpdate;
+        // SAFETY: the context is live, the input is as long as said, the output as the caller promises.
+        let done = unsafe { update(self.pointer.as_ptr(), output, &raw mut written, input.as_ptr(), length(input)?) };
+        check(done, "EVP_CipherUpdate")?;
+        usize::try_from(written).map_err(|_| failed("EVP_CipherUpdate"))
+    }
+
+    /// # Safety
+    /// `output` has room for the rest of the message.
+    #[inline]
+    unsafe fn finish(&mut self, output: *mut c_uchar) -> Result<usize, Error> {
+        let mut written = 0;
+        let finish = self.functions.EVP_CipherFinal_ex;
+        // SAFETY: the context is live, the output as the caller promises.
+        check(unsafe { finish(self.pointer.as_ptr(), output, &raw mut written) }, "EVP_CipherFinal_ex")?;
+        usize::try_from(written).map_err(|_| failed("EVP_CipherFinal_ex"))
     }
 }
 
 /// A cipher with its key and a direction.
 pub struct Context {
     evp: &'static Evp,
-    pointer: NonNull<CipherContext>,
+    raw: Raw,
     pads: bool,
     decrypts: bool,
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: the context came from `EVP_CIPHER_CTX_new` and is freed once.
-        unsafe { (self.evp.library.functions.EVP_CIPHER_CTX_free)(self.pointer.as_ptr()) }
-    }
 }
 
 impl Context {
@@ -227,10 +301,10 @@ impl Context {
         // SAFETY: a fresh message holds nothing back from before, so all of it together, `finish` included, is no
         // longer than `needed_B`: encrypted the whole blocks and then one of padding, decrypted all but the last
         // block and then what of that one is no padding.
-        let written_B = unsafe { self.update(input, output.as_mut_ptr()) }?;
+        let written_B = unsafe { self.raw.update(input, output.as_mut_ptr()) }?;
         let end = output.get_mut(written_B..).ok_or(failed("EVP_CipherUpdate"))?;
         // SAFETY: as above.
-        let last_B = unsafe { self.finish(end.as_mut_ptr()) };
+        let last_B = unsafe { self.raw.finish(end.as_mut_ptr()) };
         last_B.map(|last_B| written_B + last_B).map_err(|error| if self.decrypts { Error::BadPadding } else { error })
     }
 
@@ -244,7 +318,7 @@ impl Context {
         self.pad(false)?;
         self.start(iv)?;
         // SAFETY: whole blocks without padding are as long afterwards, and the output has room for them.
-        unsafe { self.update(input, output.as_mut_ptr()) }.map(|_| ())
+        unsafe { self.raw.update(input, output.as_mut_ptr()) }.map(|_| ())
     }
 
     /// Goes on with a stream where it stands.
@@ -259,7 +333,7 @@ impl Context {
         }
         has_room(output, input.len())?;
         // SAFETY: a stream is as long afterwards, and the output has room for it.
-        unsafe { self.update(input, output.as_mut_ptr()) }.map(|_| ())
+        unsafe { self.raw.update(input, output.as_mut_ptr()) }.map(|_| ())
     }
 
     #[inline]
@@ -279,7 +353,7 @@ impl Context {
         if self.pads != pads {
             let set = self.evp.library.functions.EVP_CIPHER_CTX_set_padding;
             // SAFETY: the context is live and has its cipher.
-            check(unsafe { set(self.pointer.as_ptr(), c_int::from(pads)) }, "EVP_CIPHER_CTX_set_padding")?;
+            check(unsafe { set(self.raw.pointer.as_ptr(), c_int::from(pads)) }, "EVP_CIPHER_CTX_set_padding")?;
             self.pads = pads;
         }
         Ok(())
@@ -289,46 +363,8 @@ impl Context {
     fn start(&mut self, iv: &[u8]) -> Result<(), Error> {
         self.iv_fits(iv)?;
         let iv = if iv.is_empty() { ptr::null() } else { iv.as_ptr() };
-        self.init(ptr::null(), ptr::null(), iv, SAME_DIRECTION)
-    }
-
-    /// Sets what is not null. The key and the IV, where there are any, are as long as the library takes them to be.
-    #[inline]
-    fn init(
-        &mut self,
-        cipher: *const CipherObject,
-        key: *const c_uchar,
-        iv: *const c_uchar,
-        direction: c_int,
-    ) -> Result<(), Error> {
-        let init = self.evp.library.functions.EVP_CipherInit_ex;
-        // SAFETY: the context is live; the cipher is null or live; key and IV are null or, as both callers see to, as
-        // long as this cipher reads.
-        let done = unsafe { init(self.pointer.as_ptr(), cipher, ptr::null_mut(), key, iv, direction) };
-        check(done, "EVP_CipherInit_ex")
-    }
-
-    /// # Safety
-    /// `output` has room for what the input becomes.
-    #[inline]
-    unsafe fn update(&mut self, input: &[u8], output: *mut c_uchar) -> Result<usize, Error> {
-        let mut written = 0;
-        let update = self.evp.library.functions.EVP_CipherUpdate;
-        // SAFETY: the context is live, the input is as long as said, the output as the caller promises.
-        let done = unsafe { update(self.pointer.as_ptr(), output, &raw mut written, input.as_ptr(), length(input)?) };
-        check(done, "EVP_CipherUpdate")?;
-        usize::try_from(written).map_err(|_| failed("EVP_CipherUpdate"))
-    }
-
-    /// # Safety
-    /// `output` has room for the rest of the message.
-    #[inline]
-    unsafe fn finish(&mut self, output: *mut c_uchar) -> Result<usize, Error> {
-        let mut written = 0;
-        let finish = self.evp.library.functions.EVP_CipherFinal_ex;
-        // SAFETY: the context is live, the output as the caller promises.
-        check(unsafe { finish(self.pointer.as_ptr(), output, &raw mut written) }, "EVP_CipherFinal_ex")?;
-        usize::try_from(written).map_err(|_| failed("EVP_CipherFinal_ex"))
+        // SAFETY: the IV is null or, as was just seen, as long as this cipher reads.
+        unsafe { self.raw.init(ptr::null(), ptr::null(), iv, SAME_DIRECTION) }
     }
 }
 

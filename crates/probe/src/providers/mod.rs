@@ -1,11 +1,19 @@
 //! Whose code a cell runs: the ciphers that are built in, and libraries that are opened at run time, a file each.
 
+#[cfg(test)]
+mod agreement;
+mod botan;
+mod chaining;
+mod file;
+mod functions;
+mod libbotan;
 mod libcrypto;
 mod openssl;
 mod trial;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use wattlock_ciphers::proof::{self, Proof, ProofError};
@@ -29,6 +37,11 @@ pub trait Library {
     /// Why it can't be opened or is not the library meant, and how to get it.
     fn open(&self) -> Result<About, String>;
 
+    /// The file from which it was opened; `None` where the system does not tell.
+    fn file(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Its code for `spec`, all functions found.
     ///
     /// # Errors
@@ -45,6 +58,19 @@ pub struct About {
     pub file: Option<String>,
     /// SHA-256 of that file, in hexadecimal.
     pub file_sha256: Option<String>,
+}
+
+impl About {
+    /// A library of this version, its file not yet looked for.
+    fn of(version: String) -> Self {
+        Self { version, file: None, file_sha256: None }
+    }
+
+    /// With its file and that one's hash, where the file can be read.
+    fn held_in(self, file: Option<PathBuf>) -> Self {
+        let file_sha256 = file.as_deref().and_then(|path| file::sha256(path).ok());
+        Self { file: file.map(|path| path.display().to_string()), file_sha256, ..self }
+    }
 }
 
 /// One provider's code for one spec.
@@ -182,7 +208,9 @@ pub struct Providers {
 impl Providers {
     /// The libraries that this program knows.
     pub fn new() -> Self {
-        Self { libraries: vec![Box::new(openssl::OpenSsl)], opened: RefCell::default() }
+        let libraries: Vec<Box<dyn Library>> =
+            vec![Box::new(openssl::OpenSsl), Box::new(openssl::OpenSslTables), Box::new(botan::Botan)];
+        Self { libraries, opened: RefCell::default() }
     }
 
     /// Names of all providers: built in first.
@@ -237,6 +265,7 @@ impl Providers {
         let known = self.opened.borrow().get(library.name()).cloned();
         known.unwrap_or_else(|| {
             let about = trial::in_a_child(library.name()).and_then(|()| library.open());
+            let about = about.map(|about| about.held_in(library.file()));
             self.opened.borrow_mut().insert(library.name().to_owned(), about.clone());
             about
         })

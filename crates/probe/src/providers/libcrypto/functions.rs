@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar};
 
-use libloading::Library;
+use crate::providers::functions::functions;
 
 /// `OSSL_LIB_CTX`.
 pub enum LibraryContext {}
@@ -15,35 +15,7 @@ pub enum CipherContext {}
 /// `ENGINE`, of which there is none.
 pub enum Engine {}
 
-/// Declares the functions that are used, by their names in C, and looks them up.
-macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions, under the library's own names.
-        #[allow(non_snake_case)]
-        pub struct Functions { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
-
-        impl Functions {
-            /// Looks all of them up.
-            ///
-            /// # Errors
-            /// The name of the first function that the library does not have.
-            pub fn of(library: &Library) -> Result<Self, &'static str> {
-                Ok(Self {
-                    $($name: {
-                        // SAFETY: the type is that of the function of this name in OpenSSL 3's `crypto.h`, `err.h`,
-                        // `evp.h` or `provider.h`, which its promise of a stable ABI keeps within a version 3.
-                        let symbol = unsafe {
-                            library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(stringify!($name))
-                        };
-                        *symbol.map_err(|_| stringify!($name))?
-                    },)*
-                })
-            }
-        }
-    };
-}
-
-functions! {
+functions! { of "OpenSSL 3's `crypto.h`, `evp.h` and `provider.h`";
     OpenSSL_version: fn(c_int) -> *const c_char;
     OPENSSL_info: fn(c_int) -> *const c_char;
     OSSL_LIB_CTX_new: fn() -> *mut LibraryContext;
