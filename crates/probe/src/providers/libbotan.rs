@@ -15,7 +15,7 @@ use super::file;
 use super::functions::functions;
 
 /// `botan_cipher_t` and `botan_block_cipher_t`, of which only the library knows what they point to.
-enum Opaque {}
+pub enum Opaque {}
 
 functions! { of "Botan's `ffi.h`, versions 2 and 3";
     botan_version_major: fn() -> u32;

@@ -6,8 +6,10 @@ mod botan;
 mod chaining;
 mod file;
 mod functions;
+mod gcrypt;
 mod libbotan;
 mod libcrypto;
+mod moded;
 mod openssl;
 mod trial;
 
@@ -208,8 +210,12 @@ pub struct Providers {
 impl Providers {
     /// The libraries that this program knows.
     pub fn new() -> Self {
-        let libraries: Vec<Box<dyn Library>> =
-            vec![Box::new(openssl::OpenSsl), Box::new(openssl::OpenSslTables), Box::new(botan::Botan)];
+        let libraries: Vec<Box<dyn Library>> = vec![
+            Box::new(openssl::OpenSsl),
+            Box::new(openssl::OpenSslTables),
+            Box::new(botan::Botan),
+            Box::new(gcrypt::Gcrypt),
+        ];
         Self { libraries, opened: RefCell::default() }
     }
 
