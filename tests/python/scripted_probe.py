@@ -121,8 +121,16 @@ def _wait_for_nobody() -> None:
 
 def _catalogue_row(cipher: str) -> dict[str, Any]:
     family, mode = cipher.split("-", 1)[0], cipher.rsplit("-", 1)[-1]
-    row = {"id": cipher, "card": cipher, "family": family, "mode": mode, "provider": "rustcrypto", "backend": "soft"}
-    row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none"}
+    row: dict[str, Any] = {
+        "id": cipher,
+        "card": cipher,
+        "family": family,
+        "mode": mode,
+        "provider": "rustcrypto",
+        "backend": "soft",
+    }
+    row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none", "available": True, "reason": None}
+    row |= {"file": None, "file_sha256": None, "tag_bits": 0}
     return row | {"key_bits": 128, "effective_bits": 128, "block_bits": 128, "rounds": None, "iv_B": 16}
 
 
