@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.options import Run
-from wattlock.cli.table import Format
+from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError, Slower
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
-"""The columns for eyes; JSON and CSV have all of them."""
+"""The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
 
 SHOWN_CELLS = 5
 CLOCK_SHARE = 0.02
@@ -58,7 +58,7 @@ def compare(
     for line in _warnings(a, b):
         typer.echo(f"warning: {line}", err=True)
     compared = _compared(a, b, providers)
-    print_table(compared.select(SHORT) if form is Format.table else compared, form)
+    print_table(compared.select(short(SHORT, compared)) if form is Format.table else compared, form)
     if share is not None:
         _judge(compared, share, [*a.reasons, *(b.reasons if b is not a else [])])
 
