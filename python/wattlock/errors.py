@@ -51,6 +51,12 @@ class EvidenceError(WattlockError):
     exit_code = 8
 
 
+class Slower(WattlockError):
+    """A comparison found cells that are slower than `--fail-above` allows."""
+
+    exit_code = 9
+
+
 class Interrupted(WattlockError):
     """The person stopped the run, which can be resumed."""
 

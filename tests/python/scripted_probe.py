@@ -9,6 +9,7 @@ Keys of the script; those by cell or process are text, as JSON has it:
 * `fails`: error by cell. `dies`: a signal's name or an exit code, by process, after half of its batches.
 * `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
 * `waits`: processes that write half of their batches and then wait until nobody reads them any more.
+* `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
   canary. `canary_cycles`: null where the core is not known.
 """
@@ -22,6 +23,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +74,10 @@ def main(folder: str, words: list[str]) -> int:
     """Answers one verb; gives the exit code."""
     script = json.loads(Path(folder, "script.json").read_text())
     if words[0] == "catalogue":
-        print(json.dumps([_catalogue_row(cipher) for cipher in words[words.index("--cipher") + 1 :]]))  # noqa: T201
+        own = [word.partition("=")[0] for before, word in pairwise(words) if before == "--library"]
+        providers = ["rustcrypto", *script.get("providers", []), *own]
+        ciphers = words[words.index("--cipher") + 1 :]
+        print(json.dumps([_catalogue_row(cipher, provider) for cipher in ciphers for provider in providers]))  # noqa: T201
         return 0
     plan: Plan = [json.loads(line) for line in sys.stdin]
     with Path(folder, "asked.jsonl").open("a") as file:
@@ -119,10 +124,18 @@ def _wait_for_nobody() -> None:
         time.sleep(0.02)
 
 
-def _catalogue_row(cipher: str) -> dict[str, Any]:
+def _catalogue_row(cipher: str, provider: str = "rustcrypto") -> dict[str, Any]:
     family, mode = cipher.split("-", 1)[0], cipher.rsplit("-", 1)[-1]
-    row = {"id": cipher, "card": cipher, "family": family, "mode": mode, "provider": "rustcrypto", "backend": "soft"}
-    row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none"}
+    row: dict[str, Any] = {
+        "id": cipher,
+        "card": cipher,
+        "family": family,
+        "mode": mode,
+        "provider": provider,
+        "backend": "soft",
+    }
+    row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none", "available": True, "reason": None}
+    row |= {"file": None, "file_sha256": None, "tag_bits": 0}
     return row | {"key_bits": 128, "effective_bits": 128, "block_bits": 128, "rounds": None, "iv_B": 16}
 
 

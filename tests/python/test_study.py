@@ -34,7 +34,7 @@ def test_a_study_that_gives_only_what_it_must_gets_the_defaults(tmp_path: Path) 
     assert (study.target_percent, study.smallest_effect_percent, study.file_B) == (1.0, 1.0, 350_000)
     assert study.looks == [5, 8, 12, 20, 30]
     (grid,) = study.grid
-    assert (grid.provider, grid.keying, grid.encoding) == (["rustcrypto"], ["ready"], ["raw"])
+    assert (grid.provider, grid.keying, grid.encoding) == (None, ["ready"], ["raw"])
     assert (grid.placement, grid.pattern, grid.data) == (["hot"], ["independent"], None)
 
 
@@ -83,7 +83,7 @@ def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, 
         (
             SOUND + "zzz = 1\n",
             "grid[0].zzz: unknown key",
-            "the keys are: cipher, provider, operation, keying, encoding, placement, pattern, payload_B, data",
+            "the keys are: cipher, provider, operation, keying, encoding, placement, pattern, payload_B, data, aad_B",
         ),
         (
             HEAD.replace("title", "titel") + GRID,

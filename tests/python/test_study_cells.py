@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wattlock.errors import StudyError
-from wattlock.study import CatalogueRow, Cell, Grid, InputFile, Study, expand, load, only
+from wattlock.study import CatalogueRow, Cell, Grid, InputFile, Study, expand, load, missing, only
 
 FILES = [InputFile("input-1", Path("/letter"), 900, "aa"), InputFile("input-2", Path("/film"), 300_000, "bb")]
 
 
-def row(cipher: str) -> CatalogueRow:
+def row(cipher: str, provider: str = "rustcrypto", *, available: bool = True, tag_bits: int = 0) -> CatalogueRow:
     """Give a catalogue row, made up from the id."""
     family, _, mode = cipher.rpartition("-")
     return CatalogueRow(
@@ -22,23 +22,28 @@ def row(cipher: str) -> CatalogueRow:
         card=cipher,
         family=family.rstrip("0123456789"),
         mode=mode,
-        provider="rustcrypto",
-        backend="soft",
-        version="1",
+        provider=provider,
+        available=available,
+        reason=None if available else "no such file",
+        backend="soft" if available else None,
+        version="1" if available else None,
+        file=None,
+        file_sha256=None,
         key_bits=128,
         effective_bits=128,
         block_bits=128,
         rounds=None,
         iv_B=16,
+        tag_bits=tag_bits,
         timing="constant",
         proof="",
         source="",
     )
 
 
-def rows(ciphers: Iterable[str]) -> dict[str, CatalogueRow]:
-    """Give the catalogue rows of some ids."""
-    return {cipher: row(cipher) for cipher in ciphers}
+def rows(ciphers: Iterable[str]) -> dict[str, list[CatalogueRow]]:
+    """Give the catalogue rows of some ids, of one provider."""
+    return {cipher: [row(cipher)] for cipher in ciphers}
 
 
 def study(*grids: dict[str, object], **more: object) -> Study:
@@ -82,7 +87,7 @@ def test_a_cell_that_two_grids_name_is_measured_once() -> None:
 
 def test_two_names_of_one_cipher_are_one_cell() -> None:
     one = study({"cipher": ["rc2-64-e64-cbc", "rc2-64-cbc"], "payload_B": [64]})
-    known = {"rc2-64-e64-cbc": row("rc2-64-cbc"), "rc2-64-cbc": row("rc2-64-cbc")}
+    known = {"rc2-64-e64-cbc": [row("rc2-64-cbc")], "rc2-64-cbc": [row("rc2-64-cbc")]}
     assert [cell.cipher for cell in expand(one, known)] == ["rc2-64-cbc"]
 
 
@@ -163,10 +168,12 @@ CHOICES = cells(
         (" family = des , payload_B=64 ", 2),
         ("rounds=None", 12),
         ("cipher=*", 12),
+        ("aes128*", 4),
+        ("aes128*,operation=decrypt", 2),
     ],
 )
 def test_only_keeps_what_matches_every_field(expression: str, count: int) -> None:
-    chosen = only(CHOICES, rows(cell.cipher for cell in CHOICES), expression)
+    chosen = only(CHOICES, rows(cell.cipher for cell in CHOICES), [expression])
     assert len(chosen) == count
     assert [cell.cell for cell in chosen] == list(range(count))
 
@@ -180,15 +187,86 @@ def test_only_keeps_what_matches_every_field(expression: str, count: int) -> Non
             '--only "cipher=rc4*": none of 12 cells matches',
             "`--dry-run` without `--only` lists the cells",
         ),
-        ("aes*", '--only "aes*": "aes*" is not FIELD=GLOB', "for example cipher=aes*"),
+        ("=aes*", '--only "=aes*": "=aes*" is not FIELD=GLOB', "for example cipher=aes*"),
         ("", '--only "": "" is not FIELD=GLOB', "for example cipher=aes*"),
         ("cipher=aes*,", '--only "cipher=aes*,": "" is not FIELD=GLOB', "for example cipher=aes*"),
     ],
 )
 def test_only_names_what_it_does_not_understand(expression: str, message: str, hint: str) -> None:
     with pytest.raises(StudyError) as caught:
-        only(CHOICES, rows(cell.cipher for cell in CHOICES), expression)
+        only(CHOICES, rows(cell.cipher for cell in CHOICES), [expression])
     assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def test_of_several_ids_any_may_match_and_a_field_must() -> None:
+    known = rows(cell.cipher for cell in CHOICES)
+    assert len(only(CHOICES, known, ["aes128-cbc", "des*"])) == 8
+    assert len(only(CHOICES, known, ["aes128-cbc", "des*", "operation=encrypt"])) == 4
+
+
+MANY = {
+    "aes128-cbc": [row("aes128-cbc"), row("aes128-cbc", "openssl")],
+    "idea-cbc": [row("idea-cbc", "openssl", available=False), row("idea-cbc", "libgcrypt")],
+    "rc5-cbc": [row("rc5-cbc", "botan", available=False)],
+    "aes128-gcm": [row("aes128-gcm", tag_bits=128), row("aes128-gcm", "mine", tag_bits=128)],
+}
+
+
+def test_a_study_without_providers_takes_the_usual_one_or_the_first_that_has_the_cipher() -> None:
+    one = study({"cipher": ["aes128-cbc", "idea-cbc", "rc5-cbc"], "payload_B": [64]})
+    assert [cell.provider for cell in expand(one, MANY)] == ["rustcrypto", "libgcrypt", "botan"]
+
+
+def test_a_cell_that_can_not_be_had_here_stays_and_is_told() -> None:
+    one = study({"cipher": ["aes128-cbc", "idea-cbc"], "provider": ["openssl", "rustcrypto"], "payload_B": [64]})
+    found = expand(one, MANY)
+    assert len(found) == 4
+    assert missing(found, MANY) == [
+        "idea-cbc of openssl can't be had: no such file",
+        "idea-cbc of rustcrypto can't be had: rustcrypto has no such cipher",
+    ]
+
+
+def test_a_library_of_the_users_adds_the_cells_of_the_ciphers_that_it_has() -> None:
+    one = study({"cipher": ["aes128-cbc", "aes128-gcm"], "operation": ["key_setup"]})
+    found = expand(one, MANY, libraries=["mine"])
+    assert [(cell.cipher, cell.provider) for cell in found] == [
+        ("aes128-cbc", "rustcrypto"),
+        ("aes128-gcm", "rustcrypto"),
+        ("aes128-gcm", "mine"),
+    ]
+
+
+def test_only_sealing_and_opening_cross_the_associated_data() -> None:
+    one = study(
+        {
+            "cipher": ["aes128-gcm"],
+            "operation": ["seal", "open_forged", "key_setup"],
+            "aad_B": [0, 13],
+            "payload_B": [64],
+        }
+    )
+    assert [(cell.operation, cell.aad_B) for cell in expand(one, MANY)] == [
+        *(("seal", 0), ("seal", 13), ("open_forged", 0), ("open_forged", 13)),
+        ("key_setup", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cipher", "operation", "hint"),
+    [
+        ("aes128-gcm", "encrypt", 'it authenticates: write "seal"'),
+        ("aes128-gcm", "decrypt", 'it authenticates: write "open"'),
+        ("aes128-cbc", "seal", 'it does not authenticate: write "encrypt"'),
+        ("aes128-cbc", "open_forged", 'it does not authenticate: write "decrypt"'),
+    ],
+)
+def test_an_operation_of_the_other_kind_of_cipher_is_refused(cipher: str, operation: str, hint: str) -> None:
+    one = study({"cipher": [cipher], "operation": [operation], "payload_B": [64]})
+    with pytest.raises(StudyError) as caught:
+        expand(one, MANY)
+    assert caught.value.message == f'study mine.toml: grid[0].operation[0]: {cipher} has no operation "{operation}"'
+    assert caught.value.hint == hint
 
 
 def several(*values: str) -> st.SearchStrategy[list[str]]:

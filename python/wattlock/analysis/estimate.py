@@ -25,7 +25,7 @@ LINEARITY_LEVEL = 0.001
 
 CELL_FIELDS = [
     *("cell", "cipher", "family", "provider", "backend", "version", "operation", "keying", "mode", "key_bits"),
-    *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern"),
+    *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern", "aad_B"),
 ]
 
 
@@ -202,7 +202,7 @@ def estimates(
 
 
 def _dtype(name: str) -> type[pl.DataType]:
-    integers = {"cell", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B"}
+    integers = {"cell", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B", "aad_B"}
     return pl.Int64 if name in integers else pl.String
 
 

@@ -15,7 +15,7 @@ from wattlock.analysis.estimate import LEVEL
 SMALLEST_CLAIM = 0.005
 """No difference below 0.5 % is claimed, however sure it is."""
 
-GROUP = ("operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data")
+GROUP = ("operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data", "aad_B")
 """Cells are ranked among those that differ in nothing but the cipher and its implementation."""
 
 

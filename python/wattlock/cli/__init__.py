@@ -20,7 +20,8 @@ VERBS = {
     "run": "Carry out a study on this machine.",
     "show": "Print the estimates of a run.",
     "report": "Draw the report of a run again.",
-    "ciphers": "List the ciphers that can be weighed.",
+    "compare": "Compare two runs, or two providers of one.",
+    "ciphers": "List the ciphers that can be weighed, and how each stands.",
     "devices": "List the device cards that turn cycles into joules.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
@@ -57,7 +58,7 @@ def load(name: str) -> Any:
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
 
 
-@app.callback(invoke_without_command=True, epilog="Example: wattlock run first-look --only 'cipher=aes*'")
+@app.callback(invoke_without_command=True, epilog="Example: wattlock run first-look --only 'aes*'")
 def overview(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version."),

@@ -1,8 +1,10 @@
-"""`wattlock ciphers`: the ciphers that can be weighed."""
+"""`wattlock ciphers`: the ciphers that can be weighed, and how each stands."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +12,17 @@ from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
 
-SHORT = ["id", "key_bits", "block_bits", "iv_B", "rounds", "provider", "backend", "version", "timing"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wattlock.advise.standing import Standing
+    from wattlock.study import CatalogueRow
+
+FACTS = ["key_bits", "effective_bits", "block_bits", "rounds", "iv_B", "tag_bits"]
+"""What the catalogue says of an id, whoever provides it."""
+
+PIPED_WIDTH = 100
+TOPIC_WIDTH = 12
 
 
 def ciphers(
@@ -19,12 +31,13 @@ def ciphers(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """List the ciphers that can be weighed, or print all that is known of one.
+    """List the ciphers that can be weighed, or print all that is known of one: who has it, how it stands, who says so.
 
     Example: wattlock ciphers --show rc5-32-12-128-cbc
     """
     import polars as pl
 
+    from wattlock.advise.standing import standing
     from wattlock.run import probe as probes
 
     rows, nearest = probes.catalogue(probes.find(), [cipher] if cipher else [])
@@ -32,12 +45,131 @@ def ciphers(
         near = nearest.get(cipher or "")
         hint = f'did you mean "{near}"? ' if near else ""
         raise InputError(f'no cipher "{cipher}"', hint=f"{hint}`wattlock ciphers` lists all of them")
-    frame = pl.DataFrame(list(rows.values()), infer_schema_length=None)
-    if form is not Format.table:
-        print_table(frame, form)
-    elif cipher:
-        facts = next(iter(rows.values()))
-        values = ["-" if value is None else str(value) for value in facts.values()]
-        print_table(pl.DataFrame({"fact": list(facts), "value": values}), form)
+    if cipher is None:
+        whole = form is not Format.table
+        listed = [row for several in rows.values() for row in (_whole(several) if whole else [_line(several)])]
+        print_table(pl.DataFrame(listed, infer_schema_length=None), form)
+        return
+    (several,) = rows.values()
+    stands = standing(several[0])
+    if form is Format.json:
+        print_table(pl.DataFrame([_object(several, stands)], infer_schema_length=None), form)
+    elif form is Format.csv:
+        print_table(pl.DataFrame(list(_facts(several, stands)), infer_schema_length=None), form)
     else:
-        print_table(frame.select(SHORT), form)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
+        for line in _page(several, stands, max(width, 60)):
+            typer.echo(line)
+
+
+def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
+    """One line for eyes: the id, how it stands, who has it."""
+    from wattlock.advise.standing import standing
+
+    first, stands = rows[0], standing(rows[0])
+    known = {name: first.get(name) for name in FACTS if name != "effective_bits"}
+    has = ", ".join(row["provider"] for row in rows if row["available"])
+    return {
+        "id": first["id"],
+        **known,
+        "status": stands.status,
+        "strength_bits": stands.strength_bits,
+        "providers": has,
+    }
+
+
+def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
+    from wattlock.advise.standing import standing
+
+    stands = standing(rows[0])
+    for row in rows:
+        yield {**row, "status": stands.status, "strength_bits": stands.strength_bits}
+
+
+def _object(rows: Sequence[CatalogueRow], stands: Standing) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    known = {name: rows[0].get(name) for name in ("card", "family", *FACTS, "proof", "source")}
+    statements = [statement._asdict() for statement in stands.statements]
+    return {**known, **asdict(stands), "statements": statements, "providers": [_provider(row) for row in rows]}
+
+
+def _provider(row: CatalogueRow) -> dict[str, Any]:
+    names = ("provider", "available", "reason", "version", "backend", "file", "file_sha256", "timing")
+    return {name: row.get(name) for name in names}
+
+
+def _facts(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[dict[str, Any]]:
+    """One row a fact: what it is about, what is said, and who says it."""
+    for about, says in _figures(rows, stands):
+        yield {"about": about, "says": says, "source": "the catalogue", "url": ""}
+    for row in rows:
+        yield {"about": "provider", "says": _implementation(row), "source": "this machine", "url": ""}
+    for one in stands.statements:
+        yield {"about": one.about, "says": one.says, "source": one.source, "url": one.url}
+
+
+def _figures(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[tuple[str, str]]:
+    first = rows[0]
+    yield "status", stands.status
+    attack = f"; the best attack takes 2^{stands.attack_bits:g}" if stands.attack_bits else ""
+    category = f", NIST category {stands.quantum_category}" if stands.quantum_category else ""
+    yield "strength", f"{stands.strength_bits:g} bits{attack}"
+    yield "quantum", f"{stands.quantum_strength_bits:g} bits{category}"
+    effective = f", {first['effective_bits']} effective" if first["effective_bits"] != first["key_bits"] else ""
+    yield "key", f"{first['key_bits']} bits{effective}"
+    for name, bits in (("block", stands.block_bits), ("nonce", stands.nonce_bits)):
+        if bits:
+            yield name, f"{bits} bits"
+    if first["rounds"]:
+        yield "rounds", str(first["rounds"])
+    yield "tag", f"{stands.tag_bits} bits, authenticated" if stands.authenticated else "none: not authenticated"
+    for name, log2, unit in (
+        ("data", stands.data_limit_log2_B, "bytes"),
+        ("messages", stands.messages_log2, "messages"),
+        ("forgeries", stands.forgeries_log2, "forgery attempts"),
+    ):
+        if log2 is not None:
+            yield name, f"at most 2^{log2:g} {unit} a key"
+    yield "proof", first["proof"]
+    yield "defined in", first["source"]
+
+
+def _implementation(row: CatalogueRow) -> str:
+    if not row["available"]:
+        return f"{row['provider']}: missing: {row['reason']}"
+    how = ", ".join(part for part in (row["backend"], row["timing"] and f"{row['timing']} time") if part)
+    return f"{row['provider']} {row['version'] or ''} ({how})"
+
+
+def _page(rows: Sequence[CatalogueRow], stands: Standing, width: int) -> Iterator[str]:
+    from textwrap import wrap
+
+    def block(topic: str, text: str) -> Iterator[str]:
+        indent = " " * TOPIC_WIDTH
+        yield from wrap(
+            text,
+            width,
+            initial_indent=f"{topic:<{TOPIC_WIDTH}}",
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    yield f"{stands.id}: {stands.cipher}{f', {stands.mode}' if stands.mode else ''}"
+    yield ""
+    for about, says in _figures(rows, stands):
+        yield from block(about, says)
+    yield ""
+    for number, row in enumerate(rows):
+        yield from block("" if number else "providers", _implementation(row))
+    yield ""
+    sources = list(dict.fromkeys((one.source, one.url, one.read) for one in stands.statements))
+    last = ""
+    for one in stands.statements:
+        number = sources.index((one.source, one.url, one.read)) + 1
+        yield from block("" if one.about == last else one.about, f"{one.says} [{number}]")
+        last = one.about
+    yield ""
+    for number, (source, url, read) in enumerate(sources, 1):
+        yield from block(f"[{number}]", f"{source}{f' <{url}>' if url else ''}{'' if read else ' (as commonly cited)'}")

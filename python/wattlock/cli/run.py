@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import secrets
 import signal
 from contextlib import contextmanager
@@ -30,7 +31,12 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         str | None, typer.Argument(metavar="STUDY", help="A study's name (`wattlock studies`) or its file.")
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="FIELD=GLOB,...", help="Only these cells, as 'cipher=aes*'.")
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="Only these ciphers, as 'aes*'; or cells, as FIELD=GLOB,..."),
+    ] = None,
+    library: Annotated[
+        list[str] | None,
+        typer.Option("--library", metavar="NAME=PATH", help="Weigh a library of your own beside the others."),
     ] = None,
     source: Annotated[
         Path | None,
@@ -50,33 +56,60 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 ) -> None:
     """Carry out a study on this machine and write its report.
 
-    Examples: wattlock run first-look --only 'cipher=aes*'    wattlock run --resume last
+    --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
+    wattlock run quick --library mine=./libmine.so    wattlock run --resume last
     """
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only is not None or device is not None or out is not None or dry_run:
+        if only or device is not None or out is not None or dry_run:
             hint = "leave out --only, --device, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, source)
+        _resume(resume, source, _libraries(library or []))
         return
     from wattlock.run import probe as probes
-    from wattlock.study import expand, load, read_inputs
+    from wattlock.study import expand, load, missing, read_inputs
     from wattlock.study import only as choose
 
     card = _card(device, allow_assumed=allow_assumed)
     probe = probes.find()
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
-    rows, nearest = probes.catalogue(probe, list(chosen.ciphers()))
-    cells = expand(chosen, rows, inputs, nearest)
-    if only is not None:
+    libraries = _libraries(library or [])
+    rows, nearest = probes.catalogue(probe, list(chosen.ciphers()), libraries)
+    cells = expand(chosen, rows, inputs, nearest, list(libraries))
+    if only:
         cells = choose(cells, rows, only)
+    for line in missing(cells, rows):
+        typer.echo(f"warning: {line}", err=True)
+    for name in libraries.keys() - {cell.provider for cell in cells}:
+        typer.echo(f"warning: library {name} has none of the study's ciphers", err=True)
     if dry_run:
-        _print_plan(chosen, cells, inputs, probe)
+        _print_plan(chosen, cells, inputs, probe, libraries)
         return
-    folder = _create(chosen, cells, inputs, probe=probe, card=card, out=out)
-    _measure(folder, chosen, inputs, probe)
+    folder = _create(chosen, cells, inputs, probe=probe, card=card, out=out, libraries=libraries)
+    _measure(folder, chosen, inputs, probe, libraries)
+
+
+def _libraries(given: Sequence[str]) -> dict[str, Path]:
+    """The user's libraries by name; one given by its path alone is named by its file, `libmine.so` as `mine`.
+
+    Raises InputError where there is no such file, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    for one in given:
+        name, equals, place = one.partition("=")
+        path = Path(place if equals else one)
+        name = name if equals else path.name.partition(".")[0].removeprefix("lib")
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            hint = "lower-case letters, digits and hyphens: --library mine=./libmine.so"
+            raise InputError(f'--library {one}: "{name}" is no name for a provider', hint=hint)
+        if not path.is_file():
+            raise InputError(f"--library {one}: there is no file {path}", hint="check the path")
+        if name in found:
+            raise InputError(f'--library {one}: there are two libraries "{name}"', hint="name them NAME=PATH")
+        found[name] = path.absolute()
+    return found
 
 
 def _card(device: str | None, *, allow_assumed: bool) -> cards.Device | None:
@@ -99,6 +132,7 @@ def _create(
     probe: Path,
     card: cards.Device | None,
     out: Path | None,
+    libraries: Mapping[str, Path],
 ) -> RunFolder:
     from wattlock.run import probe as probes
     from wattlock.run.shards import sentinels
@@ -118,11 +152,12 @@ def _create(
         probe_sha256=probes.sha256(probe),
         device=card.name if card else None,
     )
+    lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in libraries.items()]
     lines[0]["device_card"] = card.card.model_dump(mode="json") if card else None
     return RunFolder.create(out or ROOT / name, lines)
 
 
-def _resume(name: str, source: Path | None) -> None:
+def _resume(name: str, source: Path | None, libraries: Mapping[str, Path]) -> None:
     from wattlock.run import probe as probes
     from wattlock.store import RunFolder, find
     from wattlock.study import Study, read_inputs
@@ -137,8 +172,21 @@ def _resume(name: str, source: Path | None) -> None:
             f"run {folder.path}: was measured by another build of the probe",
             hint="another build moves a cipher by percents, so one run is of one build: start a new run",
         )
+    _same_libraries(folder, first.get("libraries", []), libraries)
     inputs = _inputs_again(folder, read_inputs(source) if source else [])
-    _measure(folder, Study.model_validate(first["study"]), inputs, probe)
+    _measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries)
+
+
+def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
+    """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
+    from wattlock.run import probe as probes
+
+    for one in planned:
+        path = libraries.get(one["name"])
+        if path is None or probes.sha256(path) != one["sha256"]:
+            what = "needs" if path is None else f"was begun with another {path.name}, and needs"
+            wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
+            raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")
 
 
 def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFile]:
@@ -156,7 +204,9 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
     return inputs
 
 
-def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe: Path) -> None:
+def _measure(
+    folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe: Path, libraries: Mapping[str, Path]
+) -> None:
     """Measures to the end, seals the run and writes its report."""
     from wattlock.run.session import Session
 
@@ -166,7 +216,7 @@ def _measure(folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe
     typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
     with folder, _files(study, own, inputs) as files, _bar() as tell:
         seed = folder.plan()[0]["seed"]
-        session = Session(folder, study, own, watch, files, probe, seed, tell)
+        session = Session(folder, study, own, watch, files, probe, seed, tell, libraries=libraries)
         _heed_ctrl_c()
         try:
             session.measure()
@@ -249,7 +299,9 @@ def _say_what_came_out(folder: RunFolder, session: Session) -> None:
     typer.echo(f"The numbers: wattlock show {folder.path}", err=True)
 
 
-def _print_plan(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path) -> None:
+def _print_plan(
+    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path, libraries: Mapping[str, Path]
+) -> None:
     from dataclasses import asdict
 
     import polars as pl
@@ -258,7 +310,7 @@ def _print_plan(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]
     from wattlock.run import forecast
 
     with _files(study, cells, inputs) as files:
-        expected = forecast.forecast(cells, files, probe, study.looks)
+        expected = forecast.forecast(cells, files, probe, study.looks, libraries)
     show(pl.DataFrame([asdict(cell) for cell in cells]).drop("role"), Format.table)
     typer.echo(
         f"{len(cells)} cells: about {expected.least_s:.0f} s if all are sure after {study.looks[0]} processes, "

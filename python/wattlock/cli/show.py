@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device, Run
-from wattlock.cli.table import Format
+from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
 
 SHORT = [
     "cipher",
+    "provider",
     "operation",
     "payload_B",
     "data",
@@ -22,7 +23,7 @@ SHORT = [
     "energy_uJ_per_byte",
     "state",
 ]
-"""The columns for eyes; JSON and CSV have all of them."""
+"""The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
 
 
 def show(
@@ -46,4 +47,4 @@ def show(
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
         typer.echo(f"warning: {line}", err=True)
-    print_table(estimates.select(SHORT) if form is Format.table else estimates, form)
+    print_table(estimates.select(short(SHORT, estimates)) if form is Format.table else estimates, form)

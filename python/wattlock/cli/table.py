@@ -39,6 +39,14 @@ def show(frame: pl.DataFrame, form: Format) -> None:
         _show_to_eyes(frame)
 
 
+def short(columns: list[str], cells: pl.DataFrame) -> list[str]:
+    """The columns for eyes, with `aad_B` behind `payload_B` where a cell of the frame has associated data."""
+    if not any(cells["aad_B"]):
+        return columns
+    behind = columns.index("payload_B") + 1
+    return [*columns[:behind], "aad_B", *columns[behind:]]
+
+
 def _json_array(frame: pl.DataFrame) -> str:
     rows = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in frame.iter_rows(named=True))
     return "[" + ",\n ".join(rows) + "]"

@@ -27,13 +27,28 @@ class Forecast:
     most_s: float
 
 
-def forecast(cells: Sequence[Cell], files: Mapping[str, Path], probe: Path, looks: Sequence[int]) -> Forecast:
+def forecast(
+    cells: Sequence[Cell],
+    files: Mapping[str, Path],
+    probe: Path,
+    looks: Sequence[int],
+    libraries: Mapping[str, Path] | None = None,
+) -> Forecast:
     """Prepares each cell once, which tells how often its input is cut, and adds up the batches."""
     start, visits = time.monotonic(), {cell.cell: shards.first_visits(cell) for cell in cells}
     a_process = 0.0
     for number, group in enumerate(shards.split(cells, seed=0)):
         plan = shards.probe_plan(
-            group, [], visits, files, process=number, seed=number, cpu=None, quiet_ppm=None, measured=False
+            group,
+            [],
+            visits,
+            files,
+            process=number,
+            seed=number,
+            cpu=None,
+            quiet_ppm=None,
+            measured=False,
+            libraries=libraries,
         )
         lines: list[bytes] = []
         probes.measure(probe, plan, number, lines.append)

@@ -57,14 +57,19 @@ def ask(probe: Path, *words: str) -> Any:
         raise ProbeError(f"{probe} {words[0]}: {said}", hint="`make setup` builds it anew") from None
 
 
-def catalogue(probe: Path, ids: Sequence[str] = ()) -> tuple[dict[str, CatalogueRow], dict[str, str | None]]:
-    """The catalogue's rows by id, and for each id that it doesn't know the one that looks most like it.
+def catalogue(
+    probe: Path, ids: Sequence[str] = (), libraries: Mapping[str, Path] | None = None
+) -> tuple[dict[str, list[CatalogueRow]], dict[str, str | None]]:
+    """The catalogue's rows by id, one a provider, and for each id that it doesn't know the one that looks most like it.
 
-    * `ids`: only these; none asks for all that are listed.
+    * `ids`: only these; none asks for all that are listed. `libraries`: path of a user's own library by its name.
     """
-    named = ["--cipher", *ids] if ids else []
-    answer: list[Any] = ask(probe, "catalogue", "--format", "json", *named)
-    rows: dict[str, CatalogueRow] = {row["id"]: row for row in answer if "error" not in row}
+    words = [word for name, path in (libraries or {}).items() for word in ("--library", f"{name}={path}")]
+    answer: list[Any] = ask(probe, "catalogue", "--format", "json", *words, *(["--cipher", *ids] if ids else []))
+    rows: dict[str, list[CatalogueRow]] = {}
+    for row in answer:
+        if "error" not in row:
+            rows.setdefault(row["id"], []).append(row)
     return rows, {row["id"]: row["nearest"] for row in answer if "error" in row}
 
 

@@ -73,7 +73,8 @@ def _machine(header: Mapping[str, Any]) -> str:
 class Session:
     """One sitting of a run.
 
-    * `files`: by the label of the data; `watch`: the sentinels; `tell`: receives how far it is.
+    * `files`: by the label of the data; `watch`: the sentinels; `tell`: receives how far it is; `libraries`: the user's
+      own, by name.
     """
 
     folder: RunFolder
@@ -94,6 +95,7 @@ class Session:
     failed: set[int] = field(default_factory=set)
     settled: set[int] = field(default_factory=set)
     visits: dict[int, int] = field(default_factory=dict)
+    libraries: Mapping[str, Path] = field(default_factory=dict)
 
     def measure(self) -> None:
         """Measures until every cell is settled: at its target, at the last look, given up as disturbed, or failed."""
@@ -154,6 +156,7 @@ class Session:
             seed=self._seed("process"),
             cpu=self.processors[0] if self.processors else None,
             quiet_ppm=self.quiet_ppm,
+            libraries=self.libraries,
         )
         lines, expected = 0, sum(self._batches(cell) for cell in group)
 

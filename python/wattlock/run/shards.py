@@ -94,14 +94,15 @@ def probe_plan(
     cpu: int | None,
     quiet_ppm: int | None,
     measured: bool = True,
+    libraries: Mapping[str, Path] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The plan lines of one process.
 
     * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
-    * `measured`: without it the cells are prepared and nothing is timed.
+    * `measured`: without it the cells are prepared and nothing is timed. `libraries`: the user's own, by name.
     """
     rounds = max(VISITS, *(visits[cell.cell] for cell in shard)) if measured else 0
-    yield {
+    head = {
         "kind": "plan",
         "schema": SCHEMA,
         "process": process,
@@ -111,6 +112,8 @@ def probe_plan(
         "batch_ns": BATCH_NS,
         "quiet_ppm": quiet_ppm,
     }
+    own = [{"name": name, "path": str(path)} for name, path in (libraries or {}).items()]
+    yield {**head, "libraries": own} if own else head
     for label in sorted({cell.data for cell in shard} & files.keys()):
         yield {"kind": "data", "data": label, "path": str(files[label]), "size_B": files[label].stat().st_size}
     for cell in watch:

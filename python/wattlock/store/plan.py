@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,7 +13,7 @@ from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Cell, InputFile, Study
 
 NAME = "plan.jsonl"
-_CELL_FIELDS = [field.name for field in fields(Cell)]
+_CELL_FIELDS = fields(Cell)
 
 
 def run_id(study_id: str, created: datetime, seed: int) -> str:
@@ -82,7 +82,11 @@ def cells_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Cell]:
     """The cells of a plan."""
     try:
         planned = [line for line in lines if line["kind"] == "cell"]
-        return [Cell(**{field: line[field] for field in _CELL_FIELDS}) for line in planned]
+        # A plan of before a factor existed has the factor's usual value.
+        return [
+            Cell(**{one.name: line[one.name] for one in _CELL_FIELDS if one.name in line or one.default is MISSING})
+            for line in planned
+        ]
     except KeyError as error:
         raise StoreError(f"run {folder}: a cell of {NAME} has no {error}", hint="the file was changed") from None
 

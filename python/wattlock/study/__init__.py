@@ -1,7 +1,20 @@
 """The question and its grid: a TOML file to a validated study to a list of cells. Pure, but for reading files."""
 
-from wattlock.study.cells import CatalogueRow, Cell, expand, only
+from wattlock.study.cells import CatalogueRow, Cell, Rows, expand, missing, only
 from wattlock.study.inputs import InputFile, read_inputs
 from wattlock.study.study import Grid, Study, load, names
 
-__all__ = ["CatalogueRow", "Cell", "Grid", "InputFile", "Study", "expand", "load", "names", "only", "read_inputs"]
+__all__ = [
+    "CatalogueRow",
+    "Cell",
+    "Grid",
+    "InputFile",
+    "Rows",
+    "Study",
+    "expand",
+    "load",
+    "missing",
+    "names",
+    "only",
+    "read_inputs",
+]

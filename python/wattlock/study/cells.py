@@ -13,21 +13,30 @@ from wattlock.study.study import LARGEST_L2_PAYLOAD_B, Grid, Study
 
 
 class CatalogueRow(TypedDict):
-    """What the probe's catalogue says of one cipher id."""
+    """What the probe's catalogue says of one cipher id by one provider.
+
+    * `available`: whether this machine can measure it; `reason`: why not. A row that is not available has neither
+      version nor backend.
+    """
 
     id: str
     card: str
     family: str
     mode: str
     provider: str
-    backend: str
-    version: str
+    available: bool
+    reason: str | None
+    version: str | None
+    backend: str | None
+    file: str | None
+    file_sha256: str | None
     key_bits: int
     effective_bits: int
     block_bits: int
     rounds: int | None
     iv_B: int
-    timing: str
+    tag_bits: int
+    timing: str | None
     proof: str
     source: str
 
@@ -39,6 +48,7 @@ class Cell:
     * `cell`: its number in the run, from 0.
     * `payload_B`: plaintext of one call, bytes; 0 for a key setup.
     * `data`: `random`, a sample kind, `input-1` and so on, or `none` for a key setup.
+    * `aad_B`: associated data of one call of an AEAD, bytes.
     """
 
     cell: int
@@ -52,54 +62,90 @@ class Cell:
     pattern: str
     payload_B: int
     data: str
+    aad_B: int = 0
+
+
+Rows = Mapping[str, Sequence[CatalogueRow]]
+"""The catalogue's rows by id, one a provider."""
 
 
 def expand(
     study: Study,
-    rows: Mapping[str, CatalogueRow],
+    rows: Rows,
     inputs: Sequence[InputFile] = (),
     nearest: Mapping[str, str | None] | None = None,
+    libraries: Sequence[str] = (),
 ) -> list[Cell]:
     """The cells of a study, in the order of its file, numbered from 0, each once.
 
-    * `rows`: the catalogue's row for each id of `study.ciphers()` that it knows.
+    * `rows`: the catalogue's rows for each id of `study.ciphers()` that it knows, one a provider.
     * `inputs`: the user's files; where there are any, they take the place of the sample files.
     * `nearest`: for each unknown id the known one that looks most like it.
+    * `libraries`: names of the user's own libraries: each cell of a cipher that one has is measured with it too.
 
-    Raises StudyError naming the key of the first cipher or provider that there isn't, or an input that doesn't fit.
+    A grid without providers takes `rustcrypto` where that has the cipher, else the first provider that has. A cell
+    whose provider can't be had here stays: it becomes a failure when it is measured.
+
+    Raises StudyError naming the key of the first cipher or provider that there isn't, an operation that is none of the
+    cipher, or an input that doesn't fit.
     """
     problems = [*_unknown_ciphers(study, rows, nearest or {}), *_unknown_providers(study, rows)]
-    problems += _input_problems(study, inputs)
+    problems += [*_wrong_operations(study, rows), *_input_problems(study, inputs)]
     if problems:
         raise refusal(study.origin, problems)
-    cells = (cell for grid in study.grid for cell in _combinations(study, grid, rows, inputs))
+    cells = (cell for grid in study.grid for cell in _combinations(study, grid, rows, inputs, libraries))
     return [replace(cell, cell=number) for number, cell in enumerate(dict.fromkeys(cells))]
 
 
-def only(cells: Sequence[Cell], rows: Mapping[str, CatalogueRow], expression: str) -> list[Cell]:
+def missing(cells: Iterable[Cell], rows: Rows) -> list[str]:
+    """Why cells will fail: one line for each cipher of a provider that can't be had here."""
+    planned = dict.fromkeys((cell.cipher, cell.provider) for cell in cells)
+    reasons = ((cipher, provider, _row(rows, cipher, provider)) for cipher, provider in planned)
+    return [
+        f"{cipher} of {provider} can't be had: {row['reason'] if row else f'{provider} has no such cipher'}"
+        for cipher, provider, row in reasons
+        if row is None or not row["available"]
+    ]
+
+
+def only(cells: Sequence[Cell], rows: Rows, expressions: Sequence[str]) -> list[Cell]:
     """The cells that match, numbered from 0.
 
-    * `expression`: `field=glob` pairs with commas between, as `cipher=aes*,operation=encrypt`. A field is one of a cell
-      or of its cipher's catalogue row. Pairs of different fields must all match; of pairs of one field any may.
+    * `expressions`: each a cipher's id or a glob of ids, as `aes*`, or `field=glob` pairs with commas between, as
+      `cipher=aes*,operation=encrypt`. A field is one of a cell or of its cipher's catalogue row. Pairs of different
+      fields must all match; of pairs of one field, or of several ids, any may.
 
     Raises StudyError for an expression that isn't one, an unknown field, or where nothing matches.
     """
-    globs = _globs(expression, list(dict.fromkeys([*_FIELDS, *CatalogueRow.__annotations__])))
-    chosen = [cell for cell in cells if _matches(cell, rows[cell.cipher], globs)]
+    known = list(dict.fromkeys([*_FIELDS, *CatalogueRow.__annotations__]))
+    globs: dict[str, list[str]] = {}
+    for expression in expressions:
+        for field, either in _globs(expression, known).items():
+            globs.setdefault(field, []).extend(either)
+    chosen = [cell for cell in cells if _matches(cell, _row(rows, cell.cipher, cell.provider), globs)]
     if not chosen:
         hint = "`--dry-run` without `--only` lists the cells"
-        raise StudyError(f'--only "{expression}": none of {len(cells)} cells matches', hint=hint)
+        raise StudyError(f'--only "{" ".join(expressions)}": none of {len(cells)} cells matches', hint=hint)
     return [replace(cell, cell=number) for number, cell in enumerate(chosen)]
 
 
 _FIELDS = [field.name for field in fields(Cell)]
+_WITH_AAD = {"seal", "open", "open_forged"}
+_WITHOUT_AAD = {"encrypt", "decrypt"}
+USUAL_PROVIDER = "rustcrypto"
+
+
+def _row(rows: Rows, cipher: str, provider: str) -> CatalogueRow | None:
+    return next((row for row in rows[cipher] if row["provider"] == provider), None)
 
 
 def _globs(expression: str, known: Sequence[str]) -> dict[str, list[str]]:
     globs: dict[str, list[str]] = {}
     for pair in expression.split(","):
         field, equals, glob = (part.strip() for part in pair.partition("="))
-        if not (field and equals and glob):
+        if field and not equals:
+            field, glob = "cipher", field
+        if not (field and glob):
             raise StudyError(f'--only "{expression}": "{pair}" is not FIELD=GLOB', hint="for example cipher=aes*")
         if field not in known:
             hint = suggestion(field, known, "the fields are")
@@ -108,24 +154,33 @@ def _globs(expression: str, known: Sequence[str]) -> dict[str, list[str]]:
     return globs
 
 
-def _matches(cell: Cell, row: CatalogueRow, globs: Mapping[str, Sequence[str]]) -> bool:
-    values = {**row, **{field: getattr(cell, field) for field in _FIELDS}}
-    return all(any(fnmatchcase(str(values[field]), glob) for glob in either) for field, either in globs.items())
+def _matches(cell: Cell, row: CatalogueRow | None, globs: Mapping[str, Sequence[str]]) -> bool:
+    values = {**(row or {}), **{field: getattr(cell, field) for field in _FIELDS}}
+    return all(any(fnmatchcase(str(values.get(field)), glob) for glob in either) for field, either in globs.items())
+
+
+def _providers(grid: Grid, rows: Sequence[CatalogueRow], libraries: Sequence[str]) -> list[str]:
+    has = [row["provider"] for row in rows if row["available"]]
+    usual = USUAL_PROVIDER if USUAL_PROVIDER in has else next(iter(has), rows[0]["provider"])
+    named = grid.provider if grid.provider is not None else [usual]
+    return list(dict.fromkeys([*named, *(name for name in libraries if name in has)]))
 
 
 def _combinations(
-    study: Study, grid: Grid, rows: Mapping[str, CatalogueRow], inputs: Sequence[InputFile]
+    study: Study, grid: Grid, rows: Rows, inputs: Sequence[InputFile], libraries: Sequence[str]
 ) -> Iterator[Cell]:
     payloads = _payloads(study, grid, inputs)
-    for cipher, provider, operation in product(grid.cipher, grid.provider, grid.operation):
-        name = rows[cipher]["id"]
-        if operation == "key_setup":
-            yield Cell(0, "study", name, provider, operation, "ready", "raw", "hot", "independent", 0, "none")
-            continue
-        for keying, encoding, placement, pattern, (payload_B, data) in product(
-            grid.keying, grid.encoding, grid.placement, grid.pattern, payloads
-        ):
-            yield Cell(0, "study", name, provider, operation, keying, encoding, placement, pattern, payload_B, data)
+    for cipher in grid.cipher:
+        name = rows[cipher][0]["id"]
+        for provider, operation in product(_providers(grid, rows[cipher], libraries), grid.operation):
+            if operation == "key_setup":
+                yield Cell(0, "study", name, provider, operation, "ready", "raw", "hot", "independent", 0, "none")
+                continue
+            aads = grid.aad_B if operation in _WITH_AAD else [0]
+            factors = product(grid.keying, grid.encoding, grid.placement, grid.pattern, payloads, aads)
+            for keying, encoding, placement, pattern, (payload_B, data), aad_B in factors:
+                how = (keying, encoding, placement, pattern)
+                yield Cell(0, "study", name, provider, operation, *how, payload_B, data, aad_B)
 
 
 def _payloads(study: Study, grid: Grid, inputs: Sequence[InputFile]) -> list[tuple[int, str]]:
@@ -136,9 +191,7 @@ def _payloads(study: Study, grid: Grid, inputs: Sequence[InputFile]) -> list[tup
     return [(study.file_B, kind) for kind in grid.data]
 
 
-def _unknown_ciphers(
-    study: Study, rows: Mapping[str, CatalogueRow], nearest: Mapping[str, str | None]
-) -> Iterator[Problem]:
+def _unknown_ciphers(study: Study, rows: Rows, nearest: Mapping[str, str | None]) -> Iterator[Problem]:
     for cipher, path in study.ciphers().items():
         if cipher not in rows:
             close = nearest.get(cipher)
@@ -146,13 +199,28 @@ def _unknown_ciphers(
             yield Problem(path, f'no cipher "{cipher}"', f"{meant}`wattlock ciphers` lists all of them")
 
 
-def _unknown_providers(study: Study, rows: Mapping[str, CatalogueRow]) -> Iterator[Problem]:
+def _unknown_providers(study: Study, rows: Rows) -> Iterator[Problem]:
     for g, grid in enumerate(study.grid):
-        known = sorted({rows[cipher]["provider"] for cipher in grid.cipher if cipher in rows})
-        for p, provider in enumerate(grid.provider):
+        known = sorted({row["provider"] for cipher in grid.cipher for row in rows.get(cipher, [])})
+        for p, provider in enumerate(grid.provider or []):
             if known and provider not in known:
                 hint = suggestion(provider, known, "the providers are")
                 yield Problem(f"grid[{g}].provider[{p}]", f'no provider "{provider}"', hint)
+
+
+def _wrong_operations(study: Study, rows: Rows) -> Iterator[Problem]:
+    """A whole message of an AEAD is sealed, of any other cipher encrypted."""
+    for g, grid in enumerate(study.grid):
+        for cipher in (cipher for cipher in grid.cipher if cipher in rows):
+            is_aead = bool(rows[cipher][0].get("tag_bits"))
+            for o, operation in enumerate(grid.operation):
+                what = f'{cipher} has no operation "{operation}"'
+                if is_aead and operation in _WITHOUT_AAD:
+                    instead = "seal" if operation == "encrypt" else "open"
+                    yield Problem(f"grid[{g}].operation[{o}]", what, f'it authenticates: write "{instead}"')
+                if not is_aead and operation in _WITH_AAD:
+                    instead = "encrypt" if operation == "seal" else "decrypt"
+                    yield Problem(f"grid[{g}].operation[{o}]", what, f'it does not authenticate: write "{instead}"')
 
 
 def _input_problems(study: Study, inputs: Iterable[InputFile]) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from wattlock.study.problems import Problem, path_of, refusal, shown, suggestion, translated
 from wattlock.study.samples import SampleKind
 
-Operation = Literal["encrypt", "decrypt", "key_setup"]
+Operation = Literal["encrypt", "decrypt", "key_setup", "seal", "open", "open_forged"]
 Keying = Literal["ready", "each"]
 Encoding = Literal["raw", "base64", "hex"]
 Placement = Literal["hot", "L2", "DRAM"]
@@ -22,11 +22,14 @@ Pattern = Literal["independent", "chained"]
 LARGEST_PAYLOAD_B = 64 * 2**20
 # Packets of 512 KiB together (placement L2); a ring of one would be hot.
 LARGEST_L2_PAYLOAD_B = 256 * 2**10
+# Ours: as much as a frame's or a record's header, and room to spare.
+LARGEST_AAD_B = 2**20
 # The t interval over processes is held to what it says from five on (METHOD.md).
 FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000
 
 Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
+Aad = Annotated[int, Field(ge=0, le=LARGEST_AAD_B)]
 Percent = Annotated[float, Field(gt=0, le=100)]
 
 
@@ -40,11 +43,12 @@ class Grid(Table):
     """Factors whose every combination is a cell.
 
     Either `payload_B` (bytes, drawn from the seed) or `data` (whole files of a kind, each `file_B` of the study long).
-    A key setup has no payload, and none of the factors from `keying` to `pattern`: it is one cell a cipher.
+    A key setup has no payload, and none of the factors from `keying` on: it is one cell a cipher. Only `seal`, `open`
+    and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one.
     """
 
     cipher: list[str] = Field(min_length=1)
-    provider: list[str] = Field(default=["rustcrypto"], min_length=1)
+    provider: list[str] | None = Field(default=None, min_length=1)
     operation: list[Operation] = Field(min_length=1)
     keying: list[Keying] = Field(default=["ready"], min_length=1)
     encoding: list[Encoding] = Field(default=["raw"], min_length=1)
@@ -52,6 +56,7 @@ class Grid(Table):
     pattern: list[Pattern] = Field(default=["independent"], min_length=1)
     payload_B: list[Size] | None = Field(default=None, min_length=1)
     data: list[SampleKind] | None = Field(default=None, min_length=1)
+    aad_B: list[Aad] = Field(default=[0], min_length=1)
 
 
 class Study(Table):
@@ -169,10 +174,14 @@ def _grid_problems(study: Study) -> Iterator[Problem]:
         yield from _duplicates(here, grid)
         yield from _payload_problems(here, grid)
         yield from _size_problems(here, grid, study.file_B)
-        if "chained" in grid.pattern and "decrypt" in grid.operation:
+        if "chained" in grid.pattern and {"decrypt", "open", "open_forged"} & set(grid.operation):
             at = grid.pattern.index("chained")
-            hint = "give encrypt a grid of its own for the chained pattern"
+            forward = "encrypt" if "decrypt" in grid.operation else "seal"
+            hint = f"give {forward} a grid of its own for the chained pattern"
             yield Problem(f"{here}.pattern[{at}]", "decrypted packets do not wait for one another", hint)
+        if "aad_B" in grid.model_fields_set and not {"seal", "open", "open_forged"} & set(grid.operation):
+            hint = "leave aad_B out of this grid, or name the operation seal"
+            yield Problem(f"{here}.aad_B", "only seal, open and open_forged have associated data", hint)
 
 
 def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:

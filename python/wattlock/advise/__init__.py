@@ -1,0 +1,1 @@
+"""What to choose and why; so far how each cipher stands."""

@@ -1,0 +1,335 @@
+"""How a cipher stands: strength, status, limits, composed for one id from the sourced statements of `security.toml`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from wattlock.errors import InputError
+from wattlock.study.problems import path_of
+
+Status = Literal["approved", "acceptable", "legacy", "broken", "none"]
+Authority = Literal["nist", "ietf", "iso", "bsi", "cryptrec", "ecrypt"]
+Fact = Literal["key_bits", "effective_bits", "block_bits", "rounds"]
+Text = Annotated[str, Field(min_length=1)]
+Log2 = Annotated[float, Field(ge=0)]
+Bits = Annotated[float, Field(ge=0)]
+
+WORST_LAST: tuple[Status, ...] = get_args(Status)
+
+
+class Table(BaseModel):
+    """A table of the file: no unknown key, no value of a wrong type made to fit."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Source(Table):
+    """A document.
+
+    * `read`: its text or abstract was read for this file; otherwise the statements rest on what is commonly cited.
+    """
+
+    title: Text
+    url: str
+    read: bool
+
+
+class Statement(Table):
+    """One sentence and the place that says it."""
+
+    says: Text
+    source: Text
+    where: str = ""
+
+
+class Rule(Statement):
+    """A statement for some parameters: `when` gives the least and the greatest value of a fact of the catalogue."""
+
+    when: dict[Fact, Annotated[list[int], Field(min_length=2, max_length=2)]] = {}
+
+    def holds(self, facts: Mapping[str, Any]) -> bool:
+        """Whether every fact lies in its range; one that the catalogue doesn't know lies in none."""
+        return all(
+            facts.get(name) is not None and least <= facts[name] <= most for name, (least, most) in self.when.items()
+        )
+
+
+R = TypeVar("R", bound=Rule)
+
+
+class Strength(Rule):
+    """Bits after the best published attack."""
+
+    bits: Bits | Literal["key"]
+    attack_bits: Bits | None = None
+
+
+class Quantum(Rule):
+    """Bits against a quantum computer."""
+
+    bits: Bits | Literal["half"]
+    category: Annotated[int, Field(ge=1, le=5)] | None = None
+
+
+class StatusRule(Rule):
+    """A status."""
+
+    status: Status
+
+
+class Floor(Statement):
+    """The best status that a strength below `below_bits` allows."""
+
+    below_bits: Bits
+    status: Status
+
+
+class AuthorityRule(Rule):
+    """What one authority says."""
+
+    authority: Authority
+
+
+class Limit(Rule):
+    """How much one key may protect, as logarithms to base 2; one without a figure says it in words."""
+
+    blocks_log2: Log2 | None = None
+    bytes_log2: Log2 | None = None
+    messages_log2: Log2 | None = None
+    forgeries_log2: Log2 | None = None
+
+
+class BlockLimit(Statement):
+    """The birthday bound of a block size."""
+
+    block_bits: int
+    blocks_log2: Log2
+
+
+class Mode(Table):
+    """A mode of operation, known by what ends an id."""
+
+    suffix: Text
+    name: Text
+    authenticated: bool = False
+    status: StatusRule
+    nonce: Statement
+    limit: list[Limit] = []
+    authority: list[AuthorityRule] = []
+
+
+class CipherEntry(Table):
+    """A cipher: `ids` are regular expressions for an id without its mode."""
+
+    name: Text
+    ids: list[str] = Field(min_length=1)
+    authenticated: bool = False
+    strength: list[Strength] = Field(min_length=1)
+    status: list[StatusRule] = Field(min_length=1)
+    quantum: list[Quantum] = []
+    nonce: Statement | None = None
+    limit: list[Limit] = []
+    authority: list[AuthorityRule] = []
+
+
+class Book(Table):
+    """The whole file."""
+
+    sources: dict[str, Source]
+    floor: list[Floor]
+    quantum: Quantum
+    mode: list[Mode]
+    block_limit: list[BlockLimit]
+    cipher: list[CipherEntry]
+
+    @model_validator(mode="after")
+    def _every_source_is_known(self) -> Self:
+        for where, statement in statements(self):
+            if statement.source not in self.sources:
+                raise ValueError(f"{where}.source: no source {statement.source!r}")
+        return self
+
+
+class Cited(NamedTuple):
+    """A sentence of a standing: what it is about, what is said, and who says it."""
+
+    about: str
+    says: str
+    source: str
+    url: str
+    read: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one cipher id stands.
+
+    * `strength_bits`: after the best published attack; `attack_bits`: of an attack that only shortens the search of
+      the key, None where there is none; `quantum_strength_bits`, `quantum_category`: against a quantum computer.
+    * `tag_bits`: 0 where nothing is authenticated; `data_limit_log2_B`, `messages_log2`, `forgeries_log2`: the least
+      that a source allows one key, None where none gives a figure.
+    """
+
+    id: str
+    cipher: str
+    mode: str | None
+    status: Status
+    strength_bits: float
+    attack_bits: float | None
+    quantum_strength_bits: float
+    quantum_category: int | None
+    authenticated: bool
+    block_bits: int | None
+    nonce_bits: int | None
+    tag_bits: int
+    data_limit_log2_B: float | None
+    messages_log2: float | None
+    forgeries_log2: float | None
+    statements: list[Cited]
+
+
+def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
+    """How the cipher of a catalogue row stands.
+
+    * `facts`: `id`, and as far as it has them `key_bits`, `effective_bits`, `block_bits`, `rounds`, `iv_B`, `tag_bits`.
+
+    Raises InputError where the file says nothing of that id.
+    """
+    book = book or load()
+    name = str(facts["id"])
+    entry, mode = _found(name, book)
+    strength = _first(name, entry.strength, facts)
+    quantum = _first(name, [*entry.quantum, book.quantum], facts)
+    effective = facts.get("effective_bits") or facts.get("key_bits") or 0
+    bits = float(effective) if strength.bits == "key" else strength.bits
+    bits = min(bits, effective) if effective else bits
+    quantum_bits = effective / 2 if quantum.bits == "half" else quantum.bits
+    ruled: list[StatusRule | Floor] = [_first(name, entry.status, facts), *([mode.status] if mode else [])]
+    ruled += [floor for floor in book.floor if bits < floor.below_bits]
+    worst = max(ruled, key=lambda rule: WORST_LAST.index(rule.status))
+    limits: list[Limit | BlockLimit] = [
+        one for one in [*entry.limit, *(mode.limit if mode else [])] if one.holds(facts)
+    ]
+    limits += _block_limits(facts, mode, book)
+    nonce = mode.nonce if mode else entry.nonce
+    authorities = [*entry.authority, *(mode.authority if mode else [])]
+    said: list[tuple[str, Statement]] = [("status", worst), *(("status", rule) for rule in ruled if rule is not worst)]
+    said += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
+    said += [("limit", limit) for limit in limits]
+    said += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
+    return Standing(
+        id=name,
+        cipher=entry.name,
+        mode=mode.name if mode else None,
+        status=worst.status,
+        strength_bits=bits,
+        attack_bits=strength.attack_bits,
+        quantum_strength_bits=min(quantum_bits, bits),
+        quantum_category=quantum.category,
+        authenticated=entry.authenticated or bool(mode and mode.authenticated),
+        block_bits=facts.get("block_bits") or None,
+        nonce_bits=8 * facts["iv_B"] if facts.get("iv_B") else None,
+        tag_bits=facts.get("tag_bits") or 0,
+        data_limit_log2_B=_least(_log2_B(limits, facts.get("block_bits") or 0)),
+        messages_log2=_least(one.messages_log2 for one in limits if isinstance(one, Limit)),
+        forgeries_log2=_least(one.forgeries_log2 for one in limits if isinstance(one, Limit)),
+        statements=[_cited(about, statement, book) for about, statement in said],
+    )
+
+
+@cache
+def load() -> Book:
+    """The file that comes with wattlock.
+
+    Raises InputError naming the path of the first key that is wrong.
+    """
+    return parse((files("wattlock") / "data" / "security.toml").read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Book:
+    """A file like `security.toml`, validated.
+
+    Raises InputError naming the path of the first key that is wrong.
+    """
+    try:
+        # By way of JSON, in which a whole number may stand for a float.
+        return Book.model_validate_json(json.dumps(tomllib.loads(text)))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = first["msg"].removeprefix("Value error, ")
+        place = f"{path_of(first['loc'])}: " if first["loc"] else ""
+        raise InputError(f"security.toml: {place}{what}", hint="its head says what each key means") from error
+    except ValueError as error:
+        raise InputError(f"security.toml: not TOML: {error}") from error
+
+
+def statements(book: Book) -> Iterator[tuple[str, Statement]]:
+    """Every statement of the file with the path of its key."""
+    yield "quantum", book.quantum
+    for number, floor in enumerate(book.floor):
+        yield f"floor[{number}]", floor
+    for number, limit in enumerate(book.block_limit):
+        yield f"block_limit[{number}]", limit
+    tables: list[tuple[str, Mode | CipherEntry]] = [(f"mode[{n}]", mode) for n, mode in enumerate(book.mode)]
+    tables += [(f"cipher[{n}]", cipher) for n, cipher in enumerate(book.cipher)]
+    for path, table in tables:
+        for key in type(table).model_fields:
+            value = getattr(table, key)
+            several = value if isinstance(value, list) else [value]
+            yield from ((f"{path}.{key}", one) for one in several if isinstance(one, Statement))
+
+
+def _found(name: str, book: Book) -> tuple[CipherEntry, Mode | None]:
+    whole = _entry(name, book)
+    if whole:
+        return whole, None
+    for mode in sorted(book.mode, key=lambda one: -len(one.suffix)):
+        entry = _entry(name.removesuffix(f"-{mode.suffix}"), book) if name.endswith(f"-{mode.suffix}") else None
+        if entry:
+            return entry, mode
+    raise InputError(f'security.toml says nothing of "{name}"', hint="add a [[cipher]] or a [[mode]] with its sources")
+
+
+def _entry(name: str, book: Book) -> CipherEntry | None:
+    return next((one for one in book.cipher if any(re.fullmatch(pattern, name) for pattern in one.ids)), None)
+
+
+def _first(name: str, rules: Iterable[R], facts: Mapping[str, Any]) -> R:
+    for rule in rules:
+        if rule.holds(facts):
+            return rule
+    raise InputError(f'security.toml: no rule holds for "{name}"', hint="end each list with a rule without `when`")
+
+
+def _block_limits(facts: Mapping[str, Any], mode: Mode | None, book: Book) -> list[BlockLimit]:
+    if mode is None or mode.authenticated:
+        return []
+    return [limit for limit in book.block_limit if limit.block_bits == facts.get("block_bits")]
+
+
+def _log2_B(limits: Iterable[Limit | BlockLimit], block_bits: int) -> Iterator[float | None]:
+    for limit in limits:
+        if isinstance(limit, Limit):
+            yield limit.bytes_log2
+        if limit.blocks_log2 is not None and block_bits:
+            yield limit.blocks_log2 + math.log2(block_bits / 8)
+
+
+def _least(values: Iterable[float | None]) -> float | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _cited(about: str, statement: Statement, book: Book) -> Cited:
+    source = book.sources[statement.source]
+    place = f", {statement.where}" if statement.where else ""
+    return Cited(about, statement.says, f"{source.title}{place}", source.url, source.read)

@@ -1,0 +1,103 @@
+"""Cells against cells: how many times as long the one takes as the other, with an interval and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from scipy.special import stdtrit
+
+from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
+
+FACTORS = tuple(name for name in GROUP if name != "mode")
+"""What two cells must have in common beside the cipher."""
+
+SIDE = ("provider", "version", "backend", "state", "processes", "cycles_per_byte", "time_ns")
+"""What the table shows of each of both, with `_a` and `_b` behind it."""
+
+
+def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
+    """Log of how many times a cell's cost the other's is, and the half-width of its 95 % interval (Welch).
+
+    * `a`, `b`: `log_cost` (mean over processes), `deviation` (of one process) and `processes`, at least two.
+
+    Source: B. L. Welch, The generalization of Student's problem when several different population variances are
+    involved, Biometrika 34 (1947).
+    """
+    variances = [row["deviation"] ** 2 / row["processes"] for row in (a, b)]
+    total = sum(variances)
+    gap = float(b["log_cost"] - a["log_cost"])
+    if total == 0:
+        return gap, 0.0
+    freedom = total**2 / sum(v**2 / (row["processes"] - 1) for v, row in zip(variances, (a, b), strict=True))
+    return gap, float(stdtrit(freedom, 1 - LEVEL / 2)) * math.sqrt(total)
+
+
+def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
+    """What an interval of a log ratio says of the second of two cells: faster, slower, same or undecided.
+
+    * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
+    """
+    if abs(gap) + half_width <= math.log1p(margin):
+        return "same"
+    if abs(gap) > max(half_width, math.log1p(least)):
+        return "slower" if gap > 0 else "faster"
+    return "undecided"
+
+
+def compare(
+    a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], least: float = SMALLEST_CLAIM, margin: float = SMALLEST_CLAIM
+) -> pl.DataFrame:
+    """Compares the cells of two frames that agree in all `keys`.
+
+    * `a`, `b`: estimates with `deviation` of `across_processes`. Costs are cycles; times where one side has no cycles.
+    * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `ratio` (b over a), `ratio_low`,
+      `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is. A pair of which one
+      side failed, is invalid or has fewer than two processes has no ratio.
+    """
+    columns = {
+        **{name: a.schema.get(name, pl.String) for name in ("cipher", *FACTORS)},
+        **{f"{name}_{side}": a.schema[name] for side in "ab" for name in SIDE},
+        **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.Float64),
+        **dict.fromkeys(("verdict", "reason"), pl.String),
+    }
+    pairs = a.join(b, on=list(keys), how="inner", suffix=".b", nulls_equal=True, maintain_order="left")
+    rows = []
+    for pair in pairs.iter_rows(named=True):
+        first = {name: pair[name] for name in a.columns}
+        second = {name: pair.get(f"{name}.b", pair[name]) for name in a.columns}
+        row = {name: first[name] for name in ("cipher", *FACTORS)}
+        row |= {f"{name}_{side}": one[name] for side, one in (("a", first), ("b", second)) for name in SIDE}
+        rows.append(row | _judged(first, second, least, margin))
+    return pl.DataFrame(rows, schema=columns)
+
+
+def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs whose second cell is slower by more than `share`, and those of which nobody can tell.
+
+    A pair is slower where its ratio is above 1 + `share` and its interval wholly above 1. Nobody can tell where the
+    interval reaches beyond 1 + `share` without that, or where there is no ratio.
+    """
+    slower = (pl.col("ratio") > 1 + share) & (pl.col("ratio_low") > 1)
+    unclear = pl.col("ratio").is_null() | (pl.col("ratio_high") > 1 + share)
+    return compared.filter(slower), compared.filter(~slower.fill_null(value=False) & unclear)
+
+
+def _judged(a: dict[str, Any], b: dict[str, Any], least: float, margin: float) -> dict[str, Any]:
+    for row in (a, b):
+        if row["state"] in {"failed", "invalid"} or row["processes"] < 2 or row["deviation"] is None:
+            why = row["reason"] or f"{row['processes']} complete processes"
+            return {"verdict": "undecided", "reason": f"{row['provider']}: {why}"}
+    unit = "cycles" if a["cycles"] is not None and b["cycles"] is not None else "time_ns"
+    gap, half_width = log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
+    said = verdict(gap, half_width, least, margin)
+    return {
+        "ratio": math.exp(gap),
+        "ratio_low": math.exp(gap - half_width),
+        "ratio_high": math.exp(gap + half_width),
+        "verdict": said,
+        "reason": "the interval holds both" if said == "undecided" else None,
+    }

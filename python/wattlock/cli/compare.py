@@ -1,0 +1,186 @@
+"""`wattlock compare`: the cells of two runs, or of two providers of one, against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wattlock.cli.options import Run
+from wattlock.cli.table import Format, short
+from wattlock.cli.table import show as print_table
+from wattlock.errors import EvidenceError, InputError, Slower
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from wattlock.run.result import Result
+
+SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
+SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
+"""The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
+
+SHOWN_CELLS = 5
+CLOCK_SHARE = 0.02
+"""Clocks that differ by more are told."""
+
+
+def compare(
+    run: Run,
+    other: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The run to be judged; the first one without it.")
+    ] = None,
+    providers: Annotated[
+        tuple[str, str] | None, typer.Option("--providers", metavar="A B", help="Provider B against provider A.")
+    ] = None,
+    fail_above: Annotated[
+        str | None, typer.Option("--fail-above", metavar="2%", help="End with 9 where a cell is slower by more.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+) -> None:
+    """Compare the cells of two runs, or of two providers: cycles a byte, and how many times the first is the second.
+
+    A ratio above 1 says that the second one is slower; its interval is of 95 %, for each cell by itself. A cell fails
+    --fail-above where its ratio is above that and its interval wholly above 1; cells that can't tell are named.
+
+    Examples: wattlock compare before after --fail-above 2%    wattlock compare last --providers rustcrypto openssl
+    """
+    share = _share(fail_above) if fail_above is not None else None
+    if other is None and providers is None:
+        raise InputError(
+            "nothing to compare the run with",
+            hint="name a second run, or two providers: --providers rustcrypto openssl",
+        )
+    a = _read(run)
+    b = a if other is None else _read(other)
+    for line in _warnings(a, b):
+        typer.echo(f"warning: {line}", err=True)
+    compared = _compared(a, b, providers)
+    print_table(compared.select(short(SHORT, compared)) if form is Format.table else compared, form)
+    if share is not None:
+        _judge(compared, share, [*a.reasons, *(b.reasons if b is not a else [])])
+
+
+def _share(text: str) -> float:
+    """`2%` as 0.02.
+
+    Raises InputError for anything else, as for a bare 2, of which nobody knows what it means.
+    """
+    try:
+        percent = float(text.removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not (text.endswith("%") and 0 <= percent <= 1000):
+        raise InputError(f'--fail-above "{text}" is no percentage', hint="for example --fail-above 2%")
+    return percent / 100
+
+
+def _read(name: str) -> Result:
+    from wattlock.run.result import read
+    from wattlock.store import RunFolder, find
+
+    folder = RunFolder.open(find(name))
+    if folder.is_sealed:
+        folder.verify()
+    return read(folder)
+
+
+def _compared(a: Result, b: Result, providers: tuple[str, str] | None) -> pl.DataFrame:
+    from wattlock.analysis import comparison, sentinels
+    from wattlock.analysis.ranking import SMALLEST_CLAIM
+
+    first, second = _cells(a), _cells(b)
+    _refuse_mixed([first, second])
+    keys = ["cipher", *comparison.FACTORS]
+    if providers is None:
+        keys.append("provider")
+    else:
+        first, second = _of_provider(first, providers[0]), _of_provider(second, providers[1])
+    least = max(SMALLEST_CLAIM, *(sentinels.copies_spread(one.verdicts) for one in (a, b)))
+    margin = max(least, *(one.plan["study"]["smallest_effect_percent"] / 100 for one in (a, b)))
+    compared = comparison.compare(first, second, keys, least, margin)
+    if compared.is_empty():
+        hint = "`wattlock show RUN` lists the cells of a run"
+        raise InputError("no cell of the one has its like in the other", hint=hint)
+    return compared
+
+
+def _cells(result: Result) -> pl.DataFrame:
+    import polars as pl
+
+    content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
+    return result.estimates.join(result.across.select("cell", "deviation"), on="cell", how="left").with_columns(
+        # A user's file is known by what it holds: `input-1` of two runs may be two files.
+        pl.col("data").replace(content),
+        pl.col("aad_B").fill_null(0),
+    )
+
+
+def _refuse_mixed(frames: Sequence[pl.DataFrame]) -> None:
+    kinds = sorted({kind for frame in frames for kind in frame["time_evidence"].drop_nulls()})
+    if len(kinds) > 1:
+        what = f"times that are {' and '.join(kinds)} are not compared"
+        raise EvidenceError(what, hint="compare runs of one kind of evidence")
+
+
+def _of_provider(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    from wattlock.study.problems import suggestion
+
+    known = sorted(set(frame["provider"]))
+    if name not in known:
+        raise InputError(f'no cell of provider "{name}"', hint=suggestion(name, known, "the run has"))
+    return frame.filter(pl.col("provider") == name)
+
+
+def _warnings(a: Result, b: Result) -> Iterator[str]:
+    for result in (a, b) if b is not a else (a,):
+        name = result.plan["id"]
+        yield from (f"run {name} is invalid: {reason}" for reason in result.reasons)
+        yield from (f"run {name}: {line}" for line in result.warnings)
+    for what, first, second in _conditions(a, b):
+        if first != second:
+            yield f"the runs differ in their {what}: {first} and {second}"
+    clocks = [one.clock.GHz for one in (a, b)]
+    if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:
+        yield f"the runs differ in their clock: {clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
+
+
+def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
+    for what, group, key in (
+        ("processor", "hardware", "model_name"),
+        ("stepping", "hardware", "stepping"),
+        ("system", "kernel", "release"),
+        ("governor", "power", "governor"),
+        ("compiler", "build", "rustc"),
+        ("compiler's flags", "build", "flags"),
+    ):
+        yield what, *(one.header["fingerprint"].get(group, {}).get(key) for one in (a, b))
+    yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
+
+
+def _judge(compared: pl.DataFrame, share: float, reasons: Sequence[str]) -> None:
+    """Raises Slower where a cell is, EvidenceError where the run can't be believed; names the cells that can't tell."""
+    from wattlock.analysis.comparison import slower_than
+
+    slower, unclear = slower_than(compared, share)
+    if unclear.height:
+        typer.echo(f"warning: {unclear.height} cells can't tell: {_named(unclear)}", err=True)
+    if reasons:
+        raise EvidenceError(f"--fail-above can't judge an invalid run: {reasons[0]}", hint="measure again")
+    if slower.height:
+        what = f"{slower.height} of {compared.height} cells are slower by more than {share * 100:.4g} %"
+        raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cells")
+
+
+def _named(cells: pl.DataFrame) -> str:
+    shown = [
+        f"{row['cipher']} {row['operation']} {row['payload_B']} B of {row['provider_b']}"
+        + (f" ({(row['ratio'] - 1) * 100:+.1f} %)" if row["ratio"] else "")
+        for row in cells.head(SHOWN_CELLS).iter_rows(named=True)
+    ]
+    more = [f"{cells.height - SHOWN_CELLS} more"] if cells.height > SHOWN_CELLS else []
+    return ", ".join([*shown, *more])

@@ -1,0 +1,185 @@
+"""`wattlock compare`: ratios with their intervals, what may be compared with what, and when a change is refused."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scripted_probe import asked, direct, install, truth
+from virtual_runs import study_of, write_study
+from wattlock import cli
+from wattlock.analysis.comparison import log_ratio, verdict
+from wattlock.errors import EvidenceError, InputError, Slower
+from wattlock.store import RunFolder
+
+
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A probe in virtual time, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    program = install(tmp_path / "probe")
+    monkeypatch.setenv("WATTLOCK_PROBE", str(program))
+    write_study(tmp_path / "virtual.toml", study_of())
+    return program
+
+
+def measure(probe: Path, out: str, *words: str, **script: Any) -> None:
+    direct(probe, **script)
+    assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == 0
+
+
+def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[list[dict[str, Any]], str]:
+    capsys.readouterr()
+    assert cli.answer(["compare", *words, "--format", "json"]) == code
+    said = capsys.readouterr()
+    return json.loads(said.out or "[]"), said.err
+
+
+def test_a_cell_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(probe, "before")
+    measure(probe, "after", canaries={"1": truth(1) * 1.05, "2": truth(2) * 0.9})
+    rows, _ = compared(capsys, "before", "after")
+    assert [row["verdict"] for row in rows] == ["same", "slower", "faster", "same"]
+    for row, ratio in zip(rows, (1, 1.05, 0.9, 1), strict=True):
+        assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+        assert row["ratio"] == pytest.approx(ratio, rel=0.003)
+        assert row["cycles_per_byte_b"] / row["cycles_per_byte_a"] == pytest.approx(row["ratio"])
+
+
+def test_a_run_compared_with_itself_is_the_same_everywhere(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "run")
+    rows, errors = compared(capsys, "run", "run")
+    assert [(row["ratio"], row["verdict"]) for row in rows] == [(1.0, "same")] * 4
+    assert "differ" not in errors
+
+
+def test_fail_above_ends_with_its_own_code_and_names_the_cells(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    measure(probe, "after", canaries={"1": truth(1) * 1.05})
+    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
+    assert len(rows) == 4
+    assert "1 of 4 cells are slower by more than 2 %: des-cbc encrypt 64 B of rustcrypto (+5." in errors
+    compared(capsys, "before", "after", "--fail-above", "10%")
+    compared(capsys, "after", "before", "--fail-above", "2%")
+
+
+def test_a_noisy_cell_does_not_fail_and_is_said_to_tell_nothing(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(probe, "before", between={"1": 0.1})
+    measure(probe, "after", between={"1": 0.1})
+    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
+    assert rows[1]["verdict"] == "undecided"
+    assert "warning: 1 cells can't tell: des-cbc" in errors
+
+
+def test_a_cell_that_failed_has_no_ratio_and_its_reason(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    measure(probe, "after", fails={"2": "no such key"})
+    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
+    assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
+    assert "1 cells can't tell" in errors
+
+
+def test_two_providers_of_one_run_are_compared_cell_by_cell(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc", "des-cbc"], provider=["rustcrypto", "openssl"]))
+    measure(probe, "run", providers=["openssl"], canaries={"0": 0.02, "1": 0.01, "2": 0.02, "3": 0.04})
+    rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "openssl")
+    assert [(row["provider_a"], row["provider_b"], row["verdict"]) for row in rows] == [
+        ("rustcrypto", "openssl", "faster"),
+        ("rustcrypto", "openssl", "slower"),
+    ]
+
+
+def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("libmine.so").write_bytes(b"a library")
+    measure(probe, "run", "--library", "libmine.so", "--only", "aes*")
+    head, *_ = asked(probe)[0]
+    assert head["libraries"] == [{"name": "mine", "path": str(Path("libmine.so").absolute())}]
+    (kept,) = RunFolder.open(Path("run")).plan()[0]["libraries"]
+    assert kept["name"] == "mine"
+    assert "path" not in kept
+    rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "mine")
+    assert [row["cipher"] for row in rows] == ["aes128-cbc"]
+
+
+def test_a_cut_off_run_goes_on_only_with_the_library_that_it_was_begun_with(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("libmine.so").write_bytes(b"a library")
+    direct(probe, dies={"1": "SIGKILL"})
+    assert cli.answer(["run", "virtual.toml", "--out", "run", "--library", "mine=libmine.so"]) != 0
+    direct(probe)
+    capsys.readouterr()
+    assert cli.answer(["run", "--resume", "run"]) == InputError.exit_code
+    Path("libmine.so").write_bytes(b"another library")
+    assert cli.answer(["run", "--resume", "run", "--library", "libmine.so"]) == InputError.exit_code
+    Path("libmine.so").write_bytes(b"a library")
+    assert cli.answer(["run", "--resume", "run", "--library", "libmine.so"]) == 0
+    assert "was begun with another libmine.so" in capsys.readouterr().err
+
+
+def test_an_invalid_run_is_not_let_through(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "run", canaries={"5": 0.7})
+    _, errors = compared(capsys, "run", "run", "--fail-above", "2%", code=EvidenceError.exit_code)
+    assert "invalid" in errors
+
+
+MISTAKES = {
+    "one run alone": (["run"], "nothing to compare"),
+    "a bare number": (["run", "run", "--fail-above", "2"], "no percentage"),
+    "a word": (["run", "run", "--fail-above", "much%"], "no percentage"),
+    "a provider that the run has not": (["run", "--providers", "rustcrypto", "openssl"], 'provider "openssl"'),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_with_a_way_out(probe: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
+    words, place = MISTAKES[mistake]
+    measure(probe, "run")
+    _, errors = compared(capsys, *words, code=InputError.exit_code)
+    assert place in errors
+    assert "hint:" in errors
+
+
+@pytest.mark.parametrize("library", ["nowhere.so", "Mine=lib.so", "x=nowhere"])
+def test_a_library_that_can_not_be_named_or_found_is_refused(probe: Path, library: str) -> None:
+    Path("lib.so").touch()
+    assert probe.is_file()
+    assert cli.answer(["run", "virtual.toml", "--out", "run", "--library", library]) == InputError.exit_code
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("gap", "half_width", "said"),
+    [
+        (0.0, 0.001, "same"),
+        (0.03, 0.01, "slower"),
+        (-0.03, 0.01, "faster"),
+        (0.03, 0.04, "undecided"),
+        (0.004, 0.003, "same"),
+        (0.004, 0.02, "undecided"),
+        (0.012, 0.001, "slower"),
+    ],
+)
+def test_a_verdict_follows_from_the_interval(gap: float, half_width: float, said: str) -> None:
+    assert verdict(gap, half_width, least=0.005, margin=0.01) == said
+
+
+def test_the_interval_of_a_ratio_covers_the_truth_as_often_as_it_says() -> None:
+    generator, missed, tries = np.random.default_rng(7), 0, 2000
+    for _ in range(tries):
+        sides = []
+        for mean, deviation, count in ((0.0, 0.002, 5), (0.01, 0.006, 8)):
+            drawn = generator.normal(mean, deviation, count)
+            sides.append({"log_cost": drawn.mean(), "deviation": drawn.std(ddof=1), "processes": count})
+        gap, half_width = log_ratio(*sides)
+        missed += abs(gap - 0.01) > half_width
+    assert missed / tries < 0.05 + 3 * math.sqrt(0.05 * 0.95 / tries)

@@ -1,0 +1,141 @@
+"""How ciphers stand: every id resolves, every statement has a source, and nothing broken passes for approved."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wattlock.advise.standing import Standing, load, parse, standing, statements
+from wattlock.errors import InputError
+
+PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+
+# What the design names beside the catalogue of ciphers: no listing of them is needed to hold this.
+ESTABLISH = ["rsa2048-oaep", "rsa3072-oaep", "x25519", "ecdh-p256", "ed25519", "ecdsa-p256", "ml-kem-768", "ml-dsa-65"]
+AEADS = {
+    **{f"aes{key}-{mode}": key for key in (128, 192, 256) for mode in ("gcm", "ccm", "ccm8", "gcm-siv", "ocb3", "eax")},
+    "chacha20-poly1305": 256,
+    "xchacha20-poly1305": 256,
+    "ascon-aead128": 128,
+}
+
+
+def facts(cipher: str, key_bits: int = 128, block_bits: int = 128, **more: Any) -> dict[str, Any]:
+    row = {"id": cipher, "key_bits": key_bits, "effective_bits": key_bits, "block_bits": block_bits, "rounds": None}
+    return {**row, "iv_B": 16, "tag_bits": 0, **more}
+
+
+def listed() -> dict[str, Standing]:
+    if not PROBE.is_file():
+        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+    rows = json.loads(subprocess.run([PROBE, "catalogue", "--format", "json"], capture_output=True, check=True).stdout)
+    assert len(rows) > 100
+    return {row["id"]: standing(row) for row in rows}
+
+
+def test_every_listed_id_has_a_standing_with_sources_and_a_strength() -> None:
+    for name, stands in listed().items():
+        assert {"status", "strength", "quantum"} <= {one.about for one in stands.statements}, name
+        assert all(one.source for one in stands.statements), name
+        assert (stands.strength_bits > 0) == (not name.startswith(("xor", "null"))), name
+
+
+def test_nothing_that_is_broken_or_withdrawn_is_called_approved_or_acceptable() -> None:
+    old = ("des", "3des", "rc2", "rc4", "rc5", "blowfish", "cast", "idea", "tea", "xtea", "present", "xor", "null")
+    for name, stands in listed().items():
+        if name.startswith(tuple(f"{word}-" for word in old)) or name in old or name.endswith("-ecb"):
+            assert stands.status in {"legacy", "broken", "none"}, name
+        if stands.strength_bits < 112:
+            assert stands.status in {"legacy", "broken", "none"}, name
+
+
+def test_only_what_nist_standardised_is_approved() -> None:
+    approved = {name for name, stands in listed().items() if stands.status == "approved"}
+    assert {"aes128-cbc", "aes256-ctr"} <= approved
+    assert {name.partition("-")[0].rstrip("0123456789") for name in approved} <= {"aes", "rijndael", "ascon"}
+    assert not any(name.startswith(("rijndael192", "rijndael256")) for name in approved)
+
+
+@pytest.mark.parametrize("cipher", ESTABLISH)
+def test_key_establishment_has_a_standing_without_any_fact(cipher: str) -> None:
+    stands = standing({"id": cipher})
+    assert stands.strength_bits >= 112
+    assert (stands.quantum_strength_bits > 0) == cipher.startswith("ml-")
+
+
+@pytest.mark.parametrize("cipher", AEADS)
+def test_an_aead_is_authenticated_and_says_how_often_a_nonce_may_be_used(cipher: str) -> None:
+    stands = standing(facts(cipher, AEADS[cipher], tag_bits=64 if cipher.endswith("8") else 128))
+    assert stands.authenticated
+    assert any(one.about == "nonce" for one in stands.statements)
+
+
+def test_a_short_tag_leaves_the_strength_and_limits_the_forgeries() -> None:
+    short = standing(facts("aes128-ccm8", tag_bits=64))
+    whole = standing(facts("aes128-ccm", tag_bits=128))
+    assert (short.status, short.strength_bits, short.tag_bits, short.authenticated) == ("approved", 128, 64, True)
+    assert (short.forgeries_log2, whole.forgeries_log2) == (13, 30)
+
+
+def test_a_mode_that_is_not_for_messages_lowers_the_best_cipher() -> None:
+    stands = standing(facts("aes256-ecb", 256))
+    assert stands.status == "legacy"
+    assert "not for messages" in stands.statements[0].says
+
+
+@pytest.mark.parametrize(("rounds", "bits", "status"), [(8, 28, "broken"), (12, 44, "broken"), (20, 128, "legacy")])
+def test_the_rounds_decide_what_is_left_of_rc5(rounds: int, bits: float, status: str) -> None:
+    stands = standing(facts(f"rc5-32-{rounds}-128-cbc", block_bits=64, rounds=rounds))
+    assert (stands.strength_bits, stands.status) == (bits, status)
+
+
+def test_a_short_effective_key_breaks_a_cipher_that_is_whole_with_a_long_one() -> None:
+    row = facts("rc2-128-e64-cbc", block_bits=64)
+    assert standing({**row, "effective_bits": 64}).status == "broken"
+    assert standing({**row, "id": "rc2-128-cbc"}).status == "legacy"
+
+
+def test_the_least_data_limit_of_a_key_is_told() -> None:
+    assert standing(facts("blowfish128-cbc", block_bits=64)).data_limit_log2_B == 35
+    assert standing(facts("3des-cbc", 168, block_bits=64)).data_limit_log2_B == 23
+
+
+def test_reduced_rounds_are_never_better_than_nobody_vouching_for_them() -> None:
+    for rounds in range(4, 14):
+        stands = standing(facts(f"rijndael256-256-r{rounds}-cbc", 256, 256, rounds=rounds))
+        assert stands.status == ("broken" if rounds <= 7 else "none")
+
+
+def test_every_statement_names_a_document_of_the_file_and_every_document_is_named() -> None:
+    book = load()
+    used = {statement.source for _, statement in statements(book)}
+    assert used == set(book.sources)
+    assert all(source.url.startswith("https://") for name, source in book.sources.items() if name != "wattlock")
+
+
+def test_an_id_of_which_nothing_is_known_is_an_error() -> None:
+    with pytest.raises(InputError, match='nothing of "rot13-cbc"'):
+        standing(facts("rot13-cbc"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('status = "legacy"', 'status = "fine"', "floor"),
+        ('source = "rc5-64"', 'source = "hearsay"', "floor[0].source: no source 'hearsay'"),
+        ("below_bits = 112", "below_bit = 112", "floor[1].below_bits"),
+        ("[[floor]]", "[[flor]]", "flo"),
+        ('bits = "half"', 'bits = "third"', "quantum.bits"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_by_its_path(old: str, new: str, place: str) -> None:
+    from importlib.resources import files
+
+    text = (files("wattlock") / "data" / "security.toml").read_text(encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        parse(text.replace(old, new))
+    assert place in caught.value.message
