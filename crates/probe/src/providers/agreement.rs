@@ -49,7 +49,7 @@ pub fn agrees_with_what_is_built_in(library: &dyn Library) {
             let outcome = |code: &dyn Implementation, direction| {
                 let fresh = || code.key_setup(&key, direction).unwrap();
                 if spec.card.mode == Mode::Aead {
-                    authenticated(&fresh, &iv, &aad, &message)
+                    authenticated(&spec, &fresh, &iv, &aad, &message)
                 } else {
                     chained(&spec, &fresh, &iv, &message)
                 }
@@ -68,7 +68,13 @@ pub fn agrees_with_what_is_built_in(library: &dyn Library) {
 }
 
 /// A message sealed and opened; then under one key a forged one, and the right one again.
-fn authenticated(fresh: &dyn Fn() -> Box<dyn Cipher>, nonce: &[u8], aad: &[u8], message: &[u8]) -> Vec<Vec<u8>> {
+fn authenticated(
+    spec: &Spec,
+    fresh: &dyn Fn() -> Box<dyn Cipher>,
+    nonce: &[u8],
+    aad: &[u8],
+    message: &[u8],
+) -> Vec<Vec<u8>> {
     let mut sealed = vec![0; message.len() + MAX_PADDING_B];
     let written = fresh().seal(nonce, aad, message, &mut sealed).unwrap();
     sealed.truncate(written);
@@ -83,7 +89,7 @@ fn authenticated(fresh: &dyn Fn() -> Box<dyn Cipher>, nonce: &[u8], aad: &[u8], 
     opened.truncate(length);
     let mut again = vec![0; sealed.len()];
     cipher.seal(nonce, aad, message, &mut again).unwrap();
-    assert_eq!(again, sealed, "sealed once more under the same key");
+    assert_eq!(again, sealed, "{spec} sealed once more under the same key");
     vec![sealed, opened]
 }
 

@@ -37,6 +37,7 @@ functions! { of "`gcrypt.h`, version 1.8 and newer";
 // Numbers of `gcrypt.h`.
 const DISABLE_SECMEM: c_int = 37;
 const INITIALIZATION_FINISHED: c_int = 38;
+const RESET: c_int = 4;
 const FINALIZE: c_int = 5;
 const SET_CCM_LENGTHS: c_int = 69;
 const SET_DECRYPTION_TAG: c_int = 80;
@@ -44,9 +45,12 @@ const SET_DECRYPTION_TAG: c_int = 80;
 const SET_ALLOW_WEAK_KEY: c_int = 79;
 const CCM: c_int = 8;
 const OCB: c_int = 11;
+const EAX: c_int = 14;
 const GCM_SIV: c_int = 16;
 /// `GPG_ERR_CHECKSUM` of `gpg-error.h`, in the low half of an error.
 const CHECKSUM: c_uint = 10;
+/// `GPG_ERR_WEAK_KEY`.
+const WEAK_KEY: c_uint = 43;
 
 /// libgcrypt.
 pub struct Gcrypt;
@@ -181,7 +185,7 @@ fn numbers(spec: &Spec) -> Result<(c_int, c_int), String> {
         (Mode::Aead, "aes-gcm") => 9,
         (Mode::Aead, "chacha20-poly1305") => 10,
         (Mode::Aead, "aes-ocb3") => OCB,
-        (Mode::Aead, "aes-eax") => 14,
+        (Mode::Aead, "aes-eax") => EAX,
         (Mode::Aead, "aes-gcm-siv") => GCM_SIV,
         _ => return Err(lacks()),
     };
@@ -226,7 +230,10 @@ impl Suite for GcryptSuite {
         };
         // SAFETY: the handle is live and the key as long as said.
         let done = unsafe { (self.functions.gcry_cipher_setkey)(pointer.as_ptr(), key.as_ptr(), key.len()) };
-        check(done, "gcry_cipher_setkey")?;
+        // Told, but the key is set all the same where weak ones were allowed.
+        if done & 0xffff != WEAK_KEY {
+            check(done, "gcry_cipher_setkey")?;
+        }
         Ok(Moded::new(&self.spec, keyed))
     }
 }
@@ -263,6 +270,10 @@ impl Keyed {
     /// Nonce, lengths where the mode wants them first, associated data.
     #[inline]
     fn begin(&mut self, nonce: &[u8], aad: &[u8], text_B: usize, tag_B: usize) -> Result<(), Error> {
+        if matches!(self.mode, EAX | GCM_SIV) {
+            // GCM-SIV takes no second nonce otherwise, EAX authenticates what was left of the message before.
+            self.control(RESET, ptr::null_mut(), 0)?;
+        }
         self.start(false, nonce)?;
         if self.mode == CCM {
             let mut lengths = [text_B as u64, aad.len() as u64, tag_B as u64];
