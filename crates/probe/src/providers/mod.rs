@@ -9,8 +9,11 @@ mod functions;
 mod gcrypt;
 mod libbotan;
 mod libcrypto;
+mod mcrypt;
 mod moded;
+mod nettle;
 mod openssl;
+mod tomcrypt;
 mod trial;
 
 use std::cell::RefCell;
@@ -215,6 +218,9 @@ impl Providers {
             Box::new(openssl::OpenSslTables),
             Box::new(botan::Botan),
             Box::new(gcrypt::Gcrypt),
+            Box::new(nettle::Nettle),
+            Box::new(tomcrypt::Tomcrypt),
+            Box::new(mcrypt::Mcrypt),
         ];
         Self { libraries, opened: RefCell::default() }
     }

@@ -1,0 +1,417 @@
+//! nettle's ciphers, from the library of the system.
+//!
+//! Its modes are functions that are given the cipher's; the IV is the caller's and goes on with each call. A context is
+//! memory of the caller's: no struct is declared here, there is room for the largest.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
+
+use super::functions::functions;
+use super::moded::{Handle, Moded};
+use super::{About, Found, Implementation, Library, file};
+
+/// `nettle_cipher_func`: context, length, destination, source.
+type Block = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
+/// A mode around it: context, function, block size, IV, length, destination, source.
+type Chain = unsafe extern "C" fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+/// `..._set_key(ctx, key)`.
+type SetKey = unsafe extern "C" fn(*mut c_void, *const u8);
+/// `..._set_key(ctx, length, key)`; what it returns (a weak key, nothing) is not looked at.
+type SetSizedKey = unsafe extern "C" fn(*mut c_void, usize, *const u8);
+/// `nettle_arctwo_set_key_ekb(ctx, length, key, effective bits)`.
+type SetEffectiveKey = unsafe extern "C" fn(*mut c_void, usize, *const u8, c_uint);
+/// `..._crypt(ctx, length, destination, source)` of what changes its context, and `..._update`, `..._digest`.
+type Stream = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
+type Take = unsafe extern "C" fn(*mut c_void, usize, *const u8);
+type Give = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
+
+functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and newer";
+    nettle_version_major: fn() -> c_int;
+    nettle_version_minor: fn() -> c_int;
+    nettle_cbc_encrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cbc_decrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cfb_encrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cfb_decrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_ctr_crypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+}
+
+/// Room for any context: the largest of nettle's headers, that of Twofish or of AES-256 in GCM, has less than half of it.
+const CONTEXT_B: usize = 16 * 1024;
+
+/// nettle.
+pub struct Nettle;
+
+impl Library for Nettle {
+    fn name(&self) -> &str {
+        "nettle"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        Ok(About::of(library()?.version()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        file::holding(library().ok()?.functions.nettle_cbc_encrypt as *const () as usize)
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        let suite = NettleSuite { spec: *spec, calls: Calls::of(library()?, spec)? };
+        Ok(Box::new(Found { suite, backend: "not told".to_owned() }))
+    }
+}
+
+struct Libnettle {
+    functions: Functions,
+    library: libloading::Library,
+}
+
+#[cfg(target_os = "macos")]
+const FILES: &[&str] = &["libnettle.8.dylib", "/opt/homebrew/lib/libnettle.8.dylib"];
+#[cfg(not(target_os = "macos"))]
+const FILES: &[&str] = &["libnettle.so.8", "libnettle.so.9", "libnettle.so"];
+
+/// The library, opened in this process once.
+fn library() -> Result<&'static Libnettle, String> {
+    static OPEN: OnceLock<Result<Libnettle, String>> = OnceLock::new();
+    OPEN.get_or_init(Libnettle::open).as_ref().map_err(Clone::clone)
+}
+
+impl Libnettle {
+    fn open() -> Result<Self, String> {
+        let how = "it is in the package libnettle8 (Debian, Ubuntu), nettle (Fedora, Homebrew)";
+        let library = file::first_of(FILES).map_err(|error| format!("nettle can't be opened ({error}); {how}"))?;
+        let functions =
+            Functions::of(&library).map_err(|name| format!("nettle has no {name}: it is too old; {how}"))?;
+        Ok(Self { functions, library })
+    }
+
+    fn version(&self) -> String {
+        // SAFETY: they take nothing.
+        unsafe { format!("{}.{}", (self.functions.nettle_version_major)(), (self.functions.nettle_version_minor)()) }
+    }
+
+    /// The function of this name.
+    ///
+    /// # Safety
+    /// `F` is its type.
+    unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, String> {
+        // SAFETY: as the caller promises.
+        let found = unsafe { self.library.get::<F>(name) };
+        found.map(|symbol| *symbol).map_err(|_| format!("nettle {} has no {name}", self.version()))
+    }
+}
+
+/// How a key is given.
+#[derive(Clone, Copy)]
+enum Keying {
+    Fixed(SetKey),
+    Sized(SetSizedKey),
+    Effective(SetEffectiveKey, c_uint),
+}
+
+/// What a cipher of nettle is made of.
+#[derive(Clone, Copy)]
+enum Calls {
+    /// Key schedules and block functions either way, and the mode's functions; ECB has none.
+    /// `forwards`: the mode needs the block cipher in one direction only.
+    Blocks { keyings: [Keying; 2], blocks: [Block; 2], chains: Option<[Chain; 2]>, forwards: bool, block_B: usize },
+    /// A key stream; with a nonce where there is one.
+    Stream { keying: Keying, nonce: Option<SetKey>, run: Stream },
+    /// An AEAD: nonce, associated data, text either way, tag.
+    Aead { keying: Keying, nonce: Take, aad: Take, runs: [Stream; 2], tag: Give, fixed_nonce: bool },
+}
+
+impl Calls {
+    fn of(library: &'static Libnettle, spec: &Spec) -> Result<Self, String> {
+        let bits = spec.key_bits;
+        let lacks = || format!("nettle has no {spec}");
+        let family = spec.card.family;
+        // SAFETY: of each branch: the types are those of the functions of these names in nettle's headers.
+        unsafe {
+            let fixed = |name: &str| library.function::<SetKey>(name).map(Keying::Fixed);
+            let sized = |name: &str| library.function::<SetSizedKey>(name).map(Keying::Sized);
+            let block = |name: &str| library.function::<Block>(name);
+            let (keyings, blocks) = match family {
+                "rc4" => {
+                    let keying = sized("nettle_arcfour_set_key")?;
+                    return Ok(Self::Stream { keying, nonce: None, run: library.function("nettle_arcfour_crypt")? });
+                }
+                "chacha20" => {
+                    let nonce = Some(library.function("nettle_chacha_set_nonce96")?);
+                    let run = library.function("nettle_chacha_crypt32")?;
+                    return Ok(Self::Stream { keying: fixed("nettle_chacha_set_key")?, nonce, run });
+                }
+                "salsa20" => {
+                    let nonce = Some(library.function("nettle_salsa20_set_nonce")?);
+                    let run = library.function("nettle_salsa20_crypt")?;
+                    return Ok(Self::Stream { keying: fixed("nettle_salsa20_256_set_key")?, nonce, run });
+                }
+                "chacha20-poly1305" => return Self::aead(library, "nettle_chacha_poly1305", "set_nonce", true),
+                "aes-gcm" => return Self::aead(library, &format!("nettle_gcm_aes{bits}"), "set_iv", false),
+                "aes-eax" if bits == 128 => return Self::aead(library, "nettle_eax_aes128", "set_nonce", false),
+                "aes" | "camellia" => {
+                    let (of, set) =
+                        (format!("nettle_{family}{bits}"), |way| format!("nettle_{family}{bits}_set_{way}_key"));
+                    let keyings = [fixed(&set("encrypt"))?, fixed(&set("decrypt"))?];
+                    if family == "camellia" {
+                        let crypt = block(&format!("{}_crypt", if bits == 192 { "nettle_camellia256" } else { &of }))?;
+                        (keyings, [crypt, crypt])
+                    } else {
+                        (keyings, [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
+                    }
+                }
+                "rc2" => {
+                    let keying = library.function("nettle_arctwo_set_key_ekb")?;
+                    let keying = Keying::Effective(keying, spec.effective_bits.into());
+                    ([keying; 2], [block("nettle_arctwo_encrypt")?, block("nettle_arctwo_decrypt")?])
+                }
+                "des" | "3des" => {
+                    let of = if family == "des" { "nettle_des" } else { "nettle_des3" };
+                    let keying = fixed(&format!("{of}_set_key"))?;
+                    ([keying; 2], [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
+                }
+                "sm4" => {
+                    let keyings = [fixed("nettle_sm4_set_encrypt_key")?, fixed("nettle_sm4_set_decrypt_key")?];
+                    let crypt = block("nettle_sm4_crypt")?;
+                    (keyings, [crypt, crypt])
+                }
+                "blowfish" | "cast" | "serpent" | "twofish" => {
+                    let set = if family == "cast" { "cast5" } else { family };
+                    let of = if family == "cast" { "cast128" } else { family };
+                    let keying = sized(&format!("nettle_{set}_set_key"))?;
+                    let blocks = [block(&format!("nettle_{of}_encrypt"))?, block(&format!("nettle_{of}_decrypt"))?];
+                    ([keying; 2], blocks)
+                }
+                _ => return Err(lacks()),
+            };
+            if family == "blowfish" && bits < 64 {
+                return Err("nettle's Blowfish takes keys of 64 bits and more".to_owned());
+            }
+            let functions = &library.functions;
+            let chains = match spec.card.mode {
+                Mode::Ecb => None,
+                Mode::Cbc => Some([functions.nettle_cbc_encrypt, functions.nettle_cbc_decrypt]),
+                Mode::Cfb => Some([functions.nettle_cfb_encrypt, functions.nettle_cfb_decrypt]),
+                Mode::Ctr => Some([functions.nettle_ctr_crypt; 2]),
+                _ => return Err(format!("nettle has no mode {}", spec.card.mode)),
+            };
+            let forwards = !matches!(spec.card.mode, Mode::Ecb | Mode::Cbc);
+            Ok(Self::Blocks { keyings, blocks, chains, forwards, block_B: spec.block_B() })
+        }
+    }
+
+    /// # Safety
+    /// `of` begins the names of an AEAD's functions.
+    unsafe fn aead(library: &Libnettle, of: &str, nonce: &str, fixed_nonce: bool) -> Result<Self, String> {
+        // SAFETY: the types are those of all of nettle's AEADs.
+        unsafe {
+            Ok(Self::Aead {
+                keying: Keying::Fixed(library.function(&format!("{of}_set_key"))?),
+                nonce: library.function(&format!("{of}_{nonce}"))?,
+                aad: library.function(&format!("{of}_update"))?,
+                runs: [library.function(&format!("{of}_encrypt"))?, library.function(&format!("{of}_decrypt"))?],
+                tag: library.function(&format!("{of}_digest"))?,
+                fixed_nonce,
+            })
+        }
+    }
+}
+
+/// A cipher of the library, ready to take keys.
+#[derive(Clone)]
+struct NettleSuite {
+    spec: Spec,
+    calls: Calls,
+}
+
+/// Memory for a context, aligned for whatever is in it.
+#[repr(C, align(64))]
+struct Context(MaybeUninit<[u8; CONTEXT_B]>);
+
+impl Context {
+    /// A context with this key.
+    ///
+    /// # Safety
+    /// The function takes a key of this length.
+    #[inline]
+    unsafe fn keyed(keying: Keying, key: &[u8]) -> Box<Self> {
+        let mut context = Box::new(Self(MaybeUninit::uninit()));
+        let pointer = (&raw mut *context).cast();
+        // SAFETY: there is room for any context; the key is as long as said, or as the function takes it.
+        unsafe {
+            match keying {
+                Keying::Fixed(set) => set(pointer, key.as_ptr()),
+                Keying::Sized(set) => set(pointer, key.len(), key.as_ptr()),
+                Keying::Effective(set, bits) => set(pointer, key.len(), key.as_ptr(), bits),
+            }
+        }
+        context
+    }
+}
+
+impl Suite for NettleSuite {
+    type Cipher = Moded<Keyed>;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Self::Cipher, Error> {
+        if key.len() != self.spec.key_B() {
+            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
+        }
+        let mut kept = [0; MAX_KEY_B];
+        kept[..key.len()].copy_from_slice(key);
+        let mut keyed =
+            Keyed { calls: self.calls, key: kept, key_B: key.len(), contexts: [None, None], iv: [0; MAX_IV_B] };
+        keyed.context(direction == Direction::Decrypt);
+        Ok(Moded::new(&self.spec, keyed))
+    }
+}
+
+/// A key with its contexts: that of the other direction is made when it is first used.
+struct Keyed {
+    calls: Calls,
+    key: [u8; MAX_KEY_B],
+    key_B: usize,
+    contexts: [Option<Box<Context>>; 2],
+    /// Where a message stands.
+    iv: [u8; MAX_IV_B],
+}
+
+impl Keyed {
+    /// Which of the contexts a direction works in: the first is the forward one.
+    #[inline]
+    fn slot(&self, decrypts: bool) -> usize {
+        usize::from(decrypts && matches!(self.calls, Calls::Blocks { forwards: false, .. }))
+    }
+
+    /// The context in which a direction works.
+    #[inline]
+    fn context(&mut self, decrypts: bool) -> *mut c_void {
+        let at = self.slot(decrypts);
+        let keying = match &self.calls {
+            Calls::Blocks { keyings, .. } => keyings[at],
+            Calls::Stream { keying, .. } | Calls::Aead { keying, .. } => *keying,
+        };
+        let key = &self.key[..self.key_B];
+        // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes.
+        let context = self.contexts[at].get_or_insert_with(|| unsafe { Context::keyed(keying, key) });
+        (&raw mut **context).cast()
+    }
+}
+
+impl Handle for Keyed {
+    #[inline]
+    fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
+        if let Calls::Stream { nonce: Some(nonce), .. } = self.calls {
+            let context = self.context(false);
+            // SAFETY: the context has its key, and the nonce is as long as the spec says.
+            unsafe { nonce(context, iv.as_ptr()) };
+            return Ok(());
+        }
+        self.iv[..iv.len()].copy_from_slice(iv);
+        Ok(())
+    }
+
+    #[inline]
+    fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let (slot, context) = (self.slot(decrypts), self.context(decrypts));
+        let (to, from, length_B) = (output.as_mut_ptr(), input.as_ptr(), input.len());
+        // SAFETY: the context has its key in this direction, both texts are as long as said, the IV is a block's.
+        unsafe {
+            match self.calls {
+                Calls::Blocks { blocks, chains: None, .. } => blocks[slot](context, length_B, to, from),
+                Calls::Blocks { blocks, chains: Some(chains), block_B, .. } => {
+                    let chain = chains[usize::from(decrypts)];
+                    chain(context, blocks[slot], block_B, self.iv.as_mut_ptr(), length_B, to, from);
+                }
+                Calls::Stream { run, .. } => run(context, length_B, to, from),
+                Calls::Aead { .. } => return Err(Error::NoSuchOperation),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn seal(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], out: &mut [u8]) -> Result<(), Error> {
+        self.authenticated(false, iv, data, input, output, out)
+    }
+
+    #[inline]
+    fn open(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], given: &[u8]) -> Result<(), Error> {
+        let mut right = [0; MAX_IV_B];
+        let right = &mut right[..given.len()];
+        self.authenticated(true, iv, data, input, output, right)?;
+        // As a program must: in a time that tells nothing.
+        let differs = right.iter().zip(given).fold(0, |differs, (one, other)| differs | (one ^ other));
+        if std::hint::black_box(differs) == 0 { Ok(()) } else { Err(Error::Forged) }
+    }
+}
+
+impl Keyed {
+    #[inline]
+    fn authenticated(
+        &mut self,
+        decrypts: bool,
+        iv: &[u8],
+        data: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let Calls::Aead { nonce, aad, runs, tag, fixed_nonce, .. } = self.calls else {
+            return Err(Error::NoSuchOperation);
+        };
+        let context = self.context(false);
+        // SAFETY: the context has its key; all lengths are as said; a fixed nonce is as long as the spec says.
+        unsafe {
+            if fixed_nonce {
+                std::mem::transmute::<Take, SetKey>(nonce)(context, iv.as_ptr());
+            } else {
+                nonce(context, iv.len(), iv.as_ptr());
+            }
+            aad(context, data.len(), data.as_ptr());
+            runs[usize::from(decrypts)](context, input.len(), output.as_mut_ptr(), input.as_ptr());
+            tag(context, out.len(), out.as_mut_ptr());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::agreement;
+
+    #[test]
+    fn every_cipher_that_nettle_has_passes_the_proof_of_its_card() {
+        let ids = [
+            "aes128-ecb",
+            "aes256-cbc",
+            "aes192-ctr",
+            "aes128-cfb",
+            "des-cbc",
+            "3des-cbc",
+            "rc2-128-e64-cbc",
+            "rc4-128",
+            "blowfish128-cbc",
+            "cast128-cfb",
+            "camellia256-ctr",
+            "twofish256-cbc",
+            "serpent192-cbc",
+            "chacha20",
+            "salsa20",
+            "aes128-gcm",
+            "aes128-eax",
+            "chacha20-poly1305",
+        ];
+        agreement::proves_all(&Nettle, &ids);
+    }
+
+    #[test]
+    fn nettle_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
+        agreement::agrees_with_what_is_built_in(&Nettle);
+    }
+}

@@ -1,0 +1,416 @@
+//! libtomcrypt's ciphers, from the library of the system.
+//!
+//! A mode's state is memory of the caller's, whose size the library tells. A message is one `setiv` and one call for its
+//! whole blocks, one for its padded last. ECB and RC4 have no IV.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_ulong, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
+
+use super::functions::functions;
+use super::moded::{Handle, Moded};
+use super::{About, Found, Implementation, Library, file};
+
+/// `..._start(cipher, IV, key, length, rounds, state)`; ECB's has no IV, CTR's a mode before the state.
+type Start = unsafe extern "C" fn(c_int, *const u8, *const u8, c_int, c_int, *mut c_void) -> c_int;
+type StartEcb = unsafe extern "C" fn(c_int, *const u8, c_int, c_int, *mut c_void) -> c_int;
+type StartCtr = unsafe extern "C" fn(c_int, *const u8, *const u8, c_int, c_int, c_int, *mut c_void) -> c_int;
+type SetIv = unsafe extern "C" fn(*const u8, c_ulong, *mut c_void) -> c_int;
+type Run = unsafe extern "C" fn(*const u8, *mut u8, c_ulong, *mut c_void) -> c_int;
+/// `..._done(state)`.
+type Done = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+functions! { of "`tomcrypt.h`, version 1.18";
+    register_cipher: fn(*const c_void) -> c_int;
+    crypt_get_size: fn(*const c_char, *mut c_uint) -> c_int;
+    crypt_get_constant: fn(*const c_char, *mut c_int) -> c_int;
+    rc4_stream_setup: fn(*mut c_void, *const u8, c_ulong) -> c_int;
+    rc4_stream_crypt: fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
+    chacha_setup: fn(*mut c_void, *const u8, c_ulong, c_int) -> c_int;
+    chacha_ivctr32: fn(*mut c_void, *const u8, c_ulong, u32) -> c_int;
+    chacha_crypt: fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
+    gcm_init: fn(*mut c_void, c_int, *const u8, c_int) -> c_int;
+    gcm_reset: fn(*mut c_void) -> c_int;
+    gcm_add_iv: fn(*mut c_void, *const u8, c_ulong) -> c_int;
+    gcm_add_aad: fn(*mut c_void, *const u8, c_ulong) -> c_int;
+    gcm_process: fn(*mut c_void, *mut u8, c_ulong, *mut u8, c_int) -> c_int;
+    gcm_done: fn(*mut c_void, *mut u8, *mut c_ulong) -> c_int;
+}
+
+/// `CTR_COUNTER_BIG_ENDIAN` of `tomcrypt_cipher.h`: the whole block is the counter.
+const BIG_ENDIAN: c_int = 0x1000;
+/// `CRYPT_OK`.
+const OK: c_int = 0;
+
+/// libtomcrypt.
+pub struct Tomcrypt;
+
+impl Library for Tomcrypt {
+    fn name(&self) -> &str {
+        "libtomcrypt"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        Ok(About::of(library()?.version.clone()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        file::holding(library().ok()?.functions.register_cipher as *const () as usize)
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        let suite = TomcryptSuite { spec: *spec, calls: library()?.calls(spec)?, functions: &library()?.functions };
+        let key: Vec<u8> = (1..=255).cycle().take(spec.key_B()).collect();
+        suite
+            .key_setup(&key, Direction::Encrypt)
+            .map_err(|_| format!("libtomcrypt takes no key of {} bits or not these rounds", spec.key_bits))?;
+        Ok(Box::new(Found { suite, backend: "tables".to_owned() }))
+    }
+}
+
+struct Libtomcrypt {
+    functions: Functions,
+    version: String,
+    library: libloading::Library,
+}
+
+#[cfg(target_os = "macos")]
+const FILES: &[&str] = &["libtomcrypt.1.dylib", "/opt/homebrew/lib/libtomcrypt.1.dylib"];
+#[cfg(not(target_os = "macos"))]
+const FILES: &[&str] = &["libtomcrypt.so.1", "libtomcrypt.so"];
+
+/// The library, opened in this process once.
+fn library() -> Result<&'static Libtomcrypt, String> {
+    static OPEN: OnceLock<Result<Libtomcrypt, String>> = OnceLock::new();
+    OPEN.get_or_init(Libtomcrypt::open).as_ref().map_err(Clone::clone)
+}
+
+impl Libtomcrypt {
+    fn open() -> Result<Self, String> {
+        let how = "it is in the package libtomcrypt1 (Debian, Ubuntu), libtomcrypt (Fedora, Homebrew)";
+        let library = file::first_of(FILES).map_err(|error| format!("libtomcrypt can't be opened ({error}); {how}"))?;
+        let functions =
+            Functions::of(&library).map_err(|name| format!("libtomcrypt has no {name}: it is too old; {how}"))?;
+        let mut number = 0;
+        // SAFETY: the name ends in a zero byte, the number is written where there is one.
+        let told = unsafe { (functions.crypt_get_constant)(c"SCRYPT".as_ptr(), &raw mut number) };
+        // `SCRYPT` is the version as text, `CRYPT` as a number: 0x0118 is 1.18.
+        if told != OK || number == 0 {
+            // SAFETY: as above.
+            unsafe { (functions.crypt_get_constant)(c"CRYPT".as_ptr(), &raw mut number) };
+        }
+        let version = if number > 0xff { format!("{:x}.{:x}", number >> 8, number & 0xff) } else { "1.x".to_owned() };
+        Ok(Self { functions, version, library })
+    }
+
+    /// Bytes of a state.
+    fn size(&self, of: &str) -> Result<usize, String> {
+        let name = CString::new(of).map_err(|error| error.to_string())?;
+        let mut size = 0;
+        // SAFETY: the name ends in a zero byte.
+        let told = unsafe { (self.functions.crypt_get_size)(name.as_ptr(), &raw mut size) };
+        if told == OK && size > 0 {
+            Ok(size as usize)
+        } else {
+            Err(format!("libtomcrypt does not tell the size of {of}"))
+        }
+    }
+
+    /// The function of this name.
+    ///
+    /// # Safety
+    /// `F` is its type.
+    unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, String> {
+        // SAFETY: as the caller promises.
+        let found = unsafe { self.library.get::<F>(name) };
+        found.map(|symbol| *symbol).map_err(|_| format!("libtomcrypt {} has no {name}", self.version))
+    }
+
+    /// The number of a cipher, registered.
+    fn cipher(&self, descriptor: &str) -> Result<c_int, String> {
+        // SAFETY: a descriptor is data of the library; only its address is used here.
+        let found = unsafe { self.library.get::<*const c_void>(descriptor) };
+        let descriptor = *found.map_err(|_| format!("libtomcrypt {} has no {descriptor}", self.version))?;
+        // SAFETY: it is the descriptor of a cipher, which lives as long as the library.
+        let number = unsafe { (self.functions.register_cipher)(descriptor) };
+        if number < 0 { Err("libtomcrypt's register_cipher failed".to_owned()) } else { Ok(number) }
+    }
+
+    fn calls(&self, spec: &Spec) -> Result<Calls, String> {
+        let family = spec.card.family;
+        let descriptor = match family {
+            "aes" | "aes-gcm" => "aes_desc",
+            "des" => "des_desc",
+            "3des" | "3des2" => "des3_desc",
+            "rc2" if spec.effective_bits == spec.key_bits => "rc2_desc",
+            "rc5" => "rc5_desc",
+            "rc6" if spec.rounds == Some(20) => "rc6_desc",
+            "blowfish" => "blowfish_desc",
+            "cast" => "cast5_desc",
+            "camellia" => "camellia_desc",
+            "twofish" => "twofish_desc",
+            "xtea" => "xtea_desc",
+            "serpent" => "serpent_desc",
+            "idea" => "idea_desc",
+            "tea" => "tea_desc",
+            "rc4" => return Ok(Calls::Rc4 { state_B: self.size("rc4_state")? }),
+            "chacha20" => return Ok(Calls::ChaCha { state_B: self.size("chacha_state")? }),
+            _ => return Err(format!("libtomcrypt has no {spec}")),
+        };
+        let cipher = self.cipher(descriptor)?;
+        let rounds = if family == "rc5" { spec.rounds.map_or(0, c_int::from) } else { 0 };
+        if spec.card.mode == Mode::Aead {
+            return Ok(Calls::Gcm { cipher, state_B: self.size("gcm_state")? });
+        }
+        let (name, state) = match spec.card.mode {
+            Mode::Ecb => ("ecb", "symmetric_ECB"),
+            Mode::Cbc => ("cbc", "symmetric_CBC"),
+            Mode::Ctr => ("ctr", "symmetric_CTR"),
+            Mode::Cfb => ("cfb", "symmetric_CFB"),
+            Mode::Ofb => ("ofb", "symmetric_OFB"),
+            mode => return Err(format!("libtomcrypt has no mode {mode}")),
+        };
+        // SAFETY: the types are those of the functions of these names in `tomcrypt_cipher.h`.
+        unsafe {
+            let starts = match spec.card.mode {
+                Mode::Ecb => Starts::Ecb(self.function("ecb_start")?),
+                Mode::Ctr => Starts::Ctr(self.function("ctr_start")?),
+                _ => Starts::Chained(self.function(&format!("{name}_start"))?),
+            };
+            let set_iv = if name == "ecb" { None } else { Some(self.function(&format!("{name}_setiv"))?) };
+            Ok(Calls::Mode {
+                cipher,
+                rounds,
+                starts,
+                set_iv,
+                runs: [self.function(&format!("{name}_encrypt"))?, self.function(&format!("{name}_decrypt"))?],
+                done: self.function(&format!("{name}_done"))?,
+                state_B: self.size(state)?,
+            })
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Starts {
+    Ecb(StartEcb),
+    Chained(Start),
+    Ctr(StartCtr),
+}
+
+/// What a cipher of libtomcrypt is made of; the size of its state, bytes.
+#[derive(Clone, Copy)]
+enum Calls {
+    Mode {
+        cipher: c_int,
+        rounds: c_int,
+        starts: Starts,
+        set_iv: Option<SetIv>,
+        runs: [Run; 2],
+        done: Done,
+        state_B: usize,
+    },
+    Rc4 {
+        state_B: usize,
+    },
+    ChaCha {
+        state_B: usize,
+    },
+    Gcm {
+        cipher: c_int,
+        state_B: usize,
+    },
+}
+
+/// A cipher of the library, ready to take keys.
+#[derive(Clone)]
+struct TomcryptSuite {
+    spec: Spec,
+    functions: &'static Functions,
+    calls: Calls,
+}
+
+/// Memory is aligned for whatever is in a state.
+type Aligned = u128;
+
+impl Suite for TomcryptSuite {
+    type Cipher = Moded<Keyed>;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
+        if key.len() != self.spec.key_B() {
+            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
+        }
+        let failed = Error::Library { function: "start" };
+        let key_B = c_int::try_from(key.len()).map_err(|_| failed)?;
+        let (Calls::Mode { state_B, .. }
+        | Calls::Rc4 { state_B }
+        | Calls::ChaCha { state_B }
+        | Calls::Gcm { state_B, .. }) = self.calls;
+        let state = Box::<[Aligned]>::new_uninit_slice(state_B.div_ceil(size_of::<Aligned>()));
+        let mut keyed = Keyed { functions: self.functions, calls: self.calls, state, is_ready: false };
+        let pointer = keyed.state.as_mut_ptr().cast();
+        // Replaced by that of the first message; no block is longer.
+        let iv = [0; 16];
+        // SAFETY: the state has the size that the library told for it; the key is as long as said.
+        let done = unsafe {
+            match self.calls {
+                Calls::Mode { cipher, rounds, starts, .. } => match starts {
+                    Starts::Ecb(start) => start(cipher, key.as_ptr(), key_B, rounds, pointer),
+                    Starts::Chained(start) => start(cipher, iv.as_ptr(), key.as_ptr(), key_B, rounds, pointer),
+                    Starts::Ctr(start) => start(cipher, iv.as_ptr(), key.as_ptr(), key_B, rounds, BIG_ENDIAN, pointer),
+                },
+                Calls::Rc4 { .. } => (self.functions.rc4_stream_setup)(pointer, key.as_ptr(), key.len() as c_ulong),
+                Calls::ChaCha { .. } => (self.functions.chacha_setup)(pointer, key.as_ptr(), key.len() as c_ulong, 20),
+                Calls::Gcm { cipher, .. } => (self.functions.gcm_init)(pointer, cipher, key.as_ptr(), key_B),
+            }
+        };
+        if done != OK {
+            return Err(failed);
+        }
+        keyed.is_ready = true;
+        Ok(Moded::new(&self.spec, keyed))
+    }
+}
+
+/// A state with its key.
+struct Keyed {
+    functions: &'static Functions,
+    calls: Calls,
+    state: Box<[std::mem::MaybeUninit<Aligned>]>,
+    is_ready: bool,
+}
+
+impl Drop for Keyed {
+    fn drop(&mut self) {
+        if let (Calls::Mode { done, .. }, true) = (self.calls, self.is_ready) {
+            // SAFETY: the state was started and is ended once.
+            unsafe { done(self.state.as_mut_ptr().cast()) };
+        }
+    }
+}
+
+#[inline]
+fn check(done: c_int, function: &'static str) -> Result<(), Error> {
+    if done == OK { Ok(()) } else { Err(Error::Library { function }) }
+}
+
+impl Handle for Keyed {
+    #[inline]
+    fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
+        let state = self.state.as_mut_ptr().cast();
+        let iv_B = iv.len() as c_ulong;
+        // SAFETY: the state was started, the IV is as long as said.
+        match self.calls {
+            // SAFETY: as above.
+            Calls::Mode { set_iv: Some(set), .. } => check(unsafe { set(iv.as_ptr(), iv_B, state) }, "setiv"),
+            Calls::ChaCha { .. } => {
+                // SAFETY: as above.
+                check(unsafe { (self.functions.chacha_ivctr32)(state, iv.as_ptr(), iv_B, 0) }, "chacha_ivctr32")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let state = self.state.as_mut_ptr().cast();
+        let (from, to, length_B) = (input.as_ptr(), output.as_mut_ptr(), input.len() as c_ulong);
+        // SAFETY: the state was started, both texts are as long as said.
+        let done = unsafe {
+            match self.calls {
+                Calls::Mode { runs, .. } => runs[usize::from(decrypts)](from, to, length_B, state),
+                Calls::Rc4 { .. } => (self.functions.rc4_stream_crypt)(state, from, length_B, to),
+                Calls::ChaCha { .. } => (self.functions.chacha_crypt)(state, from, length_B, to),
+                Calls::Gcm { .. } => return Err(Error::NoSuchOperation),
+            }
+        };
+        check(done, if decrypts { "decrypt" } else { "encrypt" })
+    }
+
+    #[inline]
+    fn seal(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], out: &mut [u8]) -> Result<(), Error> {
+        self.authenticated(false, iv, data, input, output, out)
+    }
+
+    #[inline]
+    fn open(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], given: &[u8]) -> Result<(), Error> {
+        let mut right = [0; 16];
+        let right = right.get_mut(..given.len()).ok_or(Error::Forged)?;
+        self.authenticated(true, iv, data, input, output, right)?;
+        // As a program must: in a time that tells nothing.
+        let differs = right.iter().zip(given).fold(0, |differs, (one, other)| differs | (one ^ other));
+        if std::hint::black_box(differs) == 0 { Ok(()) } else { Err(Error::Forged) }
+    }
+}
+
+impl Keyed {
+    #[inline]
+    fn authenticated(
+        &mut self,
+        decrypts: bool,
+        iv: &[u8],
+        data: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let Calls::Gcm { .. } = self.calls else { return Err(Error::NoSuchOperation) };
+        let (functions, state) = (self.functions, self.state.as_mut_ptr().cast());
+        let mut out_B = out.len() as c_ulong;
+        let length_B = input.len() as c_ulong;
+        // `gcm_process` names plaintext and ciphertext, whichever is read; `1` is GCM_DECRYPT.
+        let (text, sealed) = if decrypts {
+            (output.as_mut_ptr(), input.as_ptr().cast_mut())
+        } else {
+            (input.as_ptr().cast_mut(), output.as_mut_ptr())
+        };
+        // SAFETY: the state has its key; all are as long as said; what is read is not written.
+        unsafe {
+            check((functions.gcm_reset)(state), "gcm_reset")?;
+            check((functions.gcm_add_iv)(state, iv.as_ptr(), iv.len() as c_ulong), "gcm_add_iv")?;
+            check((functions.gcm_add_aad)(state, data.as_ptr(), data.len() as c_ulong), "gcm_add_aad")?;
+            check((functions.gcm_process)(state, text, length_B, sealed, c_int::from(decrypts)), "gcm_process")?;
+            check((functions.gcm_done)(state, out.as_mut_ptr(), &raw mut out_B), "gcm_done")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::agreement;
+
+    #[test]
+    fn every_cipher_that_libtomcrypt_has_passes_the_proof_of_its_card() {
+        let ids = [
+            "aes128-ecb",
+            "aes256-cbc",
+            "aes192-ctr",
+            "aes128-cfb",
+            "aes128-ofb",
+            "des-cbc",
+            "3des-cbc",
+            "rc2-128-cbc",
+            "rc4-128",
+            "rc5-32-12-128-cbc",
+            "rc5-32-20-128-ctr",
+            "rc6-20-256-ofb",
+            "blowfish128-cbc",
+            "cast128-cfb",
+            "camellia256-ctr",
+            "twofish256-cbc",
+            "xtea-cbc",
+            "chacha20",
+            "aes128-gcm",
+        ];
+        agreement::proves_all(&Tomcrypt, &ids);
+    }
+
+    #[test]
+    fn libtomcrypt_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
+        agreement::agrees_with_what_is_built_in(&Tomcrypt);
+    }
+}
