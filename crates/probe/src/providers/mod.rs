@@ -11,6 +11,7 @@ mod libbotan;
 mod libcrypto;
 mod moded;
 mod openssl;
+mod sodium;
 mod trial;
 
 use std::cell::RefCell;
@@ -215,6 +216,7 @@ impl Providers {
             Box::new(openssl::OpenSslTables),
             Box::new(botan::Botan),
             Box::new(gcrypt::Gcrypt),
+            Box::new(sodium::Sodium),
         ];
         Self { libraries, opened: RefCell::default() }
     }
