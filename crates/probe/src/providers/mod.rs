@@ -13,6 +13,7 @@ mod moded;
 mod openssl;
 mod sodium;
 mod trial;
+mod wolfssl;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -217,6 +218,7 @@ impl Providers {
             Box::new(botan::Botan),
             Box::new(gcrypt::Gcrypt),
             Box::new(sodium::Sodium),
+            Box::new(wolfssl::WolfSsl),
         ];
         Self { libraries, opened: RefCell::default() }
     }
