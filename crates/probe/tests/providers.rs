@@ -94,7 +94,7 @@ fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_ot
     if opens().status.success() {
         assert_eq!(errors[0], "des-ctr: OpenSSL has no CTR mode for blocks of 64 bits");
     }
-    assert!(errors[1].contains("rustcrypto, openssl"));
+    assert!(["rustcrypto", "openssl", "botan"].iter().all(|name| errors[1].contains(name)), "{errors:?}");
     assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == 2));
 }
 

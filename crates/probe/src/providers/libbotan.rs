@@ -86,7 +86,8 @@ impl Libbotan {
     /// That the library has none.
     pub fn pool(&'static self, name: &str, kind: Kind) -> Result<Pool, String> {
         let in_c = CString::new(name).map_err(|_| format!("{name:?} is no name"))?;
-        let pool = Pool { functions: &self.functions, name: in_c, kind, spares: RefCell::default() };
+        let (is_eax, spares) = (name.contains("/EAX"), RefCell::default());
+        let pool = Pool { functions: &self.functions, name: in_c, kind, is_eax, spares };
         let lacks = |_| format!("Botan {} was built without {name}", self.version());
         let object = pool.make().map_err(lacks)?;
         pool.spares.borrow_mut().push(object);
@@ -111,6 +112,9 @@ pub struct Pool {
     functions: &'static Functions,
     name: CString,
     kind: Kind,
+    /// EAX of Botan 2 takes no associated data after a message before it is reset, and keeps what it made of that of an
+    /// earlier key: it is reset after each message and told its associated data before each, also where there is none.
+    is_eax: bool,
     spares: RefCell<Vec<NonNull<Opaque>>>,
 }
 
@@ -221,7 +225,7 @@ impl Object {
     /// [`Error::Library`].
     #[inline]
     pub fn associate(&mut self, aad: &[u8]) -> Result<(), Error> {
-        if aad.is_empty() && !self.has_aad {
+        if aad.is_empty() && !self.has_aad && !self.pool.is_eax {
             return Ok(());
         }
         self.has_aad = !aad.is_empty();
@@ -249,13 +253,14 @@ impl Object {
         // SAFETY: the object is a live mode, input and output are as long as said.
         let done =
             unsafe { update(object, FINAL, into, room_B, &raw mut written_B, from, input_B, &raw mut consumed_B) };
+        if done != 0 || self.pool.is_eax {
+            // SAFETY: the object is a live mode; it forgets the message and keeps its key.
+            unsafe { (self.pool.functions.botan_cipher_reset)(object) };
+        }
         match done {
             0 => Ok(written_B),
-            error => {
-                // SAFETY: the object is a live mode; it forgets the message and keeps its key.
-                unsafe { (self.pool.functions.botan_cipher_reset)(object) };
-                Err(if error == BAD_MAC { Error::Forged } else { failed("botan_cipher_update") })
-            }
+            BAD_MAC => Err(Error::Forged),
+            _ => Err(failed("botan_cipher_update")),
         }
     }
 

@@ -13,8 +13,10 @@ mod mcrypt;
 mod moded;
 mod nettle;
 mod openssl;
+mod sodium;
 mod tomcrypt;
 mod trial;
+mod wolfssl;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -221,6 +223,8 @@ impl Providers {
             Box::new(nettle::Nettle),
             Box::new(tomcrypt::Tomcrypt),
             Box::new(mcrypt::Mcrypt),
+            Box::new(sodium::Sodium),
+            Box::new(wolfssl::WolfSsl),
         ];
         Self { libraries, opened: RefCell::default() }
     }
