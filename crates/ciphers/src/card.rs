@@ -133,6 +133,7 @@ pub(crate) enum Algorithm {
     Blowfish,
     Cast,
     Idea,
+    Rijndael,
     Tea,
     Xtea,
     Camellia,

@@ -36,6 +36,7 @@ mod des;
 mod error;
 #[cfg(feature = "idea")]
 mod idea;
+mod kernels;
 mod modes;
 #[cfg(feature = "present")]
 mod present;
@@ -48,6 +49,8 @@ mod rc4;
 mod rc5;
 #[cfg(feature = "rc6")]
 mod rc6;
+#[cfg(feature = "rijndael")]
+mod rijndael;
 #[cfg(feature = "serpent")]
 mod serpent;
 #[cfg(feature = "sm4")]
@@ -103,6 +106,12 @@ static FAMILIES: &[&[Card]] = &[
     &cast::CARDS,
     #[cfg(feature = "idea")]
     &idea::CARDS,
+    #[cfg(feature = "rijndael")]
+    &rijndael::CARDS_OF_128,
+    #[cfg(feature = "rijndael")]
+    &rijndael::CARDS_OF_192,
+    #[cfg(feature = "rijndael")]
+    &rijndael::CARDS_OF_256,
     #[cfg(feature = "tea")]
     &tea::CARDS,
     #[cfg(feature = "tea")]

@@ -8,7 +8,7 @@ use crate::aes_soft::{Soft128, Soft192, Soft256};
 use crate::card::Algorithm;
 use crate::cipher::{BuiltIn, Keyed};
 use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
-use crate::{Card, Code, Error, Mode, Suite, cards};
+use crate::{Card, Code, Error, Mode, Sizes, Suite, cards};
 #[cfg(feature = "rc6")]
 use ::cipher::consts::{U8, U12, U16, U20, U24};
 use core::fmt;
@@ -62,7 +62,10 @@ impl Spec {
             return Err(Error::NoSuchEffectiveBits { family, given: effective_bits, right });
         }
         let full = card.full_rounds.map(|of| of(key_bits));
-        let rounds = card.rounds.map(|right| (right, numbers.rounds.or(full).unwrap_or(right.least)));
+        let rounds = card.rounds.map(|right| {
+            let most = full.unwrap_or(right.most); // no cipher has more rounds than all
+            (Sizes { most, ..right }, numbers.rounds.or(full).unwrap_or(right.least))
+        });
         if let Some((right, given)) = rounds.filter(|(right, given)| !right.contains(*given)) {
             return Err(Error::NoSuchRounds { family, given, right });
         }
@@ -90,6 +93,12 @@ impl Spec {
         usize::from(self.card.tag_bits / 8)
     }
 
+    /// Whether it has fewer rounds than the cipher: something to learn from, not to protect anything with.
+    pub fn is_reduced(&self) -> bool {
+        let full = self.card.full_rounds.map(|of| of(self.key_bits));
+        full.is_some_and(|full| self.rounds.map(u16::from) != Some(full))
+    }
+
     /// The code of this provider that is built in; `None` where it has none.
     pub fn code(&self, provider: &str) -> Option<&'static Code> {
         self.card.codes.iter().find(|code| code.provider == provider)
@@ -97,7 +106,7 @@ impl Spec {
 
     /// Which of the code's ways this machine takes.
     ///
-    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, `portable` for a crate that has one way only.
+    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael, `portable` for a crate that has one way only.
     pub fn backend(&self, code: &Code) -> &'static str {
         match code.algorithm {
             #[cfg(feature = "aes")]
@@ -109,6 +118,8 @@ impl Spec {
             | Algorithm::AesOcb3
             | Algorithm::AesEax => crate::aes::backend(),
             Algorithm::AesSoft => "fixsliced",
+            #[cfg(feature = "rijndael")]
+            Algorithm::Rijndael => crate::kernels::rijndael::backend(),
             _ => "portable",
         }
     }
@@ -165,6 +176,12 @@ impl Spec {
             (Algorithm::Cast, ..) => self.visit_mode::<::cast5::Cast5, V>(visitor),
             #[cfg(feature = "idea")]
             (Algorithm::Idea, ..) => self.visit_mode::<::idea::Idea, V>(visitor),
+            #[cfg(feature = "rijndael")]
+            (Algorithm::Rijndael, ..) => match self.card.block_bits {
+                128 => self.visit_built_in::<crate::rijndael::Of128, V>(visitor),
+                192 => self.visit_built_in::<crate::rijndael::Of192, V>(visitor),
+                _ => self.visit_built_in::<crate::rijndael::Of256, V>(visitor),
+            },
             #[cfg(feature = "tea")]
             (Algorithm::Tea, ..) => self.visit_mode::<crate::tea::Tea, V>(visitor),
             #[cfg(feature = "tea")]
@@ -274,9 +291,7 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let full_rounds = self.card.full_rounds.map(|of| of(self.key_bits));
-        let all_rounds = full_rounds.is_none_or(|full| self.rounds.map(u16::from) == Some(full));
-        let reduced = self.effective_bits != self.key_bits || !all_rounds;
+        let reduced = self.effective_bits != self.key_bits || self.is_reduced();
         let mut rest = self.card.templates[usize::from(reduced).min(self.card.templates.len() - 1)];
         while let Some((before, name, after)) = first_number(rest) {
             f.write_str(before)?;

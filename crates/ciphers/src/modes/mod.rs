@@ -5,8 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod feedback;
+#[cfg(feature = "rijndael")]
+mod sliced;
 
 pub(crate) use feedback::{Cfb, Ofb};
+#[cfg(feature = "rijndael")]
+pub(crate) use sliced::{Feedback, Kernel, Sliced};
 
 use crate::cipher::{BuiltIn, Cipher};
 use crate::{Error, Spec};

@@ -1,0 +1,76 @@
+//! Rijndael (Daemen and Rijmen 1999) with blocks and keys of 128, 192 and 256 bits; ours, because no kept crate has the
+//! larger blocks.
+//!
+//! The cipher has as many rounds as the larger of block and key has words, and six. An id may name fewer, from four on:
+//! `rijndael256-256-r7-cbc` takes the first seven and the key that the next would start with, the last of them without
+//! MixColumn, as the last one always is. Such a cipher is reduced: it protects nothing.
+#![forbid(unsafe_code)]
+
+use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, Sizes, Timing, five_modes};
+use crate::kernels::rijndael::Rijndael;
+use crate::modes::Sliced;
+
+pub(crate) type Of128 = Sliced<Rijndael<16>, 16>;
+pub(crate) type Of192 = Sliced<Rijndael<24>, 24>;
+pub(crate) type Of256 = Sliced<Rijndael<32>, 32>;
+
+const CODE: Code = Code {
+    provider: OURS,
+    crate_name: "wattlock-ciphers",
+    version: OUR_VERSION,
+    timing: Timing::Constant, // the AES instructions, or else bit planes without a table
+    algorithm: Algorithm::Rijndael,
+};
+
+const FAMILY: Card = Card {
+    key_bits: Sizes::every(64, 128, 256),
+    rounds: Some(Sizes::every(1, 4, 14)),
+    source: "Daemen and Rijmen, AES Proposal: Rijndael, version 2, 1999",
+    codes: &[CODE],
+    vectors: include_str!("../../../python/wattlock/data/vectors/rijndael.txt"),
+    ..BLANK
+};
+
+/// All rounds of a block and a key of so many bits (AES Proposal, table 1).
+const fn rounds(block_bits: u16, key_bits: u16) -> u16 {
+    (if block_bits > key_bits { block_bits } else { key_bits }) / 32 + 6
+}
+
+pub(crate) static CARDS_OF_128: [Card; 5] = five_modes!(
+    Card {
+        family: "rijndael128",
+        full_rounds: Some(|key_bits| rounds(128, key_bits)),
+        block_bits: 128,
+        iv_bits: 128,
+        ..FAMILY
+    },
+    "rijndael128",
+    ["rijndael128-{key}", "rijndael128-{key}-r{rounds}"],
+    ["rijndael128-128", "rijndael128-192", "rijndael128-256", "rijndael128-128-r7"]
+);
+
+pub(crate) static CARDS_OF_192: [Card; 5] = five_modes!(
+    Card {
+        family: "rijndael192",
+        full_rounds: Some(|key_bits| rounds(192, key_bits)),
+        block_bits: 192,
+        iv_bits: 192,
+        ..FAMILY
+    },
+    "rijndael192",
+    ["rijndael192-{key}", "rijndael192-{key}-r{rounds}"],
+    ["rijndael192-128", "rijndael192-192", "rijndael192-256", "rijndael192-192-r7"]
+);
+
+pub(crate) static CARDS_OF_256: [Card; 5] = five_modes!(
+    Card {
+        family: "rijndael256",
+        full_rounds: Some(|key_bits| rounds(256, key_bits)),
+        block_bits: 256,
+        iv_bits: 256,
+        ..FAMILY
+    },
+    "rijndael256",
+    ["rijndael256-{key}", "rijndael256-{key}-r{rounds}"],
+    ["rijndael256-128", "rijndael256-192", "rijndael256-256", "rijndael256-256-r7"]
+);
