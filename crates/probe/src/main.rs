@@ -6,6 +6,7 @@
 
 mod bind;
 mod clock;
+mod establish;
 mod fingerprint;
 mod keys;
 mod packets;

@@ -88,6 +88,18 @@ pub enum Operation {
     Open,
     /// A message whose tag is wrong, up to its refusal.
     OpenForged,
+    /// A new pair of keys.
+    Generate,
+    /// A shared secret from one's own key and the other's public one.
+    Agree,
+    /// A signature of 32 bytes.
+    Sign,
+    /// A signature of 32 bytes verified.
+    Verify,
+    /// A shared secret drawn and sealed to a public key.
+    Encapsulate,
+    /// A sealed secret opened.
+    Decapsulate,
 }
 
 impl Operation {

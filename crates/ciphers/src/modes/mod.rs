@@ -123,26 +123,22 @@ impl<P: Primitive> BuiltIn for Ecb<P> {
 }
 
 impl<P: Primitive> Cipher for Ecb<P> {
-    #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         no_iv(iv)?;
         pad_and_encrypt(::ecb::Encryptor::inner_init(&self.0), input, output)
     }
 
-    #[inline]
     fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         no_iv(iv)?;
         decrypt_and_unpad(::ecb::Decryptor::inner_init(&self.0), input, output)
     }
 
-    #[inline]
     fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         no_iv(iv)?;
         self.0.encrypt_blocks_inout(whole_blocks::<P>(input, output)?);
         Ok(())
     }
 
-    #[inline]
     fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         no_iv(iv)?;
         self.0.decrypt_blocks_inout(whole_blocks::<P>(input, output)?);
@@ -161,17 +157,14 @@ impl<P: Primitive> BuiltIn for Cbc<P> {
 }
 
 impl<P: Primitive> Cipher for Cbc<P> {
-    #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         pad_and_encrypt(Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?), input, output)
     }
 
-    #[inline]
     fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         decrypt_and_unpad(Decryptor::inner_iv_init(&self.0, block_of::<P>(iv)?), input, output)
     }
 
-    #[inline]
     fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let mut mode = Encryptor::inner_iv_init(&self.0, block_of::<P>(iv)?);
         mode.encrypt_blocks_inout(whole_blocks::<P>(input, output)?);
@@ -179,7 +172,6 @@ impl<P: Primitive> Cipher for Cbc<P> {
         Ok(())
     }
 
-    #[inline]
     fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let mut mode = Decryptor::inner_iv_init(&self.0, block_of::<P>(iv)?);
         mode.decrypt_blocks_inout(whole_blocks::<P>(input, output)?);
@@ -195,7 +187,6 @@ type Counter<'p, P> = CtrCore<&'p P, <<P as BlockSizeUser>::BlockSize as WholeBl
 
 impl<P: Primitive> Ctr<P> {
     /// Adds the key stream that starts at `iv`; the counter after it is in what it returns.
-    #[inline]
     fn apply(&self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<Counter<'_, P>, Error> {
         let mut counter = Counter::<P>::inner_iv_init(&self.0, block_of::<P>(iv)?);
         let (blocks, mut tail) = beside(input, output)?.into_chunks();
@@ -208,7 +199,6 @@ impl<P: Primitive> Ctr<P> {
         Ok(counter)
     }
 
-    #[inline]
     fn apply_part(&self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let next = self.apply(iv, input, output)?.iv_state();
         iv.copy_from_slice(&next);
@@ -224,22 +214,18 @@ impl<P: Primitive> BuiltIn for Ctr<P> {
 }
 
 impl<P: Primitive> Cipher for Ctr<P> {
-    #[inline]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.apply(iv, input, output).map(|_| input.len())
     }
 
-    #[inline]
     fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.apply(iv, input, output).map(|_| input.len())
     }
 
-    #[inline]
     fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply_part(iv, input, output)
     }
 
-    #[inline]
     fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.apply_part(iv, input, output)
     }

@@ -346,12 +346,15 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 fn refuse_nonsense(spec: &Spec, plan: &PlannedCell) -> Result<(), String> {
-    use Operation::{Decrypt, Encrypt, KeySetup, Open, OpenForged, Seal};
+    use Operation::{
+        Agree, Decapsulate, Decrypt, Encapsulate, Encrypt, Generate, KeySetup, Open, OpenForged, Seal, Sign, Verify,
+    };
     let is_aead = spec.card.mode == Mode::Aead;
     let refused = match (plan.operation, plan.keying, plan.pattern) {
         (Encrypt | Decrypt, ..) if is_aead => "an AEAD seals and opens: operation seal, open or open_forged",
         (Seal | Open | OpenForged, ..) if !is_aead => "only an AEAD seals and opens: operation encrypt or decrypt",
         (Encrypt | Decrypt, ..) if plan.aad_B > 0 => "only an AEAD has associated data",
+        (Generate | Agree | Sign | Verify | Encapsulate | Decapsulate, ..) => "a cipher establishes no key",
         (KeySetup, Keying::Each, _) => "a key setup with a key setup in every packet is no cell",
         (Decrypt | Open | OpenForged, _, Pattern::Chained) => {
             "decrypted packets do not wait for one another: no chained pattern"

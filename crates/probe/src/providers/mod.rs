@@ -4,6 +4,7 @@
 mod agreement;
 mod botan;
 mod chaining;
+pub mod exchange;
 mod file;
 mod functions;
 mod gcrypt;

@@ -42,15 +42,15 @@ impl Library for OpenSsl {
 /// The files that may be the library, the likeliest first. Without a version only where the system allows it: macOS
 /// ends a program that asks for its own `libcrypto.dylib`.
 #[cfg(target_os = "macos")]
-const FILES: &[&str] = &[
+pub(super) const FILES: &[&str] = &[
     "libcrypto.3.dylib",
     "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
     "/usr/local/opt/openssl@3/lib/libcrypto.3.dylib",
 ];
 #[cfg(windows)]
-const FILES: &[&str] = &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"];
+pub(super) const FILES: &[&str] = &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"];
 #[cfg(not(any(target_os = "macos", windows)))]
-const FILES: &[&str] = &["libcrypto.so.3", "libcrypto.so"];
+pub(super) const FILES: &[&str] = &["libcrypto.so.3", "libcrypto.so"];
 
 /// The library, opened in this process once.
 ///

@@ -8,7 +8,9 @@ use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
 
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed};
+use crate::establish::{self, Scheme};
 use crate::providers::{Offer, Providers};
+use crate::records::Operation;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -67,6 +69,13 @@ struct Row {
     timing: Option<String>,
     proof: String,
     source: &'static str,
+    /// Of key establishment: what can be done, and bytes on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<Vec<Operation>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key_B: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_B: Option<u16>,
 }
 
 /// A program that asks for many ids wants to hear of all of them.
@@ -124,8 +133,53 @@ impl Row {
             timing: offer.and_then(|offer| offer.code.timing()).map(|timing| timing.to_string()),
             proof: proven_by(spec),
             source: card.source,
+            operations: None,
+            public_key_B: None,
+            message_B: None,
         }
     }
+
+    fn of_scheme(scheme: &'static Scheme, provider: &str) -> Self {
+        let version = establish::version(provider, scheme);
+        Self {
+            id: scheme.id.to_owned(),
+            card: scheme.id,
+            family: scheme.id,
+            mode: "establish".to_owned(),
+            provider: provider.to_owned(),
+            available: version.is_ok(),
+            reason: version.clone().err(),
+            version: version.clone().ok(),
+            backend: version.ok().map(|_| "not told".to_owned()),
+            file: None,
+            file_sha256: None,
+            key_bits: scheme.key_bits,
+            effective_bits: scheme.key_bits,
+            block_bits: 0,
+            rounds: None,
+            iv_B: 0,
+            tag_bits: 0,
+            timing: None,
+            proof: "published answers where there are any, and both providers against each other".to_owned(),
+            source: scheme.source,
+            operations: Some(scheme.operations.to_vec()),
+            public_key_B: Some(scheme.public_key_B),
+            message_B: Some(scheme.message_B),
+        }
+    }
+}
+
+/// The rows of key establishment among `ids`, or all where it names none.
+fn exchanges(ids: &[String], providers: &[String]) -> Vec<Row> {
+    let named = |scheme: &&'static Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
+    let wanted = |name: &&str| providers.is_empty() || providers.iter().any(|provider| provider == name);
+    let of = |scheme| {
+        [establish::BUILT_IN, establish::OPENSSL]
+            .into_iter()
+            .filter(wanted)
+            .map(move |name| Row::of_scheme(scheme, name))
+    };
+    establish::SCHEMES.iter().filter(named).flat_map(of).collect()
 }
 
 /// The sources of its vectors, and what stands beside them.
@@ -150,15 +204,18 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let providers = Providers::new();
     known(&providers, &options.provider)?;
     let mut rows = Vec::new();
+    let ciphers: Vec<String> = options.cipher.iter().filter(|id| establish::scheme(id).is_none()).cloned().collect();
     let (specs, unknown) = match options.format {
-        Format::Json => known_and_unknown(&options.cipher),
-        _ => (named_or_listed(&options.cipher)?, Vec::new()),
+        _ if ciphers.is_empty() && !options.cipher.is_empty() => (Vec::new(), Vec::new()),
+        Format::Json => known_and_unknown(&ciphers),
+        _ => (named_or_listed(&ciphers)?, Vec::new()),
     };
     for spec in specs {
         let offers = providers.offers(&spec).into_iter();
         let offers = offers.filter(|(name, _)| options.provider.is_empty() || options.provider.contains(name));
         rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
     }
+    rows.extend(exchanges(&options.cipher, &options.provider));
     if options.format == Format::Json {
         let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;

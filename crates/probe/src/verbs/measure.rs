@@ -13,6 +13,7 @@ use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink,
 use super::Failure;
 use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
+use crate::establish::{self, Scheme};
 use crate::providers::{Implementation, Providers};
 use crate::records::{
     BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role,
@@ -223,6 +224,9 @@ impl Bench {
         proven: &mut HashMap<String, Result<(), String>>,
         clock: &mut RealClock,
     ) -> Result<(), String> {
+        if let Some(scheme) = establish::scheme(&planned.cipher) {
+            return self.add_exchange(plan, planned, scheme, clock);
+        }
         let spec = Spec::parse(&planned.cipher).map_err(|error| error.to_string())?;
         let offer = self.providers.find(&planned.provider, &spec)?;
         let twin = matches!(planned.role, Role::Copy | Role::KnownEffect);
@@ -273,6 +277,49 @@ impl Bench {
             calls,
             segments,
             segment_B: (segments > 1).then(|| prepared.offset(1)),
+        });
+        Ok(())
+    }
+}
+
+impl Bench {
+    /// A cell of key establishment: it has no packet, so none of a packet's factors.
+    fn add_exchange(
+        &mut self,
+        plan: &ReadPlan,
+        planned: &PlannedCell,
+        scheme: &'static Scheme,
+        clock: &mut RealClock,
+    ) -> Result<(), String> {
+        let version = establish::version(&planned.provider, scheme)?;
+        let proof = establish::proof::prove(&planned.provider, scheme);
+        proof.map_err(|error| format!("{}: {error}", scheme.id))?;
+        let step = establish::prepare(&planned.provider, scheme, planned.operation, plan.head.seed)?;
+        self.bursts.extend(burst_sample(clock));
+        let mut body: Box<dyn Prepared> = Box::new(establish::Timed::of(step));
+        let calls = calibrate(&mut body, 0, clock.ticks_of(plan.head.batch_ns), clock);
+        self.bodies.push(body);
+        self.slots.push(Slot {
+            cell: planned.cell,
+            body: self.bodies.len() - 1,
+            calls,
+            claimed_calls: calls,
+            visits: planned.visits,
+            halves: planned.role == Role::Study && calls > 1,
+        });
+        self.cells.push(Cell {
+            planned: PlannedCell { payload_B: 0, ..planned.clone() },
+            family: scheme.id.to_owned(),
+            mode: "establish".to_owned(),
+            backend: "not told".to_owned(),
+            version,
+            key_bits: scheme.key_bits.into(),
+            block_bits: 0,
+            rounds: None,
+            tag_bits: None,
+            calls,
+            segments: 1,
+            segment_B: None,
         });
         Ok(())
     }

@@ -8,6 +8,7 @@ use wattlock_ciphers::Spec;
 
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed};
+use crate::establish::{self, Scheme};
 use crate::providers::{Offer, Providers};
 
 /// How it is called.
@@ -98,6 +99,26 @@ impl Row {
     }
 }
 
+/// The schemes of key establishment among `ids`, or all where it names none.
+fn exchanges(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let named = |scheme: &&Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
+    for scheme in establish::SCHEMES.iter().filter(named) {
+        for provider in [establish::BUILT_IN, establish::OPENSSL].map(str::to_owned).into_iter().filter(&wanted) {
+            let Ok(version) = establish::version(&provider, scheme) else { continue };
+            let proof = establish::proof::prove(&provider, scheme);
+            let mut row = Row::absent(provider, String::new());
+            (row.cipher, row.version) = (scheme.id.to_owned(), Some(version));
+            match proof {
+                Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
+                Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
+            }
+            rows.push(row);
+        }
+    }
+    rows
+}
+
 /// Prints a row a cipher and provider; gives 1 where one is not right.
 ///
 /// # Errors
@@ -107,10 +128,14 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     known(&providers, &options.provider)?;
     let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
     let mut rows = Vec::new();
-    for spec in named_or_listed(&options.cipher)? {
+    let is_scheme = |id: &&String| establish::scheme(id).is_some();
+    let ciphers: Vec<String> = options.cipher.iter().filter(|id| !is_scheme(id)).cloned().collect();
+    let specs = if ciphers.is_empty() && !options.cipher.is_empty() { Vec::new() } else { named_or_listed(&ciphers)? };
+    for spec in specs {
         let offers = providers.offers(&spec).into_iter().filter(|(name, _)| wanted(name));
         rows.extend(offers.filter_map(|(_, offer)| offer.ok()).map(|offer| Row::of(&spec, &offer)));
     }
+    rows.extend(exchanges(&options.cipher, wanted));
     let absent = providers.names().into_iter().filter(wanted);
     rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));
     print_rows(&rows, COLUMNS, options.format)?;
