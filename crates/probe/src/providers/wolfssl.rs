@@ -267,7 +267,7 @@ impl Context {
     /// `tag` has 16 bytes, and may be written to where it is asked for.
     #[inline]
     unsafe fn tag(&mut self, control: c_int, tag: *mut c_uchar) -> Result<(), Error> {
-        let (pointer, tag_B) = (self.pointer.as_ptr(), TAG_B as c_int);
+        let (pointer, tag_B) = (self.pointer.as_ptr(), length(&[0; TAG_B])?);
         // SAFETY: the context is live, the tag as the caller promises.
         let done = unsafe { (self.functions.wolfSSL_EVP_CIPHER_CTX_ctrl)(pointer, control, tag_B, tag.cast()) };
         check(done, "wolfSSL_EVP_CIPHER_CTX_ctrl")
