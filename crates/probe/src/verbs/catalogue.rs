@@ -7,8 +7,9 @@ use serde::Serialize;
 use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
 
 use super::table::{Format, print_rows};
-use super::{Failure, known, named_or_listed};
-use crate::providers::{Offer, Providers};
+use super::{Failure, known, named_or_listed, providers};
+use crate::providers::Offer;
+use crate::records::LibraryFile;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -37,6 +38,9 @@ pub struct Options {
     /// The rows that are missing, with the reason, in place of those that are there.
     #[arg(long)]
     missing: bool,
+    /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
+    #[arg(long, value_name = "[NAME=]PATH")]
+    library: Vec<LibraryFile>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -147,7 +151,7 @@ fn proven_by(spec: &Spec) -> String {
 /// # Errors
 /// An unknown cipher or provider (3), standard output that can't be written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let providers = Providers::new();
+    let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
     let mut rows = Vec::new();
     let (specs, unknown) = match options.format {
