@@ -43,6 +43,18 @@ pub struct Plan {
     /// What a burst takes on a core that nothing shares, in millionths of a canary, as earlier processes found it.
     #[serde(default)]
     pub quiet_ppm: Option<u32>,
+    /// Libraries of the user's own, by whose names cells ask for them.
+    #[serde(default)]
+    pub libraries: Vec<LibraryFile>,
+}
+
+/// A library of the user's own.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct LibraryFile {
+    /// The provider's name.
+    pub name: String,
+    /// Where it is; never written to a record.
+    pub path: std::path::PathBuf,
 }
 
 /// A file whose bytes are payloads.

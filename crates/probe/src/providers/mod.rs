@@ -14,6 +14,7 @@ mod mcrypt;
 mod moded;
 mod nettle;
 mod openssl;
+mod own;
 mod sodium;
 mod tomcrypt;
 mod trial;
@@ -28,7 +29,7 @@ use wattlock_ciphers::proof::{self, Proof, ProofError};
 use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite, Timing, Visitor, cards, listed};
 
 use crate::bind::{self, Prepared};
-use crate::records::PlannedCell;
+use crate::records::{LibraryFile, PlannedCell};
 
 pub use trial::WORKS;
 
@@ -48,6 +49,11 @@ pub trait Library {
     /// The file from which it was opened; `None` where the system does not tell.
     fn file(&self) -> Option<PathBuf> {
         None
+    }
+
+    /// What the child that tries it must be told besides its name.
+    fn arguments(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Its code for `spec`, all functions found.
@@ -214,6 +220,25 @@ pub struct Providers {
 }
 
 impl Providers {
+    /// The libraries that this program knows, and those that the user names.
+    ///
+    /// # Errors
+    /// That a name is taken.
+    pub fn with(own: &[LibraryFile]) -> Result<Self, String> {
+        let mut providers = Self::new();
+        for named in own {
+            if providers.names().contains(&named.name) {
+                return Err(format!(
+                    "library {}: there is a provider {:?}; give it another name: NAME=PATH",
+                    named.path.display(),
+                    named.name
+                ));
+            }
+            providers.libraries.push(Box::new(own::Own::new(named)));
+        }
+        Ok(providers)
+    }
+
     /// The libraries that this program knows.
     pub fn new() -> Self {
         let libraries: Vec<Box<dyn Library>> = vec![
@@ -281,7 +306,7 @@ impl Providers {
     fn opened(&self, library: &dyn Library) -> Result<About, String> {
         let known = self.opened.borrow().get(library.name()).cloned();
         known.unwrap_or_else(|| {
-            let about = trial::in_a_child(library.name()).and_then(|()| library.open());
+            let about = trial::in_a_child(library.name(), &library.arguments()).and_then(|()| library.open());
             let about = about.map(|about| about.held_in(library.file()));
             self.opened.borrow_mut().insert(library.name().to_owned(), about.clone());
             about

@@ -9,12 +9,14 @@ pub const WORKS: &str = "works:";
 
 /// Opens the library in a child of this program, which encrypts one message with it.
 ///
+/// * `arguments`: what the child must be told besides its name.
+///
 /// # Errors
 /// What the child said, or how it died.
-pub fn in_a_child(library: &str) -> Result<(), String> {
+pub fn in_a_child(library: &str, arguments: &[String]) -> Result<(), String> {
     let program =
         env::current_exe().map_err(|error| format!("{library} can't be tried in a process of its own: {error}"))?;
-    watch(library, Command::new(program).args(["open-library", library]))
+    watch(library, Command::new(program).args(["open-library", library]).args(arguments))
 }
 
 fn watch(library: &str, command: &mut Command) -> Result<(), String> {

@@ -43,7 +43,6 @@ const SET_TAG: c_int = 0x11;
 const SAME_DIRECTION: c_int = -1;
 /// Bytes of every tag here.
 const TAG_B: usize = 16;
-const TAG_INT: c_int = 16;
 /// Bytes of ChaCha20's counter, which stands before the nonce in what EVP takes for an IV.
 const COUNTER_B: usize = 4;
 /// Bytes of ChaCha20-Poly1305's key.
@@ -176,8 +175,10 @@ impl EvpSuite {
         }
         // SAFETY: the context is live, the cipher live or null; its name says how long the key is, or it took that
         // length just now.
-        let done = unsafe { init(pointer.as_ptr(), object, key.as_ptr(), ptr::null(), direction) };
-        check(done, "wolfSSL_EVP_CipherInit")?;
+        check(
+            unsafe { init(pointer.as_ptr(), object, key.as_ptr(), ptr::null(), direction) },
+            "wolfSSL_EVP_CipherInit",
+        )?;
         // SAFETY: the context is live.
         let key_B = unsafe { (functions.wolfSSL_EVP_CIPHER_CTX_key_length)(pointer.as_ptr()) };
         if key_B == length(key)? { Ok(context) } else { Err(failed("wolfSSL_EVP_CIPHER_CTX_key_length")) }
@@ -266,7 +267,7 @@ impl Context {
     /// `tag` has 16 bytes, and may be written to where it is asked for.
     #[inline]
     unsafe fn tag(&mut self, control: c_int, tag: *mut c_uchar) -> Result<(), Error> {
-        let (pointer, tag_B) = (self.pointer.as_ptr(), TAG_INT);
+        let (pointer, tag_B) = (self.pointer.as_ptr(), length(&[0; TAG_B])?);
         // SAFETY: the context is live, the tag as the caller promises.
         let done = unsafe { (self.functions.wolfSSL_EVP_CIPHER_CTX_ctrl)(pointer, control, tag_B, tag.cast()) };
         check(done, "wolfSSL_EVP_CIPHER_CTX_ctrl")

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use data_encoding::HEXLOWER_PERMISSIVE;
 use wattlock_ciphers::{Direction, Error, MAX_PADDING_B, Mode, Spec};
 
-use super::{Failure, named, print};
-use crate::providers::Providers;
+use super::{Failure, named, print, providers};
+use crate::records::LibraryFile;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -61,6 +61,9 @@ pub struct Options {
     /// Whose code; the first that is built in where none is named.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
+    /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
+    #[arg(long, value_name = "[NAME=]PATH")]
+    library: Vec<LibraryFile>,
 }
 
 /// What is done.
@@ -95,7 +98,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     fits(&spec, &options)?;
     let first = spec.card.codes.first().map(|code| code.provider);
     let provider = options.provider.as_deref().or(first).unwrap_or_default();
-    let offer = Providers::new().find(provider, &spec);
+    let offer = providers(&options.library)?.find(provider, &spec);
     let code = offer.map_err(|error| Failure::new(3, error).hint("`wattlock-probe catalogue` lists all of them"))?.code;
     let aad = from_hex("--aad", &options.aad)?;
     let mut input = io::stdin().lock();

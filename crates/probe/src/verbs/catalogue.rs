@@ -7,10 +7,10 @@ use serde::Serialize;
 use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
 
 use super::table::{Format, print_rows};
-use super::{Failure, known, named_or_listed};
+use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
-use crate::providers::{Offer, Providers};
-use crate::records::Operation;
+use crate::providers::Offer;
+use crate::records::{LibraryFile, Operation};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -39,6 +39,9 @@ pub struct Options {
     /// The rows that are missing, with the reason, in place of those that are there.
     #[arg(long)]
     missing: bool,
+    /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
+    #[arg(long, value_name = "[NAME=]PATH")]
+    library: Vec<LibraryFile>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -201,7 +204,7 @@ fn proven_by(spec: &Spec) -> String {
 /// # Errors
 /// An unknown cipher or provider (3), standard output that can't be written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let providers = Providers::new();
+    let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
     let mut rows = Vec::new();
     let ciphers: Vec<String> = options.cipher.iter().filter(|id| establish::scheme(id).is_none()).cloned().collect();

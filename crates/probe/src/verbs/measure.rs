@@ -10,7 +10,7 @@ use std::time::Instant;
 use wattlock_ciphers::Spec;
 use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink, Slot, Ticks, calls_for};
 
-use super::Failure;
+use super::{Failure, providers};
 use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
 use crate::establish::{self, Scheme};
@@ -52,8 +52,9 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
                 .hint("`nproc` and `taskset -p $$` tell which may be used")
         })?;
     }
+    let providers = providers(&plan.head.libraries)?;
     let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
-    match measure(&plan, &mut output) {
+    match measure(&plan, providers, &mut output) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::FAILURE),
         Err(error) => Err(Failure::new(9, format!("standard output: {error}"))),
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -134,7 +135,7 @@ struct Bench {
     providers: Providers,
 }
 
-fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> {
+fn measure<W: Write>(plan: &ReadPlan, providers: Providers, output: &mut Output<W>) -> io::Result<()> {
     let mut clock = clock::real();
     let mut bench = Bench {
         bodies: Vec::new(),
@@ -142,7 +143,7 @@ fn measure<W: Write>(plan: &ReadPlan, output: &mut Output<W>) -> io::Result<()> 
         cells: Vec::new(),
         failures: Vec::new(),
         bursts: Vec::new(),
-        providers: Providers::new(),
+        providers,
     };
     let mut proven = HashMap::new();
     for planned in &plan.cells {

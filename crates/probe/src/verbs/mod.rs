@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use wattlock_ciphers::{Spec, listed, nearest};
 
 use crate::providers::Providers;
+use crate::records::LibraryFile;
 
 /// Why a verb gave up: what is wrong with which value, what to do, and the exit code.
 #[derive(Debug)]
@@ -90,6 +91,14 @@ pub fn named(id: &str) -> Result<Spec, Failure> {
 /// As of [`named`].
 pub fn named_or_listed(ids: &[String]) -> Result<Vec<Spec>, Failure> {
     if ids.is_empty() { Ok(listed().collect()) } else { ids.iter().map(|id| named(id)).collect() }
+}
+
+/// The providers, with the libraries that the user names.
+///
+/// # Errors
+/// Code 3, that a name is taken.
+pub fn providers(libraries: &[LibraryFile]) -> Result<Providers, Failure> {
+    Providers::with(libraries).map_err(|error| Failure::new(3, error).hint("--library NAME=PATH with another name"))
 }
 
 /// Refuses a provider that there is not.

@@ -4,14 +4,18 @@
 
 use std::process::ExitCode;
 
-use super::{Failure, print};
-use crate::providers::{Providers, WORKS};
+use super::{Failure, print, providers};
+use crate::providers::WORKS;
+use crate::records::LibraryFile;
 
 /// Opens a library of the system and encrypts one message with it.
 #[derive(clap::Args)]
 pub struct Options {
     /// The provider that needs it.
     provider: String,
+    /// Where it is, if it is the user's own.
+    #[arg(long, value_name = "NAME=PATH")]
+    library: Vec<LibraryFile>,
 }
 
 /// Prints the library's version.
@@ -19,7 +23,7 @@ pub struct Options {
 /// # Errors
 /// That it can't be opened or does not work (11).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let version = Providers::new().open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
+    let version = providers(&options.library)?.open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
     print(format!("{} {} {version}\n", WORKS, options.provider).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,9 +7,10 @@ use serde::Serialize;
 use wattlock_ciphers::Spec;
 
 use super::table::{Format, print_rows};
-use super::{Failure, known, named_or_listed};
+use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
-use crate::providers::{Offer, Providers};
+use crate::providers::Offer;
+use crate::records::LibraryFile;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -33,6 +34,9 @@ pub struct Options {
     /// Only of these providers.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     provider: Vec<String>,
+    /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
+    #[arg(long, value_name = "[NAME=]PATH")]
+    library: Vec<LibraryFile>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -124,7 +128,7 @@ fn exchanges(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
 /// # Errors
 /// An unknown cipher or provider (3), standard output that can't be written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let providers = Providers::new();
+    let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
     let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
     let mut rows = Vec::new();
