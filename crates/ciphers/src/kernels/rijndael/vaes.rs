@@ -232,7 +232,7 @@ pub(super) fn blocks256<const B: usize, const BACK: bool>(
     }
 }
 
-/// On one block: the wide registers would need a slower permutation.
+/// In xmm registers too: in a wider one the permutation across lanes takes as long as a blend and a shuffle.
 #[target_feature(enable = "avx2,vaes,aes,sse4.1")]
 pub(super) fn chain<const B: usize>(
     schedule: &Rijndael<B>,
