@@ -80,6 +80,17 @@ fn effective_bits_that_are_all_bits_are_not_written() {
 }
 
 #[test]
+fn rounds_that_are_all_rounds_are_not_written_and_fewer_are_marked() {
+    assert_eq!(parsed("rijndael256-128-r14-cbc").to_string(), "rijndael256-128-cbc");
+    assert_eq!(parsed("rijndael128-192-cbc").rounds, Some(12));
+    assert!(!parsed("rijndael128-192-r12-ctr").is_reduced() && !parsed("rc6-8-128-cbc").is_reduced());
+    for id in ["rijndael128-192-r11-ctr", "rijndael192-128-r4-ecb"] {
+        assert_eq!(parsed(id).to_string(), id);
+        assert!(parsed(id).is_reduced(), "{id}");
+    }
+}
+
+#[test]
 fn unlisted_sizes_that_the_family_allows_are_read() {
     for id in ["blowfish40-ctr", "rc2-8-e1024-ecb", "rc4-2048", "rc2-1024-cbc"] {
         assert_eq!(parsed(id).to_string(), id);
@@ -95,6 +106,9 @@ fn a_wrong_number_in_an_id_is_answered_with_the_right_ones() {
         ("rc5-32-12-64-cbc", "rc5 has no key of 64 bits, only of 128"),
         ("rc5-32-13-128-cbc", "rc5 has no 13 rounds here, only 8 to 28 in steps of 4"),
         ("rc6-13-128-cbc", "rc6 has no 13 rounds here, only 8, 12, 16, 20 or 24"),
+        ("rijndael128-128-r11-cbc", "rijndael128 has no 11 rounds here, only 4 to 10"),
+        ("rijndael192-256-r3-ecb", "rijndael192 has no 3 rounds here, only 4 to 14"),
+        ("rijndael256-160-cbc", "rijndael256 has no key of 160 bits, only of 128, 192 or 256"),
         ("rc2-128-e1025-cbc", "rc2 has no 1025 effective key bits, only 1 to 1024"),
     ] {
         assert_eq!(Spec::parse(id).unwrap_err().to_string(), message, "{id}");
@@ -131,6 +145,11 @@ fn each_backend_has_a_name() {
     let aes = backend("aes128-cbc");
     assert!(["vaes512", "vaes256", "aesni", "armv8-aes", "soft"].contains(&aes), "{aes}");
     assert_eq!(backend("des-cbc"), "portable");
+    let rijndael = parsed("rijndael256-256-cbc");
+    let way = rijndael.backend(rijndael.code("wattlock").unwrap());
+    assert!(["vaes512", "vaes256", "aesni", "portable"].contains(&way), "{way}");
+    // Both look for the same instructions, but for the permutation of bytes that the widest way needs here.
+    assert_eq!(way == "portable", !cfg!(target_arch = "x86_64") || aes == "soft", "{way}, {aes}");
 }
 
 #[test]

@@ -23,8 +23,12 @@ pub(super) trait Group<const B: usize>: Copy {
     /// A round key, the same for every block.
     unsafe fn key(key: &RoundKey) -> Self;
     unsafe fn add(self, other: Self) -> Self;
-    /// The bytes put where AESENC or, if `BACK`, AESDEC shifts them from to where Rijndael wants them.
-    unsafe fn arrange<const BACK: bool>(self) -> Self;
+    /// An [`Order`] in registers.
+    type Arrangement: Copy;
+    /// That before AESENC or, if `BACK`, AESDEC.
+    unsafe fn arrangement<const BACK: bool>() -> Self::Arrangement;
+    /// The bytes put where the instruction shifts them from to where Rijndael wants them.
+    unsafe fn arrange(self, arrangement: Self::Arrangement) -> Self;
     unsafe fn round<const BACK: bool>(self, key: Self) -> Self;
     unsafe fn last_round<const BACK: bool>(self, key: Self) -> Self;
 }
@@ -77,8 +81,15 @@ pub(super) const fn order(block_B: usize, shifts: [usize; 4], back: bool) -> Ord
 }
 
 impl<const B: usize> Rijndael<B> {
-    pub(super) const FORTH: Order = order(B, Self::SHIFTS, false);
-    pub(super) const BACK: Order = order(B, Self::SHIFTS, true);
+    const FORTH: Order = order(B, Self::SHIFTS, false);
+    const BACK: Order = order(B, Self::SHIFTS, true);
+
+    /// The order before a round, hidden from the compiler: it would take two shuffles and an addition for a blend and a
+    /// shuffle, and shuffles are what the processor has fewest pipes for.
+    #[inline(always)]
+    pub(super) fn order<const BACK: bool>() -> &'static Order {
+        core::hint::black_box(const { if BACK { &Self::BACK } else { &Self::FORTH } })
+    }
 
     /// The keys that the rounds take, in their order.
     #[inline(always)]
@@ -115,6 +126,11 @@ impl<const B: usize> Work<B> {
         schedule: &Rijndael<B>,
     ) {
         let [first, middle @ .., last] = schedule.keys::<BACK>() else { return };
+        if self.count - self.done < N * G::BLOCKS {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        let arrangement = unsafe { G::arrangement::<BACK>() };
         while self.count - self.done >= N * G::BLOCKS {
             // SAFETY: the caller's promise; `count` blocks lie behind each pointer, and `add` is asked for null.
             unsafe {
@@ -126,21 +142,21 @@ impl<const B: usize> Work<B> {
                 for key in middle {
                     let key = G::key(key);
                     for turn in state.chunks_mut(TURN) {
-                        for state in turn.iter_mut() {
-                            *state = state.arrange::<BACK>();
-                        }
-                        for state in turn.iter_mut() {
-                            *state = state.round::<BACK>(key);
-                        }
+                        turn.iter_mut().for_each(|state| *state = state.arrange(arrangement));
+                        turn.iter_mut().for_each(|state| *state = state.round::<BACK>(key));
                     }
                 }
                 let key = G::key(last);
-                for (at, state) in state.iter_mut().enumerate() {
-                    let mut block = state.arrange::<BACK>().last_round::<BACK>(key);
-                    if !self.add.is_null() {
-                        block = block.add(G::load(self.add.add(self.done + at * G::BLOCKS)));
+                for (turn, states) in state.chunks_mut(TURN).enumerate() {
+                    states.iter_mut().for_each(|state| *state = state.arrange(arrangement));
+                    for (at, state) in states.iter().enumerate() {
+                        let at = self.done + (turn * TURN + at) * G::BLOCKS;
+                        let mut block = state.last_round::<BACK>(key);
+                        if !self.add.is_null() {
+                            block = block.add(G::load(self.add.add(at)));
+                        }
+                        block.store(self.output.add(at));
                     }
-                    block.store(self.output.add(self.done + at * G::BLOCKS));
                 }
             }
             self.done += N * G::BLOCKS;
@@ -207,16 +223,23 @@ impl<const B: usize> Group<B> for Xmm {
         unsafe { Self(_mm_xor_si128(self.0, other.0), _mm_xor_si128(self.1, other.1)) }
     }
 
+    /// What to blend, how to shuffle.
+    type Arrangement = (__m128i, __m128i);
+
     #[inline(always)]
-    unsafe fn arrange<const BACK: bool>(self) -> Self {
+    unsafe fn arrangement<const BACK: bool>() -> Self::Arrangement {
+        let order = Rijndael::<B>::order::<BACK>();
+        // SAFETY: the arrays have 16 bytes each, and are aligned to them.
+        unsafe { (_mm_load_si128((&raw const order.blend).cast()), _mm_load_si128((&raw const order.shuffle).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, (blend, shuffle): Self::Arrangement) -> Self {
         if B == 16 {
             return self;
         }
-        let order = const { if BACK { &Rijndael::<B>::BACK } else { &Rijndael::<B>::FORTH } };
-        // SAFETY: the arrays have 16 bytes each.
+        // SAFETY: the caller's promise.
         unsafe {
-            let blend = _mm_load_si128((&raw const order.blend).cast());
-            let shuffle = _mm_load_si128((&raw const order.shuffle).cast());
             let first = _mm_blendv_epi8(self.0, self.1, blend);
             let second = _mm_blendv_epi8(self.1, self.0, blend);
             Self(_mm_shuffle_epi8(first, shuffle), _mm_shuffle_epi8(second, shuffle))
@@ -295,6 +318,7 @@ pub(super) unsafe fn chain_by<G: Group<B>, const B: usize>(
     let [first, middle @ .., last] = schedule.keys::<false>() else { return };
     // SAFETY: the caller's promise; each pointer is to one block.
     unsafe {
+        let arrangement = G::arrangement::<false>();
         let mut fed_back = G::load(chain);
         let first = G::key(first);
         let last = G::key(last);
@@ -305,9 +329,9 @@ pub(super) unsafe fn chain_by<G: Group<B>, const B: usize>(
                 _ => fed_back.add(first),
             };
             for key in middle {
-                state = state.arrange::<false>().round::<false>(G::key(key));
+                state = state.arrange(arrangement).round::<false>(G::key(key));
             }
-            state = state.arrange::<false>().last_round::<false>(last);
+            state = state.arrange(arrangement).last_round::<false>(last);
             let result = if feedback == Feedback::Cbc { state } else { state.add(text) };
             fed_back = if feedback == Feedback::Ofb { state } else { result };
             result.store(output);

@@ -8,14 +8,15 @@
 //! registers; before each round a blend takes the bytes that come from the other half, and a shuffle puts all where
 //! AESENC's own shift brings them to their place.
 //! * One block after the other (CBC encryption): a round takes the latencies of VPBLENDVB, VPSHUFB and AESENC, on Zen 4
-//!   1 + 2 + 4 cycles: with 14 rounds and 32 bytes (14 * 7 + 1) / 32 = 3.09 cycles a byte, and 2.5 for AES-128, which
-//!   needs no blend and no shuffle. The whole block in one ymm register would need VPERMB, 4 + 4 cycles: 3.5.
+//!   1 + 2 + 4 cycles: with 14 rounds and 32 bytes 14 * 7 / 32 = 3.06 cycles a byte. The two halves meet on the
+//!   pipes and a bare chain of such rounds takes 8 cycles, 3.50. The whole block in one ymm register needs VPERMB,
+//!   4 + 4 cycles: 3.50 too.
 //! * Many blocks: a zmm register holds two, and a round is one VPERMB and one VAESENC. A zmm instruction holds its pipe
 //!   for two cycles; VAESENC has the pipes 0 and 1, VPERMB 1 and 2: four halves on three pipes, 1.33 cycles a round, and
-//!   14 * 1.33 / 64 = 0.29 cycles a byte. Reached only when three or six registers are permuted and then encrypted
-//!   in turn: with eight, the pipes are shared so badly that it takes 1.4 to 1.8.
+//!   14 * 1.33 / 64 = 0.29 cycles a byte. A bare loop reaches it with 18 or 24 registers; with 12, the usual number,
+//!   a round takes 1.5 to 1.7.
 //!
-//! The latencies were measured in chains of one instruction against IMUL's 3 cycles.
+//! The latencies were measured in chains of one instruction, the pipes in loops of both, against IMUL's 3 cycles.
 
 #[cfg(target_arch = "x86_64")]
 mod aesni;

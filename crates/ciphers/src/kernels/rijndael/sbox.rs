@@ -2,7 +2,7 @@
 //!
 //! A byte is taken to GF(((2^2)^2)^2), where its inverse needs only products of two bits, and back; the affine map of the
 //! S-box is part of the way back, that of its inverse part of the way there. The towers are z^2 + z + 1, y^2 + y + z and
-//! x^2 + x + (z y + 1); of the eight isomorphisms that of the fewest gates was taken.
+//! x^2 + x + (z y + 1): of all such towers and all ways into them, the one whose maps take the fewest gates.
 //!
 //! # Source
 //! Satoh, Morioka, Takano, Munetoh, A Compact Rijndael Hardware Architecture with S-Box Optimization, ASIACRYPT 2001,

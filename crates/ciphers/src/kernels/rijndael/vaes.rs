@@ -56,16 +56,25 @@ impl<const B: usize> Group<B> for Ymm {
         unsafe { Self(_mm256_xor_si256(self.0, other.0), _mm256_xor_si256(self.1, other.1)) }
     }
 
+    /// What to blend, how to shuffle.
+    type Arrangement = (__m256i, __m256i);
+
     #[inline(always)]
-    unsafe fn arrange<const BACK: bool>(self) -> Self {
+    unsafe fn arrangement<const BACK: bool>() -> Self::Arrangement {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (blend, shuffle) = <Xmm as Group<B>>::arrangement::<BACK>();
+            (_mm256_broadcastsi128_si256(blend), _mm256_broadcastsi128_si256(shuffle))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, (blend, shuffle): Self::Arrangement) -> Self {
         if B == 16 {
             return self;
         }
-        let order = const { if BACK { &Rijndael::<B>::BACK } else { &Rijndael::<B>::FORTH } };
-        // SAFETY: the arrays have 16 bytes each.
+        // SAFETY: the caller's promise.
         unsafe {
-            let blend = _mm256_broadcastsi128_si256(_mm_load_si128((&raw const order.blend).cast()));
-            let shuffle = _mm256_broadcastsi128_si256(_mm_load_si128((&raw const order.shuffle).cast()));
             let first = _mm256_blendv_epi8(self.0, self.1, blend);
             let second = _mm256_blendv_epi8(self.1, self.0, blend);
             Self(_mm256_shuffle_epi8(first, shuffle), _mm256_shuffle_epi8(second, shuffle))
@@ -151,14 +160,22 @@ impl<const B: usize> Group<B> for Zmm {
         unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
     }
 
+    /// The permutation.
+    type Arrangement = __m512i;
+
     #[inline(always)]
-    unsafe fn arrange<const BACK: bool>(self) -> Self {
+    unsafe fn arrangement<const BACK: bool>() -> Self::Arrangement {
+        // SAFETY: the array has 64 bytes, and is aligned to them.
+        unsafe { _mm512_load_si512((&raw const Rijndael::<B>::order::<BACK>().permute).cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, arrangement: Self::Arrangement) -> Self {
         if B == 16 {
             return self;
         }
-        let order = const { if BACK { &Rijndael::<B>::BACK } else { &Rijndael::<B>::FORTH } };
-        // SAFETY: the array has 64 bytes.
-        unsafe { Self(_mm512_permutexvar_epi8(_mm512_load_si512((&raw const order.permute).cast()), self.0)) }
+        // SAFETY: the caller's promise.
+        unsafe { Self(_mm512_permutexvar_epi8(arrangement, self.0)) }
     }
 
     #[inline(always)]
@@ -192,8 +209,8 @@ pub(super) fn blocks512<const B: usize, const BACK: bool>(
     let mut work = Work::of(input, add, output);
     // SAFETY: the instructions of `Zmm` and `Xmm` are enabled here.
     unsafe {
-        work.by::<Zmm, 12, 6, BACK>(schedule);
-        work.by::<Zmm, 3, 3, BACK>(schedule);
+        work.by::<Zmm, 24, 12, BACK>(schedule);
+        work.by::<Zmm, 6, 6, BACK>(schedule);
         work.by::<Zmm, 1, 1, BACK>(schedule);
         work.by::<Xmm, 1, 1, BACK>(schedule);
     }
@@ -209,13 +226,13 @@ pub(super) fn blocks256<const B: usize, const BACK: bool>(
     let mut work = Work::of(input, add, output);
     // SAFETY: the instructions of `Ymm` and `Xmm` are enabled here.
     unsafe {
-        work.by::<Ymm, 4, 4, BACK>(schedule);
+        work.by::<Ymm, 5, 5, BACK>(schedule);
         work.by::<Ymm, 1, 1, BACK>(schedule);
         work.by::<Xmm, 1, 1, BACK>(schedule);
     }
 }
 
-/// On one block: the wide registers would need a slower permutation.
+/// In xmm registers too: in a wider one the permutation across lanes takes as long as a blend and a shuffle.
 #[target_feature(enable = "avx2,vaes,aes,sse4.1")]
 pub(super) fn chain<const B: usize>(
     schedule: &Rijndael<B>,
