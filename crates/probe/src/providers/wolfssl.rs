@@ -175,10 +175,8 @@ impl EvpSuite {
         }
         // SAFETY: the context is live, the cipher live or null; its name says how long the key is, or it took that
         // length just now.
-        check(
-            unsafe { init(pointer.as_ptr(), object, key.as_ptr(), ptr::null(), direction) },
-            "wolfSSL_EVP_CipherInit",
-        )?;
+        let done = unsafe { init(pointer.as_ptr(), object, key.as_ptr(), ptr::null(), direction) };
+        check(done, "wolfSSL_EVP_CipherInit")?;
         // SAFETY: the context is live.
         let key_B = unsafe { (functions.wolfSSL_EVP_CIPHER_CTX_key_length)(pointer.as_ptr()) };
         if key_B == length(key)? { Ok(context) } else { Err(failed("wolfSSL_EVP_CIPHER_CTX_key_length")) }
