@@ -1,4 +1,4 @@
-//! RC5-32 (Rivest 1994) with any even or odd number of rounds up to 28.
+//! RC5-32 (Rivest 1994) with 1 to 28 rounds.
 
 #[cfg(target_arch = "x86_64")]
 use super::wide::Vector;

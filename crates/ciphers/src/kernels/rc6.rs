@@ -6,6 +6,9 @@ use super::wide::{Lanes, Way, expand, kernel};
 
 const MOST_ROUNDS: usize = 24;
 
+/// The words of the key that one round takes.
+type Pair = [u32; 2];
+
 /// A key schedule.
 pub(crate) struct Rc6 {
     way: Way,
@@ -31,7 +34,7 @@ impl Rc6 {
     ///
     /// After four rounds the registers have their old names again.
     #[inline(always)]
-    fn parts(&self) -> ([u32; 2], &[[[u32; 2]; 4]], [u32; 2]) {
+    fn parts(&self) -> (Pair, &[[Pair; 4]], Pair) {
         match self.keys[..self.length].as_chunks::<2>().0 {
             [first, rounds @ .., last] => (*first, rounds.as_chunks().0, *last),
             _ => ([0; 2], &[], [0; 2]),

@@ -219,6 +219,7 @@ fn numbers<const B: usize>(counter: &[u8; B]) -> [u64; 2] {
 
 /// What is encrypted or decrypted.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is the scalar way only"))]
 enum Source<'s, const B: usize> {
     Blocks(&'s [[u8; B]]),
     /// From this on, the low number last.
@@ -227,6 +228,7 @@ enum Source<'s, const B: usize> {
 
 /// Gives how many blocks were done: none, all, or all but one.
 #[inline]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is the scalar way only"))]
 fn widest<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
     cipher: &L,
     source: Source<'_, B>,
