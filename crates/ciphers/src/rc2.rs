@@ -4,7 +4,7 @@
 use ::rc2::Rc2;
 
 use crate::Spec;
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, RUSTCRYPTO, Sizes, Timing, five_modes};
 use crate::modes::Primitive;
 
 const CODE: Code = Code {
@@ -15,6 +15,15 @@ const CODE: Code = Code {
     algorithm: Algorithm::Rc2,
 };
 
+/// Many blocks at once.
+const WIDE: Code = Code {
+    provider: OURS,
+    crate_name: "wattlock-ciphers",
+    version: OUR_VERSION,
+    algorithm: Algorithm::Rc2Wide,
+    ..CODE
+};
+
 const FAMILY: Card = Card {
     family: "rc2",
     key_bits: Sizes::every(8, 8, 1024),
@@ -22,7 +31,7 @@ const FAMILY: Card = Card {
     block_bits: 64,
     iv_bits: 64,
     source: "RFC 2268, 1998",
-    codes: &[CODE],
+    codes: &[CODE, WIDE],
     vectors: include_str!("../../../python/wattlock/data/vectors/rc2.txt"),
     ..BLANK
 };

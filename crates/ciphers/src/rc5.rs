@@ -3,7 +3,7 @@
 
 use ::cipher::consts::{U8, U12, U16, U20, U24, U28};
 
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, RUSTCRYPTO, Sizes, Timing, five_modes};
 use crate::modes::primitive;
 
 pub(crate) type Rounds8 = ::rc5::RC5<u32, U8, U16>;
@@ -21,13 +21,22 @@ const CODE: Code = Code {
     algorithm: Algorithm::Rc5,
 };
 
+/// Many blocks at once.
+const WIDE: Code = Code {
+    provider: OURS,
+    crate_name: "wattlock-ciphers",
+    version: OUR_VERSION,
+    algorithm: Algorithm::Rc5Wide,
+    ..CODE
+};
+
 const FAMILY: Card = Card {
     family: "rc5",
     rounds: Some(Sizes::every(4, 8, 28)),
     block_bits: 64,
     iv_bits: 64,
     source: "Rivest, The RC5 Encryption Algorithm, 1994; RFC 2040, 1996",
-    codes: &[CODE],
+    codes: &[CODE, WIDE],
     vectors: include_str!("../../../python/wattlock/data/vectors/rc5.txt"),
     ..BLANK
 };

@@ -4,7 +4,7 @@
 
 use ::cipher::consts::{U16, U24, U32};
 
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, RUSTCRYPTO, Sizes, Timing, five_modes};
 use crate::modes::primitive;
 
 /// By rounds, a type number.
@@ -20,12 +20,21 @@ const CODE: Code = Code {
     algorithm: Algorithm::Rc6,
 };
 
+/// Many blocks at once.
+const WIDE: Code = Code {
+    provider: OURS,
+    crate_name: "wattlock-ciphers",
+    version: OUR_VERSION,
+    algorithm: Algorithm::Rc6Wide,
+    ..CODE
+};
+
 const FAMILY: Card = Card {
     family: "rc6",
     key_bits: Sizes::every(64, 128, 256),
     rounds: Some(Sizes::every(4, 8, 24)),
     source: "Rivest, Robshaw, Sidney, Yin, The RC6 Block Cipher, 1998",
-    codes: &[CODE],
+    codes: &[CODE, WIDE],
     vectors: include_str!("../../../python/wattlock/data/vectors/rc6.txt"),
     ..BLANK
 };

@@ -7,6 +7,8 @@ use crate::aead::Aead;
 use crate::aes_soft::{Soft128, Soft192, Soft256};
 use crate::card::Algorithm;
 use crate::cipher::{BuiltIn, Keyed};
+#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6"))]
+use crate::modes::Sliced;
 use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
 use crate::{Card, Code, Error, Mode, Sizes, Suite, cards};
 #[cfg(feature = "rc6")]
@@ -106,7 +108,8 @@ impl Spec {
 
     /// Which of the code's ways this machine takes.
     ///
-    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael, `portable` for a crate that has one way only.
+    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael; `avx512`,
+    ///   `avx2` or `scalar` for our RC2, RC5 and RC6; `portable` for a crate that has one way only.
     pub fn backend(&self, code: &Code) -> &'static str {
         match code.algorithm {
             #[cfg(feature = "aes")]
@@ -120,6 +123,8 @@ impl Spec {
             Algorithm::AesSoft => "fixsliced",
             #[cfg(feature = "rijndael")]
             Algorithm::Rijndael => crate::kernels::rijndael::backend(),
+            #[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6"))]
+            Algorithm::Rc2Wide | Algorithm::Rc5Wide | Algorithm::Rc6Wide => crate::kernels::wide::backend(),
             _ => "portable",
         }
     }
@@ -140,6 +145,8 @@ impl Spec {
             (Algorithm::TripleDesTwoKey, ..) => self.visit_mode::<::des::TdesEde2, V>(visitor),
             #[cfg(feature = "rc2")]
             (Algorithm::Rc2, ..) => self.visit_mode::<::rc2::Rc2, V>(visitor),
+            #[cfg(feature = "rc2")]
+            (Algorithm::Rc2Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc2::Rc2, 8>, V>(visitor),
             #[cfg(feature = "rc4")]
             (Algorithm::Rc4, ..) => self.visit_built_in::<crate::rc4::KeyStream, V>(visitor),
             #[cfg(feature = "rc5")]
@@ -154,6 +161,8 @@ impl Spec {
             (Algorithm::Rc5, _, Some(24)) => self.visit_mode::<crate::rc5::Rounds24, V>(visitor),
             #[cfg(feature = "rc5")]
             (Algorithm::Rc5, ..) => self.visit_mode::<crate::rc5::Rounds28, V>(visitor),
+            #[cfg(feature = "rc5")]
+            (Algorithm::Rc5Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc5::Rc5, 8>, V>(visitor),
             #[cfg(feature = "rc6")]
             (Algorithm::Rc6, _, Some(8)) => {
                 self.visit_by_key::<crate::rc6::Key128<U8>, crate::rc6::Key192<U8>, crate::rc6::Key256<U8>, V>(visitor)
@@ -170,6 +179,8 @@ impl Spec {
             #[cfg(feature = "rc6")]
             (Algorithm::Rc6, ..) => self
                 .visit_by_key::<crate::rc6::Key128<U24>, crate::rc6::Key192<U24>, crate::rc6::Key256<U24>, V>(visitor),
+            #[cfg(feature = "rc6")]
+            (Algorithm::Rc6Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc6::Rc6, 16>, V>(visitor),
             #[cfg(feature = "blowfish")]
             (Algorithm::Blowfish, ..) => self.visit_mode::<::blowfish::Blowfish, V>(visitor),
             #[cfg(feature = "cast")]

@@ -5,12 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod feedback;
-#[cfg(feature = "rijndael")]
+#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael"))]
 mod sliced;
 
 pub(crate) use feedback::{Cfb, Ofb};
-#[cfg(feature = "rijndael")]
-pub(crate) use sliced::{Feedback, Kernel, Sliced};
+#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael"))]
+pub(crate) use sliced::{Feedback, Kernel, Sliced, count_on};
 
 use crate::cipher::{BuiltIn, Cipher};
 use crate::{Error, Spec};

@@ -17,6 +17,9 @@ pub(crate) enum Feedback {
 
 /// A block cipher with its key schedule, for blocks of `B` bytes. The slices of a call are equally long.
 pub(crate) trait Kernel<const B: usize>: 'static + Sized {
+    /// Blocks of a long message that are best taken together; at most 64.
+    const AT_ONCE: usize;
+
     /// The schedule of a key whose length was checked against `spec`; `None` for a spec that the kernel does not know.
     fn schedule(spec: &Spec, key: &[u8]) -> Option<Self>;
 
@@ -28,12 +31,38 @@ pub(crate) trait Kernel<const B: usize>: 'static + Sized {
 
     /// Encrypts one block after the other; `chain` is the IV and becomes that of the next part.
     fn chain(&self, feedback: Feedback, chain: &mut [u8; B], input: &[[u8; B]], output: &mut [[u8; B]]);
+
+    /// Adds to each block the encryption of its counter, which is that of the first and becomes that of the next part.
+    #[inline]
+    fn count(&self, counter: &mut [u8; B], input: &[[u8; B]], output: &mut [[u8; B]]) {
+        if input.len() > FEW {
+            counted::<Self, B, MANY>(self, counter, input, output);
+        } else {
+            counted::<Self, B, FEW>(self, counter, input, output);
+        }
+    }
 }
 
-/// Counters made at once for a long message: no kernel takes more blocks together. Where memory is short, few.
-const MANY: usize = if cfg!(target_pointer_width = "64") { 48 } else { 4 };
-/// And for a short one.
+/// Room for blocks of a long message that are made here. Where memory is short, little.
+const MANY: usize = if cfg!(target_pointer_width = "64") { 64 } else { 4 };
+/// And for those of a short one.
 const FEW: usize = 4;
+
+#[inline]
+fn counted<K: Kernel<B>, const B: usize, const N: usize>(
+    kernel: &K,
+    counter: &mut [u8; B],
+    input: &[[u8; B]],
+    output: &mut [[u8; B]],
+) {
+    let mut counters = [[0; B]; N];
+    let at_once = K::AT_ONCE.clamp(1, N);
+    for (input, output) in input.chunks(at_once).zip(output.chunks_mut(at_once)) {
+        let counters = &mut counters[..input.len()];
+        fill(counters, counter);
+        kernel.encrypt(counters, Some(input), output);
+    }
+}
 
 /// A kernel with a key in a mode.
 pub(crate) struct Sliced<K, const B: usize> {
@@ -82,7 +111,7 @@ impl<K: Kernel<B>, const B: usize> Sliced<K, B> {
             Mode::Cbc => self.kernel.chain(Feedback::Cbc, chain, blocks, outputs),
             Mode::Cfb => self.kernel.chain(Feedback::Cfb, chain, blocks, outputs),
             Mode::Ofb => self.kernel.chain(Feedback::Ofb, chain, blocks, outputs),
-            _ => self.counted(chain, blocks, outputs),
+            _ => self.kernel.count(chain, blocks, outputs),
         }
         self.end(chain, tail, tail_output);
     }
@@ -117,9 +146,19 @@ impl<K: Kernel<B>, const B: usize> Sliced<K, B> {
     /// CBC and CFB decrypted: many blocks at once, each with the ciphertext before it.
     #[inline]
     fn unchained(&self, chain: &mut [u8; B], input: &[[u8; B]], output: &mut [[u8; B]]) {
+        if input.len() > FEW {
+            self.unchained_by::<MANY>(chain, input, output);
+        } else {
+            self.unchained_by::<FEW>(chain, input, output);
+        }
+    }
+
+    /// The first blocks apart, so that whole groups are left.
+    #[inline]
+    fn unchained_by<const N: usize>(&self, chain: &mut [u8; B], input: &[[u8; B]], output: &mut [[u8; B]]) {
         let Some(last) = input.last() else { return };
-        let few = input.len().min(FEW);
-        let mut before = [[0; B]; FEW];
+        let few = (input.len() - 1) % K::AT_ONCE.clamp(1, N) + 1;
+        let mut before = [[0; B]; N];
         before[0] = *chain;
         before[1..few].copy_from_slice(&input[..few - 1]);
         let (first, second) = output.split_at_mut(few);
@@ -133,31 +172,11 @@ impl<K: Kernel<B>, const B: usize> Sliced<K, B> {
         }
         *chain = *last;
     }
-
-    #[inline]
-    fn counted(&self, counter: &mut [u8; B], mut input: &[[u8; B]], mut output: &mut [[u8; B]]) {
-        if input.len() >= MANY {
-            let whole = input.len() - input.len() % MANY;
-            self.counted_by::<MANY>(counter, &input[..whole], &mut output[..whole]);
-            (input, output) = (&input[whole..], &mut output[whole..]);
-        }
-        self.counted_by::<FEW>(counter, input, output);
-    }
-
-    #[inline]
-    fn counted_by<const N: usize>(&self, counter: &mut [u8; B], input: &[[u8; B]], output: &mut [[u8; B]]) {
-        let mut counters = [[0; B]; N];
-        for (input, output) in input.chunks(N).zip(output.chunks_mut(N)) {
-            let counters = &mut counters[..input.len()];
-            fill(counters, counter);
-            self.kernel.encrypt(counters, Some(input), output);
-        }
-    }
 }
 
 /// Counts on, big-endian over the whole block.
 #[inline]
-fn count_on<const B: usize>(counter: &mut [u8; B], by: u64) {
+pub(crate) fn count_on<const B: usize>(counter: &mut [u8; B], by: u64) {
     let mut carry = by;
     for bytes in counter.as_rchunks_mut::<8>().1.iter_mut().rev() {
         let (sum, over) = u64::from_be_bytes(*bytes).overflowing_add(carry);

@@ -205,6 +205,9 @@ impl<const B: usize> Rijndael<B> {
 }
 
 impl<const B: usize> Kernel<B> for Rijndael<B> {
+    /// Groups of three or six registers, whole ones on every way.
+    const AT_ONCE: usize = 48;
+
     #[inline]
     fn schedule(spec: &Spec, key: &[u8]) -> Option<Self> {
         Self::by(Way::best(), usize::from(spec.rounds?), key)
