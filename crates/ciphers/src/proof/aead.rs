@@ -1,5 +1,6 @@
 //! What is asked of an AEAD: its vectors, agreement with the card's first implementation, and the laws of RFC 5116: what
-//! was sealed opens, and nothing that was changed does, nor leaves a byte of plaintext behind.
+//! was sealed opens, and nothing that was changed does, nor leaves a byte of plaintext behind. A refusal leaves no trace in
+//! the cipher either: the next message opens and seals as if there had been none.
 
 use super::{Held, ProofError, TEXT_B, Verdict, and_then, first_code, scatter};
 use crate::cipher::{Direction, Suite};
@@ -165,7 +166,14 @@ impl Trial<'_> {
                     return Ok(Err("keep back the plaintext of"));
                 }
             }
-            Ok(Ok(()))
+            let mut output = [0; MOST_B + MAX_PADDING_B];
+            match cipher.open(self.nonce, self.aad, self.ciphertext, &mut output) {
+                Ok(written_B) if output[..written_B] == *self.plaintext => {}
+                Ok(_) | Err(Error::Forged) => return Ok(Err("open, after forgeries,")),
+                Err(error) => return Err(error),
+            }
+            let written_B = cipher.seal(self.nonce, self.aad, self.plaintext, &mut output)?;
+            Ok(if output[..written_B] == *self.ciphertext { Ok(()) } else { Err("seal, after forgeries,") })
         })
     }
 }
