@@ -14,11 +14,11 @@ use ::cipher::inout::InOut;
 use ::cipher::{Block, BlockSizeUser, ParBlocks, ParBlocksSizeUser};
 
 use crate::Spec;
-use crate::card::{Algorithm, Code, Timing};
+use crate::card::{Algorithm, Code, RUSTCRYPTO_SOFT, Timing};
 use crate::modes::Primitive;
 
 pub(crate) const CODE: Code = Code {
-    provider: "rustcrypto-soft",
+    provider: RUSTCRYPTO_SOFT,
     crate_name: "aes",
     version: "0.8.4",
     timing: Timing::Constant, // bit-sliced without a table

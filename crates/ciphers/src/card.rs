@@ -46,6 +46,9 @@ pub(crate) type Definition = fn(&[u8], &[u8], &[u8], &mut [u8]);
 /// The provider of the crates that RustCrypto keeps.
 pub(crate) const RUSTCRYPTO: &str = "rustcrypto";
 
+/// The provider of AES without its instructions.
+pub(crate) const RUSTCRYPTO_SOFT: &str = "rustcrypto-soft";
+
 /// The provider of what is written here.
 pub(crate) const OURS: &str = "wattlock";
 
@@ -108,6 +111,17 @@ pub struct Code {
     /// What the time of this code depends on.
     pub timing: Timing,
     pub(crate) algorithm: Algorithm,
+}
+
+impl Card {
+    /// The provider of a code that this build had to leave out, and why.
+    pub fn left_out(&self) -> Option<(&'static str, &'static str)> {
+        let would_take_instructions = cfg!(all(feature = "aes-soft", not(aes_force_soft))) && self.family == "aes";
+        would_take_instructions.then_some((
+            RUSTCRYPTO_SOFT,
+            "this program was built without `--cfg aes_force_soft`: other flags hid `.cargo/config.toml`; unset RUSTFLAGS or add the flag to it, and build again",
+        ))
+    }
 }
 
 impl PartialEq for Card {

@@ -154,7 +154,13 @@ fn each_backend_has_a_name() {
 
 #[test]
 fn the_soft_aes_is_built_without_the_aes_instructions() {
-    // Where RUSTFLAGS hides the flag of `.cargo/config.toml` there must be no such code at all.
-    assert_eq!(parsed("aes128-cbc").code("rustcrypto-soft").is_some(), cfg!(aes_force_soft));
+    // Where RUSTFLAGS hides the flag of `.cargo/config.toml` there must be no such code at all, and a reason in its place.
+    let spec = parsed("aes128-cbc");
+    assert_eq!(spec.code("rustcrypto-soft").is_some(), cfg!(aes_force_soft));
+    assert_eq!(
+        spec.card.left_out().map(|(provider, _)| provider),
+        (!cfg!(aes_force_soft)).then_some("rustcrypto-soft")
+    );
+    assert_eq!(parsed("des-cbc").card.left_out(), None);
     assert!(cfg!(aes_force_soft) || std::env::var_os("RUSTFLAGS").is_some(), "`.cargo/config.toml` is not read");
 }

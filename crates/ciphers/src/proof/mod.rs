@@ -196,6 +196,8 @@ fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Resul
 
 /// No vector's text is longer.
 const TEXT_B: usize = 160;
+/// No vector of a stream with a nonce ends later, its offset included.
+const REACH_B: usize = 512;
 /// More blocks than any path takes at once (64), and some.
 const BLOCKS: usize = 70;
 /// As many of the largest block.
@@ -205,19 +207,21 @@ const CUT_B: usize = 3;
 
 fn check(vector: &Vector<'_>, held: &dyn Held) -> Result<(), ProofError> {
     let line = vector.line;
-    let read = |hex, buffer| decode(hex, buffer).ok_or(ProofError::Malformed { line });
+    let malformed = ProofError::Malformed { line };
     let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
-    let (mut plaintext, mut ciphertext) = ([0; TEXT_B], [0; TEXT_B]);
-    if vector.plaintext.len() != vector.ciphertext.len() {
-        return Err(ProofError::Malformed { line });
+    let (mut plaintext, mut ciphertext) = ([0; REACH_B], [0; REACH_B]);
+    let key = decode(vector.key, &mut key).ok_or(malformed)?;
+    let iv = decode(vector.iv, &mut iv).ok_or(malformed)?;
+    // A stream without a nonce goes on, so that it can be brought to the offset; with one, the message starts before it.
+    let (skipped_B, from_B) = if iv.is_empty() { (vector.offset, 0) } else { (0, vector.offset) };
+    let end_B = from_B.saturating_add(vector.plaintext.len() / 2);
+    if vector.plaintext.len() != vector.ciphertext.len() || end_B > REACH_B {
+        return Err(malformed);
     }
-    let trial = Trial {
-        key: read(vector.key, &mut key)?,
-        iv: read(vector.iv, &mut iv)?,
-        offset: vector.offset,
-        plaintext: read(vector.plaintext, &mut plaintext)?,
-        ciphertext: read(vector.ciphertext, &mut ciphertext)?,
-    };
+    decode(vector.plaintext, &mut plaintext[from_B..]).ok_or(malformed)?;
+    decode(vector.ciphertext, &mut ciphertext[from_B..]).ok_or(malformed)?;
+    let (plaintext, ciphertext) = (&plaintext[..end_B], &ciphertext[..end_B]);
+    let trial = Trial { key, iv, skipped_B, from_B, plaintext, ciphertext };
     trial.hold(held)?.map_err(|operation| ProofError::Vector { line, operation })
 }
 
@@ -242,7 +246,7 @@ fn compose(spec: &Spec, held: &dyn Held) -> Result<bool, ProofError> {
         (None, Some(definition)) => definition(key, iv, message, expected),
         (None, None) => return Ok(false),
     }
-    let trial = Trial { key, iv, offset: 0, plaintext: message, ciphertext: expected };
+    let trial = Trial { key, iv, skipped_B: 0, from_B: 0, plaintext: message, ciphertext: expected };
     trial.hold(held)?.map_err(|operation| ProofError::Composition { operation })?;
     Ok(true)
 }
@@ -315,7 +319,10 @@ fn scatter(bytes: &mut [u8], seed: u64) {
 struct Trial<'t> {
     key: &'t [u8],
     iv: &'t [u8],
-    offset: usize,
+    /// Bytes of key stream that are drawn before the message.
+    skipped_B: usize,
+    /// Bytes of the message that are not compared.
+    from_B: usize,
     plaintext: &'t [u8],
     ciphertext: &'t [u8],
 }
@@ -324,7 +331,7 @@ impl Trial<'_> {
     /// Brings a stream to where the trial starts; a block cipher has no state but its key.
     fn skip(&self, cipher: &mut dyn Cipher) -> Result<(), Error> {
         let (zeros, mut ignored) = ([0; TEXT_B], [0; TEXT_B]);
-        let mut left_B = self.offset;
+        let mut left_B = self.skipped_B;
         while left_B > 0 {
             let some_B = left_B.min(TEXT_B);
             cipher.encrypt_part(&mut [], &zeros[..some_B], &mut ignored)?;
@@ -335,7 +342,7 @@ impl Trial<'_> {
 
     /// Each operation under a fresh key setup: parts, then the whole message and back.
     fn hold(&self, held: &dyn Held) -> Verdict {
-        let length_B = self.plaintext.len();
+        let compared = self.from_B..self.plaintext.len();
         let mut chain = [0; MAX_IV_B];
         chain[..self.iv.len()].copy_from_slice(self.iv);
         let part = |direction, from: &[u8], to: &[u8], named| {
@@ -352,7 +359,7 @@ impl Trial<'_> {
                     return Ok(Ok(())); // no IV can say where such a stream stands
                 }
                 done?;
-                Ok(if output[..length_B] == *to { Ok(()) } else { Err(named) })
+                Ok(if output[compared.clone()] == to[self.from_B..] { Ok(()) } else { Err(named) })
             })
         };
         let verdict = part(Direction::Encrypt, self.plaintext, self.ciphertext, "encrypt a part");
@@ -362,7 +369,8 @@ impl Trial<'_> {
             held.with_key(self.key, Direction::Encrypt, &mut |cipher| {
                 self.skip(cipher)?;
                 sealed_B = cipher.encrypt(self.iv, self.plaintext, &mut sealed)?;
-                let right = sealed_B >= length_B && sealed[..length_B] == *self.ciphertext;
+                let is_whole = sealed_B >= self.plaintext.len();
+                let right = is_whole && sealed[compared.clone()] == self.ciphertext[self.from_B..];
                 Ok(if right { Ok(()) } else { Err("encrypt") })
             })
         });
@@ -458,7 +466,7 @@ mod tests {
         let definition = ByDefinition { mode, key: &key, iv: &iv, message: &message, expected: &mut expected };
         let ecb = spec.in_ecb().unwrap();
         ecb.visit(first_code(&ecb)?, definition)?;
-        let trial = Trial { key: &key, iv: &iv, offset: 0, plaintext: &message, ciphertext: &expected };
+        let trial = Trial { key: &key, iv: &iv, skipped_B: 0, from_B: 0, plaintext: &message, ciphertext: &expected };
         trial.hold(&Keyed::<C>::of(&spec))
     }
 

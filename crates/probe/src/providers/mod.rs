@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use wattlock_ciphers::proof::{self, Proof, ProofError};
-use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite, Timing, Visitor, cards, listed};
+use wattlock_ciphers::{Card, Cipher, Direction, Error, Spec, Suite, Timing, Visitor, cards, listed};
 
 use crate::bind::{self, Prepared};
 use crate::records::{LibraryFile, PlannedCell};
@@ -258,9 +258,10 @@ impl Providers {
     /// Names of all providers: built in first.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for code in cards().flat_map(|card| card.codes) {
-            if !names.iter().any(|name| name == code.provider) {
-                names.push(code.provider.to_owned());
+        let left_out = cards().filter_map(Card::left_out).map(|(provider, _)| provider);
+        for provider in cards().flat_map(|card| card.codes).map(|code| code.provider).chain(left_out) {
+            if !names.iter().any(|name| name == provider) {
+                names.push(provider.to_owned());
             }
         }
         names.extend(self.libraries.iter().map(|library| library.name().to_owned()));
@@ -275,6 +276,9 @@ impl Providers {
         if let Some(code) = spec.code(provider) {
             let (provider, version) = (code.provider.to_owned(), code.version.to_owned());
             return Ok(Offer { provider, version, about: None, code: spec.visit(code, OfCode(code)) });
+        }
+        if let Some((_, reason)) = spec.card.left_out().filter(|(name, _)| *name == provider) {
+            return Err(format!("{spec}: {reason}"));
         }
         let Some(library) = self.libraries.iter().find(|library| library.name() == provider) else {
             let names = self.names();
@@ -291,13 +295,17 @@ impl Providers {
 
     /// What each provider says to `spec`: the codes that are built in, then every library, whether it has one or not.
     pub fn offers(&self, spec: &Spec) -> Vec<(String, Result<Offer, String>)> {
-        let built_in = spec.card.codes.iter().map(|code| code.provider);
+        let left_out = spec.card.left_out().map(|(provider, _)| provider);
+        let built_in = spec.card.codes.iter().map(|code| code.provider).chain(left_out);
         let names = built_in.chain(self.libraries.iter().map(|library| library.name()));
         names.map(|name| (name.to_owned(), self.find(name, spec))).collect()
     }
 
-    /// Why a library can't be opened; `None` where it can or where the name is none of a library.
+    /// Why a library can't be opened or a built-in code was left out; `None` where there is no such reason.
     pub fn absence(&self, provider: &str) -> Option<String> {
+        if let Some((_, reason)) = cards().filter_map(Card::left_out).find(|(name, _)| *name == provider) {
+            return Some(reason.to_owned());
+        }
         let library = self.libraries.iter().find(|library| library.name() == provider)?;
         self.opened(&**library).err()
     }
