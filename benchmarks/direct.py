@@ -19,9 +19,9 @@ SOURCE = Path(__file__).with_name("direct_loop.c")
 MESSAGE_B = 14
 ROUNDS = 7
 AIM_SHARE, AIM_NS = 0.10, 1.0
-OTHERS = {"sodium": "chacha20"}
+OTHERS = {"libsodium": "chacha20"}
 """The cipher of a library that has no AES-128 in CBC."""
-LIBRARIES = ("openssl", "gcrypt", "nettle", "botan", "tomcrypt", "sodium", "wolfssl")
+LIBRARIES = ("openssl", "libgcrypt", "nettle", "botan", "libtomcrypt", "libsodium", "wolfssl")
 
 
 def show(rows: Sequence[dict[str, Any]], machine: Machine) -> None:
@@ -65,5 +65,7 @@ def _engine(name: str, cipher: str, machine: Machine) -> list[float]:
 
 
 def _loop(program: Path, name: str, file: str) -> list[float]:
-    done = subprocess.run([program, name, file, str(MESSAGE_B)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, name.removeprefix("lib"), file, str(MESSAGE_B)], capture_output=True, text=True, check=False
+    )
     return [float(done.stdout)] if done.returncode == 0 else []
