@@ -108,4 +108,4 @@ impl Lanes<8, 2> for Rc5 {
     }
 }
 
-kernel!(Rc5, 8, 4, 64, |spec, key| Self::by(Way::best(), usize::from(spec.rounds?), key));
+kernel!(Rc5, 8, [4, 4], 64, |spec, key| Self::by(Way::best(), usize::from(spec.rounds?), key));

@@ -161,4 +161,4 @@ unsafe fn transposed<V: Vector>([a, b, c, d]: [V; 4]) -> [V; 4] {
     }
 }
 
-kernel!(Rc6, 16, 2, 32, |spec, key| Self::by(Way::best(), usize::from(spec.rounds?), key));
+kernel!(Rc6, 16, [3, 2], 48, |spec, key| Self::by(Way::best(), usize::from(spec.rounds?), key));

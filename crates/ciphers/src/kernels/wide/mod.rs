@@ -169,13 +169,20 @@ pub(super) trait Lanes<const B: usize, const R: usize> {
 
 /// Encrypts blocks or, if `BACK`, decrypts them, `N` groups at once, and adds to each the block of `add` in its place.
 #[inline]
-pub(super) fn blocks<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
+pub(super) fn blocks<
+    L: Lanes<B, R>,
+    const B: usize,
+    const R: usize,
+    const N: usize,
+    const M: usize,
+    const BACK: bool,
+>(
     cipher: &L,
     input: &[[u8; B]],
     add: Option<&[[u8; B]]>,
     output: &mut [[u8; B]],
 ) {
-    let done = widest::<L, B, R, N, BACK>(cipher, Source::Blocks(input), add, output);
+    let done = widest::<L, B, R, N, M, BACK>(cipher, Source::Blocks(input), add, output);
     for (at, (input, output)) in input.iter().zip(output).enumerate().skip(done) {
         let mut block = cipher.one::<BACK>(words(input));
         if let Some(add) = add.and_then(|add| add.get(at)) {
@@ -187,7 +194,7 @@ pub(super) fn blocks<L: Lanes<B, R>, const B: usize, const R: usize, const N: us
 
 /// Adds to each block the encryption of its counter; `counter` becomes that of the next part.
 #[inline]
-pub(super) fn count<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize>(
+pub(super) fn count<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const M: usize>(
     cipher: &L,
     counter: &mut [u8; B],
     mut input: &[[u8; B]],
@@ -199,7 +206,7 @@ pub(super) fn count<L: Lanes<B, R>, const B: usize, const R: usize, const N: usi
         let few = usize::try_from(low.wrapping_neg()).unwrap_or(usize::MAX);
         let few = if few == 0 { input.len() } else { few.min(input.len()) };
         let (now, later) = output.split_at_mut(few);
-        let done = widest::<L, B, R, N, false>(cipher, Source::Counters([high, low]), Some(&input[..few]), now);
+        let done = widest::<L, B, R, N, M, false>(cipher, Source::Counters([high, low]), Some(&input[..few]), now);
         count_on(counter, done as u64);
         for (input, output) in input[..few].iter().zip(now).skip(done) {
             put(sum(cipher.one::<false>(words(counter)), words(input)), output);
@@ -229,7 +236,7 @@ enum Source<'s, const B: usize> {
 /// Gives how many blocks were done: none, all, or all but one.
 #[inline]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is the scalar way only"))]
-fn widest<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
+fn widest<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const M: usize, const BACK: bool>(
     cipher: &L,
     source: Source<'_, B>,
     add: Option<&[[u8; B]]>,
@@ -244,7 +251,7 @@ fn widest<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const 
         Way::Avx512 => unsafe { avx512::<L, B, R, N, BACK>(cipher, source, add, output) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx2 => unsafe { avx2::<L, B, R, N, BACK>(cipher, source, add, output) },
+        Way::Avx2 => unsafe { avx2::<L, B, R, M, BACK>(cipher, source, add, output) },
         Way::Scalar => 0,
     }
 }
@@ -297,9 +304,9 @@ unsafe fn avx2<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, c
     unsafe { all::<Ymm, L, B, R, N, BACK>(cipher, source, add, output) }
 }
 
-/// Bytes of the most groups that are worked on at once: eight registers of 64.
+/// Bytes of the most groups that are worked on at once: twelve registers of 64.
 #[cfg(target_arch = "x86_64")]
-const MOST_B: usize = 512;
+const MOST_B: usize = 768;
 
 /// # Safety
 /// As of [`Vector`].
@@ -455,9 +462,9 @@ impl<V: Vector, const B: usize> Counters<V, B> {
     }
 }
 
-/// Gives a cipher of [`Lanes`] to the modes, with `$groups` groups at once, on the widest way `$at_once` blocks.
+/// Gives a cipher of [`Lanes`] to the modes, with so many groups at once on AVX-512 and AVX2, on the wider `$at_once` blocks.
 macro_rules! kernel {
-    ($cipher:ty, $block_B:literal, $groups:literal, $at_once:literal, |$spec:ident, $key:ident| $schedule:expr) => {
+    ($cipher:ty, $block_B:literal, [$groups512:literal, $groups256:literal], $at_once:literal, |$spec:ident, $key:ident| $schedule:expr) => {
         impl $crate::modes::Kernel<$block_B> for $cipher {
             /// Whole groups on the widest way.
             const AT_ONCE: usize = $at_once;
@@ -469,12 +476,16 @@ macro_rules! kernel {
 
             #[inline]
             fn encrypt(&self, input: &[[u8; $block_B]], add: Option<&[[u8; $block_B]]>, output: &mut [[u8; $block_B]]) {
-                $crate::kernels::wide::blocks::<Self, $block_B, _, $groups, false>(self, input, add, output);
+                $crate::kernels::wide::blocks::<Self, $block_B, _, $groups512, $groups256, false>(
+                    self, input, add, output,
+                );
             }
 
             #[inline]
             fn decrypt(&self, input: &[[u8; $block_B]], add: Option<&[[u8; $block_B]]>, output: &mut [[u8; $block_B]]) {
-                $crate::kernels::wide::blocks::<Self, $block_B, _, $groups, true>(self, input, add, output);
+                $crate::kernels::wide::blocks::<Self, $block_B, _, $groups512, $groups256, true>(
+                    self, input, add, output,
+                );
             }
 
             #[inline]
@@ -490,7 +501,7 @@ macro_rules! kernel {
 
             #[inline]
             fn count(&self, counter: &mut [u8; $block_B], input: &[[u8; $block_B]], output: &mut [[u8; $block_B]]) {
-                $crate::kernels::wide::count::<Self, $block_B, _, $groups>(self, counter, input, output);
+                $crate::kernels::wide::count::<Self, $block_B, _, $groups512, $groups256>(self, counter, input, output);
             }
         }
     };
