@@ -187,7 +187,7 @@ unsafe fn transposed<V: Vector>([a, b, c, d]: [V; 4]) -> [V; 4] {
     }
 }
 
-kernel!(Rc2, 8, [3, 2], 64, |spec, key| Self::by(Way::best(), usize::from(spec.effective_bits), key));
+kernel!(Rc2, 8, [3, 2], 32, |spec, key| Self::by(Way::best(), usize::from(spec.effective_bits), key));
 
 /// A permutation of the bytes from the digits of pi (RFC 2268, 2).
 #[rustfmt::skip]

@@ -4,6 +4,8 @@
 //! Blocks that wait for each other (CBC, CFB and OFB encryption) and a last block alone take the scalar way.
 
 mod expand;
+#[cfg(target_arch = "x86_64")]
+mod groups;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -12,8 +14,6 @@ mod vector;
 pub(super) use expand::expand;
 #[cfg(target_arch = "x86_64")]
 pub(super) use vector::Vector;
-#[cfg(target_arch = "x86_64")]
-use vector::{Ymm, Zmm};
 
 use crate::modes::{Feedback, count_on};
 
@@ -167,7 +167,9 @@ pub(super) trait Lanes<const B: usize, const R: usize> {
     unsafe fn groups<V: Vector, const N: usize, const BACK: bool>(&self, state: &mut [[V; R]; N]);
 }
 
-/// Encrypts blocks or, if `BACK`, decrypts them, `N` groups at once, and adds to each the block of `add` in its place.
+/// Encrypts blocks or, if `BACK`, decrypts them, and adds to each the block of `add` in its place.
+///
+/// * `N` groups are worked on at once with AVX-512, `M` with AVX2.
 #[inline]
 pub(super) fn blocks<
     L: Lanes<B, R>,
@@ -248,10 +250,10 @@ fn widest<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const 
     match cipher.way() {
         // SAFETY: the schedule was made where the instructions are.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx512 => unsafe { avx512::<L, B, R, N, BACK>(cipher, source, add, output) },
+        Way::Avx512 => unsafe { groups::avx512::<L, B, R, N, BACK>(cipher, source, add, output) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx2 => unsafe { avx2::<L, B, R, M, BACK>(cipher, source, add, output) },
+        Way::Avx2 => unsafe { groups::avx2::<L, B, R, M, BACK>(cipher, source, add, output) },
         Way::Scalar => 0,
     }
 }
@@ -278,195 +280,13 @@ pub(super) fn chain<L: Lanes<B, R>, const B: usize, const R: usize>(
     put(last, chain);
 }
 
-/// Gives how many blocks were done: all, or all but one.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2")]
-unsafe fn avx512<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
-    cipher: &L,
-    source: Source<'_, B>,
-    add: Option<&[[u8; B]]>,
-    output: &mut [[u8; B]],
-) -> usize {
-    // SAFETY: compiled for these instructions.
-    unsafe { all::<Zmm, L, B, R, N, BACK>(cipher, source, add, output) }
-}
-
-/// Gives how many blocks were done: all, or all but one.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
-    cipher: &L,
-    source: Source<'_, B>,
-    add: Option<&[[u8; B]]>,
-    output: &mut [[u8; B]],
-) -> usize {
-    // SAFETY: compiled for these instructions.
-    unsafe { all::<Ymm, L, B, R, N, BACK>(cipher, source, add, output) }
-}
-
-/// Bytes of the most groups that are worked on at once: twelve registers of 64.
-#[cfg(target_arch = "x86_64")]
-const MOST_B: usize = 768;
-
-/// # Safety
-/// As of [`Vector`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn all<V: Vector, L: Lanes<B, R>, const B: usize, const R: usize, const N: usize, const BACK: bool>(
-    cipher: &L,
-    source: Source<'_, B>,
-    add: Option<&[[u8; B]]>,
-    output: &mut [[u8; B]],
-) -> usize {
-    const { assert!(N * R * V::BYTES <= MOST_B) };
-    let output = output.as_flattened_mut();
-    let add = add.map(<[_]>::as_flattened);
-    let group_B = R * V::BYTES;
-    let whole_B = output.len() - output.len() % (N * group_B);
-    let (whole, tail) = output.split_at_mut(whole_B);
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut counters = Counters::<V, B>::from(source);
-        for first in (0..whole_B / V::BYTES).step_by(N * R) {
-            let mut state = match source {
-                Source::Blocks(input) => load::<V, R, N>(input.as_flattened(), first),
-                Source::Counters(_) => counters.take(),
-            };
-            cipher.groups::<V, N, BACK>(&mut state);
-            store(&state, add, whole, first);
-        }
-        if tail.len() <= B {
-            return whole_B / B;
-        }
-        let mut buffer = [0; MOST_B];
-        if let Source::Blocks(input) = source {
-            buffer[..tail.len()].copy_from_slice(&input.as_flattened()[whole_B..]);
-        }
-        if tail.len() > group_B {
-            let mut state = match source {
-                Source::Blocks(_) => load::<V, R, N>(&buffer, 0),
-                Source::Counters(_) => counters.take(),
-            };
-            cipher.groups::<V, N, BACK>(&mut state);
-            store(&state, None, &mut buffer, 0);
-        } else {
-            let mut state = match source {
-                Source::Blocks(_) => load::<V, R, 1>(&buffer, 0),
-                Source::Counters(_) => counters.take(),
-            };
-            cipher.groups::<V, 1, BACK>(&mut state);
-            store(&state, None, &mut buffer, 0);
-        }
-        tail.copy_from_slice(&buffer[..tail.len()]);
-    }
-    if let Some(add) = add {
-        for (byte, add) in tail.iter_mut().zip(&add[whole_B..]) {
-            *byte ^= add;
-        }
-    }
-    (whole_B + tail.len()) / B
-}
-
-/// `N` groups, from the register with number `first` on.
+/// Gives a cipher of [`Lanes`] to the modes.
 ///
-/// # Safety
-/// As of [`Vector`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn load<V: Vector, const R: usize, const N: usize>(input: &[u8], first: usize) -> [[V; R]; N] {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut state = [[V::splat(0); R]; N];
-        for (group, state) in state.iter_mut().enumerate() {
-            for (at, register) in state.iter_mut().enumerate() {
-                *register = V::load(input, first + group * R + at);
-            }
-        }
-        state
-    }
-}
-
-/// To where [`load`] would take them from, with what `add` has there.
-///
-/// # Safety
-/// As of [`Vector`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn store<V: Vector, const R: usize, const N: usize>(
-    state: &[[V; R]; N],
-    add: Option<&[u8]>,
-    output: &mut [u8],
-    first: usize,
-) {
-    for (group, state) in state.iter().enumerate() {
-        for (at, register) in state.iter().enumerate() {
-            let at = first + group * R + at;
-            // SAFETY: the caller's promise.
-            unsafe {
-                match add {
-                    Some(add) => register.xor(V::load(add, at)).store(output, at),
-                    None => register.store(output, at),
-                }
-            }
-        }
-    }
-}
-
-/// Counters of `B` bytes, a register of them at a time; only the low number counts on.
-#[cfg(target_arch = "x86_64")]
-struct Counters<V, const B: usize> {
-    next: V,
-    step: V,
-}
-
-#[cfg(target_arch = "x86_64")]
-impl<V: Vector, const B: usize> Counters<V, B> {
-    /// # Safety
-    /// As of [`Vector`].
-    #[inline(always)]
-    unsafe fn from(source: Source<'_, B>) -> Self {
-        let Source::Counters(first) = source else {
-            // SAFETY: the caller's promise.
-            return unsafe { Self { next: V::splat(0), step: V::splat(0) } };
-        };
-        let (mut ramp, mut blocks) = ([0; 8], 0);
-        for number in ramp.chunks_exact_mut(B / 8) {
-            if let Some(low) = number.last_mut() {
-                *low = blocks;
-            }
-            blocks += 1;
-        }
-        let each = (V::BYTES / B) as u64;
-        // SAFETY: the caller's promise.
-        unsafe {
-            let step = V::pairs(if B == 8 { [each, each] } else { [0, each] });
-            Self { next: V::pairs(first).add64(V::numbers(&ramp)), step }
-        }
-    }
-
-    /// # Safety
-    /// As of [`Vector`].
-    #[inline(always)]
-    unsafe fn take<const R: usize, const N: usize>(&mut self) -> [[V; R]; N] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let mut state = [[V::splat(0); R]; N];
-            for group in &mut state {
-                for register in group {
-                    *register = self.next.reverse64();
-                    self.next = self.next.add64(self.step);
-                }
-            }
-            state
-        }
-    }
-}
-
-/// Gives a cipher of [`Lanes`] to the modes, with so many groups at once on AVX-512 and AVX2, on the wider `$at_once` blocks.
+/// * Groups at once with AVX-512 and with AVX2; the blocks of one such group or of some.
 macro_rules! kernel {
-    ($cipher:ty, $block_B:literal, [$groups512:literal, $groups256:literal], $at_once:literal, |$spec:ident, $key:ident| $schedule:expr) => {
+    ($cipher:ty, $block_B:literal, [$groups512:literal, $groups256:literal], $at_once:literal,
+        |$spec:ident, $key:ident| $schedule:expr) => {
         impl $crate::modes::Kernel<$block_B> for $cipher {
-            /// Whole groups on the widest way.
             const AT_ONCE: usize = $at_once;
 
             #[inline]
