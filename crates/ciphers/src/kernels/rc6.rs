@@ -18,8 +18,8 @@ pub(crate) struct Rc6 {
 }
 
 impl Rc6 {
-    /// The schedule for one way; `None` for a way that is not here, other rounds than 4, 8, 12, 16, 20 and 24, or a key that
-    /// is not 4 to 32 bytes in whole words.
+    /// The schedule for one way; `None` for a way that is not here, other rounds than 4, 8, 12, 16, 20 and 24, or a key
+    /// that is not 4 to 32 bytes in whole words.
     #[inline]
     pub(super) fn by(way: Way, rounds: usize, key: &[u8]) -> Option<Self> {
         if !way.is_here() || !(1..=MOST_ROUNDS).contains(&rounds) || !rounds.is_multiple_of(4) {

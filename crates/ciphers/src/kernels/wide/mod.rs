@@ -148,7 +148,7 @@ fn sum<W: Word, const R: usize>(mut words: [W; R], other: [W; R]) -> [W; R] {
     words
 }
 
-/// A block cipher with its key schedule: blocks of `B` bytes, of as many words as a group of blocks takes registers, `R`.
+/// A block cipher with its key schedule: blocks of `B` bytes and `R` words, and as many registers for a group of them.
 pub(super) trait Lanes<const B: usize, const R: usize> {
     /// The one that was seen to be here.
     fn way(&self) -> Way;
