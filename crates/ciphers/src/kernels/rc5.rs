@@ -15,8 +15,8 @@ pub(crate) struct Rc5 {
 }
 
 impl Rc5 {
-    /// The schedule for one way; `None` for a way that is not here, no rounds or more than 28, or a key that is not 4 to
-    /// 32 bytes in whole words.
+    /// The schedule for one way; `None` for a way that is not here, no rounds or more than 28, or a key that is not 4
+    /// to 32 bytes in whole words.
     #[inline]
     pub(super) fn by(way: Way, rounds: usize, key: &[u8]) -> Option<Self> {
         if !way.is_here() || !(1..=MOST_ROUNDS).contains(&rounds) {

@@ -205,7 +205,7 @@ impl<const B: usize> Rijndael<B> {
 }
 
 impl<const B: usize> Kernel<B> for Rijndael<B> {
-    /// Groups of three or six registers, whole ones on every way.
+    /// Those of 24 registers of 64 bytes, the most that a way takes.
     const AT_ONCE: usize = 48;
 
     #[inline]
