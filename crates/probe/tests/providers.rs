@@ -99,6 +99,23 @@ fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_ot
 }
 
 #[test]
+fn cells_of_aeads_carry_their_tag_and_associated_data_and_forged_ones_are_measured_too() {
+    let cells = ["seal", "open", "open_forged"].map(|operation| ("aes256-ccm8", "rustcrypto", operation));
+    let records = measured(&cells);
+    assert_eq!(errors(&records), [""; 0]);
+    for (number, (_, _, operation)) in cells.iter().enumerate() {
+        let cell = &records[0]["cells"][number];
+        assert_eq!((&cell["operation"], &cell["tag_bits"], &cell["aad_B"]), (&json!(operation), &json!(64), &json!(0)));
+        assert_eq!((&cell["mode"], &cell["segments"]), (&json!("aead"), &json!(1)));
+        let clean = |record: &&Value| record["kind"] == "batch" && record["cell"] == number;
+        assert!(records.iter().filter(clean).count() > 0, "{operation}");
+    }
+    let refused = measured(&[("aes256-ccm8", "rustcrypto", "encrypt"), ("aes128-cbc", "rustcrypto", "seal")]);
+    let errors = errors(&refused);
+    assert!(errors[0].contains("seal, open or open_forged") && errors[1].contains("encrypt or decrypt"), "{errors:?}");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn the_row_of_a_library_names_the_file_that_was_mapped_and_its_hash() {
     if !opens().status.success() {

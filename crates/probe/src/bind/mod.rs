@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod loops;
+#[cfg(test)]
+mod tests;
 
 use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
@@ -353,7 +355,7 @@ fn refuse_nonsense(spec: &Spec, plan: &PlannedCell) -> Result<(), String> {
     let refused = match (plan.operation, plan.keying, plan.pattern) {
         (Encrypt | Decrypt, ..) if is_aead => "an AEAD seals and opens: operation seal, open or open_forged",
         (Seal | Open | OpenForged, ..) if !is_aead => "only an AEAD seals and opens: operation encrypt or decrypt",
-        (Encrypt | Decrypt, ..) if plan.aad_B > 0 => "only an AEAD has associated data",
+        (Encrypt | Decrypt | KeySetup, ..) if plan.aad_B > 0 => "only seal, open and open_forged have associated data",
         (Generate | Agree | Sign | Verify | Encapsulate | Decapsulate, ..) => "a cipher establishes no key",
         (KeySetup, Keying::Each, _) => "a key setup with a key setup in every packet is no cell",
         (Decrypt | Open | OpenForged, _, Pattern::Chained) => {

@@ -29,7 +29,7 @@ Exit codes:
   4   a key or an IV of the wrong length, a wrong tag
   5   a ciphertext that can't be decrypted
   9   standard output that can't be written
-  10  an input that can't be read, or is too long";
+  10  an input that can't be read, or is too long, for this program or for the cipher";
 
 /// The longest message.
 const MOST_B: u64 = 1 << 30;
@@ -209,6 +209,7 @@ fn refused(spec: &Spec, error: Error) -> Failure {
         Error::Forged => {
             Failure::new(4, message).hint("nothing of it is written: the key, nonce and associated data of the sender")
         }
+        Error::TooLong { .. } => Failure::new(10, message).hint("several messages, each under a nonce of its own"),
         Error::BadPadding => Failure::new(5, message).hint("the key and the IV with which it was encrypted"),
         _ => Failure::new(5, message),
     }
