@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use wattlock_ciphers::{Cipher, Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
 
 use super::libbotan::{Kind, Libbotan, Object, Pool};
+use super::moded::unpadded;
 use super::{About, Found, Implementation, Library, chaining, file};
 
 /// Botan 2 or 3.
@@ -314,16 +315,6 @@ impl Keyed {
         let (given_B, most_B) = (message_B as u64, (1 << (8 * length_B)) - 1);
         if given_B <= most_B { Ok(()) } else { Err(Error::TooLong { given_B, most_B }) }
     }
-}
-
-/// Bytes of a message without its PKCS#7 padding.
-#[inline]
-fn unpadded(padded: &[u8], block_B: usize) -> Result<usize, Error> {
-    let padding_B = padded.last().copied().map_or(0, usize::from);
-    let message_B = padded.len().checked_sub(padding_B).ok_or(Error::BadPadding)?;
-    let is_right =
-        (1..=block_B).contains(&padding_B) && padded[message_B..].iter().all(|byte| usize::from(*byte) == padding_B);
-    if is_right { Ok(message_B) } else { Err(Error::BadPadding) }
 }
 
 #[cfg(test)]

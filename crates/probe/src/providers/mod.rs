@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod agreement;
+#[cfg(feature = "aws-lc-rs")]
+mod aws_lc;
 mod botan;
 mod chaining;
 pub mod exchange;
@@ -251,6 +253,8 @@ impl Providers {
             Box::new(mcrypt::Mcrypt),
             Box::new(sodium::Sodium),
             Box::new(wolfssl::WolfSsl),
+            #[cfg(feature = "aws-lc-rs")]
+            Box::new(aws_lc::AwsLc),
         ];
         Self { libraries, opened: RefCell::default() }
     }
