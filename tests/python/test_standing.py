@@ -56,7 +56,10 @@ def test_nothing_that_is_broken_or_withdrawn_is_called_approved_or_acceptable() 
 def test_only_what_nist_standardised_is_approved() -> None:
     approved = {name for name, stands in listed().items() if stands.status == "approved"}
     assert {"aes128-cbc", "aes256-ctr"} <= approved
-    assert {name.partition("-")[0].rstrip("0123456789") for name in approved} <= {"aes", "rijndael", "ascon"}
+    families = {name.partition("-")[0].rstrip("0123456789") for name in approved}
+    # FIPS 197, SP 800-232; SP 800-56A and B, FIPS 186-5, FIPS 203 and 204 of what establishes keys.
+    assert families <= {"aes", "rijndael", "ascon", "rsa", "ecdh", "ecdsa", "ed", "ml"}
+    assert "x25519" not in approved
     assert not any(name.startswith(("rijndael192", "rijndael256")) for name in approved)
 
 
