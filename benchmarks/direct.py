@@ -21,7 +21,8 @@ ROUNDS = 7
 AIM_SHARE, AIM_NS = 0.10, 1.0
 OTHERS = {"libsodium": "chacha20"}
 """The cipher of a library that has no AES-128 in CBC."""
-LIBRARIES = ("openssl", "libgcrypt", "nettle", "botan", "libtomcrypt", "libsodium", "wolfssl")
+LIBRARIES = ("openssl", "libgcrypt", "nettle", "botan", "libtomcrypt", "libmcrypt", "libsodium", "wolfssl")
+"""Providers, by the names that the catalogue has for them."""
 
 
 def show(rows: Sequence[dict[str, Any]], machine: Machine) -> None:
@@ -39,6 +40,8 @@ def show(rows: Sequence[dict[str, Any]], machine: Machine) -> None:
             file = next((row["file"] for row in rows if (row["id"], row.get("provider")) == (cipher, name)), None)
             if file:
                 _compare(program, name, cipher, file, machine)
+            else:
+                print(f"{name:12}{cipher:12}is not on this machine")
 
 
 def _compare(program: Path, name: str, cipher: str, file: str, machine: Machine) -> None:
@@ -65,7 +68,5 @@ def _engine(name: str, cipher: str, machine: Machine) -> list[float]:
 
 
 def _loop(program: Path, name: str, file: str) -> list[float]:
-    done = subprocess.run(
-        [program, name.removeprefix("lib"), file, str(MESSAGE_B)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([program, name, file, str(MESSAGE_B)], capture_output=True, text=True, check=False)
     return [float(done.stdout)] if done.returncode == 0 else []

@@ -1,7 +1,7 @@
 /* A bare loop over one library, as a program would write it: `direct_loop LIBRARY FILE BYTES`.
  *
  * Each call encrypts one message of BYTES bytes under a key that is ready and a fresh IV: AES-128-CBC with PKCS#7
- * padding, or ChaCha20 of RFC 8439 where LIBRARY is sodium. Prints nanoseconds a call: the median batch.
+ * padding, or ChaCha20 of RFC 8439 where LIBRARY is libsodium. Prints nanoseconds a call: the median batch.
  * `cc -O2 -o direct_loop direct_loop.c -ldl`. Nothing is linked but the loader: FILE is the library.
  */
 #include <dlfcn.h>
@@ -102,13 +102,11 @@ static void gcrypt_call(void) {
 
 /* nettle */
 static unsigned char aes_context[4096] __attribute__((aligned(16)));
-static void (*nettle_cbc)(const void *, void *, size_t, void *, size_t, void *, const void *);
-static void *nettle_aes;
+static void (*nettle_cbc)(const void *, void *, size_t, void *, const void *);
 
 static void nettle_ready(void) {
     void (*set)(void *, const void *) = function("nettle_aes128_set_encrypt_key");
-    nettle_cbc = function("nettle_cbc_encrypt");
-    nettle_aes = function("nettle_aes128_encrypt");
+    nettle_cbc = function("nettle_cbc_aes128_encrypt");
     set(aes_context, key);
 }
 
@@ -116,8 +114,8 @@ static void nettle_call(void) {
     unsigned char chain[BLOCK];
     size_t whole = pad();
     memcpy(chain, iv, BLOCK);
-    if (whole) nettle_cbc(aes_context, nettle_aes, BLOCK, chain, whole, out, plain);
-    nettle_cbc(aes_context, nettle_aes, BLOCK, chain, BLOCK, out + whole, padded);
+    if (whole) nettle_cbc(aes_context, chain, whole, out, plain);
+    nettle_cbc(aes_context, chain, BLOCK, out + whole, padded);
 }
 
 /* libtomcrypt: the context's size is asked of the library. */
@@ -144,6 +142,29 @@ static void tomcrypt_call(void) {
     must(!tom_setiv(iv, BLOCK, tom), "cbc_setiv");
     if (whole) must(!tom_encrypt(plain, out, whole, tom), "cbc_encrypt");
     must(!tom_encrypt(padded, out + whole, BLOCK, tom), "cbc_encrypt");
+}
+
+/* libmcrypt works in place: what is kept is copied. */
+static void *mcrypt;
+static int (*mcrypt_state)(void *, const void *, int);
+static int (*mcrypt_run)(void *, void *, int);
+
+static void mcrypt_ready(void) {
+    void *(*open)(const char *, const char *, const char *, const char *) = function("mcrypt_module_open");
+    int (*init)(void *, const void *, int, const void *) = function("mcrypt_generic_init");
+    mcrypt_state = function("mcrypt_enc_set_state");
+    mcrypt_run = function("mcrypt_generic");
+    mcrypt = open("rijndael-128", NULL, "cbc", NULL);
+    must(mcrypt && init(mcrypt, key, 16, iv) >= 0, "mcrypt_generic_init");
+}
+
+static void mcrypt_call(void) {
+    size_t whole = pad();
+    must(!mcrypt_state(mcrypt, iv, BLOCK), "mcrypt_enc_set_state");
+    memcpy(out, plain, whole);
+    memcpy(out + whole, padded, BLOCK);
+    if (whole) must(!mcrypt_run(mcrypt, out, (int)whole), "mcrypt_generic");
+    must(!mcrypt_run(mcrypt, out + whole, BLOCK), "mcrypt_generic");
 }
 
 /* Botan, by its interface for C */
@@ -183,10 +204,10 @@ static const struct {
     const char *name;
     void (*ready)(void), (*call)(void);
 } LIBRARIES[] = {
-    {"openssl", openssl_ready, evp_call},    {"wolfssl", wolfssl_ready, evp_call},
-    {"gcrypt", gcrypt_ready, gcrypt_call},   {"nettle", nettle_ready, nettle_call},
-    {"tomcrypt", tomcrypt_ready, tomcrypt_call}, {"botan", botan_ready, botan_call},
-    {"sodium", sodium_ready, sodium_call},
+    {"openssl", openssl_ready, evp_call},          {"wolfssl", wolfssl_ready, evp_call},
+    {"libgcrypt", gcrypt_ready, gcrypt_call},      {"nettle", nettle_ready, nettle_call},
+    {"libtomcrypt", tomcrypt_ready, tomcrypt_call}, {"libmcrypt", mcrypt_ready, mcrypt_call},
+    {"botan", botan_ready, botan_call},            {"libsodium", sodium_ready, sodium_call},
 };
 
 static double nanoseconds(void) {

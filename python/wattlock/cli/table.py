@@ -29,12 +29,12 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     """Print `frame` on standard output.
 
     * `form`: `json` is one array with one object a row, null where a number is missing or not finite; `csv` has a
-      header line.
+      header line, and a list or an object in a cell as JSON.
     """
     if form is Format.json:
         typer.echo(_json_array(frame))
     elif form is Format.csv:
-        typer.echo(frame.write_csv(), nl=False)
+        typer.echo(_flat(frame).write_csv(), nl=False)
     else:
         _show_to_eyes(frame)
 
@@ -45,6 +45,18 @@ def short(columns: list[str], cells: pl.DataFrame) -> list[str]:
         return columns
     behind = columns.index("payload_B") + 1
     return [*columns[:behind], "aad_B", *columns[behind:]]
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    cells = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
+    return frame.with_columns(cells)
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _json_array(frame: pl.DataFrame) -> str:

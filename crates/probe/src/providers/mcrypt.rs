@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
-use wattlock_ciphers::{Direction, Error, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
 
 use super::functions::{functions, text};
 use super::moded::{Handle, Moded};
@@ -97,7 +97,7 @@ fn names(spec: &Spec) -> Result<(String, &'static str), String> {
             format!("rijndael-{}", spec.card.block_bits)
         }
         "des" => "des".to_owned(),
-        "3des" => "tripledes".to_owned(),
+        "3des" | "3des2" => "tripledes".to_owned(),
         "blowfish" => "blowfish".to_owned(),
         "cast" if spec.key_bits == 128 => "cast-128".to_owned(),
         "twofish" => "twofish".to_owned(),
@@ -111,7 +111,11 @@ fn names(spec: &Spec) -> Result<(String, &'static str), String> {
     match spec.card.mode {
         Mode::Ecb => Ok((algorithm, "ecb")),
         Mode::Cbc => Ok((algorithm, "cbc")),
-        mode => Err(format!("libmcrypt can't begin a message anew in mode {mode} without a new key")),
+        Mode::Ctr => Ok((algorithm, "ctr")),
+        // Its modes `cfb` and `ofb` feed back a byte; these the whole block.
+        Mode::Cfb => Ok((algorithm, "ncfb")),
+        Mode::Ofb => Ok((algorithm, "nofb")),
+        mode => Err(format!("libmcrypt has no mode {mode}")),
     }
 }
 
@@ -137,10 +141,18 @@ impl Suite for McryptSuite {
         let pointer =
             unsafe { (self.functions.mcrypt_module_open)(algorithm.as_ptr(), ptr::null(), mode.as_ptr(), ptr::null()) };
         let pointer = NonNull::new(pointer).ok_or(Error::Library { function: "mcrypt_module_open" })?;
-        let mut keyed = Keyed { functions: self.functions, pointer, is_ready: false };
+        // The state of a mode without padding is its place in the block, then the register.
+        let place_B = usize::from(!matches!(self.spec.card.mode, Mode::Ecb | Mode::Cbc));
+        let mut keyed = Keyed { functions: self.functions, pointer, place_B, is_ready: false };
         let mut kept = [0; MAX_KEY_B];
         kept[..key.len()].copy_from_slice(key);
-        let key_B = c_int::try_from(key.len()).map_err(|_| Error::Library { function: "int for a length" })?;
+        let mut key_B = key.len();
+        if self.spec.card.family == "3des2" {
+            // Keying option 2: the third key is the first.
+            kept.copy_within(..8, key_B);
+            key_B += 8;
+        }
+        let key_B = c_int::try_from(key_B).map_err(|_| Error::Library { function: "int for a length" })?;
         // SAFETY: the module is live, the key as long as said; the IV, of at most 32 bytes, is replaced by that of the
         // first message.
         let done = unsafe {
@@ -163,6 +175,8 @@ impl Suite for McryptSuite {
 struct Keyed {
     functions: &'static Functions,
     pointer: NonNull<Opaque>,
+    /// Bytes of a state before the IV.
+    place_B: usize,
     is_ready: bool,
 }
 
@@ -181,9 +195,14 @@ impl Drop for Keyed {
 impl Handle for Keyed {
     #[inline]
     fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
-        let iv_B = c_int::try_from(iv.len()).map_err(|_| Error::Library { function: "int for a length" })?;
-        // SAFETY: the module has its key; the IV is a block, which is what a state of CBC is.
-        let done = unsafe { (self.functions.mcrypt_enc_set_state)(self.pointer.as_ptr(), iv.as_ptr().cast(), iv_B) };
+        let mut state = [0; MAX_IV_B + 1];
+        let state = &mut state[..self.place_B + iv.len()];
+        state[self.place_B..].copy_from_slice(iv);
+        let state_B = c_int::try_from(state.len()).map_err(|_| Error::Library { function: "int for a length" })?;
+        let set_state = self.functions.mcrypt_enc_set_state;
+        // SAFETY: the module has its key; the IV is a block, which is what a state of CBC is. In CTR, nCFB and nOFB the
+        // place comes before it in a byte, as `mcrypt_enc_get_state` gives it: zero, the beginning of a block.
+        let done = unsafe { set_state(self.pointer.as_ptr(), state.as_ptr().cast(), state_B) };
         if done == 0 { Ok(()) } else { Err(Error::Library { function: "mcrypt_enc_set_state" }) }
     }
 
@@ -210,6 +229,10 @@ mod tests {
             "aes256-cbc",
             "des-cbc",
             "3des-cbc",
+            "3des2-ecb",
+            "aes128-ctr",
+            "aes192-cfb",
+            "des-ofb",
             "blowfish128-cbc",
             "cast128-cbc",
             "twofish256-cbc",
@@ -217,6 +240,7 @@ mod tests {
             "rc4-128",
             "rijndael256-256-cbc",
             "rijndael192-128-ecb",
+            "rijndael256-128-ctr",
         ];
         agreement::proves_all(&Mcrypt, &ids);
     }

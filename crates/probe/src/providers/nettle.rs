@@ -1,7 +1,8 @@
 //! nettle's ciphers, from the library of the system.
 //!
-//! Its modes are functions that are given the cipher's; the IV is the caller's and goes on with each call. A context is
-//! memory of the caller's: no struct is declared here, there is room for the largest.
+//! Its modes are functions that are given the cipher's; the IV is the caller's and goes on with each call. AES has a CBC
+//! encryption of its own since 3.8. A context is memory of the caller's: no struct is declared here, its room is bounded
+//! by the headers.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
@@ -11,13 +12,15 @@ use std::sync::OnceLock;
 use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
 
 use super::functions::functions;
-use super::moded::{Handle, Moded};
-use super::{About, Found, Implementation, Library, file};
+use super::moded::{self, Handle, Moded};
+use super::{About, Found, Implementation, Library, file, trial};
 
 /// `nettle_cipher_func`: context, length, destination, source.
 type Block = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
 /// A mode around it: context, function, block size, IV, length, destination, source.
 type Chain = unsafe extern "C" fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+/// `cbc_aes..._encrypt(ctx, IV, length, destination, source)`.
+type OwnChain = unsafe extern "C" fn(*const c_void, *mut u8, usize, *mut u8, *const u8);
 /// `..._set_key(ctx, key)`.
 type SetKey = unsafe extern "C" fn(*mut c_void, *const u8);
 /// `..._set_key(ctx, length, key)`; what it returns (a weak key, nothing) is not looked at.
@@ -28,6 +31,8 @@ type SetEffectiveKey = unsafe extern "C" fn(*mut c_void, usize, *const u8, c_uin
 type Stream = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
 type Take = unsafe extern "C" fn(*mut c_void, usize, *const u8);
 type Give = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
+/// `ccm_..._set_nonce(ctx, length, nonce, lengths of data, message and tag)`.
+type SetNonceAndLengths = unsafe extern "C" fn(*mut c_void, usize, *const u8, usize, usize, usize);
 
 functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and newer";
     nettle_version_major: fn() -> c_int;
@@ -39,8 +44,11 @@ functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and new
     nettle_ctr_crypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
 }
 
-/// Room for any context: the largest of nettle's headers, that of Twofish or of AES-256 in GCM, has less than half of it.
-const CONTEXT_B: usize = 16 * 1024;
+/// Room for a context, bytes. By the headers of 3.8, on 64 bits, those of Blowfish, Twofish and GCM have 4,168 to 4,400
+/// bytes, and the next, Serpent's, 528.
+fn room_B(family: &str) -> usize {
+    if matches!(family, "blowfish" | "twofish" | "aes-gcm") { 8 * 1024 } else { 1024 }
+}
 
 /// nettle.
 pub struct Nettle;
@@ -59,8 +67,9 @@ impl Library for Nettle {
     }
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
-        let suite = NettleSuite { spec: *spec, calls: Calls::of(library()?, spec)? };
-        Ok(Box::new(Found { suite, backend: "not told".to_owned() }))
+        let calls = Calls::of(library()?, spec)?;
+        let suite = NettleSuite { spec: *spec, calls, room_B: room_B(spec.card.family) };
+        Ok(Box::new(Found { suite, backend: backend(spec).to_owned() }))
     }
 }
 
@@ -105,10 +114,35 @@ impl Libnettle {
     }
 }
 
+/// What the library chose for AES on this processor; it does not tell of other ciphers.
+///
+/// * `said`: what it writes when it is loaded with `NETTLE_FAT_VERBOSE` set; empty where it was built for one processor.
+fn chosen(said: &str) -> &'static str {
+    if said.contains("libnettle: using aes instructions") {
+        "aesni"
+    } else if said.contains("enabling hardware accelerated AES") {
+        "armv8-aes"
+    } else if said.contains("not using aes instructions") {
+        "tables"
+    } else {
+        "not told"
+    }
+}
+
+fn backend(spec: &Spec) -> &'static str {
+    static CHOSEN: OnceLock<&'static str> = OnceLock::new();
+    if !spec.card.family.starts_with("aes") {
+        return "not told";
+    }
+    CHOSEN.get_or_init(|| trial::said("nettle", "NETTLE_FAT_VERBOSE").map_or("not told", |said| chosen(&said)))
+}
+
 /// How a key is given.
 #[derive(Clone, Copy)]
 enum Keying {
     Fixed(SetKey),
+    /// Keying option 2 of Triple DES: the third key is the first.
+    TwoOfThree(SetKey),
     Sized(SetSizedKey),
     Effective(SetEffectiveKey, c_uint),
 }
@@ -116,13 +150,33 @@ enum Keying {
 /// What a cipher of nettle is made of.
 #[derive(Clone, Copy)]
 enum Calls {
-    /// Key schedules and block functions either way, and the mode's functions; ECB has none.
+    /// Key schedules and block functions either way, and the mode's functions.
     /// `forwards`: the mode needs the block cipher in one direction only.
-    Blocks { keyings: [Keying; 2], blocks: [Block; 2], chains: Option<[Chain; 2]>, forwards: bool, block_B: usize },
+    Blocks { keyings: [Keying; 2], blocks: [Block; 2], chains: [Chained; 2], forwards: bool, block_B: usize },
     /// A key stream; with a nonce where there is one.
     Stream { keying: Keying, nonce: Option<SetKey>, run: Stream },
     /// An AEAD: nonce, associated data, text either way, tag.
-    Aead { keying: Keying, nonce: Take, aad: Take, runs: [Stream; 2], tag: Give, fixed_nonce: bool },
+    Aead { keying: Keying, nonce: Nonce, aad: Take, runs: [Stream; 2], tag: Give },
+}
+
+/// How blocks become a message.
+#[derive(Clone, Copy)]
+enum Chained {
+    /// Each by itself.
+    Not,
+    /// By a function for any cipher.
+    ByAny(Chain),
+    /// By one for this cipher.
+    ByOwn(OwnChain),
+}
+
+/// How the nonce of an AEAD is given.
+#[derive(Clone, Copy)]
+enum Nonce {
+    Fixed(SetKey),
+    Sized(Take),
+    /// CCM's wants the lengths of all that follows.
+    WithLengths(SetNonceAndLengths),
 }
 
 impl Calls {
@@ -150,28 +204,52 @@ impl Calls {
                     let run = library.function("nettle_salsa20_crypt")?;
                     return Ok(Self::Stream { keying: fixed("nettle_salsa20_256_set_key")?, nonce, run });
                 }
-                "chacha20-poly1305" => return Self::aead(library, "nettle_chacha_poly1305", "set_nonce", true),
-                "aes-gcm" => return Self::aead(library, &format!("nettle_gcm_aes{bits}"), "set_iv", false),
-                "aes-eax" if bits == 128 => return Self::aead(library, "nettle_eax_aes128", "set_nonce", false),
-                "aes" | "camellia" => {
-                    let (of, set) =
-                        (format!("nettle_{family}{bits}"), |way| format!("nettle_{family}{bits}_set_{way}_key"));
-                    let keyings = [fixed(&set("encrypt"))?, fixed(&set("decrypt"))?];
-                    if family == "camellia" {
-                        let crypt = block(&format!("{}_crypt", if bits == 192 { "nettle_camellia256" } else { &of }))?;
-                        (keyings, [crypt, crypt])
+                "chacha20-poly1305" => {
+                    let nonce = Nonce::Fixed(library.function("nettle_chacha_poly1305_set_nonce")?);
+                    return Self::aead(library, "nettle_chacha_poly1305", nonce);
+                }
+                "aes-gcm" => {
+                    let of = format!("nettle_gcm_aes{bits}");
+                    return Self::aead(library, &of, Nonce::Sized(library.function(&format!("{of}_set_iv"))?));
+                }
+                "aes-ccm" | "aes-ccm8" => {
+                    let of = format!("nettle_ccm_aes{bits}");
+                    let nonce = Nonce::WithLengths(library.function(&format!("{of}_set_nonce"))?);
+                    return Self::aead(library, &of, nonce);
+                }
+                "aes-eax" if bits == 128 => {
+                    let nonce = Nonce::Sized(library.function("nettle_eax_aes128_set_nonce")?);
+                    return Self::aead(library, "nettle_eax_aes128", nonce);
+                }
+                "aes-eax" => return Err("nettle declares EAX for AES-128 only".to_owned()),
+                "aes" => {
+                    let of = format!("nettle_aes{bits}");
+                    let keyings = [fixed(&format!("{of}_set_encrypt_key"))?, fixed(&format!("{of}_set_decrypt_key"))?];
+                    (keyings, [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
+                }
+                "camellia" => {
+                    // So the header names it, without the key's length.
+                    let decrypt = if bits == 128 {
+                        "camellia_set_decrypt_key"
                     } else {
-                        (keyings, [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
-                    }
+                        &format!("camellia{bits}_set_decrypt_key")
+                    };
+                    let keyings = [
+                        fixed(&format!("nettle_camellia{bits}_set_encrypt_key"))?,
+                        fixed(&format!("nettle_{decrypt}"))?,
+                    ];
+                    let crypt = if bits == 128 { "nettle_camellia128_crypt" } else { "nettle_camellia256_crypt" };
+                    (keyings, [block(crypt)?; 2])
                 }
                 "rc2" => {
                     let keying = library.function("nettle_arctwo_set_key_ekb")?;
                     let keying = Keying::Effective(keying, spec.effective_bits.into());
                     ([keying; 2], [block("nettle_arctwo_encrypt")?, block("nettle_arctwo_decrypt")?])
                 }
-                "des" | "3des" => {
+                "des" | "3des" | "3des2" => {
                     let of = if family == "des" { "nettle_des" } else { "nettle_des3" };
-                    let keying = fixed(&format!("{of}_set_key"))?;
+                    let set = library.function(&format!("{of}_set_key"))?;
+                    let keying = if family == "3des2" { Keying::TwoOfThree(set) } else { Keying::Fixed(set) };
                     ([keying; 2], [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
                 }
                 "sm4" => {
@@ -193,10 +271,14 @@ impl Calls {
             }
             let functions = &library.functions;
             let chains = match spec.card.mode {
-                Mode::Ecb => None,
-                Mode::Cbc => Some([functions.nettle_cbc_encrypt, functions.nettle_cbc_decrypt]),
-                Mode::Cfb => Some([functions.nettle_cfb_encrypt, functions.nettle_cfb_decrypt]),
-                Mode::Ctr => Some([functions.nettle_ctr_crypt; 2]),
+                Mode::Ecb => [Chained::Not; 2],
+                Mode::Cbc => {
+                    let own = library.function(&format!("nettle_cbc_{family}{bits}_encrypt"));
+                    let any = Chained::ByAny(functions.nettle_cbc_encrypt);
+                    [own.map_or(any, Chained::ByOwn), Chained::ByAny(functions.nettle_cbc_decrypt)]
+                }
+                Mode::Cfb => [functions.nettle_cfb_encrypt, functions.nettle_cfb_decrypt].map(Chained::ByAny),
+                Mode::Ctr => [Chained::ByAny(functions.nettle_ctr_crypt); 2],
                 _ => return Err(format!("nettle has no mode {}", spec.card.mode)),
             };
             let forwards = !matches!(spec.card.mode, Mode::Ecb | Mode::Cbc);
@@ -206,16 +288,15 @@ impl Calls {
 
     /// # Safety
     /// `of` begins the names of an AEAD's functions.
-    unsafe fn aead(library: &Libnettle, of: &str, nonce: &str, fixed_nonce: bool) -> Result<Self, String> {
+    unsafe fn aead(library: &Libnettle, of: &str, nonce: Nonce) -> Result<Self, String> {
         // SAFETY: the types are those of all of nettle's AEADs.
         unsafe {
             Ok(Self::Aead {
                 keying: Keying::Fixed(library.function(&format!("{of}_set_key"))?),
-                nonce: library.function(&format!("{of}_{nonce}"))?,
+                nonce,
                 aad: library.function(&format!("{of}_update"))?,
                 runs: [library.function(&format!("{of}_encrypt"))?, library.function(&format!("{of}_decrypt"))?],
                 tag: library.function(&format!("{of}_digest"))?,
-                fixed_nonce,
             })
         }
     }
@@ -226,31 +307,34 @@ impl Calls {
 struct NettleSuite {
     spec: Spec,
     calls: Calls,
+    room_B: usize,
 }
 
-/// Memory for a context, aligned for whatever is in it.
-#[repr(C, align(64))]
-struct Context(MaybeUninit<[u8; CONTEXT_B]>);
+/// Memory for a context, aligned for whatever is in it: nettle's own programs allocate theirs.
+type Context = Box<[MaybeUninit<u128>]>;
 
-impl Context {
-    /// A context with this key.
-    ///
-    /// # Safety
-    /// The function takes a key of this length.
-    #[inline]
-    unsafe fn keyed(keying: Keying, key: &[u8]) -> Box<Self> {
-        let mut context = Box::new(Self(MaybeUninit::uninit()));
-        let pointer = (&raw mut *context).cast();
-        // SAFETY: there is room for any context; the key is as long as said, or as the function takes it.
-        unsafe {
-            match keying {
-                Keying::Fixed(set) => set(pointer, key.as_ptr()),
-                Keying::Sized(set) => set(pointer, key.len(), key.as_ptr()),
-                Keying::Effective(set, bits) => set(pointer, key.len(), key.as_ptr(), bits),
+/// A context with this key.
+///
+/// # Safety
+/// The function takes a key of this length, and its context has room.
+#[inline]
+unsafe fn keyed(keying: Keying, key: &[u8], room_B: usize) -> Context {
+    let mut context = Box::<[u128]>::new_uninit_slice(room_B.div_ceil(size_of::<u128>()));
+    let pointer = context.as_mut_ptr().cast();
+    // SAFETY: as the caller promises; the key is as long as said, or as the function takes it.
+    unsafe {
+        match keying {
+            Keying::Fixed(set) => set(pointer, key.as_ptr()),
+            Keying::TwoOfThree(set) => {
+                let mut three = [0; 24];
+                three.iter_mut().zip(key.iter().chain(key)).for_each(|(to, from)| *to = *from);
+                set(pointer, three.as_ptr());
             }
+            Keying::Sized(set) => set(pointer, key.len(), key.as_ptr()),
+            Keying::Effective(set, bits) => set(pointer, key.len(), key.as_ptr(), bits),
         }
-        context
     }
+    context
 }
 
 impl Suite for NettleSuite {
@@ -263,8 +347,14 @@ impl Suite for NettleSuite {
         }
         let mut kept = [0; MAX_KEY_B];
         kept[..key.len()].copy_from_slice(key);
-        let mut keyed =
-            Keyed { calls: self.calls, key: kept, key_B: key.len(), contexts: [None, None], iv: [0; MAX_IV_B] };
+        let mut keyed = Keyed {
+            calls: self.calls,
+            key: kept,
+            key_B: key.len(),
+            room_B: self.room_B,
+            contexts: [None, None],
+            iv: [0; MAX_IV_B],
+        };
         keyed.context(direction == Direction::Decrypt);
         Ok(Moded::new(&self.spec, keyed))
     }
@@ -275,7 +365,9 @@ struct Keyed {
     calls: Calls,
     key: [u8; MAX_KEY_B],
     key_B: usize,
-    contexts: [Option<Box<Context>>; 2],
+    /// Bytes of a context.
+    room_B: usize,
+    contexts: [Option<Context>; 2],
     /// Where a message stands.
     iv: [u8; MAX_IV_B],
 }
@@ -296,9 +388,11 @@ impl Keyed {
             Calls::Stream { keying, .. } | Calls::Aead { keying, .. } => *keying,
         };
         let key = &self.key[..self.key_B];
-        // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes.
-        let context = self.contexts[at].get_or_insert_with(|| unsafe { Context::keyed(keying, key) });
-        (&raw mut **context).cast()
+        let room_B = self.room_B;
+        // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes; the room is that
+        // of its family.
+        let context = self.contexts[at].get_or_insert_with(|| unsafe { keyed(keying, key, room_B) });
+        context.as_mut_ptr().cast()
     }
 }
 
@@ -322,11 +416,13 @@ impl Handle for Keyed {
         // SAFETY: the context has its key in this direction, both texts are as long as said, the IV is a block's.
         unsafe {
             match self.calls {
-                Calls::Blocks { blocks, chains: None, .. } => blocks[slot](context, length_B, to, from),
-                Calls::Blocks { blocks, chains: Some(chains), block_B, .. } => {
-                    let chain = chains[usize::from(decrypts)];
-                    chain(context, blocks[slot], block_B, self.iv.as_mut_ptr(), length_B, to, from);
-                }
+                Calls::Blocks { blocks, chains, block_B, .. } => match chains[usize::from(decrypts)] {
+                    Chained::Not => blocks[slot](context, length_B, to, from),
+                    Chained::ByAny(chain) => {
+                        chain(context, blocks[slot], block_B, self.iv.as_mut_ptr(), length_B, to, from);
+                    }
+                    Chained::ByOwn(chain) => chain(context, self.iv.as_mut_ptr(), length_B, to, from),
+                },
                 Calls::Stream { run, .. } => run(context, length_B, to, from),
                 Calls::Aead { .. } => return Err(Error::NoSuchOperation),
             }
@@ -344,9 +440,7 @@ impl Handle for Keyed {
         let mut right = [0; MAX_IV_B];
         let right = &mut right[..given.len()];
         self.authenticated(true, iv, data, input, output, right)?;
-        // As a program must: in a time that tells nothing.
-        let differs = right.iter().zip(given).fold(0, |differs, (one, other)| differs | (one ^ other));
-        if std::hint::black_box(differs) == 0 { Ok(()) } else { Err(Error::Forged) }
+        moded::same(right, given)
     }
 }
 
@@ -361,16 +455,16 @@ impl Keyed {
         output: &mut [u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        let Calls::Aead { nonce, aad, runs, tag, fixed_nonce, .. } = self.calls else {
+        let Calls::Aead { nonce, aad, runs, tag, .. } = self.calls else {
             return Err(Error::NoSuchOperation);
         };
         let context = self.context(false);
         // SAFETY: the context has its key; all lengths are as said; a fixed nonce is as long as the spec says.
         unsafe {
-            if fixed_nonce {
-                std::mem::transmute::<Take, SetKey>(nonce)(context, iv.as_ptr());
-            } else {
-                nonce(context, iv.len(), iv.as_ptr());
+            match nonce {
+                Nonce::Fixed(set) => set(context, iv.as_ptr()),
+                Nonce::Sized(set) => set(context, iv.len(), iv.as_ptr()),
+                Nonce::WithLengths(set) => set(context, iv.len(), iv.as_ptr(), data.len(), input.len(), out.len()),
             }
             aad(context, data.len(), data.as_ptr());
             runs[usize::from(decrypts)](context, input.len(), output.as_mut_ptr(), input.as_ptr());
@@ -398,16 +492,33 @@ mod tests {
             "rc4-128",
             "blowfish128-cbc",
             "cast128-cfb",
+            "3des2-ctr",
+            "camellia128-cbc",
+            "camellia192-ecb",
             "camellia256-ctr",
             "twofish256-cbc",
             "serpent192-cbc",
             "chacha20",
             "salsa20",
             "aes128-gcm",
+            "aes128-ccm",
+            "aes256-ccm8",
             "aes128-eax",
             "chacha20-poly1305",
         ];
         agreement::proves_all(&Nettle, &ids);
+    }
+
+    #[test]
+    fn the_path_of_aes_is_what_the_library_says_that_it_chose() {
+        let begun = "libnettle: fat library initialization.\nlibnettle: cpu features: vendor:amd,aesni\n";
+        assert_eq!(chosen(&format!("{begun}libnettle: using aes instructions.\n")), "aesni");
+        assert_eq!(chosen(&format!("{begun}libnettle: not using aes instructions.\n")), "tables");
+        assert_eq!(
+            chosen(&format!("{begun}libnettle: enabling hardware accelerated AES encrypt/decrypt code.\n")),
+            "armv8-aes"
+        );
+        assert_eq!(chosen(""), "not told");
     }
 
     #[test]

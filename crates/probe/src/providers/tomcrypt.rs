@@ -3,13 +3,17 @@
 //! A mode's state is memory of the caller's, whose size the library tells. A message is one `setiv` and one call for its
 //! whole blocks, one for its padded last. ECB and RC4 have no IV.
 
+mod aead;
+
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulong, c_void};
+use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
 
-use super::functions::functions;
+use self::aead::{Aead, AeadSuite};
+use super::functions::{functions, text};
 use super::moded::{Handle, Moded};
 use super::{About, Found, Implementation, Library, file};
 
@@ -25,18 +29,11 @@ type Done = unsafe extern "C" fn(*mut c_void) -> c_int;
 functions! { of "`tomcrypt.h`, version 1.18";
     register_cipher: fn(*const c_void) -> c_int;
     crypt_get_size: fn(*const c_char, *mut c_uint) -> c_int;
-    crypt_get_constant: fn(*const c_char, *mut c_int) -> c_int;
     rc4_stream_setup: fn(*mut c_void, *const u8, c_ulong) -> c_int;
     rc4_stream_crypt: fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
     chacha_setup: fn(*mut c_void, *const u8, c_ulong, c_int) -> c_int;
     chacha_ivctr32: fn(*mut c_void, *const u8, c_ulong, u32) -> c_int;
     chacha_crypt: fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
-    gcm_init: fn(*mut c_void, c_int, *const u8, c_int) -> c_int;
-    gcm_reset: fn(*mut c_void) -> c_int;
-    gcm_add_iv: fn(*mut c_void, *const u8, c_ulong) -> c_int;
-    gcm_add_aad: fn(*mut c_void, *const u8, c_ulong) -> c_int;
-    gcm_process: fn(*mut c_void, *mut u8, c_ulong, *mut u8, c_int) -> c_int;
-    gcm_done: fn(*mut c_void, *mut u8, *mut c_ulong) -> c_int;
 }
 
 /// `CTR_COUNTER_BIG_ENDIAN` of `tomcrypt_cipher.h`: the whole block is the counter.
@@ -61,17 +58,29 @@ impl Library for Tomcrypt {
     }
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
-        let suite = TomcryptSuite { spec: *spec, calls: library()?.calls(spec)?, functions: &library()?.functions };
+        let (library, backend) = (library()?, backend(spec.card.family));
+        if spec.card.mode == Mode::Aead {
+            let suite = library.aead(spec)?;
+            if suite.seals_empty_messages() != Ok(true) {
+                let version = &library.version;
+                return Err(format!("libtomcrypt {version} gives a wrong tag for an empty message of {spec}"));
+            }
+            let anew = if suite.aead.is_keyed_anew() { ", key set up for each message" } else { "" };
+            return Ok(Box::new(Found { suite, backend: format!("{backend}{anew}") }));
+        }
+        let suite = TomcryptSuite { spec: *spec, calls: library.calls(spec)?, functions: &library.functions };
         let key: Vec<u8> = (1..=255).cycle().take(spec.key_B()).collect();
         suite
             .key_setup(&key, Direction::Encrypt)
             .map_err(|_| format!("libtomcrypt takes no key of {} bits or not these rounds", spec.key_bits))?;
-        Ok(Box::new(Found { suite, backend: "tables".to_owned() }))
+        Ok(Box::new(Found { suite, backend: backend.to_owned() }))
     }
 }
 
 struct Libtomcrypt {
     functions: Functions,
+    /// Or which of them is missing.
+    aead: Result<aead::Functions, String>,
     version: String,
     library: libloading::Library,
 }
@@ -80,6 +89,24 @@ struct Libtomcrypt {
 const FILES: &[&str] = &["libtomcrypt.1.dylib", "/opt/homebrew/lib/libtomcrypt.1.dylib"];
 #[cfg(not(target_os = "macos"))]
 const FILES: &[&str] = &["libtomcrypt.so.1", "libtomcrypt.so"];
+
+/// The descriptor of AES either way.
+const AES: &str = "aes_desc";
+
+/// The version in the settings that the library was built with, which begin `LibTomCrypt 1.18.2 (www.libtom.net)`.
+fn version_in(settings: &str) -> Option<&str> {
+    settings.strip_prefix("LibTomCrypt ")?.split_whitespace().next()
+}
+
+/// The path that its code takes: it has one for all processors. AES in tables is `rijndael_desc`.
+fn backend(family: &str) -> &'static str {
+    if matches!(family, "rc4" | "rc5" | "rc6" | "xtea" | "tea" | "idea" | "serpent" | "chacha20" | "chacha20-poly1305")
+    {
+        "portable"
+    } else {
+        "tables"
+    }
+}
 
 /// The library, opened in this process once.
 fn library() -> Result<&'static Libtomcrypt, String> {
@@ -93,16 +120,15 @@ impl Libtomcrypt {
         let library = file::first_of(FILES).map_err(|error| format!("libtomcrypt can't be opened ({error}); {how}"))?;
         let functions =
             Functions::of(&library).map_err(|name| format!("libtomcrypt has no {name}: it is too old; {how}"))?;
-        let mut number = 0;
-        // SAFETY: the name ends in a zero byte, the number is written where there is one.
-        let told = unsafe { (functions.crypt_get_constant)(c"SCRYPT".as_ptr(), &raw mut number) };
-        // `SCRYPT` is the version as text, `CRYPT` as a number: 0x0118 is 1.18.
-        if told != OK || number == 0 {
-            // SAFETY: as above.
-            unsafe { (functions.crypt_get_constant)(c"CRYPT".as_ptr(), &raw mut number) };
-        }
-        let version = if number > 0xff { format!("{:x}.{:x}", number >> 8, number & 0xff) } else { "1.x".to_owned() };
-        Ok(Self { functions, version, library })
+        let aead = aead::Functions::of(&library)
+            .map_err(|name| format!("libtomcrypt has no {name}, so none of its ciphers with associated data is taken"));
+        // SAFETY: `crypt_build_settings` of `tomcrypt_misc.h` is a pointer to a text that lives as long as the library.
+        let settings = unsafe {
+            library.get::<*const *const c_char>("crypt_build_settings").ok().and_then(|symbol| text(**symbol))
+        };
+        let version =
+            settings.as_deref().and_then(version_in).unwrap_or("of a version that it does not tell").to_owned();
+        Ok(Self { functions, aead, version, library })
     }
 
     /// Bytes of a state.
@@ -138,15 +164,24 @@ impl Libtomcrypt {
         if number < 0 { Err("libtomcrypt's register_cipher failed".to_owned()) } else { Ok(number) }
     }
 
+    fn aead(&'static self, spec: &Spec) -> Result<AeadSuite, String> {
+        let functions = self.aead.as_ref().map_err(Clone::clone)?;
+        let found = Aead::of(spec, functions, self.cipher(AES)?);
+        let (aead, state) = found.ok_or_else(|| format!("libtomcrypt has no {spec}"))?;
+        Ok(AeadSuite { spec: *spec, aead, state_B: self.size(state)? })
+    }
+
     fn calls(&self, spec: &Spec) -> Result<Calls, String> {
         let family = spec.card.family;
         let descriptor = match family {
-            "aes" | "aes-gcm" => "aes_desc",
+            "aes" => AES,
             "des" => "des_desc",
             "3des" | "3des2" => "des3_desc",
             "rc2" if spec.effective_bits == spec.key_bits => "rc2_desc",
+            "rc2" => return Err("libtomcrypt's RC2 has as many effective bits as its key".to_owned()),
             "rc5" => "rc5_desc",
             "rc6" if spec.rounds == Some(20) => "rc6_desc",
+            "rc6" => return Err("libtomcrypt's RC6 has 20 rounds only".to_owned()),
             "blowfish" => "blowfish_desc",
             "cast" => "cast5_desc",
             "camellia" => "camellia_desc",
@@ -161,9 +196,6 @@ impl Libtomcrypt {
         };
         let cipher = self.cipher(descriptor)?;
         let rounds = if family == "rc5" { spec.rounds.map_or(0, c_int::from) } else { 0 };
-        if spec.card.mode == Mode::Aead {
-            return Ok(Calls::Gcm { cipher, state_B: self.size("gcm_state")? });
-        }
         let (name, state) = match spec.card.mode {
             Mode::Ecb => ("ecb", "symmetric_ECB"),
             Mode::Cbc => ("cbc", "symmetric_CBC"),
@@ -218,10 +250,6 @@ enum Calls {
     ChaCha {
         state_B: usize,
     },
-    Gcm {
-        cipher: c_int,
-        state_B: usize,
-    },
 }
 
 /// A cipher of the library, ready to take keys.
@@ -232,8 +260,13 @@ struct TomcryptSuite {
     calls: Calls,
 }
 
-/// Memory is aligned for whatever is in a state.
-type Aligned = u128;
+/// Memory of a state, aligned for whatever is in it.
+type Room = Box<[MaybeUninit<u128>]>;
+
+#[inline]
+fn room(state_B: usize) -> Room {
+    Box::<[u128]>::new_uninit_slice(state_B.div_ceil(size_of::<u128>()))
+}
 
 impl Suite for TomcryptSuite {
     type Cipher = Moded<Keyed>;
@@ -245,12 +278,8 @@ impl Suite for TomcryptSuite {
         }
         let failed = Error::Library { function: "start" };
         let key_B = c_int::try_from(key.len()).map_err(|_| failed)?;
-        let (Calls::Mode { state_B, .. }
-        | Calls::Rc4 { state_B }
-        | Calls::ChaCha { state_B }
-        | Calls::Gcm { state_B, .. }) = self.calls;
-        let state = Box::<[Aligned]>::new_uninit_slice(state_B.div_ceil(size_of::<Aligned>()));
-        let mut keyed = Keyed { functions: self.functions, calls: self.calls, state, is_ready: false };
+        let (Calls::Mode { state_B, .. } | Calls::Rc4 { state_B } | Calls::ChaCha { state_B }) = self.calls;
+        let mut keyed = Keyed { functions: self.functions, calls: self.calls, state: room(state_B), is_ready: false };
         let pointer = keyed.state.as_mut_ptr().cast();
         // Replaced by that of the first message; no block is longer.
         let iv = [0; 16];
@@ -264,7 +293,6 @@ impl Suite for TomcryptSuite {
                 },
                 Calls::Rc4 { .. } => (self.functions.rc4_stream_setup)(pointer, key.as_ptr(), key.len() as c_ulong),
                 Calls::ChaCha { .. } => (self.functions.chacha_setup)(pointer, key.as_ptr(), key.len() as c_ulong, 20),
-                Calls::Gcm { cipher, .. } => (self.functions.gcm_init)(pointer, cipher, key.as_ptr(), key_B),
             }
         };
         if done != OK {
@@ -279,7 +307,7 @@ impl Suite for TomcryptSuite {
 struct Keyed {
     functions: &'static Functions,
     calls: Calls,
-    state: Box<[std::mem::MaybeUninit<Aligned>]>,
+    state: Room,
     is_ready: bool,
 }
 
@@ -324,57 +352,9 @@ impl Handle for Keyed {
                 Calls::Mode { runs, .. } => runs[usize::from(decrypts)](from, to, length_B, state),
                 Calls::Rc4 { .. } => (self.functions.rc4_stream_crypt)(state, from, length_B, to),
                 Calls::ChaCha { .. } => (self.functions.chacha_crypt)(state, from, length_B, to),
-                Calls::Gcm { .. } => return Err(Error::NoSuchOperation),
             }
         };
         check(done, if decrypts { "decrypt" } else { "encrypt" })
-    }
-
-    #[inline]
-    fn seal(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], out: &mut [u8]) -> Result<(), Error> {
-        self.authenticated(false, iv, data, input, output, out)
-    }
-
-    #[inline]
-    fn open(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], given: &[u8]) -> Result<(), Error> {
-        let mut right = [0; 16];
-        let right = right.get_mut(..given.len()).ok_or(Error::Forged)?;
-        self.authenticated(true, iv, data, input, output, right)?;
-        // As a program must: in a time that tells nothing.
-        let differs = right.iter().zip(given).fold(0, |differs, (one, other)| differs | (one ^ other));
-        if std::hint::black_box(differs) == 0 { Ok(()) } else { Err(Error::Forged) }
-    }
-}
-
-impl Keyed {
-    #[inline]
-    fn authenticated(
-        &mut self,
-        decrypts: bool,
-        iv: &[u8],
-        data: &[u8],
-        input: &[u8],
-        output: &mut [u8],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        let Calls::Gcm { .. } = self.calls else { return Err(Error::NoSuchOperation) };
-        let (functions, state) = (self.functions, self.state.as_mut_ptr().cast());
-        let mut out_B = out.len() as c_ulong;
-        let length_B = input.len() as c_ulong;
-        // `gcm_process` names plaintext and ciphertext, whichever is read; `1` is GCM_DECRYPT.
-        let (text, sealed) = if decrypts {
-            (output.as_mut_ptr(), input.as_ptr().cast_mut())
-        } else {
-            (input.as_ptr().cast_mut(), output.as_mut_ptr())
-        };
-        // SAFETY: the state has its key; all are as long as said; what is read is not written.
-        unsafe {
-            check((functions.gcm_reset)(state), "gcm_reset")?;
-            check((functions.gcm_add_iv)(state, iv.as_ptr(), iv.len() as c_ulong), "gcm_add_iv")?;
-            check((functions.gcm_add_aad)(state, data.as_ptr(), data.len() as c_ulong), "gcm_add_aad")?;
-            check((functions.gcm_process)(state, text, length_B, sealed, c_int::from(decrypts)), "gcm_process")?;
-            check((functions.gcm_done)(state, out.as_mut_ptr(), &raw mut out_B), "gcm_done")
-        }
     }
 }
 
@@ -405,8 +385,18 @@ mod tests {
             "xtea-cbc",
             "chacha20",
             "aes128-gcm",
+            "aes128-ccm",
+            "aes256-ccm8",
+            "aes256-eax",
+            "aes128-ocb3",
         ];
         agreement::proves_all(&Tomcrypt, &ids);
+    }
+
+    #[test]
+    fn the_version_is_the_second_word_of_the_settings() {
+        assert_eq!(version_in("LibTomCrypt 1.18.2 (www.libtom.net)\nLibTomCrypt is public"), Some("1.18.2"));
+        assert_eq!(version_in("LibTomMath 1.2"), None);
     }
 
     #[test]

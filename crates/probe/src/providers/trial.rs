@@ -34,6 +34,19 @@ fn watch(library: &str, command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// What the library writes to standard error in a child of this program where the environment has `variable`.
+///
+/// * Returns `None` in that child itself, and where it fails.
+pub fn said(library: &str, variable: &str) -> Option<String> {
+    // The program of a unit test is another one, whose arguments are names of tests.
+    if cfg!(test) || env::var_os(variable).is_some() {
+        return None;
+    }
+    let mut child = Command::new(env::current_exe().ok()?);
+    let output = child.args(["open-library", library]).env(variable, "1").stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 fn end(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
