@@ -37,7 +37,7 @@ def spread_labels(values: list[float], bounds: Bounds, height_px: int, label_px:
     """
     low, high = (math.log(end) for end in bounds)
     wanted = [height_px * (high - math.log(value)) / (high - low) for value in values]
-    order = sorted(range(len(values)), key=wanted.__getitem__)
+    order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
     places: list[list[int]] = []
     for label in order:
         places.append([label])
