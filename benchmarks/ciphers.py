@@ -187,9 +187,9 @@ def botan_speed(row: Row, size_B: int) -> Contender:
     return Contender("botan speed", measure)
 
 
-def cryptopp_bench() -> Contender:
+def cryptopp_bench(all_rows: Sequence[Row]) -> Contender:
     """Crypto++'s benchmark of all its ciphers with a shared key: messages of 2 KiB, beside ours of 16 KiB."""
-    rows = {row.cryptopp: row for row in ROWS if row.cryptopp}
+    rows = {row.cryptopp: row for row in all_rows if row.cryptopp}
 
     def measure(machine: Machine, figures: Figures) -> None:
         for line in _said(["cryptest", "b2", str(CRYPTOPP_S), "1.0"]).splitlines():
@@ -201,20 +201,20 @@ def cryptopp_bench() -> Contender:
     return Contender("cryptest", measure)
 
 
-def contenders(providers: dict[str, list[str]]) -> Iterator[Contender]:
+def contenders(rows: Sequence[Row], providers: dict[str, list[str]]) -> Iterator[Contender]:
     """All that take turns in a round."""
-    cells = [(row, name, size_B) for row in ROWS for name in providers.get(row.cipher, []) for size_B in SIZES_B]
+    cells = [(row, name, size_B) for row in rows for name in providers.get(row.cipher, []) for size_B in SIZES_B]
     random.shuffle(cells)
     for first in range(0, len(cells), CELLS_A_PROCESS):
         yield engine(cells[first : first + CELLS_A_PROCESS])
-    for row in ROWS:
+    for row in rows:
         for size_B in SIZES_B:
             if row.openssl and shutil.which("openssl"):
                 yield openssl_speed(row, size_B)
             if row.botan and shutil.which("botan"):
                 yield botan_speed(row, size_B)
     if shutil.which("cryptest"):
-        yield cryptopp_bench()
+        yield cryptopp_bench(rows)
 
 
 def best(figures: Figures, row: Row, size_B: int, ours: bool) -> tuple[float, str] | None:
@@ -244,7 +244,7 @@ def without_fixed_cost(figures: Figures) -> Figures:
     return slopes
 
 
-def show(messages: Figures, machine: Machine) -> None:
+def show(rows: Sequence[Row], messages: Figures, machine: Machine) -> None:
     """Prints the rows, then the aims."""
     figures = without_fixed_cost(messages)
     for size_B in SIZES_B:
@@ -253,7 +253,7 @@ def show(messages: Figures, machine: Machine) -> None:
         print(
             f"{'':30}{'best here':>10}  {'of':16}{'peer tool':>10}  {'of':14}{'ratio':>7}{'Crypto++':>10}{'ratio':>7}"
         )
-        for row in ROWS:
+        for row in rows:
             here, peer = best(figures, row, size_B, ours=True), best(figures, row, size_B, ours=False)
             if here is None:
                 print(f"{row!s:30}{'none':>10}")
@@ -284,7 +284,6 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="ciphers whose id contains it")
     asked = parser.parse_args()
     rows = [row for row in ROWS if asked.only in row.cipher]
-    globals()["ROWS"] = tuple(rows)
     wanted = {row.cipher for row in rows} | {"aes128-cbc", "chacha20"}
     catalogue = probes.ask(probes.find(), "catalogue", "--format", "json", "--cipher", *wanted)
     providers: dict[str, list[str]] = {}
@@ -296,14 +295,14 @@ def main() -> int:
         plan_of([(Row("aes128-cbc"), "rustcrypto", 64)]), machine
     )  # the clock, before anybody needs it
     for number in range(asked.rounds):
-        turns = list(contenders(providers))
+        turns = list(contenders(rows, providers))
         random.shuffle(turns)
         for turn, contender in enumerate(turns):
             if sys.stderr.isatty():
                 print(f"\rround {number + 1} of {asked.rounds}: {turn} of {len(turns)}  ", end="", file=sys.stderr)
             contender.measure(machine, figures)
     print(f"{machine.model}, {machine.hertz / 1e9:.2f} GHz, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
-    show(figures, machine)
+    show(rows, figures, machine)
     direct.show(catalogue, machine)
     return 0
 

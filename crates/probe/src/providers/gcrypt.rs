@@ -43,6 +43,7 @@ const SET_CCM_LENGTHS: c_int = 69;
 const SET_DECRYPTION_TAG: c_int = 80;
 /// Of 1.10 and newer; an older one refuses the command and weak keys.
 const SET_ALLOW_WEAK_KEY: c_int = 79;
+const CTR: c_int = 6;
 const CCM: c_int = 8;
 const OCB: c_int = 11;
 const EAX: c_int = 14;
@@ -214,7 +215,9 @@ impl Suite for GcryptSuite {
         let done = unsafe { (self.functions.gcry_cipher_open)(&raw mut pointer, self.algorithm, self.mode, 0) };
         check(done, "gcry_cipher_open")?;
         let pointer = NonNull::new(pointer).ok_or(Error::Library { function: "gcry_cipher_open" })?;
-        let mut keyed = Keyed { functions: self.functions, mode: self.mode, pointer };
+        let Functions { gcry_cipher_setctr, gcry_cipher_setiv, .. } = *self.functions;
+        let set_iv = if self.mode == CTR { gcry_cipher_setctr } else { gcry_cipher_setiv };
+        let mut keyed = Keyed { functions: self.functions, mode: self.mode, set_iv, pointer };
         if self.spec.card.family.contains("des") {
             // DES's weak keys are among its published vectors; without this they are refused.
             let _ = keyed.control(SET_ALLOW_WEAK_KEY, ptr::null_mut(), 1);
@@ -243,10 +246,14 @@ fn check(error: c_uint, function: &'static str) -> Result<(), Error> {
     if error == 0 { Ok(()) } else { Err(Error::Library { function }) }
 }
 
+/// `gcry_cipher_setiv` and `gcry_cipher_setctr`.
+type SetIv = unsafe extern "C" fn(*mut Opaque, *const c_uchar, usize) -> c_uint;
+
 /// A handle with its key.
 struct Keyed {
     functions: &'static Functions,
     mode: c_int,
+    set_iv: SetIv,
     pointer: NonNull<Opaque>,
 }
 
@@ -295,14 +302,8 @@ impl Keyed {
 impl Handle for Keyed {
     #[inline]
     fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
-        const CTR: c_int = 6;
-        let (set, named) = if self.mode == CTR {
-            (self.functions.gcry_cipher_setctr, "gcry_cipher_setctr")
-        } else {
-            (self.functions.gcry_cipher_setiv, "gcry_cipher_setiv")
-        };
         // SAFETY: the handle is live and the IV as long as said.
-        check(unsafe { set(self.pointer.as_ptr(), iv.as_ptr(), iv.len()) }, named)
+        check(unsafe { (self.set_iv)(self.pointer.as_ptr(), iv.as_ptr(), iv.len()) }, "gcry_cipher_setiv or _setctr")
     }
 
     #[inline]

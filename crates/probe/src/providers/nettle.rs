@@ -383,15 +383,16 @@ impl Keyed {
     #[inline]
     fn context(&mut self, decrypts: bool) -> *mut c_void {
         let at = self.slot(decrypts);
-        let keying = match &self.calls {
-            Calls::Blocks { keyings, .. } => keyings[at],
-            Calls::Stream { keying, .. } | Calls::Aead { keying, .. } => *keying,
-        };
-        let key = &self.key[..self.key_B];
-        let room_B = self.room_B;
-        // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes; the room is that
-        // of its family.
-        let context = self.contexts[at].get_or_insert_with(|| unsafe { keyed(keying, key, room_B) });
+        let Self { calls, key, key_B, room_B, contexts, .. } = self;
+        let context = contexts[at].get_or_insert_with(|| {
+            let keying = match calls {
+                Calls::Blocks { keyings, .. } => keyings[at],
+                Calls::Stream { keying, .. } | Calls::Aead { keying, .. } => *keying,
+            };
+            // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes; the room is
+            // that of its family.
+            unsafe { keyed(keying, &key[..*key_B], *room_B) }
+        });
         context.as_mut_ptr().cast()
     }
 }
@@ -405,7 +406,10 @@ impl Handle for Keyed {
             unsafe { nonce(context, iv.as_ptr()) };
             return Ok(());
         }
-        self.iv[..iv.len()].copy_from_slice(iv);
+        match <[u8; 16]>::try_from(iv) {
+            Ok(iv) => self.iv[..16].copy_from_slice(&iv),
+            Err(_) => self.iv[..iv.len()].copy_from_slice(iv),
+        }
         Ok(())
     }
 
