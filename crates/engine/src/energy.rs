@@ -1,32 +1,62 @@
 //! Energy of a block: the counter at its edges and nothing read inside.
 
-use crate::{Cell, Meter, MeterDescription, MeterError, Microjoules, Nanoseconds, Reading};
+use crate::{Meter, MeterDescription, MeterError, Nanojoules, Nanoseconds, Reading, SplitMix64};
 
 /// A block holds at least this many updates of the counter.
 const LEAST_UPDATES: u64 = 5;
+/// Reads in one update period while an edge is looked for.
+const READS_A_PERIOD: u64 = 20;
 
-/// One block of calls between two reads of an energy counter: gross, the idle power is not taken off.
+/// The moment at which the counter took a new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EnergyBlock {
-    /// Calls carried out.
-    pub calls: u64,
-    /// The read before.
-    pub start: Reading,
-    /// The read after.
-    pub end: Reading,
-    /// Energy between the two.
-    pub gross: Microjoules,
+pub struct Edge {
+    /// It had the value before at this time.
+    pub not_before: Nanoseconds,
+    /// It had this one at this time.
+    pub not_after: Nanoseconds,
+    /// The new value.
+    pub counter: Nanojoules,
+    /// How long the machine had been suspended.
+    pub suspended: Nanoseconds,
 }
 
-/// What the counter rose by between two reads, a single wrap unrolled.
+impl Edge {
+    /// The middle of the time in which it can have been.
+    #[must_use]
+    pub fn moment(&self) -> Nanoseconds {
+        self.not_before.midpoint(self.not_after)
+    }
+}
+
+/// One block of work between two edges of an energy counter: gross, the idle power is not taken off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnergyBlock {
+    /// Calls carried out from the read that showed the first edge to the one that showed the last.
+    pub calls: u64,
+    /// The time that these calls took, the reads at the edges included.
+    pub run: Nanoseconds,
+    /// The edge before.
+    pub start: Edge,
+    /// The edge after.
+    pub end: Edge,
+    /// Energy between the edges.
+    pub gross: Nanojoules,
+}
+
+/// What the counter rose by between two edges, a single wrap unrolled.
 ///
 /// # Errors
 /// A window shorter than five updates or longer than the counter's round trip, a counter that fell without a known
-/// range or stands above it. None of them is ever 0 J.
-pub fn counter_since(start: Reading, end: Reading, meter: MeterDescription) -> Result<Microjoules, MeterError> {
-    let window: Nanoseconds = end.before.saturating_sub(start.after);
+/// range or stands above it, a suspend. None of them is ever 0 J.
+pub fn counter_since(start: Edge, end: Edge, meter: MeterDescription) -> Result<Nanojoules, MeterError> {
+    let suspended = end.suspended.saturating_sub(start.suspended);
+    if suspended > 0 {
+        return Err(MeterError::Suspended { suspended });
+    }
+    let window: Nanoseconds = end.moment().saturating_sub(start.moment());
+    // Four of five: the counter's own period varies.
     let least = LEAST_UPDATES.saturating_mul(meter.update_period);
-    if window < least {
+    if window < least / 5 * 4 {
         return Err(MeterError::WindowTooShort { window, least });
     }
     if window >= meter.round_trip {
@@ -42,26 +72,72 @@ pub fn counter_since(start: Reading, end: Reading, meter: MeterDescription) -> R
     to.checked_sub(from).ok_or(MeterError::WentBackwards { from, to })
 }
 
-/// Runs a cell's first segment in batches of `calls` until `least` has passed, between two reads of the meter.
+/// What a block is made of: it works for about the time that it is given and says how many calls that were.
+pub trait Load {
+    /// Works for `time`; never less than one call.
+    fn work(&mut self, time: Nanoseconds) -> u64;
+}
+
+/// Works until an edge, for `least`, and on to the next edge: what runs between the edges is the load and nothing else,
+/// and it has run before the first one.
 ///
-/// * `now`: the time on the meter's own clock.
+/// The meter is read before `least` begins and after it has passed, some twenty times an update period, and not inside.
 ///
 /// # Errors
 /// Those of the meter and of [`counter_since`].
-pub fn energy_block<B: Cell, M: Meter>(
-    body: &mut B,
-    calls: u32,
+pub fn energy_block<L: Load + ?Sized, M: Meter + ?Sized>(
+    load: &mut L,
     least: Nanoseconds,
     meter: &mut M,
-    mut now: impl FnMut() -> Nanoseconds,
 ) -> Result<EnergyBlock, MeterError> {
-    let start = meter.read()?;
-    let mut carried_out = 0_u64;
-    while now().saturating_sub(start.after) < least {
-        body.run(0, calls);
-        carried_out += u64::from(calls);
+    let description = meter.description();
+    let (start, _) = edge(load, meter, &description)?;
+    let calls = load.work(least);
+    let (end, more) = edge(load, meter, &description)?;
+    let gross = counter_since(start, end, description)?;
+    Ok(EnergyBlock { calls: calls + more, run: end.not_after.saturating_sub(start.not_after), start, end, gross })
+}
+
+/// The next edge, and the calls until it was seen.
+fn edge<L: Load + ?Sized, M: Meter + ?Sized>(
+    load: &mut L,
+    meter: &mut M,
+    description: &MeterDescription,
+) -> Result<(Edge, u64), MeterError> {
+    let between = description.update_period / READS_A_PERIOD;
+    let (mut last, mut calls): (Reading, u64) = (meter.read()?, 0);
+    let first = last;
+    loop {
+        calls += load.work(between);
+        let now = meter.read()?;
+        if now.counter != last.counter {
+            let Reading { counter, after, suspended, .. } = now;
+            return Ok((Edge { not_before: last.before, not_after: after, counter, suspended }, calls));
+        }
+        let waited = now.after.saturating_sub(first.before);
+        if waited > description.patience {
+            return Err(MeterError::Stuck { counter: now.counter, waited });
+        }
+        last = now;
     }
-    let end = meter.read()?;
-    let gross = counter_since(start, end, meter.description())?;
-    Ok(EnergyBlock { calls: carried_out, start, end, gross })
+}
+
+/// One block of a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// What the cells are compared with.
+    Baseline,
+    /// The cell of this number.
+    Cell(u32),
+}
+
+/// The blocks of one superblock: the baseline, the cells in an order drawn anew, the baseline, the cells backwards, the
+/// baseline. Each kind has its middle at the same moment, so that a steady drift falls on all alike.
+pub fn superblock<'o>(order: &'o mut [u32], random: &mut SplitMix64) -> impl Iterator<Item = Step> + use<'o> {
+    random.shuffle(order);
+    let order: &[u32] = order;
+    let forth = order.iter().map(|cell| Step::Cell(*cell));
+    let back = order.iter().rev().map(|cell| Step::Cell(*cell));
+    let baseline = || core::iter::once(Step::Baseline);
+    baseline().chain(forth).chain(baseline()).chain(back).chain(baseline())
 }

@@ -19,7 +19,7 @@ mod shard;
 
 pub use batch::{Batch, Cause};
 pub use canary::{burst_ppm, clock_changed, core_cycles, core_shared};
-pub use energy::{EnergyBlock, counter_since, energy_block};
+pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, superblock};
 pub use ports::{Cell, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{Shard, Sink, Slot, calls_for, shard};
@@ -28,5 +28,5 @@ pub use shard::{Shard, Sink, Slot, calls_for, shard};
 pub type Nanoseconds = u64;
 /// Ticks of the clock behind the [`Clock`] port; their rate is the clock's own.
 pub type Ticks = u64;
-/// Whole microjoules.
-pub type Microjoules = u64;
+/// Whole nanojoules.
+pub type Nanojoules = u64;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Microjoules, Nanoseconds, Ticks};
+use crate::{Nanojoules, Nanoseconds, Ticks};
 
 /// What is timed: one combination of factors, ready to be called.
 pub trait Cell {
@@ -53,22 +53,26 @@ pub trait Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterDescription {
     /// The counter's value after which it starts from 0 again; `None` where it is unreadable.
-    pub range: Option<Microjoules>,
+    pub range: Option<Nanojoules>,
     /// The time between two updates of the counter.
     pub update_period: Nanoseconds,
     /// The shortest time in which the counter can pass its whole range.
     pub round_trip: Nanoseconds,
+    /// The longest time for which a counter that works may show one value.
+    pub patience: Nanoseconds,
 }
 
 /// One read of an energy counter, with the time before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The counter.
-    pub counter: Microjoules,
-    /// The time just before the read.
+    pub counter: Nanojoules,
+    /// The time just before the read, or when a value that is read later was taken.
     pub before: Nanoseconds,
     /// The time just after the read.
     pub after: Nanoseconds,
+    /// How long the machine has been suspended since it started.
+    pub suspended: Nanoseconds,
 }
 
 /// What tells the energy: a counter that only rises, and wraps.
@@ -79,7 +83,7 @@ pub trait Meter {
     /// Reads the counter.
     ///
     /// # Errors
-    /// [`MeterError::Unreadable`] where the system refuses; never a value of 0 in its place.
+    /// Why there is no value; never a value of 0 in its place.
     fn read(&mut self) -> Result<Reading, MeterError>;
 }
 
@@ -100,6 +104,13 @@ pub enum Follows {
 pub enum MeterError {
     /// The counter can't be read.
     Unreadable,
+    /// The counter shows one value for longer than one that works.
+    Stuck {
+        /// The counter.
+        counter: Nanojoules,
+        /// For how long.
+        waited: Nanoseconds,
+    },
     /// The window is so long that the counter may have wrapped more than once.
     WrapAmbiguous {
         /// Time between the two reads.
@@ -110,16 +121,16 @@ pub enum MeterError {
     /// The counter fell, and its range is unknown: a wrap can't be told from a reset.
     WentBackwards {
         /// The counter at the start.
-        from: Microjoules,
+        from: Nanojoules,
         /// The counter at the end.
-        to: Microjoules,
+        to: Nanojoules,
     },
     /// The counter is above the range that it states.
     BeyondRange {
         /// The counter.
-        counter: Microjoules,
+        counter: Nanojoules,
         /// The stated range.
-        range: Microjoules,
+        range: Nanojoules,
     },
     /// The window holds too few updates of the counter.
     WindowTooShort {
@@ -128,6 +139,23 @@ pub enum MeterError {
         /// The least that would do.
         least: Nanoseconds,
     },
+    /// The machine was suspended in the window: counters stand still, start anew, or count on.
+    Suspended {
+        /// For how long.
+        suspended: Nanoseconds,
+    },
+    /// The battery is not the machine's supply: its gauge tells what the charger does.
+    NotDischarging,
+    /// The meter says that it does not know.
+    NoValue {
+        /// What it shows instead.
+        shown: i64,
+    },
+    /// Samples did not arrive.
+    Lost {
+        /// How many, at least.
+        samples: u64,
+    },
 }
 
 impl MeterError {
@@ -135,9 +163,11 @@ impl MeterError {
     #[must_use]
     pub fn follows(&self) -> Follows {
         match self {
-            Self::Unreadable | Self::BeyondRange { .. } => Follows::EndRun,
+            Self::Unreadable | Self::BeyondRange { .. } | Self::NotDischarging | Self::Stuck { .. } => Follows::EndRun,
             Self::WrapAmbiguous { .. } | Self::WindowTooShort { .. } => Follows::SkipCell,
-            Self::WentBackwards { .. } => Follows::RepeatBatch,
+            Self::WentBackwards { .. } | Self::Suspended { .. } | Self::NoValue { .. } | Self::Lost { .. } => {
+                Follows::RepeatBatch
+            }
         }
     }
 }
@@ -146,18 +176,25 @@ impl fmt::Display for MeterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable => write!(f, "the energy counter can't be read"),
+            Self::Stuck { counter, waited } => {
+                write!(f, "the counter stood at {counter} nJ for {waited} ns: it does not count")
+            }
             Self::WrapAmbiguous { window, round_trip } => {
                 write!(f, "{window} ns between two reads, but the counter may wrap every {round_trip} ns")
             }
             Self::WentBackwards { from, to } => {
-                write!(f, "the counter fell from {from} to {to} uJ and its range is unknown")
+                write!(f, "the counter fell from {from} to {to} nJ and its range is unknown")
             }
             Self::BeyondRange { counter, range } => {
-                write!(f, "the counter stands at {counter} uJ, above its range of {range} uJ")
+                write!(f, "the counter stands at {counter} nJ, above its range of {range} nJ")
             }
             Self::WindowTooShort { window, least } => {
                 write!(f, "a window of {window} ns holds too few counter updates, {least} ns is the least")
             }
+            Self::Suspended { suspended } => write!(f, "the machine was suspended for {suspended} ns"),
+            Self::NotDischarging => write!(f, "the battery is not discharging: unplug the charger"),
+            Self::NoValue { shown } => write!(f, "the meter shows {shown}, which means that it does not know"),
+            Self::Lost { samples } => write!(f, "{samples} samples or more did not arrive"),
         }
     }
 }

@@ -31,6 +31,15 @@ impl SplitMix64 {
         let upper = (product >> 32) as u32;
         upper
     }
+
+    /// Puts `things`, fewer than 2^32, in an order drawn anew.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            #[allow(clippy::cast_possible_truncation)] // as promised
+            let other = self.below(last as u32 + 1) as usize;
+            things.swap(last, other);
+        }
+    }
 }
 
 /// One entry of a round's order.
@@ -91,11 +100,7 @@ impl<'a> Order<'a> {
 
     /// Shuffles the entries: each order is equally likely (Fisher and Yates).
     pub fn shuffle(&mut self, random: &mut SplitMix64) {
-        for last in (1..self.len).rev() {
-            #[allow(clippy::cast_possible_truncation)] // a schedule has far fewer than 2^32 entries
-            let other = random.below(last as u32 + 1) as usize;
-            self.entries.swap(last, other);
-        }
+        random.shuffle(&mut self.entries[..self.len]);
     }
 
     /// The entries in their order.

@@ -277,72 +277,144 @@ fn a_batch_is_as_long_as_asked_and_never_empty() {
 
 // Energy ---------------------------------------------------------------------------------------------------------------
 
-/// A counter fed by the world's time: 3 uJ each microsecond, wrapping after its range.
+/// A counter fed by the world's time: 3 uJ each microsecond, updated each millisecond, wrapping after its range.
 struct Counter {
     world: Shared,
     range: Option<u64>,
     offset: u64,
-    readable: bool,
+    fails: Option<MeterError>,
+    /// From this time on the counter stands still.
+    stops: u64,
 }
 
 impl Meter for Counter {
     fn description(&self) -> MeterDescription {
-        MeterDescription { range: self.range, update_period: 1_000_000, round_trip: 1_000_000_000 }
+        let (update_period, round_trip, patience) = (1_000_000, 1_000_000_000, 50_000_000);
+        MeterDescription { range: self.range, update_period, round_trip, patience }
     }
+
     fn read(&mut self) -> Result<Reading, MeterError> {
-        if !self.readable {
-            return Err(MeterError::Unreadable);
+        if let Some(error) = self.fails {
+            return Err(error);
         }
-        let now = self.world.borrow().now;
-        let energy = self.offset + now * 3 / 1000;
+        let mut world = self.world.borrow_mut();
+        let before = world.now;
+        world.now += 2_000;
+        let updated = before.min(self.stops) / 1_000_000 * 1_000_000;
+        let energy = self.offset + updated * 3;
         let counter = self.range.map_or(energy, |range| energy % range);
-        Ok(Reading { counter, before: now, after: now })
+        Ok(Reading { counter, before, after: world.now, suspended: world.switches })
     }
 }
 
-fn block(range: Option<u64>, offset: u64, least: u64, readable: bool) -> Result<EnergyBlock, MeterError> {
-    let world = world();
-    let mut bodies = loads(&world, &[(1000, 1)]);
-    let mut meter = Counter { world: Rc::clone(&world), range, offset, readable };
-    energy_block(&mut bodies[0], 100, least, &mut meter, || world.borrow().now)
+/// Calls of 1000 ns, as many as fill the time.
+struct Calls(Shared);
+
+impl wattlock_engine::Load for Calls {
+    fn work(&mut self, time: Nanoseconds) -> u64 {
+        let calls = (time / 1000).max(1);
+        let mut world = self.0.borrow_mut();
+        world.now += calls * 1000;
+        world.runs += calls;
+        calls
+    }
+}
+
+fn counter(world: &Shared) -> Counter {
+    Counter { world: Rc::clone(world), range: Some(1_000_000_000), offset: 0, fails: None, stops: u64::MAX }
+}
+
+fn block_of(meter: &mut Counter, least: u64) -> Result<EnergyBlock, MeterError> {
+    energy_block(&mut Calls(Rc::clone(&meter.world)), least, meter)
 }
 
 #[test]
-fn a_block_holds_the_energy_between_its_edges() {
-    let block = block(Some(1_000_000), 0, 10_000_000, true).unwrap();
-    assert_eq!((block.calls, block.gross), (10_000, 30_000));
+fn a_block_holds_the_energy_between_its_edges_and_the_calls_between_its_reads() {
+    let world = world();
+    let block = block_of(&mut counter(&world), 10_000_000).unwrap();
+    let window = block.end.moment() - block.start.moment();
+    assert!(window.abs_diff(block.gross / 3) < 60_000, "{window} ns hold {} nJ", block.gross);
+    assert_eq!(block.gross % 3_000_000, 0, "whole updates");
+    // All that is not reading is calls.
+    let reads = block.run - block.calls * 1000;
+    assert!(reads > 0 && reads < 100_000, "{reads} ns of reading");
+    assert!(world.borrow().runs > block.calls, "the load runs before the first edge");
 }
 
 #[test]
 fn a_counter_that_wrapped_once_is_unrolled() {
-    assert_eq!(block(Some(1_000_000), 990_000, 10_000_000, true).unwrap().gross, 30_000);
+    let mut meter = counter(&world());
+    meter.offset = 990_000_000;
+    let wrapped = block_of(&mut meter, 10_000_000).unwrap();
+    assert!(wrapped.end.counter < wrapped.start.counter);
+    assert_eq!(wrapped.gross, block_of(&mut counter(&self::world()), 10_000_000).unwrap().gross);
+}
+
+fn at(moment: u64, counter: u64) -> Edge {
+    Edge { not_before: moment, not_after: moment, counter, suspended: 0 }
 }
 
 #[test]
-fn a_counter_that_fell_without_a_known_range_is_an_error_and_never_zero() {
-    let (start, end) =
-        (Reading { counter: 500, before: 0, after: 0 }, Reading { counter: 400, before: 9_000_000, after: 9_000_000 });
-    let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX };
-    let error = counter_since(start, end, meter).unwrap_err();
+fn a_counter_that_wrapped_with_an_unreadable_range_is_an_error_and_never_zero() {
+    let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX, patience: 1 };
+    let error = counter_since(at(0, 500), at(9_000_000, 400), meter).unwrap_err();
     assert_eq!(error, MeterError::WentBackwards { from: 500, to: 400 });
     assert_eq!(error.follows(), Follows::RepeatBatch);
 }
 
 #[test]
+fn a_counter_above_its_range_is_refused() {
+    let meter = MeterDescription { range: Some(450), update_period: 1_000_000, round_trip: u64::MAX, patience: 1 };
+    let error = counter_since(at(0, 500), at(9_000_000, 400), meter).unwrap_err();
+    assert_eq!(error, MeterError::BeyondRange { counter: 500, range: 450 });
+}
+
+#[test]
 fn a_window_that_may_hold_two_wraps_is_refused() {
-    let error = block(Some(1_000_000), 0, 1_000_000_000, true).unwrap_err();
-    assert_eq!(error, MeterError::WrapAmbiguous { window: 1_000_000_000, round_trip: 1_000_000_000 });
+    let error = block_of(&mut counter(&world()), 1_000_000_000).unwrap_err();
+    assert!(matches!(error, MeterError::WrapAmbiguous { round_trip: 1_000_000_000, .. }), "{error}");
 }
 
 #[test]
 fn a_window_of_fewer_than_five_updates_is_refused() {
-    let error = block(Some(1_000_000), 0, 4_900_000, true).unwrap_err();
-    assert_eq!(error, MeterError::WindowTooShort { window: 4_900_000, least: 5_000_000 });
+    let error = block_of(&mut counter(&world()), 2_500_000).unwrap_err();
+    assert!(matches!(error, MeterError::WindowTooShort { least: 5_000_000, .. }), "{error}");
     assert_eq!(error.follows(), Follows::SkipCell);
 }
 
 #[test]
+fn a_counter_stuck_at_zero_is_an_error_and_never_zero_joules() {
+    let mut meter = counter(&world());
+    meter.stops = 0;
+    let error = block_of(&mut meter, 10_000_000).unwrap_err();
+    assert!(matches!(error, MeterError::Stuck { counter: 0, .. }), "{error}");
+    assert_eq!(error.follows(), Follows::EndRun);
+}
+
+#[test]
+fn a_suspend_inside_a_block_is_seen_by_the_clock_that_counts_it() {
+    let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX, patience: 1 };
+    let end = Edge { suspended: 7, ..at(9_000_000, 400) };
+    assert_eq!(counter_since(at(0, 100), end, meter), Err(MeterError::Suspended { suspended: 7 }));
+}
+
+#[test]
+fn a_superblock_is_a_palindrome_between_baselines() {
+    let mut order = [3, 4, 5, 6];
+    let steps: Vec<Step> = superblock(&mut order, &mut SplitMix64::new(1)).collect();
+    assert!(steps.iter().eq(steps.iter().rev()));
+    for place in [0, 5, 10] {
+        assert_eq!(steps[place], Step::Baseline);
+    }
+    let mut cells: Vec<Step> = steps[1..5].to_vec();
+    cells.sort_by_key(|step| if let Step::Cell(cell) = step { *cell } else { 0 });
+    assert_eq!(cells, [3, 4, 5, 6].map(Step::Cell));
+}
+
+#[test]
 fn an_unreadable_meter_ends_the_run() {
-    let error = block(None, 0, 10_000_000, false).unwrap_err();
+    let mut meter = counter(&world());
+    meter.fails = Some(MeterError::Unreadable);
+    let error = block_of(&mut meter, 10_000_000).unwrap_err();
     assert_eq!(error.follows(), Follows::EndRun);
 }
