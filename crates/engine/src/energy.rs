@@ -6,6 +6,8 @@ use crate::{Meter, MeterDescription, MeterError, Nanojoules, Nanoseconds, Readin
 const LEAST_UPDATES: u64 = 5;
 /// Reads in one update period while an edge is looked for.
 const READS_A_PERIOD: u64 = 20;
+/// The two clocks that tell a suspend are read one after the other.
+const LEAST_SUSPEND: Nanoseconds = 1_000_000;
 
 /// The moment at which the counter took a new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub struct EnergyBlock {
 /// range or stands above it, a suspend. None of them is ever 0 J.
 pub fn counter_since(start: Edge, end: Edge, meter: MeterDescription) -> Result<Nanojoules, MeterError> {
     let suspended = end.suspended.saturating_sub(start.suspended);
-    if suspended > 0 {
+    if suspended > LEAST_SUSPEND {
         return Err(MeterError::Suspended { suspended });
     }
     let window: Nanoseconds = end.moment().saturating_sub(start.moment());

@@ -394,8 +394,8 @@ fn a_counter_stuck_at_zero_is_an_error_and_never_zero_joules() {
 #[test]
 fn a_suspend_inside_a_block_is_seen_by_the_clock_that_counts_it() {
     let meter = MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX, patience: 1 };
-    let end = Edge { suspended: 7, ..at(9_000_000, 400) };
-    assert_eq!(counter_since(at(0, 100), end, meter), Err(MeterError::Suspended { suspended: 7 }));
+    let end = Edge { suspended: 7_000_000, ..at(9_000_000, 400) };
+    assert_eq!(counter_since(at(0, 100), end, meter), Err(MeterError::Suspended { suspended: 7_000_000 }));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod clock;
 mod establish;
 mod fingerprint;
 mod keys;
+mod meters;
 mod packets;
 mod providers;
 mod records;

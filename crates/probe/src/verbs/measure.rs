@@ -1,6 +1,8 @@
 //! `wattlock-probe measure`: one process's share of a run. Plan lines in, record lines out.
 #![forbid(unsafe_code)]
 
+mod energy;
+
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -14,6 +16,7 @@ use super::{Failure, providers};
 use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
 use crate::establish::{self, Scheme};
+use crate::meters;
 use crate::providers::{Implementation, Providers};
 use crate::records::{
     BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role,
@@ -53,8 +56,15 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
         })?;
     }
     let providers = providers(&plan.head.libraries)?;
+    let meter = plan
+        .head
+        .energy
+        .as_ref()
+        .map(meters::open)
+        .transpose()
+        .map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))?;
     let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
-    match measure(&plan, providers, &mut output) {
+    match measure(&plan, providers, meter, &mut output) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::FAILURE),
         Err(error) => Err(Failure::new(9, format!("standard output: {error}"))),
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -135,7 +145,12 @@ struct Bench {
     providers: Providers,
 }
 
-fn measure<W: Write>(plan: &ReadPlan, providers: Providers, output: &mut Output<W>) -> io::Result<()> {
+fn measure<W: Write>(
+    plan: &ReadPlan,
+    providers: Providers,
+    meter: Option<meters::Opened>,
+    output: &mut Output<W>,
+) -> io::Result<()> {
     let mut clock = clock::real();
     let mut bench = Bench {
         bodies: Vec::new(),
@@ -167,6 +182,7 @@ fn measure<W: Write>(plan: &ReadPlan, providers: Providers, output: &mut Output<
         timer_ticks: clock.timer_ticks(),
         cpu_timer_ns: clock.cpu_timer(),
         pinned_cpu: plan.head.cpu,
+        meter: meter.as_ref().map(|opened| opened.description.clone()),
         cells,
     })))?;
     for failure in failures {
@@ -175,6 +191,40 @@ fn measure<W: Write>(plan: &ReadPlan, providers: Providers, output: &mut Output<
     output.flush()?;
 
     let start = Instant::now();
+    let (batches, energy_blocks) = match plan.head.energy.as_ref().zip(meter) {
+        Some((energy_plan, mut opened)) => {
+            let mut work = energy::Weighing {
+                plan: energy_plan,
+                process: plan.head.process,
+                seed: plan.head.seed,
+                slots: &slots,
+                bodies: &mut bodies,
+                clock: &mut clock,
+            };
+            (0, energy::weigh(&mut work, &mut opened, output)?)
+        }
+        None => (time_batches(plan, &slots, &mut bodies, quiet_ppm, &mut clock, output)?, 0),
+    };
+    let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+
+    for slot in &slots {
+        let Some(Err(error)) = bodies.get_mut(slot.body).map(|body| body.check()) else { continue };
+        let failure = FailureRecord { process: plan.head.process, cell: slot.cell, error, follows: Follows::SkipCell };
+        output.push(&Record::Failure(failure))?;
+    }
+    output.push(&Record::End(End { process: plan.head.process, batches, energy_blocks, wall_ns }))?;
+    output.flush()
+}
+
+/// Measures batches of all cells, round by round; gives the lines written.
+fn time_batches<W: Write>(
+    plan: &ReadPlan,
+    slots: &[Slot],
+    bodies: &mut [Box<dyn Prepared>],
+    quiet_ppm: Option<u32>,
+    clock: &mut RealClock,
+    output: &mut Output<W>,
+) -> io::Result<u64> {
     let offsets: HashMap<u32, Vec<u64>> = slots
         .iter()
         .filter_map(|slot| {
@@ -194,27 +244,18 @@ fn measure<W: Write>(plan: &ReadPlan, providers: Providers, output: &mut Output<
     let warm_ticks = clock.ticks_of(WARM_NS);
     engine::shard(
         Shard {
-            bodies: &mut bodies,
-            slots: &slots,
+            bodies,
+            slots,
             order: &mut order,
             rounds: plan.head.rounds,
             seed: plan.head.seed,
             warm_ticks,
             quiet_ppm,
         },
-        &mut clock,
+        clock,
         &mut sink,
     )?;
-    let batches = sink.written;
-    let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-
-    for slot in &slots {
-        let Some(Err(error)) = bodies.get_mut(slot.body).map(|body| body.check()) else { continue };
-        let failure = FailureRecord { process: plan.head.process, cell: slot.cell, error, follows: Follows::SkipCell };
-        output.push(&Record::Failure(failure))?;
-    }
-    output.push(&Record::End(End { process: plan.head.process, batches, wall_ns }))?;
-    output.flush()
+    Ok(sink.written)
 }
 
 impl Bench {

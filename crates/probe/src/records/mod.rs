@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+mod energy;
+
+pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +50,9 @@ pub struct Plan {
     /// Libraries of the user's own, by whose names cells ask for them.
     #[serde(default)]
     pub libraries: Vec<LibraryFile>,
+    /// With it blocks of energy are measured in place of batches.
+    #[serde(default)]
+    pub energy: Option<EnergyPlan>,
 }
 
 /// A library of the user's own.
@@ -208,6 +215,8 @@ pub enum Record {
     Header(Box<Header>),
     /// One timed loop.
     Batch(BatchRecord),
+    /// Work between two edges of an energy counter.
+    EnergyBlock(Box<EnergyBlockRecord>),
     /// A cell that can't be measured.
     Failure(Failure),
     /// The process has measured all that it was asked for; the last line.
@@ -237,6 +246,8 @@ pub struct Header {
     pub cpu_timer_ns: Option<u64>,
     /// Processor pinned to; null where not pinned.
     pub pinned_cpu: Option<u32>,
+    /// The energy meter; null where time is measured.
+    pub meter: Option<MeterRecord>,
     /// The cells, resolved.
     pub cells: Vec<Cell>,
 }
@@ -350,8 +361,22 @@ pub struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Follows {
+    /// The block is measured again.
+    RepeatBlock,
     /// The cell is given up, the run goes on.
     SkipCell,
+    /// Nothing more can be measured.
+    EndRun,
+}
+
+impl From<wattlock_engine::Follows> for Follows {
+    fn from(follows: wattlock_engine::Follows) -> Self {
+        match follows {
+            wattlock_engine::Follows::RepeatBatch => Self::RepeatBlock,
+            wattlock_engine::Follows::SkipCell => Self::SkipCell,
+            wattlock_engine::Follows::EndRun => Self::EndRun,
+        }
+    }
 }
 
 /// The last line of a process.
@@ -361,6 +386,8 @@ pub struct End {
     pub process: u32,
     /// Batch lines written.
     pub batches: u64,
-    /// Time from the first batch to the last.
+    /// Lines of energy blocks written.
+    pub energy_blocks: u64,
+    /// Time from the first batch or block to the last.
     pub wall_ns: u64,
 }
