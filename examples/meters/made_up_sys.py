@@ -1,6 +1,6 @@
-"""A made-up `/sys` with an energy counter whose truth is known, for as long as a command runs.
+r"""A made-up `/sys` with an energy counter whose truth is known, for as long as a command runs.
 
-    python examples/meters/made_up_sys.py TREE -- \\
+    python examples/meters/made_up_sys.py TREE -- \
         wattlock run quick --meter powercap:package-0 --sys-root TREE
 
 The counter of `TREE/class/powercap/intel-rapl:0` rises by the idle power all the time and by the busy power for the CPU
