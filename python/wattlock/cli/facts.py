@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
-from wattlock.energy.model import value, without_card
+from wattlock.energy.model import measured, value, without_card
 from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, Sentinel
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def valued(result: Result, device: str | None, *, allow_assumed: bool) -> pl.DataFrame:
-    """The estimates with their energy columns: by the card asked for, else by the one that the run was asked for."""
+    """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card."""
+    if device is None and result.meter is not None and result.energies is not None:
+        scope, baseline = result.meter["scope"], result.meter["baseline"]
+        return measured(result.estimates, result.energies, scope=scope, baseline=baseline)
     asked = _asked(result, device)
     if asked is None:
         return without_card(result.estimates)

@@ -9,6 +9,7 @@ import signal
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,8 +23,17 @@ if TYPE_CHECKING:
 
     from wattlock.energy import cards
     from wattlock.run.session import Session
+    from wattlock.run.weighing import Choice
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
+
+
+class Baseline(StrEnum):
+    """What runs while no cell does."""
+
+    idle = "idle"
+    spin = "spin"
+    memcpy = "memcpy"
 
 
 def run(  # noqa: PLR0917 - Typer gives every option by its name
@@ -44,6 +54,20 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
+    meter: Annotated[
+        str | None,
+        typer.Option("--meter", metavar="NAME", help="Measure joules too, by this meter: powercap:package-0."),
+    ] = None,
+    baseline: Annotated[
+        Baseline,
+        typer.Option("--baseline", help="What is taken off the energy of a call: what the machine draws else."),
+    ] = Baseline.idle,
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
+    ] = None,
+    stream: Annotated[
+        Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -57,22 +81,27 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     """Carry out a study on this machine and write its report.
 
     --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
-    wattlock run quick --library mine=./libmine.so    wattlock run --resume last
+    wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
+    wattlock run --resume last
     """
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or device is not None or out is not None or dry_run:
-            hint = "leave out --only, --device, --out and --dry-run"
+        if only or device is not None or meter is not None or out is not None or dry_run:
+            hint = "leave out --only, --device, --meter, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, source, _libraries(library or []))
+        _resume(resume, source, _libraries(library or []), sys_root, stream)
         return
+    if meter is not None and device is not None:
+        hint = "name the card with `wattlock show --device` afterwards"
+        raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import probe as probes
     from wattlock.study import expand, load, missing, read_inputs
     from wattlock.study import only as choose
 
     card = _card(device, allow_assumed=allow_assumed)
     probe = probes.find()
+    weighed = _weighed(probe, meter, baseline, sys_root, stream)
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
     libraries = _libraries(library or [])
@@ -87,8 +116,23 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if dry_run:
         _print_plan(chosen, cells, inputs, probe, libraries)
         return
-    folder = _create(chosen, cells, inputs, probe=probe, card=card, out=out, libraries=libraries)
-    _measure(folder, chosen, inputs, probe, libraries)
+    choice = weighed[0] if weighed else None
+    folder = _create(chosen, cells, inputs, probe=probe, card=card, choice=choice, out=out, libraries=libraries)
+    _measure(folder, chosen, inputs, probe, libraries, weighed=weighed)
+
+
+def _weighed(
+    probe: Path, meter: str | None, baseline: str, sys_root: Path | None, stream: Path | None
+) -> tuple[Choice, dict[str, Any]] | None:
+    """The meter and what it is; asked before anything is measured, so that one that can't be read is no surprise."""
+    if meter is None:
+        if sys_root is not None or stream is not None:
+            raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
+        return None
+    from wattlock.run.weighing import Choice, describe
+
+    choice = Choice(meter, str(baseline), sys_root, stream)
+    return choice, describe(probe, choice)
 
 
 def _libraries(given: Sequence[str]) -> dict[str, Path]:
@@ -131,6 +175,7 @@ def _create(
     *,
     probe: Path,
     card: cards.Device | None,
+    choice: Choice | None,
     out: Path | None,
     libraries: Mapping[str, Path],
 ) -> RunFolder:
@@ -153,11 +198,14 @@ def _create(
         device=card.name if card else None,
     )
     lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in libraries.items()]
+    lines[0]["meter"] = {"name": choice.meter, "baseline": choice.baseline} if choice else None
     lines[0]["device_card"] = card.card.model_dump(mode="json") if card else None
     return RunFolder.create(out or ROOT / name, lines)
 
 
-def _resume(name: str, source: Path | None, libraries: Mapping[str, Path]) -> None:
+def _resume(
+    name: str, source: Path | None, libraries: Mapping[str, Path], sys_root: Path | None, stream: Path | None
+) -> None:
     from wattlock.run import probe as probes
     from wattlock.store import RunFolder, find
     from wattlock.study import Study, read_inputs
@@ -174,7 +222,9 @@ def _resume(name: str, source: Path | None, libraries: Mapping[str, Path]) -> No
         )
     _same_libraries(folder, first.get("libraries", []), libraries)
     inputs = _inputs_again(folder, read_inputs(source) if source else [])
-    _measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries)
+    meter = first.get("meter") or {"name": None, "baseline": "idle"}
+    weighed = _weighed(probe, meter["name"], meter["baseline"], sys_root, stream)
+    _measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries, weighed=weighed)
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
@@ -205,21 +255,40 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
 
 
 def _measure(
-    folder: RunFolder, study: Study, inputs: Sequence[InputFile], probe: Path, libraries: Mapping[str, Path]
+    folder: RunFolder,
+    study: Study,
+    inputs: Sequence[InputFile],
+    probe: Path,
+    libraries: Mapping[str, Path],
+    *,
+    weighed: tuple[Choice, dict[str, Any]] | None,
 ) -> None:
     """Measures to the end, seals the run and writes its report."""
     from wattlock.run.session import Session
+    from wattlock.run.weighing import Weighing
 
     cells = folder.cells()
     own = [cell for cell in cells if cell.role == "study"]
     watch = [cell for cell in cells if cell.role != "study"]
     typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
-    with folder, _files(study, own, inputs) as files, _bar() as tell:
+    with folder, _files(study, own, inputs) as files, _bar() as (tell, tell_weighing):
         seed = folder.plan()[0]["seed"]
         session = Session(folder, study, own, watch, files, probe, seed, tell, libraries=libraries)
         _heed_ctrl_c()
         try:
             session.measure()
+            if weighed:
+                Weighing(
+                    folder,
+                    [cell for cell in own if cell.cell not in session.failed],
+                    files,
+                    probe,
+                    seed,
+                    *weighed,
+                    cpu=session.processors[0] if session.processors else None,
+                    tell=tell_weighing,
+                    libraries=libraries,
+                ).measure()
         except KeyboardInterrupt:
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
@@ -274,7 +343,10 @@ def _bar() -> Iterator[Any]:
                 description=f"{progress.settled} of {progress.cells} cells settled",
             )
 
-        yield tell
+        def tell_weighing(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of, description=f"{done} of {of} processes weighed")
+
+        yield tell, tell_weighing
 
 
 def _say_what_came_out(folder: RunFolder, session: Session) -> None:
@@ -291,6 +363,9 @@ def _say_what_came_out(folder: RunFolder, session: Session) -> None:
     typer.echo(
         f"{estimates.height} cells in {result.wall_s:.0f} s over {session.process} processes: {counted}", err=True
     )
+    if result.energies is not None:
+        weighed = dict(result.energies.group_by("energy_state").len().iter_rows())
+        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(weighed.items()))}", err=True)
     for reason in result.reasons:
         typer.echo(f"warning: the run is invalid: {reason}", err=True)
     for warning in result.warnings:

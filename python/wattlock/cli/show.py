@@ -36,6 +36,8 @@ def show(
 
     Example: wattlock show last --format json
     """
+    import polars as pl
+
     from wattlock.cli.facts import valued
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
@@ -47,4 +49,14 @@ def show(
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
         typer.echo(f"warning: {line}", err=True)
-    print_table(estimates.select(short(SHORT, estimates)) if form is Format.table else estimates, form)
+    columns = SHORT
+    if "energy_state" in estimates.columns:
+        columns = [*SHORT[:-1], "energy_random_percent", "energy_state", "state"]
+        scopes = estimates["energy_scope"].drop_nulls().unique()
+        if len(scopes):
+            typer.echo(f"joules: net of {estimates['energy_baseline'].drop_nulls()[0]}; {scopes[0]}", err=True)
+        for row in estimates.filter(pl.col("energy_uJ").is_null()).iter_rows(named=True):
+            typer.echo(
+                f"no energy: {row['cipher']} {row['operation']} {row['payload_B']} B: {row['energy_reason']}", err=True
+            )
+    print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)

@@ -20,6 +20,17 @@ COLUMNS = {
     "energy_evidence": pl.String,
 }
 SIDES = ("", "_low", "_high")
+MEASURED = {
+    "energy_gross_uJ": pl.Float64,
+    "energy_random_percent": pl.Float64,
+    "power_net_W": pl.Float64,
+    "power_baseline_W": pl.Float64,
+    "energy_state": pl.String,
+    "energy_reason": pl.String,
+    "energy_scope": pl.String,
+    "energy_baseline": pl.String,
+}
+"""The columns that a meter adds."""
 # 32-bit and 64-bit programs of one processor.
 X86 = {"x86", "x86_64"}
 
@@ -70,6 +81,26 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
         _refuse_unknown_cycles(estimates, device)
         return _valued(estimates, device.card, ("cycles", "cycles_low", "cycles_high"), 1.0)
     return _valued(estimates, device.card, ("time_ns", "time_low_ns", "time_high_ns"), 1e-9)
+
+
+def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, baseline: str) -> pl.DataFrame:
+    """The estimates with the energies that a meter measured: the columns of `COLUMNS` and of `MEASURED`.
+
+    * `energies`: a row a cell of `analysis.weighing.estimates`: of one call, net of the baseline.
+    * `scope`: what the meter's domain includes; `baseline`: what was taken off.
+
+    A cell whose energy is inconclusive or failed has none: no card fills it in.
+    """
+    payload_B = pl.when(pl.col("payload_B") > 0).then(pl.col("payload_B"))
+    joined = estimates.join(energies.drop("energy_processes"), on="cell", how="left", maintain_order="left")
+    has_one = pl.col("energy_uJ").is_not_null()
+    return joined.with_columns(
+        *((pl.col(f"energy{side}_uJ") / payload_B).alias(f"energy{side}_uJ_per_byte") for side in SIDES),
+        energy_evidence=pl.when(has_one).then(pl.lit("measured")),
+        energy_state=pl.col("energy_state").fill_null("failed"),
+        energy_scope=pl.when(has_one).then(pl.lit(scope)),
+        energy_baseline=pl.when(has_one).then(pl.lit(baseline)),
+    ).select(*estimates.columns, *COLUMNS, *MEASURED)
 
 
 def refuse(device: Device, *, isa: str, allow_assumed: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import estimate, ranking, sentinels, within
+from wattlock.analysis import estimate, ranking, sentinels, weighing, within
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder
 
@@ -27,6 +27,7 @@ class Result:
     * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cells`: as measured;
       `summaries`: a row a cell and process; `across`: a row a cell; `estimates`: a row a study cell.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sittings together.
+    * `meter`: what the energies were measured with, and `energies`: a row a cell of `weighing.estimates`; null without.
     """
 
     plan: Mapping[str, Any]
@@ -42,6 +43,8 @@ class Result:
     causes: Mapping[str, int]
     wall_s: float
     is_sealed: bool
+    meter: Mapping[str, Any] | None = None
+    energies: pl.DataFrame | None = None
 
     @property
     def isa(self) -> str:
@@ -79,6 +82,10 @@ class Result:
             found.append("the probe was not pinned to a processor")
         if self.clock.cycles is None:
             found.append("the multiplier's latency of this core is not known: no cycles, only times and ratios")
+        if self.energies is not None:
+            lost = self.energies.filter(~pl.col("energy_state").is_in(["resolved", "unresolved"])).height
+            if lost:
+                found.append(f"{lost} of {self.energies.height} cells have no energy: `wattlock show` says why")
         return found
 
 
@@ -88,7 +95,9 @@ def read(folder: RunFolder) -> Result:
     Raises StoreError where no process of it is complete.
     """
     complete = folder.complete()
-    headers = [header for header in folder.headers() if header["process"] in complete]
+    whole = [header for header in folder.headers() if header["process"] in complete]
+    headers = [header for header in whole if not header.get("meter")]
+    weighed = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
     plan = folder.plan()
@@ -122,4 +131,21 @@ def read(folder: RunFolder) -> Result:
         causes=causes,
         wall_s=sum(sitting["wall_s"] for sitting in folder.records("session")),
         is_sealed=folder.is_sealed,
+        meter={**weighed[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if weighed else None,
+        energies=_energies(folder, weighed) if weighed else None,
     )
+
+
+def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    meter = headers[0]["meter"]
+    processes = {header["process"] for header in headers}
+    records = [one for one in folder.records("energy_block") if one["process"] in processes]
+    errors = {one["cell"]: one["error"] for one in records if one["error"] and one["cell"] is not None}
+    cells = (cell["cell"] for header in headers for cell in header["cells"])
+    errors = {**dict.fromkeys(cells, "no block was free of other programs"), **errors}
+    rows = weighing.by_process(weighing.blocks(records), meter["quantum_nJ"])
+    return weighing.estimates(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
+
+
+TARGET_PERCENT = 2.0
+"""A random half-width above this is an unresolved energy."""

@@ -139,7 +139,7 @@ class Session:
         self.process = recovery.next_process
         self.visits = {cell.cell: shards.first_visits(cell) for cell in self.cells}
         for header in self.folder.headers():
-            if header["process"] in recovery.complete:
+            if header["process"] in recovery.complete and not header.get("meter"):
                 self._take_in(header)
         self.failed = {failure["cell"] for failure in self.folder.failures()}
         if self.headers:

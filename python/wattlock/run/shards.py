@@ -101,7 +101,7 @@ def probe_plan(
     * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
     * `measured`: without it the cells are prepared and nothing is timed. `libraries`: the user's own, by name.
     """
-    rounds = max(VISITS, *(visits[cell.cell] for cell in shard)) if measured else 0
+    rounds = max([VISITS, *(visits[cell.cell] for cell in shard)]) if measured else 0
     head = {
         "kind": "plan",
         "schema": SCHEMA,

@@ -101,11 +101,11 @@ class RunFolder:
         return Recovery(cut_B, index.complete, seen - index.complete, max(seen, default=-1) + 1)
 
     def complete(self) -> frozenset[int]:
-        """The processes that ended with all their batches."""
+        """The processes that ended with all their batches or blocks of energy."""
         if not self.is_sealed:
             return self._followed().complete
         ended = self.scan().filter("complete").select(pl.col("process").unique()).collect(engine="streaming")
-        return frozenset(ended["process"])
+        return frozenset(ended["process"]) | self._sealed_index.weighed
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""
@@ -171,11 +171,11 @@ class RunFolder:
         return self._index
 
     def _others(self) -> list[Other]:
-        return self._sealed_others if self.is_sealed else self._followed().others
+        return (self._sealed_index if self.is_sealed else self._followed()).others
 
     @cached_property
-    def _sealed_others(self) -> list[Other]:
-        return seal.sealed_others(self.path)
+    def _sealed_index(self) -> Index:
+        return seal.sealed_index(self.path)
 
     def _refuse_sealed(self) -> None:
         if self.is_sealed:

@@ -27,15 +27,16 @@ class Index:
     """The records of a run but for its batches, and where those are.
 
     * `others`: every record that is no batch, in its order.
-    * `batches`: how many batches each process has.
+    * `batches`: how many batches each process has; `blocks`: how many blocks of energy.
     """
 
     folder: Path
     spans: list[Span] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
     batches: Counter[int] = field(default_factory=Counter)
+    blocks: Counter[int] = field(default_factory=Counter)
     _began: set[int] = field(default_factory=set)
-    _ended: dict[int, int | None] = field(default_factory=dict)
+    _ended: dict[int, tuple[int | None, int]] = field(default_factory=dict)
     _end_B: int = 0
     _lines: int = 0
 
@@ -62,7 +63,7 @@ class Index:
     def note(self, other: Other) -> None:
         """Takes in a record that is no batch."""
         self.others.append(other)
-        if other.kind not in ("header", "end"):
+        if other.kind not in ("header", "end", "energy_block"):
             return
         record = other.parsed()
         process = record.get("process")
@@ -71,14 +72,25 @@ class Index:
         if other.kind == "header":
             check_version(str(self.folder), record.get("schema"))
             self._began.add(process)
+        elif other.kind == "energy_block":
+            self.blocks[process] += 1
         else:
-            self._ended[process] = record.get("batches")
+            self._ended[process] = record.get("batches"), record.get("energy_blocks", 0)
 
     @property
     def complete(self) -> frozenset[int]:
-        """Processes with a header, an end, and as many batches as the end says."""
-        ended = (p for p, said in self._ended.items() if said is None or said == self.batches[p])
+        """Processes with a header, an end, and as many batches and blocks as the end says."""
+        ended = (
+            process
+            for process, (batches, blocks) in self._ended.items()
+            if batches in {None, self.batches[process]} and blocks == self.blocks[process]
+        )
         return frozenset(self._began.intersection(ended))
+
+    @property
+    def weighed(self) -> frozenset[int]:
+        """Those of them that measured energy."""
+        return frozenset(process for process, (_, blocks) in self._ended.items() if blocks) & self.complete
 
     @property
     def seen(self) -> frozenset[int]:

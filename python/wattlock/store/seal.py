@@ -16,7 +16,7 @@ from wattlock.store import plan
 from wattlock.store.disk import PART, named, settle, sync, write_whole
 from wattlock.store.index import Index
 from wattlock.store.journal import Journal
-from wattlock.store.records import Other, slice_columns
+from wattlock.store.records import slice_columns
 
 RECORDS = "records.jsonl"
 BATCHES = "batches.parquet"
@@ -99,12 +99,11 @@ def check_batches(folder: Path) -> None:
         raise StoreError(f"run {folder}: {BATCHES} can't be read: {error}", hint=hint) from error
 
 
-def sealed_others(folder: Path) -> list[Other]:
+def sealed_index(folder: Path) -> Index:
     """The records of a sealed run that are no batches."""
     index = Index(folder)
-    headers = Journal(folder / HEADERS)
-    index.follow(headers)
-    return index.others
+    index.follow(Journal(folder / HEADERS))
+    return index
 
 
 def _check_rows(folder: Path, part: Path, index: Index) -> None:

@@ -88,7 +88,10 @@ pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
     let root = root(plan.sys_root.as_deref());
     let (kind, domain) = plan.meter.split_once(':').unwrap_or((&plan.meter, ""));
     if plan.stream.is_some() {
-        return Err(Missing { why: format!("{kind} reads files, not a stream"), hint: "leave the stream out".to_owned() });
+        return Err(Missing {
+            why: format!("{kind} reads files, not a stream"),
+            hint: "leave the stream out".to_owned(),
+        });
     }
     let mut opened = match kind {
         powercap::KIND | powercap::MMIO => powercap::open(&root, kind, domain, SystemTime),

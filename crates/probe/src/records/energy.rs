@@ -102,9 +102,9 @@ pub struct EnergyBlockRecord {
     pub start: Option<EdgeRecord>,
     /// The edge at which it ends.
     pub end: Option<EdgeRecord>,
-    /// Energy between the edges, the baseline not taken off; null where the block failed, never 0 in its place.
+    /// Energy between the edges, the baseline not taken off; null where the meter failed, never 0 in its place.
     pub gross_nJ: Option<u64>,
-    /// Why there is no value.
+    /// Why the block does not count.
     pub error: Option<String>,
     /// What follows from that.
     pub follows: Option<Follows>,

@@ -4,20 +4,20 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use wattlock_engine::{
-    self as engine, Clock as _, Load, MeterError, Nanoseconds, Slot, SplitMix64, Step, energy_block,
-};
+use wattlock_engine::{self as engine, Clock as _, Load, Nanoseconds, Slot, SplitMix64, Step, energy_block};
 
 use super::Output;
 use crate::bind::Prepared;
 use crate::clock::RealClock;
 use crate::meters::Opened;
-use crate::records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Record};
+use crate::records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Follows, Record};
 
 /// Tries of one block, the first included.
 const TRIES: u32 = 3;
 /// A pause of the idle baseline between two looks for an edge, at least.
 const LEAST_PAUSE: Duration = Duration::from_micros(20);
+/// A thread that had less of its processor, percent, shared the block with other programs: their joules are in it.
+const LEAST_CPU_PERCENT: u64 = 90;
 /// What a baseline of memcpy copies.
 const COPY_B: usize = 64 * 1024;
 
@@ -46,11 +46,11 @@ pub(super) fn weigh<W: Write>(work: &mut Weighing<'_>, opened: &mut Opened, outp
                 output.push(&Record::EnergyBlock(Box::new(record)))?;
                 written += 1;
                 match follows {
-                    Some(crate::records::Follows::EndRun) => {
+                    Some(Follows::EndRun) => {
                         output.flush()?;
                         return Ok(written);
                     }
-                    Some(crate::records::Follows::RepeatBlock) => {}
+                    Some(Follows::RepeatBlock) => {}
                     _ => break,
                 }
             }
@@ -88,7 +88,17 @@ impl Weighing<'_> {
         let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let cpu_ns = self.clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
         let canary_after_ticks = self.clock.canary();
-        let error: Option<MeterError> = block.err();
+        let (error, follows) = match (&block, cpu_ns) {
+            (Err(error), _) => (Some(error.to_string()), Some(error.follows().into())),
+            (Ok(_), Some(cpu_ns)) if role == BlockRole::Cell && cpu_ns * 100 < wall_ns * LEAST_CPU_PERCENT => {
+                let percent = cpu_ns * 100 / wall_ns.max(1);
+                (
+                    Some(format!("other programs took part: {percent} % of the processor was left")),
+                    Some(Follows::RepeatBlock),
+                )
+            }
+            _ => (None, None),
+        };
         let block = block.ok();
         EnergyBlockRecord {
             process: self.process,
@@ -102,8 +112,8 @@ impl Weighing<'_> {
             start: block.map(|block| block.start.into()),
             end: block.map(|block| block.end.into()),
             gross_nJ: block.map(|block| block.gross),
-            error: error.map(|error| error.to_string()),
-            follows: error.map(|error| error.follows().into()),
+            error,
+            follows,
             wall_ns,
             cpu_ns,
             canary_before_ticks,

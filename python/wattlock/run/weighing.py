@@ -1,0 +1,142 @@
+"""The second part of a run with a meter: fresh processes measure blocks of energy, a few cells each.
+
+How many there will be is settled before the first one: energies are looked at once, at the end, so that their intervals
+need no allowance for looks.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattlock.analysis import weighing
+from wattlock.errors import EvidenceError, ProbeError
+from wattlock.run import probe as probes
+from wattlock.run import shards
+from wattlock.store import RunFolder
+from wattlock.study import Cell
+
+PROCESSES = 8
+"""Processes that weigh a cell; two blocks in each, sixteen in all."""
+
+CELLS = 20
+"""Cells of one process: a superblock of them lasts two seconds, in which a drift is about steady."""
+
+LEAST_BLOCK_NS = 41_000_000
+EDGE_PERCENT = 1.0
+"""What the edges of one block may leave of its power, percent."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a run is weighed with.
+
+    * `meter`: a name of `wattlock-probe meters`; `baseline`: idle, spin or memcpy; `sys_root`, `stream`: where the
+      meter's files or bytes are, null for the machine's own.
+    """
+
+    meter: str
+    baseline: str = "idle"
+    sys_root: Path | None = None
+    stream: Path | None = None
+
+    def plan(self, block_ns: int, superblocks: int) -> dict[str, Any]:
+        """The plan's `energy`."""
+        places = {"sys_root": self.sys_root, "stream": self.stream}
+        return {
+            "meter": self.meter,
+            "baseline": self.baseline,
+            "block_ns": block_ns,
+            "superblocks": superblocks,
+            **{name: str(path) for name, path in places.items() if path is not None},
+        }
+
+
+def describe(probe: Path, choice: Choice) -> dict[str, Any]:
+    """What the meter is, by a process that opens it and measures nothing.
+
+    Raises ProbeError where it can't be read, with what would mend that.
+    """
+    written: list[bytes] = []
+    head = next(shards.probe_plan([], [], {}, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False))
+    head["energy"] = choice.plan(LEAST_BLOCK_NS, 0)
+    probes.measure(probe, [head], 0, written.append)
+    meter: dict[str, Any] = json.loads(b"".join(written).split(b"\n", 1)[0])["meter"]
+    return meter
+
+
+@dataclass
+class Weighing:
+    """One sitting of it. What earlier sittings measured is in the run's folder and is not measured again.
+
+    * `files`: by the label of the data; `tell`: receives the processes done and all of them; `libraries`: the user's
+      own, by name.
+    """
+
+    folder: RunFolder
+    cells: Sequence[Cell]
+    files: Mapping[str, Path]
+    probe: Path
+    seed: int
+    choice: Choice
+    meter: Mapping[str, Any]
+    cpu: int | None
+    tell: Callable[[int, int], None] = lambda _done, _all: None
+    libraries: Mapping[str, Path] = field(default_factory=dict)
+
+    def measure(self) -> None:
+        """Measures what is missing of `PROCESSES` processes for each cell.
+
+        Raises EvidenceError where the meter fails for good; what was measured is kept.
+        """
+        process = self.folder.recover().next_process
+        due = list(self._due())
+        for done, group in enumerate(due):
+            self.tell(done, len(due))
+            self._weigh(group, process)
+            process += 1
+        self.tell(len(due), len(due))
+
+    def _due(self) -> Iterator[list[Cell]]:
+        complete = self.folder.complete()
+        weighed = [one for one in self.folder.headers() if one.get("meter") and one["process"] in complete]
+        counts = Counter(cell["cell"] for header in weighed for cell in header["cells"])
+        failed = {failure["cell"] for failure in self.folder.failures()}
+        for turn in range(PROCESSES):
+            cells = [cell for cell in self.cells if counts[cell.cell] <= turn and cell.cell not in failed]
+            order = random.Random(f"{self.seed} weigh {turn}").sample(cells, len(cells))  # noqa: S311 - an order
+            yield from (order[first : first + CELLS] for first in range(0, len(order), CELLS))
+
+    def _weigh(self, group: Sequence[Cell], process: int) -> None:
+        visits = dict.fromkeys((cell.cell for cell in group), 1)
+        seed = random.Random(f"{self.seed} weigh process {process}").getrandbits(63)  # noqa: S311 - order and buffers
+        plan = shards.probe_plan(
+            group,
+            [],
+            visits,
+            self.files,
+            process=process,
+            seed=seed,
+            cpu=self.cpu,
+            quiet_ppm=None,
+            libraries=self.libraries,
+        )
+        block_ns = weighing.block_length_ns(self.meter["update_period_ns"], LEAST_BLOCK_NS, EDGE_PERCENT)
+        head = {**next(plan), "energy": self.choice.plan(block_ns, 1)}
+        ended: list[str] = []
+
+        def take(data: bytes) -> None:
+            self.folder.append(data)
+            ended.extend(json.loads(line)["error"] for line in data.splitlines() if b'"follows":"end_run"' in line)
+
+        probes.measure(self.probe, [head, *plan], process, take)
+        if ended:
+            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
+            raise EvidenceError(f"meter {self.choice.meter}: {ended[0]}", hint=hint)
+        if process not in self.folder.complete():
+            raise ProbeError(f"the probe ended process {process} without all of its records", hint=probes.GO_ON)
