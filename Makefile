@@ -13,7 +13,7 @@ FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench bench-ciphers setup dev clean help
+.PHONY: run test check advisories bench bench-battery bench-ciphers setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories
+
+bench-battery: setup ## print how long drawing battery lives takes
+	$(VENV)/bin/python benchmarks/battery.py
 
 bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
 	$(VENV)/bin/python benchmarks/ciphers.py

@@ -32,7 +32,8 @@ def number(
 
 
 def device(**numbers: Number) -> Device:
-    return Device("test", Card(title="t", isa="x86_64", note="n", narrowed_by="b", **numbers))
+    words = {"title": "t", "isa": "x86_64", "note": "n", "narrowed_by": "b"}
+    return Device("test", Card.model_validate({**words, **numbers}))
 
 
 def estimates(**changed: list[object]) -> pl.DataFrame:

@@ -165,6 +165,17 @@ def test_a_second_run_into_the_same_folder_is_refused_and_the_first_stays(copy: 
     assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
 
 
+def test_a_battery_is_told_in_files_of_a_run_and_its_fall_is_drawn(finished: Path, here: Path, tell: Tell) -> None:
+    words = ["battery", "cgr18650da", "--run", str(finished), "--file-B", "5000000", "--allow-assumed"]
+    (row,) = rows_of(tell, *words, "--figure", "fall.html")
+    assert row["payload_B"] == 5_000_000
+    assert row["operations_low"] < row["operations"] < row["operations_high"]
+    assert row["evidence"] == "assumed"
+    assert "vega" in (here / "fall.html").read_text()
+    assert tell(*words[:-1])[0] == 8, "the battery's laws need consent of their own"
+    assert tell(*words, "--encrypt-share", "0.5")[2][0].startswith("error: no cipher of the run")
+
+
 def test_another_card_values_the_same_run_again(finished: Path, tell: Tell) -> None:
     rows = rows_of(tell, "show", str(finished))
     own = rows_of(tell, "show", str(finished), "--device", "x86-server-assumed", "--allow-assumed")

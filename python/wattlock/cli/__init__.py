@@ -22,7 +22,9 @@ VERBS = {
     "report": "Draw the report of a run again.",
     "compare": "Compare two runs, or two providers of one.",
     "ciphers": "List the ciphers that can be weighed, and how each stands.",
-    "devices": "List the device cards that turn cycles into joules.",
+    "battery": "Say how many operations, hours or days a battery carries.",
+    "calibrate": "Fit a device card's power to a published run.",
+    "devices": "List the cards of devices, radios and batteries.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,4 +13,8 @@ Device = Annotated[
 ]
 AllowAssumed = Annotated[
     bool, typer.Option("--allow-assumed", help="Allow cards with numbers that nobody could verify.")
+]
+Cards = Annotated[
+    Path | None,
+    typer.Option("--cards", metavar="DIR", help="A folder of your own cards; WATTLOCK_CARDS names one for all verbs."),
 ]

@@ -1,47 +1,37 @@
 """Device cards: what a device draws while a program runs, each number with its source, read from TOML."""
 
 import json
-import math
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from wattlock.energy.number import Confidence, Number, Table, Text, require_units
+from wattlock.energy.shelf import Shelf
 from wattlock.errors import InputError
-from wattlock.study.problems import Problem, suggestion, translated
 
-Confidence = Literal["primary", "secondary", "unverified", "assumed"]
-Unit = Literal["V", "mA", "uA/MHz", "W", "MHz", "uW/MHz/V^2"]
-Isa = Literal["x86", "x86_64", "aarch64", "armv5te", "thumbv6m", "thumbv7em"]
-Text = Annotated[str, Field(min_length=1)]
+__all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
 
-# One of each unit in SI base units: an ampere per hertz is a coulomb, a watt per hertz and square volt a farad.
-IN_SI = {"V": 1.0, "mA": 1e-3, "uA/MHz": 1e-12, "W": 1.0, "MHz": 1e6, "uW/MHz/V^2": 1e-12}
+Isa = Literal["x86", "x86_64", "aarch64", "armv4", "armv5te", "thumbv6m", "thumbv7em", "thumbv8m", "riscv32", "xtensa"]
 
 
-class Table(BaseModel):
-    """A table of a card: no unknown key, no value of a wrong type made to fit."""
+class Point(Table):
+    """A clock and the least voltage of the core's rail that carries it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    frequency_MHz: Annotated[float, Field(gt=0)]
+    voltage_V: Annotated[float, Field(gt=0)]
 
 
-class Number(Table):
-    """A number with its unit, its source and how far it may be off.
+class OperatingPoints(Table):
+    """The clocks that a processor can be set to, each with its voltage: what voltage scaling chooses from.
 
-    * `confidence`: primary (read in the source), secondary (the source quoted by another), unverified, assumed.
-    * `relative_uncertainty` r, on the logarithmic scale: with `distribution` normal the standard uncertainty of
-      ln(value) is ln(1 + r); with uniform the truth lies between value / (1 + r) and value * (1 + r), each logarithm
-      as likely as the next.
-    * `because`: where the uncertainty comes from, as a number's source seldom gives one.
-    * `conditions`: rail, clock, program and temperature for which the number holds, as far as the source says.
+    * `at`: rising in clock, the voltage never falling.
+    * `relative_uncertainty`, `distribution`, `because`: of the voltages, as in `Number`.
     """
 
-    value: Annotated[float, Field(gt=0)]
-    unit: Unit
+    at: Annotated[list[Point], Field(min_length=1)]
     source: Text
     confidence: Confidence
     relative_uncertainty: Annotated[float, Field(ge=0)]
@@ -49,16 +39,23 @@ class Number(Table):
     because: Text
     conditions: Text
 
-    @property
-    def in_SI(self) -> float:
-        """The value in SI base units."""
-        return self.value * IN_SI[self.unit]
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        for low, high in pairwise(self.at):
+            if high.frequency_MHz <= low.frequency_MHz or high.voltage_V < low.voltage_V:
+                raise ValueError(
+                    f"at {high.frequency_MHz:g} MHz comes behind {low.frequency_MHz:g} MHz; points must rise"
+                )
+        return self
 
-    @property
-    def log_sigma(self) -> float:
-        """Standard uncertainty of the value's natural logarithm (GUM, JCGM 100:2008, 4.3.7 for the uniform one)."""
-        width = math.log1p(self.relative_uncertainty)
-        return width / math.sqrt(3) if self.distribution == "uniform" else width
+    def voltage_at(self, frequency_MHz: float) -> Number | None:
+        """The voltage that carries a clock, that of the first point at or above it; None above the highest."""
+        point = next((one for one in self.at if one.frequency_MHz >= frequency_MHz), None)
+        return self.number(point) if point else None
+
+    def number(self, point: Point) -> Number:
+        """The voltage of a point, as a number with its source."""
+        return Number(value=point.voltage_V, unit="V", **self.model_dump(exclude={"at"}))
 
 
 class Factor(NamedTuple):
@@ -78,6 +75,8 @@ class Card(Table):
 
     * `isa`: the instruction set whose cycles or time it may value.
     * `narrowed_by`: what would narrow its interval.
+    * `idle_power`: what the device draws while no program runs; it enters no joules of a program.
+    * `operating_points`: clocks and voltages; they enter no joules of a program at the card's own clock.
     """
 
     title: Text
@@ -89,6 +88,8 @@ class Card(Table):
     current: Number | None = None
     dynamic_power_coefficient: Number | None = None
     frequency: Number | None = None
+    idle_power: Number | None = None
+    operating_points: OperatingPoints | None = None
 
     @model_validator(mode="after")
     def _one_way_to_power(self) -> Self:
@@ -100,10 +101,7 @@ class Card(Table):
                 f"has {' and '.join(given) or 'no power'}; it needs power, or voltage and current, or voltage and "
                 "dynamic_power_coefficient"
             )
-        for key, units in _UNITS.items():
-            number: Number | None = getattr(self, key)
-            if number and number.unit not in units:
-                raise ValueError(f"{key}.unit is {number.unit}, must be {' or '.join(units)}")
+        require_units(self, _UNITS)
         return self
 
     @property
@@ -133,7 +131,7 @@ class Card(Table):
 
     def doubted(self) -> list[str]:
         """The keys of the numbers in use that nobody could verify."""
-        return [key for key, number, _ in self.factors() if number.confidence in {"unverified", "assumed"}]
+        return [key for key, number, _ in self.factors() if number.doubted]
 
     @property
     def evidence(self) -> Literal["modelled", "assumed"]:
@@ -147,6 +145,7 @@ _UNITS = {
     "current": ["mA", "uA/MHz"],
     "dynamic_power_coefficient": ["uW/MHz/V^2"],
     "frequency": ["MHz"],
+    "idle_power": ["W", "mW"],
 }
 
 
@@ -157,25 +156,23 @@ class Device(NamedTuple):
     card: Card
 
 
-def names() -> list[str]:
-    """The cards that come with wattlock, by name."""
-    return sorted(entry.name.removesuffix(".toml") for entry in _shelf().iterdir() if entry.name.endswith(".toml"))
+DEVICES = Shelf("device", "devices", Card)
 
 
-def load(name_or_path: str | Path) -> Device:
-    """Read a card.
+def names(own: Path | None = None) -> list[str]:
+    """The device cards by name, those of the user's folder among them."""
+    return DEVICES.names(own)
 
-    * `name_or_path`: the name of a card that comes with wattlock, or the path of a TOML file.
+
+def load(name_or_path: str | Path, own: Path | None = None) -> Device:
+    """Read a device card.
+
+    * `name_or_path`: the name of a card, or the path of a TOML file.
+    * `own`: the user's folder of cards; without one that of the environment variable `WATTLOCK_CARDS`.
 
     Raises InputError where there is no such card, or naming the first thing that is wrong with it.
     """
-    name = str(name_or_path)
-    if not isinstance(name_or_path, Path) and name in names():
-        return Device(name, _parse(name, _shelf() / f"{name}.toml"))
-    path = Path(name_or_path)
-    if path.is_file():
-        return Device(path.stem, _parse(name, path))
-    raise InputError(f"there is no device card {name}", hint=suggestion(path.stem, names(), "the cards are"))
+    return Device(*DEVICES.load(name_or_path, own))
 
 
 def kept(name: str, card: Mapping[str, Any]) -> Device:
@@ -187,28 +184,3 @@ def kept(name: str, card: Mapping[str, Any]) -> Device:
         return Device(name, Card.model_validate_json(json.dumps(card)))
     except ValueError as error:
         raise InputError(f"the run's device card can't be read: {error}", hint="name one with --device") from error
-
-
-def _shelf() -> Traversable:
-    return files("wattlock") / "data" / "devices"
-
-
-def _parse(name: str, source: Traversable) -> Card:
-    try:
-        return Card.model_validate(tomllib.loads(source.read_bytes().decode()))
-    except OSError as error:
-        raise InputError(f"device card {name}: can't be read: {error.strerror}") from error
-    except ValidationError as error:
-        problem = _problem(error)
-        place = f"{problem.path}: " if problem.path else ""
-        raise InputError(f"device card {name}: {place}{problem.what}", hint=problem.hint) from error
-    except ValueError as error:
-        raise InputError(f"device card {name}: not TOML: {error}") from error
-
-
-def _problem(error: ValidationError) -> Problem:
-    # An unknown key is the cause where the key that was meant is missing too: it comes first.
-    first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
-    if first["type"] == "value_error":
-        return Problem("", first["msg"].removeprefix("Value error, "))
-    return translated(first, list((Number if len(first["loc"]) > 1 else Card).model_fields))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from wattlock.energy.cards import Card, Device
+from wattlock.energy.number import refuse_doubted
 from wattlock.errors import EvidenceError
 
 # Of a normal distribution, for 95 % of it.
@@ -106,8 +107,8 @@ def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, bas
 def refuse(device: Device, *, isa: str, allow_assumed: bool) -> None:
     """Raises EvidenceError where the card can't value a run of this instruction set, or only with consent not given."""
     _refuse_other_isa(device, isa)
-    if not allow_assumed:
-        _refuse_doubted(device)
+    numbers = {key: number for key, number, _ in device.card.factors()}
+    refuse_doubted(f"device card {device.name}", numbers, allow_assumed=allow_assumed)
 
 
 def _valued(estimates: pl.DataFrame, card: Card, columns: tuple[str, str, str], unit: float) -> pl.DataFrame:
@@ -137,16 +138,6 @@ def _refuse_other_isa(device: Device, isa: str) -> None:
         f"device card {device.name} values {unit} of {card_isa}, the run's are of {isa}",
         hint="a program takes other cycles on another instruction set; `wattlock devices` names the one of each card",
     )
-
-
-def _refuse_doubted(device: Device) -> None:
-    doubted = {key: number for key, number, _ in device.card.factors() if key in device.card.doubted()}
-    if doubted:
-        named = ", ".join(f"{key} {n.value:g} {n.unit} ({n.confidence})" for key, n in doubted.items())
-        raise EvidenceError(
-            f"device card {device.name} has numbers that nobody verified: {named}",
-            hint="--allow-assumed takes them, and the result says so",
-        )
 
 
 def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:

@@ -1,0 +1,174 @@
+"""How long a battery carries a load, as a distribution: what is uncertain is drawn from the laws of its card."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wattlock.energy import battery as models
+from wattlock.energy.battery import Array, HOUR_s, Tremblay
+from wattlock.energy.battery_cards import Battery, Law, Model
+from wattlock.energy.number import Number
+from wattlock.errors import InputError
+
+ROOM_C = 25.0
+# A battery in the cold still holds something: the law of temperature ends here.
+LEAST_SHARE = 0.05
+CURVE_POINTS = 200
+
+
+class Surroundings(NamedTuple):
+    """Where the battery lives: a normal distribution of its temperature."""
+
+    mean_C: float = 20.0
+    sigma_C: float = 5.0
+
+
+INDOORS = Surroundings()
+
+
+class Drawn(NamedTuple):
+    """One battery a draw: its numbers in SI units by key, and what is left of its capacity by ageing and cold."""
+
+    numbers: dict[str, Array]
+    capacity_share: Array
+    self_discharge_per_s: Array
+
+
+class Curve(NamedTuple):
+    """A discharge: seconds, and the charge left in percent of the full battery; the rest drops at the end."""
+
+    time_s: Array
+    level_percent: Array
+
+
+def drawn(
+    battery: Battery, model: Model, laws: list[Law], *, draws: int, seed: int, at: Surroundings = INDOORS
+) -> Drawn:
+    """Draw batteries of a card.
+
+    * `laws`: `ageing`: the share of capacity left is uniform between a new battery's and that at the end of its life;
+      `temperature`: normal by `at`, each kelvin below 25 °C takes its share; `self-discharge`: its rate by its number.
+
+    Each number is drawn by its own law, log-normal or log-uniform; the points of Tremblay's curve move together, the
+    voltages by the full voltage's factor, the charges by the capacity's.
+    """
+    random = np.random.default_rng(seed)
+    card = battery.card
+    numbers = {key: _draw(number, random, draws) for key, number in card.numbers(model, laws).items()}
+    if model == "tremblay":
+        _move_together(card.numbers(model, laws), numbers)
+    for key, low, high in (("available_share", 0.0, 0.999), ("peukert_exponent", 1.0, np.inf)):
+        if key in numbers:
+            numbers[key] = np.clip(numbers[key], low, high)
+    share = np.ones(draws)
+    if "ageing" in laws:
+        share *= random.uniform(np.minimum(numbers["aged_capacity"], 1.0), 1.0)
+    if "temperature" in laws:
+        cold_K = np.maximum(ROOM_C - random.normal(at.mean_C, at.sigma_C, draws), 0.0)
+        share *= np.clip(1.0 - numbers["capacity_per_kelvin"] * cold_K, LEAST_SHARE, 1.0)
+    self_discharge = numbers["self_discharge"] if "self-discharge" in laws else np.zeros(draws)
+    return Drawn(numbers, share, self_discharge)
+
+
+def seconds(battery: Battery, model: Model, batteries: Drawn, power_W: Array) -> Array:
+    """Seconds until each drawn battery is empty.
+
+    * `power_W`: constant loads, of a shape that ends in the number of draws, as (candidates, draws).
+
+    Raises InputError where a load is zero or charges the battery, or in the median draws more than its largest current.
+    """
+    refuse_load(battery, model, float(np.median(power_W, axis=-1).max()), float(power_W.min()))
+    numbers = batteries.numbers
+    capacity_C = numbers["capacity"] * batteries.capacity_share
+    if model == "tremblay":
+        alone = _curve(numbers, batteries.capacity_share).seconds(power_W, numbers["cut_off_voltage"])
+    else:
+        current_A = power_W / numbers["voltage"]
+        if model == "linear":
+            alone = models.linear_s(capacity_C, current_A)
+        elif model == "peukert":
+            alone = models.peukert_s(capacity_C, current_A, numbers["rated_current"], numbers["peukert_exponent"])
+        else:
+            alone = models.kibam_s(capacity_C, current_A, numbers["available_share"], numbers["exchange_rate"])
+    return models.with_self_discharge(alone, batteries.self_discharge_per_s)
+
+
+def refuse_load(battery: Battery, model: Model, largest_W: float, least_W: float) -> None:
+    """Raises InputError where a load can't empty the battery, or is more than it may give."""
+    if least_W < 0:
+        raise InputError(
+            f"the load is {least_W:g} W: the battery {battery.name} is not discharging",
+            hint="a life needs a load; leave out what charges the battery",
+        )
+    if least_W == 0:
+        raise InputError(
+            f"the load on battery {battery.name} is 0 W: it never empties", hint="give an operation or --idle-W"
+        )
+    card = battery.card
+    lowest_V = card.cut_off_voltage if model == "tremblay" and card.cut_off_voltage else card.voltage
+    current_A = largest_W / lowest_V.in_SI
+    if current_A > card.max_current.in_SI:
+        raise InputError(
+            f"the load draws {current_A:.3g} A at {lowest_V.in_SI:g} V, battery {battery.name} gives at most "
+            f"{card.max_current.in_SI:g} A",
+            hint="take a larger battery, or a lower --duty",
+        )
+
+
+def curve(battery: Battery, model: Model, batteries: Drawn, power_W: float) -> Curve:
+    """The discharge of the median battery under a constant load."""
+    refuse_load(battery, model, power_W, power_W)
+    median = Drawn(
+        {key: np.median(values, keepdims=True) for key, values in batteries.numbers.items()},
+        np.median(batteries.capacity_share, keepdims=True),
+        np.median(batteries.self_discharge_per_s, keepdims=True),
+    )
+    numbers = median.numbers
+    if model == "tremblay":
+        shape = _curve(numbers, median.capacity_share)
+        end_Ah = float(shape.until_Ah(power_W / numbers["cut_off_voltage"], numbers["cut_off_voltage"])[0])
+        drawn_Ah = np.linspace(0.0, end_Ah, CURVE_POINTS)
+        steps_V = (shape.under_power_V(drawn_Ah[:-1], power_W) + shape.under_power_V(drawn_Ah[1:], power_W)) / 2.0
+        alone = np.concatenate([[0.0], np.cumsum(steps_V * np.diff(drawn_Ah))]) * HOUR_s / power_W
+        level = 1.0 - drawn_Ah / shape.capacity_Ah
+    else:
+        without = median._replace(self_discharge_per_s=np.zeros(1))
+        end_s = float(seconds(battery, model, without, np.array([power_W]))[0])
+        alone = np.linspace(0.0, end_s, CURVE_POINTS)
+        full_s = numbers["capacity"] * median.capacity_share * numbers["voltage"] / power_W
+        # KiBaM leaves charge bound where it ends; by Peukert what doesn't come out is lost on the way.
+        level = 1.0 - alone / (full_s if model == "kibam" else end_s)
+    time_s = models.with_self_discharge(alone, median.self_discharge_per_s)
+    return Curve(np.append(time_s, time_s[-1]), np.append(100.0 * np.maximum(level, 0.0), 0.0))
+
+
+def _draw(number: Number, random: np.random.Generator, draws: int) -> Array:
+    width = np.log1p(number.relative_uncertainty)
+    off = random.uniform(-width, width, draws) if number.distribution == "uniform" else random.normal(0, width, draws)
+    return np.asarray(number.in_SI * np.exp(off))
+
+
+def _move_together(numbers: dict[str, Number], values: dict[str, Array]) -> None:
+    for leader, followers in {
+        "full_voltage": ("exponential_voltage", "nominal_voltage"),
+        "capacity": ("exponential_capacity", "nominal_capacity"),
+    }.items():
+        factor = values[leader] / numbers[leader].in_SI
+        for key in followers:
+            values[key] = numbers[key].in_SI * factor
+    for key in ("cut_off_voltage", "typical_current"):
+        values[key] = np.full_like(values[key], numbers[key].in_SI)
+
+
+def _curve(numbers: dict[str, Array], share: Array) -> Tremblay:
+    def ampere_hours(key: str) -> Array:
+        return numbers[key] * share / HOUR_s
+
+    return Tremblay.from_points(
+        capacity_Ah=ampere_hours("capacity"),
+        resistance_ohm=numbers["internal_resistance"],
+        typical_A=numbers["typical_current"],
+        full_V=numbers["full_voltage"],
+        exponential=(ampere_hours("exponential_capacity"), numbers["exponential_voltage"]),
+        nominal=(ampere_hours("nominal_capacity"), numbers["nominal_voltage"]),
+    )

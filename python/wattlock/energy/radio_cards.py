@@ -1,0 +1,107 @@
+"""Radio cards: what a radio draws by state, or spends by packet and byte, each number with its source."""
+
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from wattlock.energy.number import Number, Table, Text, require_units
+from wattlock.energy.shelf import Shelf
+
+Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
+POWER = ["W", "mW", "uW"]
+CURRENT = ["A", "mA", "uA"]
+STATES = ("rx", "idle", "sleep")
+LINEAR = {
+    "send_packet": ["uJ"],
+    "send_byte": ["uJ/B"],
+    "receive_packet": ["uJ"],
+    "receive_byte": ["uJ/B"],
+    "packet_time": ["us"],
+    "byte_time": ["us/B"],
+}
+
+
+class Sending(Number):
+    """The draw while sending, at a rate where the source names one."""
+
+    rate_Mb_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class RadioCard(Table):
+    """What one radio costs, by state or by the linear model, or by both.
+
+    * `tx`, `rx`, `idle`, `sleep`: powers, or currents at `voltage`. `idle` listens to an empty channel.
+    * `send_packet` + bytes * `send_byte`, and the same for receiving: joules of a packet by the linear model;
+      `packet_time` + bytes * `byte_time`: how long it is on the air, for radios that are not 802.11.
+    """
+
+    title: Text
+    technology: Technology
+    note: Text
+    narrowed_by: Text
+    voltage: Number | None = None
+    tx: list[Sending] = Field(default_factory=list)
+    rx: Number | None = None
+    idle: Number | None = None
+    sleep: Number | None = None
+    send_packet: Number | None = None
+    send_byte: Number | None = None
+    receive_packet: Number | None = None
+    receive_byte: Number | None = None
+    packet_time: Number | None = None
+    byte_time: Number | None = None
+
+    @model_validator(mode="after")
+    def _one_model_at_least(self) -> Self:
+        require_units(self, {"voltage": ["V"], **dict.fromkeys(STATES, POWER + CURRENT), **LINEAR})
+        for number in self.tx:
+            if number.unit not in POWER + CURRENT:
+                raise ValueError(f"tx.unit is {number.unit}, must be {' or '.join(POWER + CURRENT)}")
+        drawn = [*self.tx, *(number for key in STATES if (number := getattr(self, key)))]
+        if any(number.unit in CURRENT for number in drawn) and not self.voltage:
+            raise ValueError("has a current and no voltage; a power needs both")
+        if not self.has_states and not self.is_linear:
+            raise ValueError("needs tx and rx, or send_packet, send_byte, receive_packet and receive_byte")
+        return self
+
+    @property
+    def has_states(self) -> bool:
+        """Whether sending and receiving can be valued by their time."""
+        return bool(self.tx and self.rx)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether sending and receiving can be valued by packets and bytes."""
+        return all((self.send_packet, self.send_byte, self.receive_packet, self.receive_byte))
+
+    def sending(self, rate_Mb_s: float | None = None) -> Sending | None:
+        """The draw while sending at a rate: that of the nearest rate which the card names, else its first."""
+        if rate_Mb_s is None or not any(one.rate_Mb_s for one in self.tx):
+            return self.tx[0] if self.tx else None
+        named = [(abs(one.rate_Mb_s - rate_Mb_s), one) for one in self.tx if one.rate_Mb_s]
+        return min(named, key=lambda pair: pair[0])[1]
+
+    def power_W(self, number: Number) -> float:
+        """The power of a state of this card, in watts."""
+        return number.in_SI * (self.voltage.in_SI if number.unit in CURRENT and self.voltage else 1.0)
+
+    def numbers(self) -> dict[str, Number]:
+        """All numbers by key; those of `tx` with their place."""
+        single = {key: number for key in type(self).model_fields if isinstance(number := getattr(self, key), Number)}
+        return single | {f"tx[{place}]": number for place, number in enumerate(self.tx)}
+
+
+class Radio(NamedTuple):
+    """A card and the name by which it was asked for."""
+
+    name: str
+    card: RadioCard
+
+
+RADIOS = Shelf("radio", "radios", RadioCard)
+
+
+def load(name_or_path: str | Path, own: Path | None = None) -> Radio:
+    """Read a radio card, as `cards.load` reads a device card."""
+    return Radio(*RADIOS.load(name_or_path, own))

@@ -1,0 +1,68 @@
+"""The figure of a battery that empties: level over operations, one line a task."""
+
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+from wattlock.errors import InputError
+from wattlock.report.evidence import one_evidence
+from wattlock.report.look import LIGHT, page_config
+
+WIDTH_PX, HEIGHT_PX, SHARPNESS = 720, 420, 2.0
+
+
+def discharge(curves: pl.DataFrame) -> alt.LayerChart:
+    """Level in percent over operations, one line a task, with a point where the battery is empty.
+
+    * `curves`: `task`, `payload_B`, `operations`, `level_percent` and `evidence`, rising in operations.
+
+    Raises EvidenceMix where the lines rest on several kinds of evidence.
+    """
+    kind = one_evidence(curves, "evidence")
+    sizes = curves["payload_B"].drop_nulls().unique().to_list()
+    of = f" on {sizes[0]:,} B" if len(sizes) == 1 else ""
+    operations = alt.X("operations:Q", title=f"operations{of} ({kind})", scale=alt.Scale(zero=True))
+    axis = alt.Axis(title="charge left, %", titleY=-12)
+    level = alt.Y("level_percent:Q", axis=axis, scale=alt.Scale(domain=[0, 100]))
+    task = alt.Color("task:N", sort=None, legend=alt.Legend(title=None, offset=30))
+    lines = alt.Chart(curves).mark_line().encode(operations, level, task)
+    ends = curves.group_by("task", maintain_order=True).last()
+    points = alt.Chart(ends).mark_point(filled=True, size=60, opacity=1).encode(operations, level, task)
+    return alt.LayerChart(layer=[lines, points])
+
+
+def write_figure(chart: alt.LayerChart, path: Path) -> None:
+    """Write a chart as HTML, SVG or PNG by the ending of `path`.
+
+    Raises InputError where the ending is another one or the file can't be written.
+    """
+    drawn = chart.properties(width=WIDTH_PX, height=HEIGHT_PX).to_dict() | {"config": _config()}
+    try:
+        match path.suffix:
+            case ".svg":
+                path.write_text(vl_convert.vegalite_to_svg(drawn), encoding="utf-8")
+            case ".png":
+                path.write_bytes(vl_convert.vegalite_to_png(drawn, scale=SHARPNESS))
+            case ".html":
+                path.write_text(vl_convert.vegalite_to_html(drawn, bundle=True), encoding="utf-8")
+            case other:
+                raise InputError(f'--figure {path}: no format "{other}"', hint="end it in .html, .svg or .png")
+    except OSError as error:
+        raise InputError(f"--figure {path}: can't be written: {error.strerror}") from error
+
+
+def _config() -> dict[str, object]:
+    """The page's look with its colours resolved: a file of its own has no style sheet."""
+    return {key: _resolved(value) for key, value in page_config().items()} | {"background": LIGHT["paper"]}
+
+
+def _resolved(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _resolved(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_resolved(one) for one in value]
+    if isinstance(value, str) and value.startswith("var(--"):
+        return LIGHT[value.removeprefix("var(--").removesuffix(")")]
+    return value
