@@ -97,11 +97,11 @@ def probes_below(above: int) -> list[int]:
     return [pid for pid, (_, name) in parents.items() if name == "wattlock-probe" and is_below(pid)]
 
 
-def follow(tree: Tree, load: Load, command: subprocess.Popen[bytes]) -> int:
+def follow(tree: Tree, load: Load, command: subprocess.Popen[bytes], above: int) -> int:
     """Keeps the counter current until the command ends; gives its exit code."""
     draw = random.Random(1)  # noqa: S311 -- the counter's jitter
     while command.poll() is None:
-        tree.show(load.energy_J(command.pid))
+        tree.show(load.energy_J(above))
         time.sleep(UPDATE_S + draw.uniform(-JITTER_S, JITTER_S))
     return command.returncode
 
@@ -114,11 +114,12 @@ def main() -> int:
     parser.add_argument("--idle-W", type=float, default=3.0, metavar="W", help="drawn all the time (3)")
     parser.add_argument("--busy-W", type=float, default=8.0, metavar="W", help="drawn while a probe computes (8)")
     parser.add_argument("--start-uJ", type=int, default=RANGE_UJ - 20_000_000, metavar="N", help="first value shown")
+    parser.add_argument("--below", type=int, metavar="PID", help="follow the probes below this process, not COMMAND's")
     asked = parser.parse_args()
     tree = Tree(asked.tree, asked.start_uJ)
     load = Load(asked.idle_W, asked.busy_W)
     with subprocess.Popen(asked.command) as command:
-        return follow(tree, load, command)
+        return follow(tree, load, command, asked.below or command.pid)
 
 
 if __name__ == "__main__":

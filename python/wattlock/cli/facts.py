@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.model import measured, value, without_card
-from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, Sentinel
+from wattlock.report.facts import DeviceFacts, InputFacts, MeterFacts, RunFacts, Sentinel
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,8 +64,25 @@ def facts(result: Result, device: str | None) -> RunFacts:
         valid=not result.reasons,
         reasons=result.reasons,
         device=_device(asked(result, device)),
+        meter=_meter(result) if device is None else None,
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
+    )
+
+
+def _meter(result: Result) -> MeterFacts | None:
+    if result.meter is None or result.energies is None:
+        return None
+    meter, read_ns = result.meter, result.meter["read_ns"]
+    return MeterFacts(
+        meter["name"],
+        meter["scope"],
+        meter["baseline"],
+        100 * meter["gain_relative_uncertainty"],
+        meter["gain_source"],
+        None if read_ns is None else read_ns / 1e3,
+        meter["overlaps"],
+        result.energies["energy_uJ"].null_count(),
     )
 
 

@@ -11,7 +11,8 @@ from wattlock.report.evidence import DRAWN_STATES, PLAIN
 from wattlock.report.markup import table, text
 
 STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
-RESULTS = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_")
+RESULTS = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_", "power_")
+WORDS = ("time_evidence", "energy_state", "energy_reason")
 Row = dict[str, Any]
 
 
@@ -82,6 +83,15 @@ ENERGY = (
     Column("95 % interval", lambda row: words.interval(*_joules(row)), "energy_high_uJ_per_byte"),
     Column("Joules are", lambda row: row["energy_evidence"] or words.MISSING),
 )
+METERED = (
+    Column("Random ± %", lambda row: words.number(row["energy_random_percent"], 2), "energy_random_percent"),
+    Column("Gross µJ a call", lambda row: words.number(row["energy_gross_uJ"]), "energy_gross_uJ"),
+    Column("Net W", lambda row: words.number(row["power_net_W"]), "power_net_W"),
+    Column("Energy is", lambda row: row["energy_state"] or words.MISSING),
+    Column("Why", lambda row: row["energy_reason"] or "", kind="reason"),
+)
+"""What a meter adds."""
+
 AFTER = (
     Column("Implementation", _implementation),
     Column("Setting", _setting),
@@ -95,9 +105,10 @@ AFTER = (
 def cells_table(estimates: pl.DataFrame) -> str:
     """Every cell with its state and, where it is not resolved, the reason; numbers only where the cell has some."""
     has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
-    columns = (*BEFORE, *(ENERGY if has_energy else ()), *AFTER)
+    metered = METERED if "energy_state" in estimates.columns else ()
+    columns = (*BEFORE, *(ENERGY if has_energy else ()), *metered, *AFTER)
     lost = ~pl.col("state").is_in(DRAWN_STATES)
-    results = [name for name in estimates.columns if name.startswith(RESULTS) and name != "time_evidence"]
+    results = [name for name in estimates.columns if name.startswith(RESULTS) and name not in WORDS]
     blanked = estimates.with_columns(pl.when(lost).then(None).otherwise(pl.col(name)).alias(name) for name in results)
     rows = "".join(
         f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'

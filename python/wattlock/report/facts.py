@@ -30,6 +30,25 @@ class DeviceFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class MeterFacts:
+    """The meter that measured the energy: its name, what its domain includes, the baseline that was taken off.
+
+    `gain_percent` is the standard uncertainty of its gain and `gain_source` says whose figure that is; `read_us` is
+    what a read at the edge of a block costs; `overlaps` names meters that count some of the same joules; `without` says
+    how many cells have no energy.
+    """
+
+    name: str
+    scope: str
+    baseline: str
+    gain_percent: float
+    gain_source: str
+    read_us: float | None
+    overlaps: Sequence[str] = ()
+    without: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class InputFacts:
     """One measured file: its label in the frame, its octets, its SHA-256 in hexadecimal. Never its name."""
 
@@ -64,5 +83,6 @@ class RunFacts:
     valid: bool
     reasons: Sequence[str] = ()
     device: DeviceFacts | None = None
+    meter: MeterFacts | None = None
     inputs: Sequence[InputFacts] = ()
     warnings: Sequence[str] = ()

@@ -177,4 +177,10 @@ def _sizes_note(drawn: pl.DataFrame) -> str:
 
 
 def _energy_note(drawn: pl.DataFrame) -> str:
-    return f"These joules are {drawn['evidence'][0]}; the interval is what is not known of the device."
+    evidence = drawn["evidence"][0]
+    unknown = (
+        "what is not known of the meter’s gain, and chance"
+        if evidence == "measured"
+        else "what is not known of the device"
+    )
+    return f"These joules are {evidence}; the interval is {unknown}."

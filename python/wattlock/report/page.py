@@ -13,7 +13,7 @@ from wattlock.report import look, tables, words
 from wattlock.report.answer import answer, answered_group
 from wattlock.report.cells import cells_table
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
-from wattlock.report.facts import RunFacts
+from wattlock.report.facts import MeterFacts, RunFacts
 from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
@@ -177,7 +177,23 @@ def _plate(plate: Plate) -> str:
     )
 
 
+def _meter(meter: MeterFacts) -> list[str]:
+    read = (
+        "" if meter.read_us is None else f" One read takes {words.number(meter.read_us)} µs; none falls inside a block."
+    )
+    overlaps = f" {words.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
+    without = f" {meter.without:,} cells have none: the table of cells says why." if meter.without else ""
+    return [
+        f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
+        f"({meter.baseline}): what the machine draws else is taken off.{without}",
+        f"The interval holds the meter’s gain, ±{words.number(1.96 * meter.gain_percent, 2)} % ({meter.gain_source}). "
+        f"It is the same in all cells, so that it cancels in the ratio of two.{read}{overlaps}",
+    ]
+
+
 def _device(run: RunFacts) -> str:
+    if run.meter is not None:
+        return f'<div class="note">{paragraphs(_meter(run.meter))}</div>'
     if run.device is None:
         return ""
     narrower = [f"What would narrow the interval: {run.device.narrowed_by}."] if run.device.narrowed_by else []
@@ -188,7 +204,9 @@ def _device(run: RunFacts) -> str:
 
 def _energy_absent(run: RunFacts) -> str:
     """Why there are no joules, and the command that gives them."""
-    if run.device is None:
+    if run.meter is not None:
+        why = f"There are no joules: the meter {run.meter.name} told no cell’s energy from its baseline’s."
+    elif run.device is None:
         why = "There are no joules: no meter was read and no device card was named. A card values the cycles:"
     else:
         why = f"There are no joules: the card {run.device.name} was named, but no cell has a number that it can value."
@@ -238,6 +256,8 @@ def _method(run: RunFacts) -> str:
 
 def _repeat(run: RunFacts) -> Sequence[str]:
     device = "" if run.device is None else f" --device {run.device.name}"
+    if run.meter is not None:
+        device = f" --meter {run.meter.name} --baseline {run.meter.baseline}"
     allowed = " --allow-assumed" if run.device is not None and run.device.evidence == "assumed" else ""
     return [
         f"wattlock run {run.study}{device}{allowed}",
