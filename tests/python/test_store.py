@@ -159,7 +159,7 @@ def test_the_slices_in_which_a_run_is_read_do_not_change_it(
 
 def test_unknown_fields_and_kinds_are_kept_through_the_sealing(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    novel = {"kind": "energy_block", "meter": "rapl", "start": [1, 2]}
+    novel = {"kind": "tide", "meter": "rapl", "start": [1, 2]}
     run.append(line(header(0, colour="red")) + line(novel))
     run.append(line(batch(0, 0)) + line(batch(0, 1, phase={"a": [1, None]}, ampere=0.5)) + line(end(0, 2)))
     extras = [None, {"phase": {"a": [1, None]}, "ampere": 0.5}]
@@ -167,9 +167,22 @@ def test_unknown_fields_and_kinds_are_kept_through_the_sealing(tmp_path: Path) -
         found = run.scan().collect()["extra"].to_list()
         assert [one and json.loads(one) for one in found] == extras
         assert run.headers()[0]["colour"] == "red"
-        assert run.records("energy_block") == [novel]
+        assert run.records("tide") == [novel]
         run.seal()
     assert run.complete() == {0}
+
+
+def test_a_process_that_weighed_is_complete_with_all_its_blocks_before_and_after_the_sealing(tmp_path: Path) -> None:
+    run = new_run(tmp_path / "run")
+    block = {"kind": "energy_block", "gross_nJ": 7}
+    for process, said in enumerate([2, 3]):
+        run.append(line(header(process)))
+        run.append(line(block | {"process": process}) * 2)
+        run.append(line(end(process, 0) | {"energy_blocks": said}))
+    assert run.complete() == {0}
+    run.seal()
+    assert run.complete() == {0}
+    assert len(run.records("energy_block")) == 4
 
 
 def test_a_batch_whose_kind_does_not_come_first_is_a_batch(tmp_path: Path) -> None:
@@ -207,7 +220,7 @@ def test_an_unknown_schema_version_is_refused_in_plan_and_header(tmp_path: Path,
 
 
 def test_the_version_of_the_records_is_the_probes() -> None:
-    types = Path(__file__).parents[2] / "crates" / "probe" / "src" / "records.rs"
+    types = Path(__file__).parents[2] / "crates" / "probe" / "src" / "records" / "mod.rs"
     from wattlock.store.schema import KNOWN, SCHEMA
 
     assert f"pub const SCHEMA: u32 = {SCHEMA};" in types.read_text()
