@@ -2,29 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, show
+from wattlock.errors import EvidenceError, InputError
+
+if TYPE_CHECKING:
+    from wattlock.run.result import Result
+
+STUDY = "calibration"
 
 
-def calibrate(
+def calibrate(  # noqa: PLR0917 - Typer gives every option by its name
+    meter: Annotated[
+        str | None,
+        typer.Option(
+            "--meter", metavar="NAME", help="Run known loads under this meter and fit a card of this machine."
+        ),
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="RUN", help="Fit the card to a run that a meter weighed: its path, id or `last`."
+        ),
+    ] = None,
     published: Annotated[
-        str, typer.Option("--published", metavar="RUN", help="Fit the power to a published run, as toldinas.")
-    ],
+        str | None, typer.Option("--published", metavar="RUN", help="Fit the power to a published run, as toldinas.")
+    ] = None,
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Write the card; `--device FILE` takes it later.")
+    ] = None,
     allow_assumed: AllowAssumed = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Fit a device card's effective power to a published run, and name the figures that can't be right.
+    """Fit a device card: to this machine under a meter, or to a published run, naming its figures that can't be right.
 
-    Example: wattlock calibrate --published toldinas --allow-assumed
+    Examples: wattlock calibrate --meter powercap:package-0 --save this.toml
+    wattlock calibrate --published toldinas --allow-assumed
     """
-    print_published(published, form, allow_assumed=allow_assumed)
+    if sum(given is not None for given in (meter, run, published)) != 1:
+        raise InputError("name one of --meter, --run and --published", hint="`wattlock meters` lists the meters")
+    if published is not None:
+        if save is not None:
+            raise InputError("--save writes a card of this machine", hint="leave it out with --published")
+        _print_published(published, form, allow_assumed=allow_assumed)
+        return
+    if meter is not None:
+        from wattlock.cli import run as verb
+
+        verb.run(STUDY, meter=meter, sys_root=sys_root)
+    _print_fit(run or "last", save, form)
 
 
-def print_published(name: str, form: Format, *, allow_assumed: bool) -> None:
+def _print_fit(name: str, save: Path | None, form: Format) -> None:
+    """Print a row a load; the fit, and where its card went, go to standard error."""
+    import polars as pl
+
+    from wattlock.cli.facts import valued
+    from wattlock.energy import calibration
+    from wattlock.run.result import read
+    from wattlock.store import RunFolder, find
+
+    result = read(RunFolder.open(find(name)))
+    meter = result.meter
+    if meter is None:
+        raise EvidenceError(
+            f"run {name} was not weighed by a meter", hint="`wattlock run STUDY --meter NAME` does that"
+        )
+    _refuse_invalid(result)
+    estimates = valued(result, None, allow_assumed=False)
+    found = calibration.fit(estimates, gain=meter["gain_relative_uncertainty"], GHz=result.clock.GHz)
+    for line in calibration.said(found):
+        typer.echo(line, err=True)
+    show(pl.DataFrame(found.loads), form)
+    if save is not None:
+        machine = result.header["fingerprint"]["hardware"]["model_name"] or "unnamed processor"
+        card = calibration.card(found, isa=result.isa, machine=machine, run=result.plan["id"], meter=meter)
+        try:
+            save.write_text(calibration.as_toml(card), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{save}: can't be written: {error.strerror}", hint="name another file") from error
+        typer.echo(f"the card: {save}; `wattlock run STUDY --device {save}` takes it", err=True)
+
+
+def _refuse_invalid(result: Result) -> None:
+    if result.reasons:
+        raise EvidenceError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
+
+
+def _print_published(name: str, form: Format, *, allow_assumed: bool) -> None:
     """Print every figure of a published run beside what the fitted power makes of its time; the fit goes to stderr."""
     import polars as pl
 
