@@ -67,7 +67,7 @@ def test_three_loads_are_no_card() -> None:
 
 def test_loads_without_joules_say_why() -> None:
     nothing = loads([2.0] * 5, energy_uJ=None, energy_reason="it wrapped")
-    with pytest.raises(EvidenceError, match="0 loads .*it wrapped"):
+    with pytest.raises(EvidenceError, match=r"0 loads .*it wrapped"):
         calibration.fit(nothing, gain=0.05, GHz=4.0)
 
 

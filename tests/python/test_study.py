@@ -58,9 +58,9 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
     ("name", "message", "hint"),
     [
         ("first-lok", "study first-lok: there is no such study", 'did you mean "first-look"?'),
-        ("zzz", "study zzz: there is no such study", "the studies are: first-look, quick"),
+        ("zzz", "study zzz: there is no such study", "the studies are: calibration, first-look, quick"),
         ("first-look.toml", "study first-look.toml: there is no such study", 'did you mean "first-look"?'),
-        (".", "study .: is not a file", "the studies are: first-look, quick"),
+        (".", "study .: is not a file", "the studies are: calibration, first-look, quick"),
     ],
 )
 def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, hint: str) -> None:

@@ -23,7 +23,7 @@ VERBS = {
     "compare": "Compare two runs, or two providers of one.",
     "ciphers": "List the ciphers that can be weighed, and how each stands.",
     "battery": "Say how many operations, hours or days a battery carries.",
-    "calibrate": "Fit a device card's power to a published run.",
+    "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
