@@ -150,6 +150,7 @@ pub(crate) enum Algorithm {
     Blowfish,
     Cast,
     Idea,
+    IdeaWide,
     Rijndael,
     Tea,
     Xtea,

@@ -1,7 +1,7 @@
 //! IDEA (Lai and Massey 1991): blocks of 64 bits, keys of 128.
 #![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, RUSTCRYPTO, Sizes, Timing, five_modes};
 use crate::modes::primitive;
 
 const CODE: Code = Code {
@@ -12,13 +12,22 @@ const CODE: Code = Code {
     algorithm: Algorithm::Idea,
 };
 
+/// Many blocks at once.
+const WIDE: Code = Code {
+    provider: OURS,
+    crate_name: "wattlock-ciphers",
+    version: OUR_VERSION,
+    timing: Timing::Constant,
+    algorithm: Algorithm::IdeaWide,
+};
+
 const FAMILY: Card = Card {
     family: "idea",
     key_bits: Sizes::only(128),
     block_bits: 64,
     iv_bits: 64,
     source: "Lai and Massey, A Proposal for a New Block Encryption Standard, 1991; ISO/IEC 18033-3:2005",
-    codes: &[CODE],
+    codes: &[CODE, WIDE],
     vectors: include_str!("../../../python/wattlock/data/vectors/idea.txt"),
     ..BLANK
 };

@@ -7,7 +7,7 @@ use crate::aead::Aead;
 use crate::aes_soft::{Soft128, Soft192, Soft256};
 use crate::card::Algorithm;
 use crate::cipher::{BuiltIn, Keyed};
-#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6"))]
+#[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "tea"))]
 use crate::modes::Sliced;
 use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
 use crate::{Card, Code, Error, Mode, Sizes, Suite, cards};
@@ -109,7 +109,7 @@ impl Spec {
     /// Which of the code's ways this machine takes.
     ///
     /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael; `avx512`,
-    ///   `avx2` or `scalar` for our RC2, RC5 and RC6; `portable` for a crate that has one way only.
+    ///   `avx2` or `scalar` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `portable` for code that has one way only.
     pub fn backend(&self, code: &Code) -> &'static str {
         match code.algorithm {
             #[cfg(feature = "aes")]
@@ -123,8 +123,13 @@ impl Spec {
             Algorithm::AesSoft => "fixsliced",
             #[cfg(feature = "rijndael")]
             Algorithm::Rijndael => crate::kernels::rijndael::backend(),
-            #[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6"))]
-            Algorithm::Rc2Wide | Algorithm::Rc5Wide | Algorithm::Rc6Wide => crate::kernels::wide::backend(),
+            #[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "tea"))]
+            Algorithm::IdeaWide
+            | Algorithm::Rc2Wide
+            | Algorithm::Rc5Wide
+            | Algorithm::Rc6Wide
+            | Algorithm::Tea
+            | Algorithm::Xtea => crate::kernels::wide::backend(),
             _ => "portable",
         }
     }
@@ -193,10 +198,12 @@ impl Spec {
                 192 => self.visit_built_in::<crate::rijndael::Of192, V>(visitor),
                 _ => self.visit_built_in::<crate::rijndael::Of256, V>(visitor),
             },
+            #[cfg(feature = "idea")]
+            (Algorithm::IdeaWide, ..) => self.visit_built_in::<Sliced<crate::kernels::idea::Idea, 8>, V>(visitor),
             #[cfg(feature = "tea")]
-            (Algorithm::Tea, ..) => self.visit_mode::<crate::tea::Tea, V>(visitor),
+            (Algorithm::Tea, ..) => self.visit_built_in::<Sliced<crate::kernels::tea::Tea, 8>, V>(visitor),
             #[cfg(feature = "tea")]
-            (Algorithm::Xtea, ..) => self.visit_mode::<crate::tea::Xtea, V>(visitor),
+            (Algorithm::Xtea, ..) => self.visit_built_in::<Sliced<crate::kernels::tea::Xtea, 8>, V>(visitor),
             #[cfg(feature = "camellia")]
             (Algorithm::Camellia, ..) => self
                 .visit_by_key::<::camellia::Camellia128, ::camellia::Camellia192, ::camellia::Camellia256, V>(visitor),

@@ -1,6 +1,8 @@
 //! Ciphers of ours that use the instructions of a processor, chosen when they run.
 #![allow(unsafe_code, reason = "one of the three places: each block says why it is right")]
 
+#[cfg(feature = "idea")]
+pub(crate) mod idea;
 #[cfg(feature = "rc2")]
 pub(crate) mod rc2;
 #[cfg(feature = "rc5")]
@@ -9,5 +11,7 @@ pub(crate) mod rc5;
 pub(crate) mod rc6;
 #[cfg(feature = "rijndael")]
 pub(crate) mod rijndael;
-#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6"))]
+#[cfg(feature = "tea")]
+pub(crate) mod tea;
+#[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "tea"))]
 pub(crate) mod wide;

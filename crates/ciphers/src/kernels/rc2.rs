@@ -1,8 +1,8 @@
 //! RC2 (RFC 2268): keys of 1 to 128 bytes, 1 to 1024 effective bits.
 
-#[cfg(target_arch = "x86_64")]
-use super::wide::Vector;
 use super::wide::{Lanes, Table, Way, kernel};
+#[cfg(target_arch = "x86_64")]
+use super::wide::{Vector, transposed};
 
 /// A key schedule.
 pub(crate) struct Rc2 {
@@ -163,28 +163,6 @@ impl Lanes<8, 4> for Rc2 {
 fn chosen(words: &[u16; 4], at: usize) -> u16 {
     let before = words[(at + 3) % 4];
     (before & words[(at + 2) % 4]).wrapping_add(!before & words[(at + 1) % 4])
-}
-
-/// In each lane of 128 bits: of two blocks in each register, one word of each block in each register; and back.
-///
-/// # Safety
-/// As of [`Vector`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn transposed<V: Vector>([a, b, c, d]: [V; 4]) -> [V; 4] {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (ab, cd) = (a.low16(b), c.low16(d));
-        let (first_low, first_high) = (ab.low32(cd), ab.high32(cd));
-        let (ab, cd) = (a.high16(b), c.high16(d));
-        let (second_low, second_high) = (ab.low32(cd), ab.high32(cd));
-        [
-            first_low.low64(second_low),
-            first_low.high64(second_low),
-            first_high.low64(second_high),
-            first_high.high64(second_high),
-        ]
-    }
 }
 
 kernel!(Rc2, 8, [3, 2], 32, |spec, key| Self::by(Way::best(), usize::from(spec.effective_bits), key));

@@ -5,11 +5,18 @@
 #![forbid(unsafe_code)]
 
 mod feedback;
-#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael"))]
+#[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael", feature = "tea"))]
 mod sliced;
 
 pub(crate) use feedback::{Cfb, Ofb};
-#[cfg(any(feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael"))]
+#[cfg(any(
+    feature = "idea",
+    feature = "rc2",
+    feature = "rc5",
+    feature = "rc6",
+    feature = "rijndael",
+    feature = "tea"
+))]
 pub(crate) use sliced::{Feedback, Kernel, Sliced, count_on};
 
 use crate::cipher::{BuiltIn, Cipher};

@@ -13,7 +13,7 @@ mod vector;
 
 pub(super) use expand::expand;
 #[cfg(target_arch = "x86_64")]
-pub(super) use vector::Vector;
+pub(super) use vector::{Vector, transposed};
 
 use crate::modes::{Feedback, count_on};
 

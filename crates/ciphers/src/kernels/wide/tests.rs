@@ -11,8 +11,8 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
 use super::Way;
-use crate::kernels::{rc2::Rc2, rc5::Rc5, rc6::Rc6};
-use crate::modes::{Feedback, Kernel};
+use crate::kernels::{idea::Idea, rc2::Rc2, rc5::Rc5, rc6::Rc6, tea::Tea, tea::Xtea};
+use crate::modes::{Feedback, Kernel, block_cipher};
 
 extern crate std;
 use std::vec::Vec;
@@ -138,6 +138,61 @@ where
     here().try_for_each(|way| is(&Rc6::by(way, rounds, key).unwrap(), &other, way, texts))
 }
 
+/// TEA or, if `EXTENDED`, XTEA, as its paper writes it: a step at a time, from the words of the key.
+struct Defined<const EXTENDED: bool>([u32; 4]);
+
+impl<const EXTENDED: bool> Defined<EXTENDED> {
+    fn of(key: [u8; 16]) -> Self {
+        Self(core::array::from_fn(|at| u32::from_be_bytes(key.as_chunks().0[at])))
+    }
+
+    /// What the first or, if `second`, the second step of a cycle adds to a word; the sum is that of the step.
+    fn added(&self, z: u32, sum: u32, second: bool) -> u32 {
+        if EXTENDED {
+            let at = if second { sum >> 11 } else { sum } & 3;
+            ((z << 4) ^ (z >> 5)).wrapping_add(z) ^ sum.wrapping_add(self.0[at as usize])
+        } else {
+            let [one, other] = self.0.as_chunks::<2>().0[usize::from(second)];
+            (z << 4).wrapping_add(one) ^ z.wrapping_add(sum) ^ (z >> 5).wrapping_add(other)
+        }
+    }
+
+    /// The sums of the two steps of a cycle.
+    fn sums(cycle: u32) -> [u32; 2] {
+        let [before, after] = [cycle, cycle + 1].map(|number| number.wrapping_mul(0x9e37_79b9));
+        [if EXTENDED { before } else { after }, after]
+    }
+
+    fn encrypt_one(&self, block: [u8; 8]) -> [u8; 8] {
+        let [mut y, mut z] = [0, 1].map(|at: usize| u32::from_be_bytes(block.as_chunks().0[at]));
+        for [first, second] in (0..32).map(Self::sums) {
+            y = y.wrapping_add(self.added(z, first, false));
+            z = z.wrapping_add(self.added(y, second, true));
+        }
+        (u64::from(y) << 32 | u64::from(z)).to_be_bytes()
+    }
+
+    fn decrypt_one(&self, block: [u8; 8]) -> [u8; 8] {
+        let [mut y, mut z] = [0, 1].map(|at: usize| u32::from_be_bytes(block.as_chunks().0[at]));
+        for [first, second] in (0..32).rev().map(Self::sums) {
+            z = z.wrapping_sub(self.added(y, second, true));
+            y = y.wrapping_sub(self.added(z, first, false));
+        }
+        (u64::from(y) << 32 | u64::from(z)).to_be_bytes()
+    }
+}
+
+type DefinedTea = Defined<false>;
+type DefinedXtea = Defined<true>;
+block_cipher!(DefinedTea, U8);
+block_cipher!(DefinedXtea, U8);
+
+/// Words of 16 bits of which many are zero or next to it, where a product modulo 2^16 + 1 is another.
+fn edges(count: usize) -> impl Strategy<Value = Vec<u8>> {
+    let word = prop_oneof![select(&[0, 0, 1, 2, 0x8000, 0xffff][..]), any::<u16>()];
+    vec(word, count).prop_map(|words| words.into_iter().flat_map(u16::to_be_bytes).collect())
+}
+
 proptest! {
     #[test]
     fn every_way_of_rc5_is_what_the_rc5_crate_gives(key in any::<[u8; 16]>(), rounds in 2..=7, texts in texts()) {
@@ -182,6 +237,30 @@ proptest! {
             is(&Rc2::by(way, effective_bits, &key).unwrap(), &other, way, &texts)?;
         }
     }
+
+    #[test]
+    fn every_way_of_tea_and_xtea_is_what_their_papers_define(key in any::<[u8; 16]>(), texts in texts()) {
+        for way in here() {
+            is(&Tea::by(way, &key).unwrap(), &DefinedTea::of(key), way, &texts)?;
+            is(&Xtea::by(way, &key).unwrap(), &DefinedXtea::of(key), way, &texts)?;
+        }
+    }
+
+    #[test]
+    fn every_way_of_idea_is_what_the_idea_crate_gives(
+        key in prop_oneof![edges(8), vec(any::<u8>(), 16)],
+        mut texts in texts(),
+        bytes in edges(MOST_BLOCKS * 8 + 2),
+        at_edges in any::<bool>(),
+    ) {
+        if at_edges {
+            texts.bytes[..bytes.len()].copy_from_slice(&bytes);
+        }
+        let other = ::idea::Idea::new_from_slice(&key).unwrap();
+        for way in here() {
+            is(&Idea::by(way, &key).unwrap(), &other, way, &texts)?;
+        }
+    }
 }
 
 #[test]
@@ -199,6 +278,11 @@ fn a_schedule_is_refused_for_a_key_or_rounds_that_do_not_exist() {
     }
     for (effective_bits, key_B) in [(0, 16), (1025, 16), (128, 0), (128, 129)] {
         assert!(Rc2::by(Way::Scalar, effective_bits, &key[..key_B]).is_none());
+    }
+    for key_B in [0, 15, 17] {
+        assert!(Tea::by(Way::Scalar, &key[..key_B]).is_none());
+        assert!(Xtea::by(Way::Scalar, &key[..key_B]).is_none());
+        assert!(Idea::by(Way::Scalar, &key[..key_B]).is_none());
     }
     assert!(Rc5::by(Way::Scalar, 28, &key[..16]).is_some());
     assert!(Rc6::by(Way::Scalar, 24, &key[..32]).is_some());

@@ -1,19 +1,22 @@
 //! Registers of many words: what the ciphers do to each word, and how words are put in order.
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_set_epi64x, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_blend_epi16, _mm256_broadcastsi128_si256, _mm256_castps_si256, _mm256_castsi256_ps,
-    _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_ps, _mm256_slli_epi16, _mm256_slli_epi32,
-    _mm256_sllv_epi32, _mm256_srli_epi16, _mm256_srli_epi32, _mm256_srlv_epi32, _mm256_storeu_si256, _mm256_sub_epi16,
-    _mm256_sub_epi32, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,
-    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm256_xor_si256, _mm512_add_epi16, _mm512_add_epi32,
-    _mm512_add_epi64, _mm512_broadcast_i32x4, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_loadu_si512,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm_set_epi64x, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_epi64,
+    _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi16, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
+    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_i32gather_epi32, _mm256_loadu_si256,
+    _mm256_min_epu16, _mm256_mulhi_epu16, _mm256_mullo_epi16, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_ps, _mm256_sll_epi32,
+    _mm256_slli_epi16, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srl_epi32, _mm256_srli_epi16, _mm256_srli_epi32,
+    _mm256_srlv_epi32, _mm256_storeu_si256, _mm256_sub_epi16, _mm256_sub_epi32, _mm256_subs_epu16,
+    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
+    _mm256_unpacklo_epi64, _mm256_xor_si256, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64,
+    _mm512_broadcast_i32x4, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cmpeq_epi16_mask, _mm512_cmplt_epu16_mask,
+    _mm512_loadu_si512, _mm512_mask_add_epi16, _mm512_mask_sub_epi16, _mm512_mulhi_epu16, _mm512_mullo_epi16,
     _mm512_mullo_epi32, _mm512_permutex2var_epi16, _mm512_rol_epi32, _mm512_rolv_epi32, _mm512_rorv_epi32,
-    _mm512_set1_epi32, _mm512_shldi_epi16, _mm512_shrdi_epi16, _mm512_shuffle_epi8, _mm512_shuffle_ps,
-    _mm512_storeu_si512, _mm512_sub_epi16, _mm512_sub_epi32, _mm512_ternarylogic_epi32, _mm512_unpackhi_epi16,
-    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
-    _mm512_xor_si512,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_shldi_epi16, _mm512_shrdi_epi16, _mm512_shuffle_epi8,
+    _mm512_shuffle_ps, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_sub_epi16, _mm512_sub_epi32,
+    _mm512_ternarylogic_epi32, _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use super::Table;
@@ -48,6 +51,8 @@ pub(in crate::kernels) trait Vector: Copy {
     unsafe fn rotate_left(self, by: Self) -> Self;
     unsafe fn rotate_right(self, by: Self) -> Self;
     unsafe fn rotate_left_by_5(self) -> Self;
+    unsafe fn shift_left<const BY: u32>(self) -> Self;
+    unsafe fn shift_right<const BY: u32>(self) -> Self;
 
     /// The bits of `yes` where those of `self` are set, else of `no`.
     unsafe fn choose(self, yes: Self, no: Self) -> Self;
@@ -55,6 +60,8 @@ pub(in crate::kernels) trait Vector: Copy {
     unsafe fn sub16(self, other: Self) -> Self;
     /// `BY` to the left, the `REST` of 16 to the right.
     unsafe fn rotate_left16<const BY: i32, const REST: i32>(self) -> Self;
+    /// The product modulo 2^16 + 1, where a word of zero stands for 2^16.
+    unsafe fn mul_modulo16(self, other: Self) -> Self;
     /// What the table has at the lowest six bits of each word.
     unsafe fn look_up(self, table: &Table) -> Self;
 
@@ -149,6 +156,33 @@ vector! {
     unsafe fn rotate_left_by_5(self) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { _mm512_rol_epi32::<5>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left<const BY: u32>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { _mm512_slli_epi32::<BY>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn shift_right<const BY: u32>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { _mm512_srli_epi32::<BY>(self.0) })
+    }
+
+    // 2^16 is -1, so the product is its low half less its high one. These are equal only where both are zero, since
+    // 2^16 + 1 is prime: one factor is -1 there, and 1 - a - b is the other one's negative.
+    #[inline(always)]
+    unsafe fn mul_modulo16(self, other: Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let one = _mm512_set1_epi16(1);
+            let (low, high) = (_mm512_mullo_epi16(self.0, other.0), _mm512_mulhi_epu16(self.0, other.0));
+            let less = _mm512_sub_epi16(low, high);
+            let borrowed = _mm512_mask_add_epi16(less, _mm512_cmplt_epu16_mask(low, high), less, one);
+            let zero = _mm512_cmpeq_epi16_mask(low, high);
+            Self(_mm512_mask_sub_epi16(borrowed, zero, _mm512_sub_epi16(one, other.0), self.0))
+        }
     }
 
     #[inline(always)]
@@ -255,6 +289,34 @@ vector! {
         Self(unsafe { _mm256_or_si256(_mm256_slli_epi32::<5>(self.0), _mm256_srli_epi32::<27>(self.0)) })
     }
 
+    // The amounts are unsigned in the trait, as AVX-512 has them.
+    #[inline(always)]
+    unsafe fn shift_left<const BY: u32>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(BY.cast_signed())) })
+    }
+
+    #[inline(always)]
+    unsafe fn shift_right<const BY: u32>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(BY.cast_signed())) })
+    }
+
+    // As above; the borrow is the other difference, held at zero from below and at one from above.
+    #[inline(always)]
+    unsafe fn mul_modulo16(self, other: Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let one = _mm256_set1_epi16(1);
+            let (low, high) = (_mm256_mullo_epi16(self.0, other.0), _mm256_mulhi_epu16(self.0, other.0));
+            let borrow = _mm256_min_epu16(_mm256_subs_epu16(high, low), one);
+            let borrowed = _mm256_add_epi16(_mm256_sub_epi16(low, high), borrow);
+            let zero = _mm256_cmpeq_epi16(low, high);
+            let negative = _mm256_sub_epi16(_mm256_sub_epi16(one, other.0), self.0);
+            Self(_mm256_blendv_epi8(borrowed, negative, zero))
+        }
+    }
+
     #[inline(always)]
     unsafe fn choose(self, yes: Self, no: Self) -> Self {
         // SAFETY: the caller's promise.
@@ -296,5 +358,26 @@ vector! {
             let (this, other) = (_mm256_castsi256_ps(self.0), _mm256_castsi256_ps(other.0));
             Self(_mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(this, other)))
         }
+    }
+}
+
+/// In each lane of 128 bits: of two blocks in each register, one word of each block in each register; and back.
+///
+/// # Safety
+/// As of [`Vector`].
+#[inline(always)]
+pub(in crate::kernels) unsafe fn transposed<V: Vector>([a, b, c, d]: [V; 4]) -> [V; 4] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (ab, cd) = (a.low16(b), c.low16(d));
+        let (first_low, first_high) = (ab.low32(cd), ab.high32(cd));
+        let (ab, cd) = (a.high16(b), c.high16(d));
+        let (second_low, second_high) = (ab.low32(cd), ab.high32(cd));
+        [
+            first_low.low64(second_low),
+            first_low.high64(second_low),
+            first_high.low64(second_high),
+            first_high.high64(second_high),
+        ]
     }
 }
