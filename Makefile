@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
 VECTORS := $(wildcard python/wattlock/data/vectors/*)
-NO_STD := -p wattlock-ciphers -p wattlock-engine
+NO_STD := -p wattlock-ciphers -p wattlock-engine -p wattlock-air
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
@@ -13,7 +13,7 @@ FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench bench-battery bench-ciphers setup dev clean help
+.PHONY: run test check advisories bench bench-air bench-battery bench-ciphers setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ bench-battery: setup ## print how long drawing battery lives takes
 
 bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
 	$(VENV)/bin/python benchmarks/ciphers.py
+
+bench-air: setup ## hold `wattlock-probe air` against ns-3, figures and speed
+	$(VENV)/bin/python benchmarks/air.py
 
 bench: setup ## compare with `openssl speed` and criterion, in shuffled order
 	$(VENV)/bin/python benchmarks/against_peers.py

@@ -13,13 +13,14 @@ mod meters;
 mod packets;
 mod providers;
 mod records;
+mod scenario;
 mod verbs;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use verbs::{apply, catalogue, doctor, measure, open_library, schema, selftest};
+use verbs::{air, apply, catalogue, doctor, measure, open_library, schema, selftest};
 
 #[derive(Parser)]
 #[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
@@ -38,6 +39,8 @@ enum Verb {
     Selftest(selftest::Options),
     #[command(after_help = apply::EXAMPLE)]
     Apply(apply::Options),
+    #[command(after_help = air::EXAMPLE)]
+    Air(air::Options),
     #[command(after_help = doctor::EXAMPLE)]
     Doctor(doctor::Options),
     #[command(after_help = schema::EXAMPLE)]
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Verb::Catalogue(options) => catalogue::run(options),
         Verb::Selftest(options) => selftest::run(options),
         Verb::Apply(options) => apply::run(options),
+        Verb::Air(options) => air::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),

@@ -1,6 +1,7 @@
 //! The verbs of the program, one file each: `Options` from the command line, `EXAMPLE` for the help, `run`.
 #![forbid(unsafe_code)]
 
+pub mod air;
 pub mod apply;
 pub mod catalogue;
 pub mod doctor;

@@ -6,20 +6,23 @@ use std::process::ExitCode;
 
 use super::Failure;
 use crate::records::{PlanLine, Record};
+use crate::scenario::{AirLine, Scenario};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines.
+/// Prints the JSON Schema of plan lines and record lines, and of the scenarios and results of `air`.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `plan` and `record`.
+/// The schema as text: one object with `plan`, `record`, `scenario` and `air`.
 #[must_use]
 pub fn text() -> String {
     let both = serde_json::json!({
         "plan": schemars::schema_for!(PlanLine),
         "record": schemars::schema_for!(Record),
+        "scenario": schemars::schema_for!(Scenario),
+        "air": schemars::schema_for!(AirLine),
     });
     format!("{both:#}\n")
 }

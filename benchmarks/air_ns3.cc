@@ -1,0 +1,240 @@
+// One scenario in ns-3, told as one line of JSON: what benchmarks/air.py holds `wattlock-probe air` against.
+//
+// Compiled against the headers and libraries of the wheel `ns3` (3.44). Its traps: packets wait in MAC queues for 500 ms
+// only unless told otherwise; addresses are resolved when stations associate; TCP sends small segments where its
+// application writes small pieces. All nodes stand in one place, so that slots are slots.
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/mobility-module.h"
+#include "ns3/network-module.h"
+#include "ns3/traffic-control-module.h"
+#include "ns3/wifi-module.h"
+
+#include <chrono>
+#include <iostream>
+#include <map>
+
+using namespace ns3;
+
+namespace
+{
+const double START_S = 1.0; // stations have associated by then
+uint64_t g_attempts = 0, g_failures = 0, g_received = 0, g_wanted = 0;
+double g_last_s = START_S;
+std::map<WifiPhyState, double> g_states_s;
+
+bool
+Started()
+{
+    return Simulator::Now().GetSeconds() >= START_S;
+}
+
+void
+Sent(WifiConstPsduMap psdus, WifiTxVector, double)
+{
+    for (const auto& [station, psdu] : psdus)
+    {
+        g_attempts += Started() && psdu->GetHeader(0).IsData();
+    }
+}
+
+void
+Failed(Mac48Address)
+{
+    g_failures += Started();
+}
+
+void
+Received(uint64_t amount)
+{
+    if (!Started())
+    {
+        return;
+    }
+    g_received += amount;
+    g_last_s = Simulator::Now().GetSeconds();
+    if (g_wanted && g_received >= g_wanted)
+    {
+        Simulator::Stop();
+    }
+}
+
+void
+ReceivedDatagram(Ptr<const Packet>, const Address&)
+{
+    Received(1);
+}
+
+void
+ReceivedBytes(Ptr<const Packet> packet, const Address&)
+{
+    Received(packet->GetSize());
+}
+
+void
+StateWas(Time start, Time duration, WifiPhyState state)
+{
+    if (start.GetSeconds() >= START_S)
+    {
+        g_states_s[state] += duration.GetSeconds();
+    }
+}
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    std::string topology = "adhoc", phy = "g", mode, control, transport = "udp";
+    uint32_t stations = 1, packet_B = 1500, ampdu_B = 0, seed = 1;
+    uint64_t datagrams = 0;
+    double duration_s = 10, interval_us = 200;
+    int gi_ns = 800;
+    bool rts = false;
+    CommandLine line;
+    line.AddValue("topology", "adhoc, to-ap, bss", topology);
+    line.AddValue("phy", "b, g, a, n, ac, ax", phy);
+    line.AddValue("mode", "WifiMode of data", mode);
+    line.AddValue("control", "WifiMode of control frames", control);
+    line.AddValue("transport", "udp, tcp", transport);
+    line.AddValue("stations", "senders", stations);
+    line.AddValue("packet_B", "IP packet", packet_B);
+    line.AddValue("ampdu_B", "largest A-MPDU", ampdu_B);
+    line.AddValue("datagrams", "datagrams of a sender; 0 sends for the duration", datagrams);
+    line.AddValue("duration_s", "how long", duration_s);
+    line.AddValue("interval_us", "how far apart datagrams are offered", interval_us);
+    line.AddValue("gi_ns", "guard interval of HE", gi_ns);
+    line.AddValue("rts", "RTS and CTS", rts);
+    line.AddValue("seed", "seed", seed);
+    line.Parse(argc, argv);
+
+    RngSeedManager::SetSeed(seed);
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(10000)));
+    // A file must not be lost before it is sent; whoever sends for a duration may lose what it can't send.
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(datagrams ? "1000000p" : "500p"));
+    Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
+    if (rts)
+    {
+        Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(0));
+    }
+    const bool relayed = topology == "bss", ht = phy[0] == 'n' || phy.size() == 2;
+    const uint32_t count = stations + 1 + relayed;
+    NodeContainer nodes(count);
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
+    YansWifiPhyHelper radio;
+    radio.SetChannel(channel.Create());
+    WifiHelper wifi;
+    const std::map<std::string, WifiStandard> standards{{"b", WIFI_STANDARD_80211b},
+                                                        {"g", WIFI_STANDARD_80211g},
+                                                        {"a", WIFI_STANDARD_80211a},
+                                                        {"n", WIFI_STANDARD_80211n},
+                                                        {"ac", WIFI_STANDARD_80211ac},
+                                                        {"ax", WIFI_STANDARD_80211ax}};
+    wifi.SetStandard(standards.at(phy));
+    if (ht)
+    {
+        radio.Set("ChannelSettings", StringValue("{0, 20, BAND_5GHZ, 0}"));
+    }
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                 "DataMode",
+                                 StringValue(mode),
+                                 "ControlMode",
+                                 StringValue(control));
+    if (phy == "ax")
+    {
+        wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(gi_ns)));
+    }
+    WifiMacHelper mac;
+    NetDeviceContainer devices;
+    const UintegerValue ampdu(ampdu_B);
+    if (topology == "adhoc")
+    {
+        mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", ampdu);
+        devices = wifi.Install(radio, mac, nodes);
+    }
+    else
+    {
+        const SsidValue ssid(Ssid("weighing"));
+        mac.SetType("ns3::ApWifiMac", "Ssid", ssid, "BE_MaxAmpduSize", ampdu);
+        devices = wifi.Install(radio, mac, nodes.Get(0));
+        mac.SetType("ns3::StaWifiMac", "Ssid", ssid, "BE_MaxAmpduSize", ampdu);
+        for (uint32_t i = 1; i < count; i++)
+        {
+            devices.Add(wifi.Install(radio, mac, nodes.Get(i)));
+        }
+    }
+    WifiHelper::AssignStreams(devices, 0);
+    MobilityHelper places;
+    places.SetMobilityModel("ns3::ConstantPositionMobilityModel");
+    places.Install(nodes);
+
+    const uint32_t sink = relayed ? count - 1 : 0;
+    if (transport == "tcp")
+    {
+        const uint32_t segment_B = packet_B - 52; // IP 20, TCP 20, timestamps 12
+        Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment_B));
+        InternetStackHelper().Install(nodes);
+        Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+        const auto interfaces = addresses.Assign(devices);
+        TrafficControlHelper().Uninstall(devices);
+        NeighborCacheHelper().PopulateNeighborCache();
+        for (uint32_t i = 1; i <= stations; i++)
+        {
+            const InetSocketAddress to(interfaces.GetAddress(sink), 5000 + i);
+            auto server = PacketSinkHelper("ns3::TcpSocketFactory", to).Install(nodes.Get(sink));
+            server.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&ReceivedBytes));
+            BulkSendHelper sender("ns3::TcpSocketFactory", to);
+            sender.SetAttribute("SendSize", UintegerValue(20 * segment_B));
+            sender.SetAttribute("MaxBytes", UintegerValue(datagrams * segment_B));
+            sender.Install(nodes.Get(i)).Start(Seconds(START_S));
+        }
+        g_wanted = datagrams * segment_B * stations;
+    }
+    else
+    {
+        PacketSocketHelper().Install(nodes);
+        for (uint32_t i = 1; i <= stations; i++)
+        {
+            PacketSocketAddress to;
+            to.SetSingleDevice(devices.Get(i)->GetIfIndex());
+            to.SetPhysicalAddress(devices.Get(sink)->GetAddress());
+            to.SetProtocol(1);
+            auto sender = CreateObject<PacketSocketClient>();
+            sender->SetAttribute("PacketSize", UintegerValue(packet_B));
+            sender->SetAttribute("MaxPackets", UintegerValue(datagrams));
+            sender->SetAttribute("Interval", TimeValue(MicroSeconds(interval_us)));
+            sender->SetRemote(to);
+            sender->SetStartTime(Seconds(datagrams ? START_S : START_S - 0.1));
+            nodes.Get(i)->AddApplication(sender);
+        }
+        PacketSocketAddress at;
+        at.SetSingleDevice(devices.Get(sink)->GetIfIndex());
+        at.SetProtocol(1);
+        auto server = CreateObject<PacketSocketServer>();
+        server->SetLocal(at);
+        server->TraceConnectWithoutContext("Rx", MakeCallback(&ReceivedDatagram));
+        nodes.Get(sink)->AddApplication(server);
+        g_wanted = datagrams * stations;
+    }
+    for (uint32_t i = 0; i < count; i++)
+    {
+        auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&Sent));
+        device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxDataFailed", MakeCallback(&Failed));
+    }
+    DynamicCast<WifiNetDevice>(devices.Get(1))->GetPhy()->GetState()->TraceConnectWithoutContext("State",
+                                                                                              MakeCallback(&StateWas));
+    Simulator::Stop(Seconds(START_S + (datagrams ? 10000 : duration_s)));
+    const auto began = std::chrono::steady_clock::now();
+    Simulator::Run();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const double elapsed_s = datagrams ? g_last_s - START_S : duration_s;
+    const double packets = transport == "tcp" ? double(g_received) / (packet_B - 52) : double(g_received);
+    std::cout << "{\"duration_s\":" << elapsed_s << ",\"packets_per_s\":" << packets / elapsed_s
+              << ",\"attempts\":" << g_attempts << ",\"failures\":" << g_failures << ",\"wall_s\":" << took.count()
+              << ",\"tx_s\":" << g_states_s[WifiPhyState::TX] << ",\"rx_s\":" << g_states_s[WifiPhyState::RX]
+              << ",\"cca_s\":" << g_states_s[WifiPhyState::CCA_BUSY] << "}\n";
+    Simulator::Destroy();
+}

@@ -1,0 +1,179 @@
+//! `wattlock-probe air` from outside.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
+
+fn air(input: &str) -> Output {
+    let mut command = Command::new(PROBE);
+    command.arg("air").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn result(scenario: &Value) -> Value {
+    let output = air(&scenario.to_string());
+    let line = lines(&output).remove(0);
+    assert_eq!(line["kind"], "result", "{line}");
+    line
+}
+
+/// What is said of a scenario that can't be: key, message, hint.
+fn refusal(scenario: &Value) -> (String, String, String) {
+    let output = air(&scenario.to_string());
+    let line = lines(&output).remove(0);
+    assert_eq!((line["kind"].as_str(), output.status.code()), (Some("failure"), Some(3)), "{line}");
+    let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    (text("key"), text("message"), text("hint"))
+}
+
+fn seconds(result: &Value) -> f64 {
+    result["duration_ns"].as_f64().unwrap() / 1e9
+}
+
+#[test]
+fn a_bad_line_is_told_with_its_number_its_key_and_the_right_values_and_the_rest_goes_on() {
+    let text = concat!(
+        r#"{"phy":"g","datagrams":100}"#,
+        "\n\n",
+        r#"{"phy":"g","rate_Mb_s":7,"datagrams":100}"#,
+        "\n",
+        r#"{"phy":"b","datagrams":100,"id":"last"}"#,
+        "\n"
+    );
+    let output = air(text);
+    let told = lines(&output);
+    let kinds: Vec<_> =
+        told.iter().map(|line| (line["kind"].as_str().unwrap(), line["line"].as_u64().unwrap())).collect();
+    assert_eq!(kinds, [("result", 1), ("failure", 3), ("result", 4)]);
+    assert_eq!(told[1]["key"], "rate_Mb_s");
+    assert!(told[1]["hint"].as_str().unwrap().contains("48, 54"));
+    assert_eq!(told[2]["id"], "last");
+    assert_eq!(output.status.code(), Some(3));
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(words.starts_with("error: line 3: rate_Mb_s: 7 Mb/s"), "{words}");
+    assert!(words.contains("\nhint: 1, 2, 5.5"), "{words}");
+}
+
+#[test]
+fn impossible_scenarios_name_the_key_that_makes_them_so() {
+    let wrong = [
+        (json!({"datagrams": 1}), "phy"),
+        (json!({"phy": "q", "datagrams": 1}), "phy"),
+        (json!({"phy": "g"}), "datagrams"),
+        (json!({"phy": "g", "datagrams": 0}), "datagrams"),
+        (json!({"phy": "g", "datagrams": -1}), "datagrams"),
+        (json!({"phy": "g", "duration_s": 1e300}), "duration_s"),
+        (json!({"phy": "a", "datagrams": 1, "band": "2.4"}), "band"),
+        (json!({"phy": "b", "datagrams": 1, "rate_Mb_s": 54}), "rate_Mb_s"),
+        (json!({"phy": "n", "datagrams": 1, "rate_Mb_s": 54}), "rate_Mb_s"),
+        (json!({"phy": "g", "datagrams": 1, "mcs": 7}), "mcs"),
+        (json!({"phy": "n", "datagrams": 1, "mcs": 8}), "mcs"),
+        (json!({"phy": "ac", "datagrams": 1, "mcs": 9}), "mcs"),
+        (json!({"phy": "n", "datagrams": 1, "streams": 5}), "streams"),
+        (json!({"phy": "n", "datagrams": 1, "channel_MHz": 80}), "channel_MHz"),
+        (json!({"phy": "ax", "datagrams": 1, "gi_ns": 400}), "gi_ns"),
+        (json!({"phy": "g", "datagrams": 1, "payload_B": 2277}), "payload_B"),
+        (json!({"phy": "g", "datagrams": 1, "payload_B": 0}), "payload_B"),
+        (json!({"phy": "b", "datagrams": 1, "slot_us": 9}), "slot_us"),
+        (json!({"phy": "b", "datagrams": 1, "basic_rates_Mb_s": [6]}), "basic_rates_Mb_s"),
+        (json!({"phy": "g", "datagrams": 1, "basic_rates_Mb_s": []}), "basic_rates_Mb_s"),
+        (json!({"phy": "g", "datagrams": 1, "stations": 0}), "stations"),
+        (json!({"phy": "g", "datagrams": 1, "stations": 5000}), "stations"),
+        (json!({"phy": "n", "datagrams": 1, "protection": "wep"}), "protection"),
+        (json!({"phy": "g", "datagrams": 1, "ampdu_B": 1000}), "ampdu_B"),
+        (json!({"phy": "g", "datagrams": 1, "rssi_dBm": -60, "distance_m": 3}), "rssi_dBm"),
+        (json!({"phy": "g", "datagrams": 1, "distance_m": [1, 2, 3]}), "distance_m"),
+        (json!({"phy": "g", "datagrams": 1, "walls_dB": 10}), "walls_dB"),
+        (json!({"phy": "g", "datagrams": 1, "capture_dB": 10}), "capture_dB"),
+        (json!({"phy": "g", "datagrams": 1, "power_save": true}), "power_save"),
+        (json!({"phy": "g", "datagrams": 1, "retry_limit": 0}), "retry_limit"),
+        (json!({"phy": "g", "datagrams": 1, "fragment_B": 100}), "fragment_B"),
+        (json!({"phy": "g", "datagrams": 1, "queue_packets": 0}), "queue_packets"),
+        (json!({"phy": "g", "datagrams": 1, "transport": "tcp", "tcp_window_B": 100}), "tcp_window_B"),
+        (json!({"phy": "g", "datagrams": 1, "stations": 2, "engine": "closed-form"}), "stations"),
+        (json!({"phy": "g", "datagrams": 1, "topology": "bss", "engine": "bianchi"}), "topology"),
+        (json!({"phy": "n", "datagrams": 1, "engine": "closed-form"}), "ampdu_B"),
+        (json!({"phy": "g", "datagrams": 1, "speed": 1}), "speed"),
+    ];
+    for (scenario, key) in wrong {
+        let (told, message, _) = refusal(&scenario);
+        assert_eq!(told, key, "{scenario}: {message}");
+        assert!(!message.is_empty(), "{scenario}");
+    }
+    let output = air("{\"phy\":\n");
+    assert_eq!(lines(&output)[0]["key"], "");
+}
+
+#[test]
+fn the_states_of_every_node_add_up_in_every_engine() {
+    for engine in ["dcf", "closed-form", "bianchi"] {
+        for topology in ["adhoc", "to-ap"] {
+            let scenario =
+                json!({"phy": "g", "datagrams": 2000, "engine": engine, "topology": topology, "rssi_dBm": -71.5});
+            let result = result(&scenario);
+            for node in result["nodes"].as_array().unwrap() {
+                let states = ["tx_ns", "rx_ns", "cca_ns", "idle_ns", "sleep_ns"];
+                let sum: u64 = states.iter().map(|state| node[state].as_u64().unwrap()).sum();
+                assert_eq!(sum, result["duration_ns"].as_u64().unwrap(), "{engine} {topology}: {node}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_engines_agree_where_all_three_can_answer() {
+    for scenario in [
+        json!({"phy": "g", "datagrams": 20000}),
+        json!({"phy": "b", "datagrams": 20000, "topology": "to-ap"}),
+        json!({"phy": "a", "datagrams": 20000, "rssi_dBm": -71.6}),
+        json!({"phy": "n", "band": "5", "datagrams": 20000, "ampdu_B": 0}),
+    ] {
+        let by = |engine: &str| {
+            let mut scenario = scenario.clone();
+            scenario["engine"] = json!(engine);
+            result(&scenario)
+        };
+        let [dcf, form, chain] = ["dcf", "closed-form", "bianchi"].map(by);
+        for mean in [&form, &chain] {
+            let ratio = seconds(mean) / seconds(&dcf);
+            assert!((ratio - 1.0).abs() < 0.01, "{scenario}: {ratio} of {}", mean["engine"]);
+            let frames = mean["frames"].as_f64().unwrap() / dcf["frames"].as_f64().unwrap();
+            assert!((frames - 1.0).abs() < 0.01, "{scenario}: {frames} of {}", mean["engine"]);
+            for (one, other) in mean["nodes"].as_array().unwrap().iter().zip(dcf["nodes"].as_array().unwrap()) {
+                let tx = one["tx_ns"].as_f64().unwrap() / other["tx_ns"].as_f64().unwrap();
+                assert!((tx - 1.0).abs() < 0.01, "{scenario}: transmits {tx} of {}", mean["engine"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn through_an_access_point_it_takes_what_the_papers_found() {
+    let time =
+        |phy: &str, topology: &str| seconds(&result(&json!({"phy": phy, "topology": topology, "datagrams": 5000})));
+    let g = time("g", "bss") / time("g", "adhoc");
+    let b = time("b", "bss") / time("b", "adhoc");
+    // The ratio of the papers' tables is 1.48 to 1.56; two hops of 802.11b alone take more.
+    assert!((1.45..1.65).contains(&g), "{g}");
+    assert!((1.85..2.15).contains(&b), "{b}");
+}
+
+#[test]
+fn distance_and_its_power_are_the_same_signal() {
+    let far = result(&json!({"phy": "g", "datagrams": 1000, "distance_m": 30, "walls_dB": 6, "rate_control": "ideal"}));
+    let rssi = far["nodes"][1]["rssi_dBm"].as_f64().unwrap();
+    let same = result(&json!({"phy": "g", "datagrams": 1000, "rssi_dBm": rssi, "rate_control": "ideal"}));
+    // 16.0206 - 40.046 - 30 log10(30) - 6.
+    assert!((rssi + 74.34).abs() < 0.01, "{rssi}");
+    assert_eq!(far["duration_ns"], same["duration_ns"]);
+}
