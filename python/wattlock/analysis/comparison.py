@@ -86,6 +86,12 @@ def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.
     return compared.filter(slower), compared.filter(~slower.fill_null(value=False) & unclear)
 
 
+def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The cells of `a` with a number whose like in `b` has none: it failed there, or is not there at all."""
+    has_number = pl.col("state").is_in(["resolved", "unresolved"])
+    return a.filter(has_number).join(b.filter(has_number), on=list(keys), how="anti", nulls_equal=True)
+
+
 def _judged(a: dict[str, Any], b: dict[str, Any], least: float, margin: float) -> dict[str, Any]:
     for row in (a, b):
         if row["state"] in {"failed", "invalid"} or row["processes"] < 2 or row["deviation"] is None:

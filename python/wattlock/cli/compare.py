@@ -43,7 +43,8 @@ def compare(
     """Compare the cells of two runs, or of two providers: cycles a byte, and how many times the first is the second.
 
     A ratio above 1 says that the second one is slower; its interval is of 95 %, for each cell by itself. A cell fails
-    --fail-above where its ratio is above that and its interval wholly above 1; cells that can't tell are named.
+    --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in the first
+    run and none in the second; cells that can't tell are named.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare last --providers rustcrypto openssl
     """
@@ -57,10 +58,13 @@ def compare(
     b = a if other is None else _read(other)
     for line in _warnings(a, b):
         typer.echo(f"warning: {line}", err=True)
-    compared = _compared(a, b, providers)
+    first, second, keys = _sides(a, b, providers)
+    compared = _compared(a, b, first, second, keys)
     print_table(compared.select(short(SHORT, compared)) if form is Format.table else compared, form)
     if share is not None:
-        _judge(compared, share, [*a.reasons, *(b.reasons if b is not a else [])])
+        from wattlock.analysis.comparison import lost
+
+        _judge(compared, lost(first, second, keys), share, [*a.reasons, *(b.reasons if b is not a else [])])
 
 
 def _share(text: str) -> float:
@@ -87,9 +91,9 @@ def _read(name: str) -> Result:
     return read(folder)
 
 
-def _compared(a: Result, b: Result, providers: tuple[str, str] | None) -> pl.DataFrame:
-    from wattlock.analysis import comparison, sentinels
-    from wattlock.analysis.ranking import SMALLEST_CLAIM
+def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
+    """The cells of either side, and what two of them must have in common."""
+    from wattlock.analysis import comparison
 
     first, second = _cells(a), _cells(b)
     _refuse_mixed([first, second])
@@ -98,6 +102,13 @@ def _compared(a: Result, b: Result, providers: tuple[str, str] | None) -> pl.Dat
         keys.append("provider")
     else:
         first, second = _of_provider(first, providers[0]), _of_provider(second, providers[1])
+    return first, second, keys
+
+
+def _compared(a: Result, b: Result, first: pl.DataFrame, second: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    from wattlock.analysis import comparison, sentinels
+    from wattlock.analysis.ranking import SMALLEST_CLAIM
+
     least = max(SMALLEST_CLAIM, *(sentinels.copies_spread(one.verdicts) for one in (a, b)))
     margin = max(least, *(one.plan["study"]["smallest_effect_percent"] / 100 for one in (a, b)))
     compared = comparison.compare(first, second, keys, least, margin)
@@ -162,8 +173,11 @@ def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
     yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
 
 
-def _judge(compared: pl.DataFrame, share: float, reasons: Sequence[str]) -> None:
-    """Raises Slower where a cell is, EvidenceError where the run can't be believed; names the cells that can't tell."""
+def _judge(compared: pl.DataFrame, lost: pl.DataFrame, share: float, reasons: Sequence[str]) -> None:
+    """Raises Slower where a cell is or has none any more, EvidenceError where the run can't be believed.
+
+    Names the cells that can't tell.
+    """
     from wattlock.analysis.comparison import slower_than
 
     slower, unclear = slower_than(compared, share)
@@ -171,6 +185,12 @@ def _judge(compared: pl.DataFrame, share: float, reasons: Sequence[str]) -> None
         typer.echo(f"warning: {unclear.height} cells can't tell: {_named(unclear)}", err=True)
     if reasons:
         raise EvidenceError(f"--fail-above can't judge an invalid run: {reasons[0]}", hint="measure again")
+    if lost.height:
+        cells = ", ".join(
+            f"{row['cipher']} {row['operation']} of {row['provider']}" for row in lost.head(SHOWN_CELLS).to_dicts()
+        )
+        what = f"{lost.height} cells have a number in the first and none in the second: {cells}"
+        raise Slower(what, hint="`wattlock show RUN` says why each failed; a cipher that is gone has no row")
     if slower.height:
         what = f"{slower.height} of {compared.height} cells are slower by more than {share * 100:.4g} %"
         raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cells")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from wattlock.errors import StudyError
 from wattlock.study.inputs import InputFile
@@ -17,6 +17,7 @@ class CatalogueRow(TypedDict):
 
     * `available`: whether this machine can measure it; `reason`: why not. A row that is not available has neither
       version nor backend.
+    * `operations`: of key establishment; `public_key_B`, `message_B`: what it puts on the wire, bytes.
     """
 
     id: str
@@ -39,6 +40,9 @@ class CatalogueRow(TypedDict):
     timing: str | None
     proof: str
     source: str
+    operations: NotRequired[list[str] | None]
+    public_key_B: NotRequired[int | None]
+    message_B: NotRequired[int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ def _combinations(
     for cipher in grid.cipher:
         name = rows[cipher][0]["id"]
         for provider, operation in product(_providers(grid, rows[cipher], libraries), grid.operation):
-            if operation == "key_setup":
+            if operation == "key_setup" or rows[cipher][0].get("operations"):
                 yield Cell(0, "study", name, provider, operation, "ready", "raw", "hot", "independent", 0, "none")
                 continue
             aads = grid.aad_B if operation in _WITH_AAD else [0]
@@ -209,18 +213,28 @@ def _unknown_providers(study: Study, rows: Rows) -> Iterator[Problem]:
 
 
 def _wrong_operations(study: Study, rows: Rows) -> Iterator[Problem]:
-    """A whole message of an AEAD is sealed, of any other cipher encrypted."""
+    """A whole message of an AEAD is sealed, of any other cipher encrypted; a scheme has operations of its own."""
     for g, grid in enumerate(study.grid):
         for cipher in (cipher for cipher in grid.cipher if cipher in rows):
-            is_aead = bool(rows[cipher][0].get("tag_bits"))
             for o, operation in enumerate(grid.operation):
-                what = f'{cipher} has no operation "{operation}"'
-                if is_aead and operation in _WITHOUT_AAD:
-                    instead = "seal" if operation == "encrypt" else "open"
-                    yield Problem(f"grid[{g}].operation[{o}]", what, f'it authenticates: write "{instead}"')
-                if not is_aead and operation in _WITH_AAD:
-                    instead = "encrypt" if operation == "seal" else "decrypt"
-                    yield Problem(f"grid[{g}].operation[{o}]", what, f'it does not authenticate: write "{instead}"')
+                hint = _instead(rows[cipher][0], operation)
+                if hint:
+                    yield Problem(f"grid[{g}].operation[{o}]", f'{cipher} has no operation "{operation}"', hint)
+
+
+def _instead(row: CatalogueRow, operation: str) -> str | None:
+    """What to write in place of an operation that a cipher doesn't have; None where it has it."""
+    own = row.get("operations")
+    if own:
+        return None if operation in own else f"it has {', '.join(own)}"
+    is_aead = bool(row.get("tag_bits"))
+    if operation not in {"key_setup", *_WITH_AAD, *_WITHOUT_AAD}:
+        return "it establishes no key: write " + ('"seal" or "open"' if is_aead else '"encrypt" or "decrypt"')
+    if is_aead and operation in _WITHOUT_AAD:
+        return f'it authenticates: write "{"seal" if operation == "encrypt" else "open"}"'
+    if not is_aead and operation in _WITH_AAD:
+        return f'it does not authenticate: write "{"encrypt" if operation == "seal" else "decrypt"}"'
+    return None
 
 
 def _input_problems(study: Study, inputs: Iterable[InputFile]) -> Iterator[Problem]:

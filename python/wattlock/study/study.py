@@ -12,7 +12,20 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from wattlock.study.problems import Problem, path_of, refusal, shown, suggestion, translated
 from wattlock.study.samples import SampleKind
 
-Operation = Literal["encrypt", "decrypt", "key_setup", "seal", "open", "open_forged"]
+Operation = Literal[
+    "encrypt",
+    "decrypt",
+    "key_setup",
+    "seal",
+    "open",
+    "open_forged",
+    "generate",
+    "agree",
+    "sign",
+    "verify",
+    "encapsulate",
+    "decapsulate",
+]
 Keying = Literal["ready", "each"]
 Encoding = Literal["raw", "base64", "hex"]
 Placement = Literal["hot", "L2", "DRAM"]
@@ -22,8 +35,8 @@ Pattern = Literal["independent", "chained"]
 LARGEST_PAYLOAD_B = 64 * 2**20
 # Packets of 512 KiB together (placement L2); a ring of one would be hot.
 LARGEST_L2_PAYLOAD_B = 256 * 2**10
-# Ours: as much as a frame's or a record's header, and room to spare.
-LARGEST_AAD_B = 2**20
+# As the probe has it: as much as a frame's or a record's header, and room to spare.
+LARGEST_AAD_B = 2**16
 # The t interval over processes is held to what it says from five on (METHOD.md).
 FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000
@@ -43,8 +56,9 @@ class Grid(Table):
     """Factors whose every combination is a cell.
 
     Either `payload_B` (bytes, drawn from the seed) or `data` (whole files of a kind, each `file_B` of the study long).
-    A key setup has no payload, and none of the factors from `keying` on: it is one cell a cipher. Only `seal`, `open`
-    and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one.
+    A key setup and the operations of key establishment have no payload, and none of the factors from `keying` on: each
+    is one cell a cipher. Only `seal`, `open` and `open_forged` have associated data, `aad_B`. Without `provider` a
+    cipher is measured by the usual one.
     """
 
     cipher: list[str] = Field(min_length=1)

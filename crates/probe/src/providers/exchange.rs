@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
 use super::functions::{functions, text};
-use super::{file, openssl};
+use super::{file, openssl, trial};
 use crate::establish::{MESSAGE, Scheme, Step};
 use crate::records::Operation;
 
@@ -71,6 +71,10 @@ unsafe impl Sync for Library {}
 fn library() -> Result<&'static Library, String> {
     static OPEN: OnceLock<Result<Library, String>> = OnceLock::new();
     let open = || {
+        // The program of a unit test is another one and can't be its own child.
+        if !cfg!(test) {
+            trial::in_a_child("openssl", &[])?;
+        }
         let library = file::first_of(openssl::FILES)?;
         let functions = Functions::of(&library).map_err(|name| format!("libcrypto has no {name}: it is too old"))?;
         // SAFETY: it takes nothing and gives null or a context that is ours.

@@ -53,6 +53,11 @@ pub trait Library {
         None
     }
 
+    /// Ids that a library of the user's own says that it has, known ones or not.
+    fn lists(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the child that tries it must be told besides its name.
     fn arguments(&self) -> Vec<String> {
         Vec::new()
@@ -327,16 +332,31 @@ impl Providers {
 
     /// Opens the library of the provider of this name in this process and uses it once; gives its version.
     ///
+    /// * `id`: the cipher that is used; without it the first that the library has. Whether its results are right is not
+    ///   asked here.
+    ///
     /// # Errors
     /// What failed.
-    pub fn open_here(&self, provider: &str) -> Result<String, String> {
+    pub fn open_here(&self, provider: &str, id: Option<&str>) -> Result<String, String> {
         let library = self.libraries.iter().find(|library| library.name() == provider);
         let library = library.ok_or_else(|| format!("no provider {provider:?} with a library"))?;
         let about = library.open()?;
-        let spec = listed().find_map(|spec| library.find(&spec).ok().map(|code| (spec, code)));
-        if let Some((spec, code)) = spec {
-            code.prove(&spec).map_err(|error| format!("{provider}: {spec}: {error}"))?;
+        let named = id.map(|id| Spec::parse(id).map_err(|error| format!("{id:?}: {error}"))).transpose()?;
+        let specs: Box<dyn Iterator<Item = Spec>> = match named {
+            Some(spec) => Box::new(std::iter::once(spec)),
+            None => Box::new(listed()),
+        };
+        if let Some((spec, code)) = specs.into_iter().find_map(|spec| library.find(&spec).ok().map(|code| (spec, code)))
+        {
+            // A wrong result is a row of the selftest; here the library has to live through its use.
+            let _ = code.prove(&spec);
         }
         Ok(about.version)
+    }
+
+    /// Ids that a library of the user's own lists, in its order, whether they are known or not.
+    pub fn listed_by(&self, provider: &str) -> Vec<String> {
+        let library = self.libraries.iter().find(|library| library.name() == provider);
+        library.map(|library| library.lists()).unwrap_or_default()
     }
 }

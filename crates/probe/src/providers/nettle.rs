@@ -44,6 +44,9 @@ functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and new
     nettle_ctr_crypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
 }
 
+/// With version 4 the functions that give a tag lost the argument for its length.
+const MAJOR: c_int = 3;
+
 /// Room for a context, bytes. By the headers of 3.8, on 64 bits, those of Blowfish, Twofish and GCM have 4,168 to 4,400
 /// bytes, and the next, Serpent's, 528.
 fn room_B(family: &str) -> usize {
@@ -81,7 +84,7 @@ struct Libnettle {
 #[cfg(target_os = "macos")]
 const FILES: &[&str] = &["libnettle.8.dylib", "/opt/homebrew/lib/libnettle.8.dylib"];
 #[cfg(not(target_os = "macos"))]
-const FILES: &[&str] = &["libnettle.so.8", "libnettle.so.9", "libnettle.so"];
+const FILES: &[&str] = &["libnettle.so.8", "libnettle.so.7", "libnettle.so"];
 
 /// The library, opened in this process once.
 fn library() -> Result<&'static Libnettle, String> {
@@ -95,7 +98,12 @@ impl Libnettle {
         let library = file::first_of(FILES).map_err(|error| format!("nettle can't be opened ({error}); {how}"))?;
         let functions =
             Functions::of(&library).map_err(|name| format!("nettle has no {name}: it is too old; {how}"))?;
-        Ok(Self { functions, library })
+        let nettle = Self { functions, library };
+        // SAFETY: it takes nothing.
+        match unsafe { (nettle.functions.nettle_version_major)() } {
+            MAJOR => Ok(nettle),
+            _ => Err(format!("nettle {} is another interface than that of {MAJOR}; {how}", nettle.version())),
+        }
     }
 
     fn version(&self) -> String {

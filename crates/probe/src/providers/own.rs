@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf, absolute};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
 
 use super::functions::{functions, text};
-use super::{About, Found, Implementation, Library, chaining, file};
+use super::{About, Found, Implementation, Library, chaining, file, trial};
 use crate::records::LibraryFile;
 
 functions! { of "`wattlock_cipher.h`, version 1 of the interface";
@@ -21,6 +22,8 @@ functions! { of "`wattlock_cipher.h`, version 1 of the interface";
     wattlock_free: fn(*mut c_void);
 }
 
+/// Set in the environment of a child that tries a library.
+pub const IN_CHILD: &str = "WATTLOCK_TRIES_A_LIBRARY";
 /// `WATTLOCK_ABI`.
 const ABI: u32 = 1;
 const HEADER: &str = "CONTRIBUTING.md, \"Weigh your own library\", says what it needs";
@@ -73,6 +76,8 @@ struct Opened {
     version: String,
     /// Place and backend of each cipher.
     ciphers: HashMap<String, (usize, String)>,
+    /// Whether a process of its own lived through each cipher that was asked for.
+    tried: Mutex<HashMap<String, Result<(), String>>>,
     /// Keeps the functions where they are.
     _library: libloading::Library,
 }
@@ -81,6 +86,18 @@ impl Own {
     /// The library of this name and path, not yet opened.
     pub fn new(named: &LibraryFile) -> Self {
         Self { named: named.clone(), opened: OnceCell::new() }
+    }
+
+    /// Whether a process of its own lives through this cipher: one that crashes or hangs is a row, and the rest goes on.
+    fn tried(&self, library: &Opened, spec: &Spec) -> Result<(), String> {
+        // In the child itself, and in unit tests, whose program is another one.
+        if cfg!(test) || std::env::var_os(IN_CHILD).is_some() {
+            return Ok(());
+        }
+        let id = spec.to_string();
+        let mut tried = library.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let arguments = [self.arguments(), vec!["--cipher".to_owned(), id.clone()]].concat();
+        tried.entry(id).or_insert_with(|| trial::in_a_child(&self.named.name, &arguments)).clone()
     }
 
     fn library(&self) -> Result<&'static Opened, String> {
@@ -101,7 +118,7 @@ fn open(path: &Path) -> Result<Opened, String> {
         let (id, backend) = line.split_once(' ').unwrap_or((line, "not told"));
         (id.to_owned(), (place, backend.trim().to_owned()))
     });
-    Ok(Opened { functions, version, ciphers: ciphers.collect(), _library: library })
+    Ok(Opened { functions, version, ciphers: ciphers.collect(), tried: Mutex::default(), _library: library })
 }
 
 impl Library for Own {
@@ -117,6 +134,13 @@ impl Library for Own {
         file::holding(self.library().ok()?.functions.wattlock_ciphers as *const () as usize)
     }
 
+    fn lists(&self) -> Vec<String> {
+        let Ok(library) = self.library() else { return Vec::new() };
+        let mut ids: Vec<_> = library.ciphers.iter().map(|(id, (place, _))| (*place, id.clone())).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id).collect()
+    }
+
     fn arguments(&self) -> Vec<String> {
         vec!["--library".to_owned(), format!("{}={}", self.named.name, self.named.path.display())]
     }
@@ -125,6 +149,7 @@ impl Library for Own {
         let library = self.library()?;
         let (place, backend) =
             library.ciphers.get(&spec.to_string()).ok_or_else(|| format!("{} does not list it", self.named.name))?;
+        self.tried(library, spec)?;
         let suite = OwnSuite {
             spec: *spec,
             place: *place,

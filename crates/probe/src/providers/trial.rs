@@ -2,10 +2,18 @@
 #![forbid(unsafe_code)]
 
 use std::env;
-use std::process::{Command, ExitStatus, Stdio};
+use std::io;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::own::IN_CHILD;
 
 /// What the child says first where the library works; a program that is not this one does not say it.
 pub const WORKS: &str = "works:";
+
+/// A library that takes longer hangs. The slowest that was seen takes 60 ms.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Opens the library in a child of this program, which encrypts one message with it.
 ///
@@ -16,14 +24,13 @@ pub const WORKS: &str = "works:";
 pub fn in_a_child(library: &str, arguments: &[String]) -> Result<(), String> {
     let program =
         env::current_exe().map_err(|error| format!("{library} can't be tried in a process of its own: {error}"))?;
-    watch(library, Command::new(program).args(["open-library", library]).args(arguments))
+    watch(library, Command::new(program).args(["open-library", library]).args(arguments).env(IN_CHILD, "1"), LIMIT)
 }
 
-fn watch(library: &str, command: &mut Command) -> Result<(), String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{library} can't be tried in a process of its own: {error}"))?;
+fn watch(library: &str, command: &mut Command, limit: Duration) -> Result<(), String> {
+    let output = output(command, limit)
+        .map_err(|error| format!("{library} can't be tried in a process of its own: {error}"))?
+        .ok_or_else(|| format!("{library}: the process that tried it did not end within {} s", limit.as_secs_f32()))?;
     if output.status.success() && output.stdout.starts_with(WORKS.as_bytes()) {
         return Ok(());
     }
@@ -32,6 +39,23 @@ fn watch(library: &str, command: &mut Command) -> Result<(), String> {
         Some(error) if !output.status.success() => Err(error.to_owned()),
         _ => Err(format!("{library}: the process that tried it {}", end(output.status))),
     }
+}
+
+/// What a program says that ends within the limit; one that does not is ended, and gives nothing.
+fn output(command: &mut Command, limit: Duration) -> io::Result<Option<Output>> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
+    // A child says a line or two: a pipe holds them until it is read.
+    while child.try_wait()?.is_none() {
+        if started.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+    child.wait_with_output().map(Some)
 }
 
 /// What the library writes to standard error in a child of this program where the environment has `variable`.
@@ -43,7 +67,7 @@ pub fn said(library: &str, variable: &str) -> Option<String> {
         return None;
     }
     let mut child = Command::new(env::current_exe().ok()?);
-    let output = child.args(["open-library", library]).env(variable, "1").stdin(Stdio::null()).output().ok()?;
+    let output = output(child.args(["open-library", library]).env(variable, "1"), LIMIT).ok()??;
     output.status.success().then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -61,13 +85,20 @@ mod tests {
     use super::*;
 
     fn of(script: &str) -> Result<(), String> {
-        watch("somelib", Command::new("sh").args(["-c", script]))
+        watch("somelib", Command::new("sh").args(["-c", script]), Duration::from_secs(20))
     }
 
     #[test]
     fn a_library_that_crashes_its_child_is_refused_with_the_signal() {
         assert_eq!(of("kill -SEGV $$").unwrap_err(), "somelib: the process that tried it crashed with signal 11");
         assert!(of("echo works: 1; kill -ABRT $$").unwrap_err().contains("signal 6"));
+    }
+
+    #[test]
+    fn a_library_that_hangs_is_given_up() {
+        let mut command = Command::new("sleep");
+        let said = watch("somelib", command.arg("60"), Duration::from_millis(50)).unwrap_err();
+        assert!(said.contains("did not end within 0.05 s"), "{said}");
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct Options {
     /// Where it is, if it is the user's own.
     #[arg(long, value_name = "NAME=PATH")]
     library: Vec<LibraryFile>,
+    /// The cipher that is used; without it the first that it has.
+    #[arg(long, value_name = "ID")]
+    cipher: Option<String>,
 }
 
 /// Prints the library's version.
@@ -23,7 +26,9 @@ pub struct Options {
 /// # Errors
 /// That it can't be opened or does not work (11).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let version = providers(&options.library)?.open_here(&options.provider).map_err(|error| Failure::new(11, error))?;
+    let version = providers(&options.library)?
+        .open_here(&options.provider, options.cipher.as_deref())
+        .map_err(|error| Failure::new(11, error))?;
     print(format!("{} {} {version}\n", WORKS, options.provider).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

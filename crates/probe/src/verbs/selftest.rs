@@ -9,7 +9,7 @@ use wattlock_ciphers::Spec;
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
-use crate::providers::Offer;
+use crate::providers::{Offer, Providers};
 use crate::records::LibraryFile;
 
 /// How it is called.
@@ -18,9 +18,9 @@ pub const EXAMPLE: &str = "Examples:
   wattlock-probe selftest --provider openssl
   wattlock-probe selftest --cipher aes128-cbc --format json
 
-A library that is absent is a row that says why, and no failure.
+A library of the system that is absent is a row that says why, and no failure; one of your own is.
 
-Exit codes: 1 where a cipher is not proven, 3 for an unknown cipher or provider.";
+Exit codes: 1 where a cipher is not proven or a library of your own can't be used, 3 for an unknown cipher or provider.";
 
 const COLUMNS: &[&str] =
     &["cipher", "provider", "version", "backend", "proof", "vectors", "composed", "result", "detail"];
@@ -103,6 +103,24 @@ impl Row {
     }
 }
 
+/// What a library of the user's own lists and no row tells of: ids that nobody knows, ciphers that can't be used.
+fn unproven(providers: &Providers, own: &LibraryFile, ids: &[String], rows: &[Row]) -> Vec<Row> {
+    let is_told = |id: &String| rows.iter().any(|row| row.provider == own.name && row.cipher == *id);
+    let listed = providers.listed_by(&own.name).into_iter();
+    let missing = listed.filter(|id| (ids.is_empty() || ids.contains(id)) && !is_told(id));
+    let row = |id: String| {
+        let found = Spec::parse(&id).map_err(|error| error.to_string());
+        match found.and_then(|spec| providers.find(&own.name, &spec).map(|offer| Row::of(&spec, &offer))) {
+            Ok(row) => row,
+            Err(error) => {
+                let absent = Row::absent(own.name.clone(), error);
+                Row { cipher: id, result: Outcome::Wrong, ..absent }
+            }
+        }
+    };
+    missing.map(row).collect()
+}
+
 /// The schemes of key establishment among `ids`, or all where it names none.
 fn exchanges(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -142,7 +160,11 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     rows.extend(exchanges(&options.cipher, wanted));
     let absent = providers.names().into_iter().filter(wanted);
     rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));
+    for own in options.library.iter().filter(|own| wanted(&own.name)) {
+        rows.extend(unproven(&providers, own, &options.cipher, &rows));
+    }
     print_rows(&rows, COLUMNS, options.format)?;
-    let wrong = rows.iter().any(|row| row.result == Outcome::Wrong);
+    let is_own = |row: &Row| options.library.iter().any(|own| own.name == row.provider);
+    let wrong = rows.iter().any(|row| row.result == Outcome::Wrong || (row.result == Outcome::Absent && is_own(row)));
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
