@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use verbs::{air, apply, catalogue, doctor, measure, open_library, schema, selftest};
+use verbs::{air, apply, catalogue, doctor, measure, meters as meters_verb, open_library, schema, selftest};
 
 #[derive(Parser)]
 #[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
@@ -41,6 +41,8 @@ enum Verb {
     Apply(apply::Options),
     #[command(after_help = air::EXAMPLE)]
     Air(air::Options),
+    #[command(after_help = meters_verb::EXAMPLE)]
+    Meters(meters_verb::Options),
     #[command(after_help = doctor::EXAMPLE)]
     Doctor(doctor::Options),
     #[command(after_help = schema::EXAMPLE)]
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Verb::Selftest(options) => selftest::run(options),
         Verb::Apply(options) => apply::run(options),
         Verb::Air(options) => air::run(options),
+        Verb::Meters(options) => meters_verb::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),

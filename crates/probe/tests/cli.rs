@@ -292,3 +292,56 @@ fn the_doctor_never_calls_fine_what_it_did_not_see() {
     let failed = checks.iter().any(|check| check["verdict"] == "fail");
     assert_eq!(output.status.code(), Some(i32::from(failed)));
 }
+
+/// A plan of one cell that a battery run repeats, and a made-up battery.
+fn battery_run(name: &str, battery: &str, status: &str) -> (PathBuf, Output) {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let supply = root.join("class/power_supply/BAT0");
+    std::fs::create_dir_all(&supply).unwrap();
+    for (file, text) in [("type", "Battery"), ("status", status), ("capacity", "80"), ("energy_now", "40000000")] {
+        std::fs::write(supply.join(file), format!("{text}\n")).unwrap();
+    }
+    let head = format!(
+        r#"{{"kind":"plan","schema":1,"process":0,"seed":1,"cpu":null,"rounds":1,"batch_ns":100000,"battery":{{"cell":0,"log_every_s":1,"sys_root":{root:?},{battery}}}}}"#
+    );
+    let cell = r#"{"kind":"cell","cell":0,"role":"study","cipher":"aes128-cbc","provider":"rustcrypto","operation":"encrypt","keying":"ready","encoding":"raw","placement":"hot","pattern":"independent","payload_B":1024,"data":"random","visits":1}"#;
+    let output = probe(&["measure"], format!("{head}\n{cell}\n").as_bytes());
+    (root, output)
+}
+
+fn levels(output: &Output) -> Vec<Value> {
+    let lines = String::from_utf8(output.stdout.clone()).unwrap();
+    let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.filter(|record| record["kind"] == "battery_level").collect()
+}
+
+#[test]
+fn a_battery_run_goes_on_from_the_calls_done_and_ends_at_its_repeats_or_its_level() {
+    let (_, output) = battery_run("battery-repeats", r#""repeats":2000,"done":1500"#, "Discharging");
+    let lines = levels(&output);
+    assert_eq!(lines[0]["repeats_done"], 1500);
+    assert!(lines.last().unwrap()["repeats_done"].as_u64().unwrap() >= 2000);
+    assert_eq!((&lines[0]["level_percent"], &lines[0]["energy_nJ"]), (&80.into(), &144_000_000_000_000_u64.into()));
+    let (_, output) = battery_run("battery-level", r#""until_percent":80"#, "Discharging");
+    assert_eq!(levels(&output).len(), 1, "it stands at its end");
+}
+
+#[test]
+fn a_battery_run_on_the_mains_ends_with_its_reason_and_one_without_an_end_is_refused() {
+    let (_, output) = battery_run("battery-mains", r#""repeats":2000"#, "Charging");
+    let lines = levels(&output);
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0]["error"].as_str().unwrap().contains("not discharging"), "{lines:?}");
+    let (_, output) = battery_run("battery-endless", r#""done":0"#, "Discharging");
+    assert_refused(&output, 2, &["without an end", "until_percent"]);
+}
+
+#[test]
+fn meters_of_an_empty_tree_are_none_and_that_is_said() {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-meters");
+    std::fs::create_dir_all(&root).unwrap();
+    let root = root.to_str().unwrap();
+    assert_refused(&probe(&["meters", "--sys-root", root], b""), 11, &["no energy meter", "virtual machines"]);
+    assert_eq!(rows(&["meters", "--sys-root", root, "--format", "json"]), Vec::<Value>::new());
+    assert_refused(&probe(&["meters", "--sys-root", root, "--read", "powercap"], b""), 11, &["no powercap"]);
+}

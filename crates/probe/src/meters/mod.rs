@@ -2,11 +2,19 @@
 //! each runs as well on a copied or made-up tree and in made-up time.
 #![forbid(unsafe_code)]
 
+pub mod battery;
+pub mod hwmon;
+pub mod perf;
 pub mod powercap;
+pub mod ppk2;
+pub mod sampled;
+pub mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, Nanoseconds};
+use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds};
 
 use crate::records::{EnergyPlan, MeterRecord};
 
@@ -75,6 +83,20 @@ pub struct Missing {
     pub hint: String,
 }
 
+/// A meter that was found, whether or not it can be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// What it is.
+    pub record: MeterRecord,
+    /// Why it can't be read, and what would grant it; nothing where it can.
+    pub missing: Option<Missing>,
+}
+
+/// All meters of the tree.
+pub fn all(root: &Path) -> Vec<Found> {
+    [powercap::found(root), perf::found(root), battery::found(root), hwmon::found(root)].concat()
+}
+
 /// What stands for `/sys`.
 pub fn root(asked: Option<&Path>) -> PathBuf {
     asked.map_or_else(|| PathBuf::from(SYS), Path::to_path_buf)
@@ -87,14 +109,19 @@ pub fn root(asked: Option<&Path>) -> PathBuf {
 pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
     let root = root(plan.sys_root.as_deref());
     let (kind, domain) = plan.meter.split_once(':').unwrap_or((&plan.meter, ""));
-    if plan.stream.is_some() {
-        return Err(Missing {
-            why: format!("{kind} reads files, not a stream"),
-            hint: "leave the stream out".to_owned(),
-        });
-    }
-    let mut opened = match kind {
-        powercap::KIND | powercap::MMIO => powercap::open(&root, kind, domain, SystemTime),
+    let mut opened = match (kind, plan.stream.as_deref()) {
+        (ppk2::KIND | stream::REPLAY, Some(path)) => stream::open(kind, domain, path, SystemTime),
+        (ppk2::KIND | stream::REPLAY, None) => Err(Missing {
+            why: format!("{kind} needs a stream"),
+            hint: "the serial device (/dev/ttyACM0) or a recording".to_owned(),
+        }),
+        (_, Some(_)) => {
+            Err(Missing { why: format!("{kind} reads files, not a stream"), hint: "leave the stream out".to_owned() })
+        }
+        (powercap::KIND | powercap::MMIO, None) => powercap::open(&root, kind, domain, SystemTime),
+        (perf::KIND | perf::CORE, None) => perf::open(&root, kind, domain, SystemTime),
+        (battery::KIND, None) => battery::open(&root, domain, SystemTime),
+        (hwmon::KIND, None) => hwmon::open(&root, domain, SystemTime),
         _ => Err(Missing { why: format!("there is no meter {:?}", plan.meter), hint: LIST.to_owned() }),
     }?;
     opened.description.read_ns = read_cost(&mut *opened.meter);
@@ -105,7 +132,7 @@ pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
 pub const LIST: &str = "`wattlock meters` lists those of this machine";
 
 /// The median of 100 reads; `None` where one fails.
-fn read_cost(meter: &mut dyn Meter) -> Option<Nanoseconds> {
+pub fn read_cost(meter: &mut dyn Meter) -> Option<Nanoseconds> {
     let time = SystemTime;
     let mut costs = [0; 100];
     for cost in &mut costs {
@@ -134,6 +161,20 @@ impl MeterRecord {
 /// The text of a file without the space around it.
 fn text(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned())
+}
+
+/// A number of either sign in a file.
+fn signed(path: &Path) -> Option<i64> {
+    text(path).ok()?.parse().ok()
+}
+
+/// A number, unless it is one that drivers show where they have none.
+///
+/// # Errors
+/// All ones in 16 or 32 bits, the least and the greatest number of 32 bits.
+fn sensible(shown: i64) -> Result<i64, MeterError> {
+    const NONE: [i64; 5] = [0xffff, 0xffff_ffff, i32::MIN as i64, i32::MAX as i64, 0xffff * 1000];
+    if NONE.contains(&shown) { Err(MeterError::NoValue { shown }) } else { Ok(shown) }
 }
 
 /// A number in a file.

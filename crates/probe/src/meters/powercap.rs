@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
 
-use super::{LIST, Missing, Opened, Time, number, text};
+use super::{Found, LIST, Missing, Opened, Time, number, text};
 use crate::records::MeterRecord;
 
 /// Counters behind model-specific registers.
@@ -22,11 +22,13 @@ const UPDATE_PERIOD_NS: u64 = 1_000_000;
 /// Five hundred updates without a new value.
 const PATIENCE_NS: u64 = 500_000_000;
 /// 2^-14 J, the unit of most processors since Sandy Bridge; some servers' memory counts in 15.3 uJ.
-const QUANTUM_NJ: f64 = 61_035.156_25;
+pub const QUANTUM_NJ: f64 = 61_035.156_25;
 /// What a zone is taken to draw at most where it does not say: more than a package of today, so that no wrap is missed.
 const MOST_W: u64 = 1000;
-const GAIN: f64 = 0.05;
-const GAIN_SOURCE: &str = "ours: counters of Haswell and later follow wall power closely but for an offset (Khan et al., \
+/// See [`GAIN_SOURCE`].
+pub const GAIN: f64 = 0.05;
+/// Where [`GAIN`] is from.
+pub const GAIN_SOURCE: &str = "ours: counters of Haswell and later follow wall power closely but for an offset (Khan et al., \
                            RAPL in Action, ACM TOMPECS 3(2), 2018); no maker states a limit";
 /// An advice, not an act of ours.
 pub const GRANT: &str = "only root may read it, because it tells secrets of other programs (CVE-2020-8694, PLATYPUS): on \
@@ -133,6 +135,40 @@ fn most_W(zone: &Zone) -> u64 {
     if most_uW == 0 { MOST_W } else { (most_uW * 2).div_ceil(1_000_000).min(MOST_W) }
 }
 
+/// What there is. Zones that show one value twice, at two reads, are mirrors of one counter and overlap.
+pub fn found(root: &Path) -> Vec<Found> {
+    let all = zones(root);
+    let counters =
+        |zone: &Zone| [0; 2].map(|_: u8| number(&zone.folder.join("energy_uj")).filter(|counter| *counter > 0));
+    let shown: Vec<_> = all.iter().map(counters).collect();
+    let mut found = Vec::new();
+    for (zone, counters) in all.iter().zip(&shown) {
+        let mut record = describe(zone, &all);
+        for (other, theirs) in all.iter().zip(&shown) {
+            let is_mirror = other != zone && counters == theirs && counters.iter().all(Option::is_some);
+            if is_mirror && !record.overlaps.contains(&other.name()) {
+                record.overlaps.push(other.name());
+            }
+        }
+        let path = zone.folder.join("energy_uj");
+        let missing = match text(&path) {
+            Err(error) => Some(refused(&path, &error)),
+            Ok(counter) if counter.parse() == Ok(0_u64) => Some(Missing {
+                why: format!("{} stands at 0: the counter does not count", path.display()),
+                hint: "the machine's firmware or hypervisor hides it; another meter".to_owned(),
+            }),
+            Ok(_) => None,
+        };
+        found.push(Found { record, missing });
+    }
+    found
+}
+
+fn refused(path: &Path, error: &io::Error) -> Missing {
+    let hint = if error.kind() == io::ErrorKind::PermissionDenied { GRANT } else { LIST };
+    Missing { why: format!("{}: {error}", path.display()), hint: hint.to_owned() }
+}
+
 /// Opens the zone with this domain.
 ///
 /// # Errors
@@ -155,10 +191,7 @@ pub fn open(root: &Path, kind: &str, domain: &str, time: impl Time + 'static) ->
         }
     };
     let path = zone.folder.join("energy_uj");
-    let file = File::open(&path).map_err(|error| Missing {
-        why: format!("{}: {error}", path.display()),
-        hint: if error.kind() == io::ErrorKind::PermissionDenied { GRANT.to_owned() } else { LIST.to_owned() },
-    })?;
+    let file = File::open(&path).map_err(|error| refused(&path, &error))?;
     let description = describe(zone, &all);
     let meter = Counter { file, description: description.in_engine(PATIENCE_NS), time };
     Ok(Opened { description, meter: Box::new(meter) })

@@ -5,8 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+mod battery;
 mod energy;
 
+pub use battery::{BatteryLevel, BatteryPlan};
 pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
 
 use schemars::JsonSchema;
@@ -53,6 +55,9 @@ pub struct Plan {
     /// With it blocks of energy are measured in place of batches.
     #[serde(default)]
     pub energy: Option<EnergyPlan>,
+    /// One cell is repeated while the battery empties, in place of batches.
+    #[serde(default)]
+    pub battery: Option<BatteryPlan>,
 }
 
 /// A library of the user's own.
@@ -217,6 +222,8 @@ pub enum Record {
     Batch(BatchRecord),
     /// Work between two edges of an energy counter.
     EnergyBlock(Box<EnergyBlockRecord>),
+    /// The battery while one cell is repeated.
+    BatteryLevel(BatteryLevel),
     /// A cell that can't be measured.
     Failure(Failure),
     /// The process has measured all that it was asked for; the last line.

@@ -1,6 +1,7 @@
 //! `wattlock-probe measure`: one process's share of a run. Plan lines in, record lines out.
 #![forbid(unsafe_code)]
 
+mod battery;
 mod energy;
 
 use std::collections::HashMap;
@@ -19,8 +20,8 @@ use crate::establish::{self, Scheme};
 use crate::meters;
 use crate::providers::{Implementation, Providers};
 use crate::records::{
-    BatchRecord, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell, Record, Role,
-    SCHEMA,
+    BatchRecord, BatteryPlan, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell,
+    Record, Role, SCHEMA,
 };
 
 /// How it is called.
@@ -63,12 +64,29 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
         .map(meters::open)
         .transpose()
         .map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))?;
+    let battery = plan.head.battery.as_ref().map(|battery| battery_of(battery, &plan)).transpose()?;
     let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
-    match measure(&plan, providers, meter, &mut output) {
+    match measure(&plan, providers, meter, battery.as_ref(), &mut output) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::FAILURE),
         Err(error) => Err(Failure::new(9, format!("standard output: {error}"))),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// The battery that a plan empties.
+///
+/// # Errors
+/// Code 2 where the plan can't end or names no cell of its own, 11 where there is no such battery.
+fn battery_of(asked: &BatteryPlan, plan: &ReadPlan) -> Result<meters::battery::Battery, Failure> {
+    if asked.until_percent.is_none() && asked.repeats.is_none() {
+        return Err(Failure::new(2, "a battery run without an end").hint("until_percent, repeats, or both"));
+    }
+    if !plan.cells.iter().any(|cell| cell.cell == asked.cell) {
+        return Err(Failure::new(2, format!("the battery run's cell {} is not in the plan", asked.cell)));
+    }
+    let root = meters::root(asked.sys_root.as_deref());
+    meters::battery::named(&root, asked.name.as_deref().unwrap_or_default())
+        .map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))
 }
 
 struct ReadPlan {
@@ -149,6 +167,7 @@ fn measure<W: Write>(
     plan: &ReadPlan,
     providers: Providers,
     meter: Option<meters::Opened>,
+    battery: Option<&meters::battery::Battery>,
     output: &mut Output<W>,
 ) -> io::Result<()> {
     let mut clock = clock::real();
@@ -191,7 +210,21 @@ fn measure<W: Write>(
     output.flush()?;
 
     let start = Instant::now();
+    if let Some((battery_plan, battery)) = plan.head.battery.as_ref().zip(battery) {
+        let run = battery::Emptying { plan: battery_plan, process: plan.head.process, battery };
+        // A cell that failed has its record already.
+        if let Some(slot) = slots.iter().find(|slot| slot.cell == battery_plan.cell)
+            && let Some(body) = bodies.get_mut(slot.body)
+        {
+            let all = || {
+                (0..body.segments()).for_each(|segment| body.run(segment, slot.calls));
+                u64::from(slot.calls)
+            };
+            battery::empty(&run, all, output)?;
+        }
+    }
     let (batches, energy_blocks) = match plan.head.energy.as_ref().zip(meter) {
+        _ if plan.head.battery.is_some() => (0, 0),
         Some((energy_plan, mut opened)) => {
             let mut work = energy::Weighing {
                 plan: energy_plan,

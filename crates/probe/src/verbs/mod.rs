@@ -6,6 +6,7 @@ pub mod apply;
 pub mod catalogue;
 pub mod doctor;
 pub mod measure;
+pub mod meters;
 pub mod open_library;
 pub mod schema;
 pub mod selftest;

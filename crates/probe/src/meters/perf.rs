@@ -1,0 +1,213 @@
+//! The same counters of the processor by way of `perf`: the PMUs `power` and, for each core, `power_core`.
+//!
+//! # Source
+//! Linux, arch/x86/events/rapl.c (units of 2^-32 J, one processor a package); Documentation/admin-guide/sysctl/kernel.rst
+//! (`perf_event_paranoid`).
+
+use std::path::{Path, PathBuf};
+
+use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
+
+use super::{Found, LIST, Missing, Opened, Time, text};
+use crate::records::MeterRecord;
+
+/// The kind, for the package and its parts.
+pub const KIND: &str = "perf";
+/// The kind, for one core.
+pub const CORE: &str = "perf-core";
+
+const UPDATE_PERIOD_NS: u64 = 1_000_000;
+const PATIENCE_NS: u64 = 500_000_000;
+/// What would let it be read.
+pub const GRANT: &str = "needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=0`, which lets every user count \
+                         what others' programs do; `setcap cap_perfmon=ep` on the program is the narrower way";
+
+/// One event of a PMU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    kind: &'static str,
+    /// `energy-pkg`, ...
+    domain: String,
+    pmu: &'static str,
+    scale_J: f64,
+    cpu: u32,
+}
+
+/// The events below `root`.
+pub fn events(root: &Path) -> Vec<Event> {
+    let mut all: Vec<Event> =
+        [(KIND, "power"), (CORE, "power_core")].into_iter().flat_map(|(kind, pmu)| of_pmu(root, kind, pmu)).collect();
+    all.sort_by(|a, b| (a.kind, &a.domain).cmp(&(b.kind, &b.domain)));
+    all
+}
+
+fn of_pmu(root: &Path, kind: &'static str, pmu: &'static str) -> Vec<Event> {
+    let folder: PathBuf = root.join("devices").join(pmu);
+    // "0" or "0,18" or "0-3": the first processor of the first package.
+    let cpu = text(&folder.join("cpumask")).ok().and_then(|mask| mask.split([',', '-']).next()?.parse().ok());
+    let Some(cpu) = cpu else { return Vec::new() };
+    let entries = std::fs::read_dir(folder.join("events")).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with("energy-") && !name.contains('.'))
+        .filter_map(|name| {
+            let file = |end: &str| text(&folder.join("events").join(format!("{name}{end}"))).ok();
+            let in_joules = file(".unit").is_some_and(|unit| unit == "Joules");
+            let scale_J = file(".scale")?.parse().ok().filter(|_| in_joules)?;
+            Some(Event { kind, domain: name, pmu, scale_J, cpu })
+        })
+        .collect()
+}
+
+impl Event {
+    fn name(&self) -> String {
+        format!("{}:{}", self.kind, self.domain)
+    }
+
+    fn describe(&self, all: &[Self]) -> MeterRecord {
+        let (scope, zone) = match self.domain.as_str() {
+            "energy-pkg" => {
+                ("the processor's package: cores, caches, memory controller, graphics; not memory", "package-0")
+            }
+            "energy-cores" => ("the cores of the package, all programs on them", "package-0/core"),
+            "energy-gpu" => ("the graphics in the package", "package-0/uncore"),
+            "energy-ram" => ("memory", "package-0/dram"),
+            "energy-psys" => ("the platform as its maker wired it", "psys"),
+            "energy-core" => ("one core", "package-0/core"),
+            _ => ("as the kernel names it", ""),
+        };
+        // What the package holds is in it, and all is in psys; memory is beside the package.
+        let counts_same = |other: &Self| {
+            let any = |name: &str| self.domain == name || other.domain == name;
+            any("energy-psys") || (!any("energy-ram") && any("energy-pkg"))
+        };
+        let mut overlaps: Vec<String> =
+            all.iter().filter(|other| *other != self && counts_same(other)).map(Self::name).collect();
+        overlaps.extend(["powercap", "powercap-mmio"].map(|kind| format!("{kind}:{zone}")));
+        MeterRecord {
+            name: self.name(),
+            kind: self.kind.to_owned(),
+            domain: self.domain.clone(),
+            scope: scope.to_owned(),
+            unit: "J".to_owned(),
+            // The kernel's unit is 2^-32 J; the register below it steps by 61 uJ.
+            quantum_nJ: super::powercap::QUANTUM_NJ,
+            update_period_ns: UPDATE_PERIOD_NS,
+            range_nJ: None,
+            round_trip_ns: None,
+            gain_relative_uncertainty: super::powercap::GAIN,
+            gain_source: super::powercap::GAIN_SOURCE.to_owned(),
+            overlaps,
+            read_ns: None,
+        }
+    }
+}
+
+/// What there is.
+pub fn found(root: &Path) -> Vec<Found> {
+    let all = events(root);
+    let one = |event: &Event| Found { record: event.describe(&all), missing: open_event(root, event).err() };
+    all.iter().map(one).collect()
+}
+
+/// Opens an event.
+///
+/// # Errors
+/// There is none, it may not be read, or the tree is a copy.
+pub fn open(root: &Path, kind: &str, domain: &str, time: impl Time + 'static) -> Result<Opened, Missing> {
+    let all = events(root);
+    let wanted = if domain.is_empty() { "energy-pkg" } else { domain };
+    let Some(event) = all.iter().find(|event| event.kind == kind && event.domain == wanted) else {
+        let names: Vec<String> = all.iter().map(Event::name).collect();
+        let why = format!("there is no energy event {wanted:?}: there are [{}]", names.join(", "));
+        return Err(Missing { why, hint: LIST.to_owned() });
+    };
+    let counter = open_event(root, event)?;
+    let description = event.describe(&all);
+    let in_engine = description.in_engine(PATIENCE_NS);
+    let meter = Counting { counter, scale_nJ: event.scale_J * 1e9, description: in_engine, time };
+    Ok(Opened { description, meter: Box::new(meter) })
+}
+
+fn open_event(root: &Path, event: &Event) -> Result<counter::Counter, Missing> {
+    if root != Path::new(super::SYS) {
+        return Err(Missing {
+            why: format!("{}: a copied tree describes the kernel's counters, it does not hold them", event.name()),
+            hint: "leave --sys-root out, or take powercap, whose counters are files".to_owned(),
+        });
+    }
+    counter::open(event.pmu, &event.domain, event.cpu)
+        .map_err(|why| Missing { why: format!("{}: {why}", event.name()), hint: GRANT.to_owned() })
+}
+
+struct Counting<T> {
+    counter: counter::Counter,
+    scale_nJ: f64,
+    description: MeterDescription,
+    time: T,
+}
+
+/// Counts in units of `scale_nJ` as nanojoules.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn nanojoules(count: u64, scale_nJ: f64) -> u64 {
+    // 2^53 units of 0.23 nJ are 2 MJ, a day at 24 W; from there on it is rounded to a few units.
+    (count as f64 * scale_nJ) as u64
+}
+
+impl<T: Time> Meter for Counting<T> {
+    fn description(&self) -> MeterDescription {
+        self.description
+    }
+
+    fn read(&mut self) -> Result<Reading, MeterError> {
+        let suspended = self.time.suspended();
+        let before = self.time.now();
+        let count = self.counter.read().ok_or(MeterError::Unreadable)?;
+        let after = self.time.now();
+        Ok(Reading { counter: nanojoules(count, self.scale_nJ), before, after, suspended })
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod counter {
+    use perf_event::Builder;
+    use perf_event::events::Dynamic;
+
+    /// A counter of one processor, all programs.
+    pub struct Counter(perf_event::Counter);
+
+    pub fn open(pmu: &str, event: &str, cpu: u32) -> Result<Counter, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let cpu = usize::try_from(cpu).map_err(|error| error.to_string())?;
+        let mut dynamic = Dynamic::builder(pmu).map_err(text)?;
+        dynamic.event(event).map_err(text)?;
+        let event = dynamic.build().map_err(|error| error.to_string())?;
+        // A power PMU knows no modes: excluding the kernel would be refused.
+        let mut builder = Builder::new(event);
+        builder.any_pid().one_cpu(cpu).exclude_kernel(false).exclude_hv(false);
+        let mut counter = builder.build().map_err(text)?;
+        counter.enable().map_err(text)?;
+        Ok(Counter(counter))
+    }
+
+    impl Counter {
+        pub fn read(&mut self) -> Option<u64> {
+            self.0.read().ok()
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod counter {
+    pub struct Counter;
+
+    pub fn open(_pmu: &str, _event: &str, _cpu: u32) -> Result<Counter, String> {
+        Err("this system has no perf".to_owned())
+    }
+
+    impl Counter {
+        pub fn read(&mut self) -> Option<u64> {
+            None
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! Every trap of energy meters as a test named after it: one load P(t) in made-up time feeds made-up trees and streams.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wattlock_engine::{EnergyBlock, Load, Meter, MeterError, Nanoseconds, energy_block};
+
+use super::hwmon::VoltageCurrent;
+use super::ppk2::{Calibration, Decoder};
+use super::sampled::{Gauge as _, Samples};
+use super::stream::{Played, Recording, Replay};
+use super::*;
+
+/// The one load: 3 W, and 2 W more in every other 0.2 s.
+fn power_W(at: Nanoseconds) -> f64 {
+    if at / 200_000_000 % 2 == 1 { 5.0 } else { 3.0 }
+}
+
+/// Its energy up to a moment, joules.
+fn energy_J(at: Nanoseconds) -> f64 {
+    let (whole, part) = (at / 400_000_000, at % 400_000_000);
+    let high = part.saturating_sub(200_000_000);
+    whole as f64 * 1.6 + (part - high) as f64 * 3e-9 + high as f64 * 5e-9
+}
+
+/// What must happen when time passes.
+type Follow = Rc<RefCell<dyn FnMut(Nanoseconds)>>;
+
+/// Made-up time: it passes when something works, and a made-up tree follows it.
+#[derive(Clone, Default)]
+struct World {
+    now: Arc<AtomicU64>,
+    suspended: Arc<AtomicU64>,
+}
+
+impl Time for World {
+    fn now(&self) -> Nanoseconds {
+        self.now.load(Ordering::Relaxed)
+    }
+    fn suspended(&self) -> Nanoseconds {
+        self.suspended.load(Ordering::Relaxed)
+    }
+}
+
+/// Lets time pass.
+struct Passing(World, Follow);
+
+impl Load for Passing {
+    fn work(&mut self, time: Nanoseconds) -> u64 {
+        let now = self.0.now.fetch_add(time, Ordering::Relaxed) + time;
+        (self.1.borrow_mut())(now);
+        1
+    }
+}
+
+fn passing(world: &World, follow: impl FnMut(Nanoseconds) + 'static) -> Passing {
+    let follow: Follow = Rc::new(RefCell::new(follow));
+    (follow.borrow_mut())(world.now());
+    Passing(world.clone(), follow)
+}
+
+/// A new tree with these files.
+fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = std::env::temp_dir().join(format!("wattlock-{}-{name}", std::process::id()));
+    let _ = fs::remove_dir_all(&root);
+    fs::create_dir_all(&root).unwrap();
+    files.iter().for_each(|(path, text)| put(&root, path, text));
+    root
+}
+
+fn put(root: &Path, path: &str, text: &str) {
+    fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+    fs::write(root.join(path), format!("{text}\n")).unwrap();
+}
+
+/// The block's energy is the load's, within the meter's own statement: 1.96 of its standard uncertainty.
+fn assert_true(block: &EnergyBlock, record: &MeterRecord) {
+    let (from, to) = (block.start.moment(), block.end.moment());
+    let truth = (energy_J(to) - energy_J(from)) * 1e9;
+    let edges = record.update_period_ns as f64 / 6_f64.sqrt() * 5.0;
+    let allowed = 1.96 * edges.hypot(record.quantum_nJ / 6_f64.sqrt());
+    let gross = block.gross as f64;
+    assert!((gross - truth).abs() <= allowed, "{gross} nJ for {truth} nJ, allowed {allowed}");
+}
+
+// The processor's counters -----------------------------------------------------------------------------------------
+
+const PACKAGE: &str = "class/powercap/intel-rapl:0";
+const RANGE_UJ: u64 = 262_143_328_850;
+
+fn powercap_tree(name: &str) -> PathBuf {
+    let mut files = Vec::new();
+    for (zone, called, counter) in [
+        ("intel-rapl:0", "package-0", "1000"),
+        ("intel-rapl:0:0", "core", "500"),
+        ("intel-rapl:0:1", "dram", "300"),
+        ("intel-rapl:1", "psys", "2000"),
+        ("intel-rapl-mmio:0", "package-0", "1000"),
+    ] {
+        files.push((format!("class/powercap/{zone}/name"), called.to_owned()));
+        files.push((format!("class/powercap/{zone}/energy_uj"), counter.to_owned()));
+        files.push((format!("class/powercap/{zone}/max_energy_range_uj"), RANGE_UJ.to_string()));
+    }
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    tree(name, &files)
+}
+
+/// The counter in quanta of 61 uJ, updated each millisecond with a jitter of 5 %, wrapped.
+fn shown_uJ(now: Nanoseconds, start_uJ: u64) -> u64 {
+    let update = now / 1_000_000;
+    let jitter = update.wrapping_mul(7919) % 50_000;
+    let at = if now % 1_000_000 < jitter { update.saturating_sub(1) } else { update } * 1_000_000;
+    (start_uJ + (energy_J(at) * 1e6) as u64 / 61 * 61) % RANGE_UJ
+}
+
+fn weigh_package(
+    root: &Path,
+    start_uJ: u64,
+    then: impl Fn(&World, Nanoseconds, &Path) + 'static,
+) -> Result<EnergyBlock, MeterError> {
+    let world = World::default();
+    let (tree, theirs) = (root.to_path_buf(), world.clone());
+    let mut load = passing(&world, move |now| {
+        put(&tree, &format!("{PACKAGE}/energy_uj"), &format!("{:020}", shown_uJ(now, start_uJ)));
+        then(&theirs, now, &tree);
+    });
+    let mut opened = powercap::open(root, powercap::KIND, "package-0", world).unwrap();
+    let block = energy_block(&mut load, 500_000_000, &mut *opened.meter);
+    block.inspect(|block| assert_true(block, &opened.description))
+}
+
+#[test]
+fn a_counter_with_quanta_and_jitter_tells_the_truth_within_its_statement() {
+    let block = weigh_package(&powercap_tree("plain"), 1000, |_, _, _| {}).unwrap();
+    assert!(block.gross > 1_500_000_000, "{}", block.gross);
+}
+
+#[test]
+fn counter_wrapped_once_is_unrolled() {
+    let block = weigh_package(&powercap_tree("wrap"), RANGE_UJ - 500_000, |_, _, _| {}).unwrap();
+    assert!(block.end.counter < block.start.counter);
+}
+
+#[test]
+fn wrapped_with_an_unreadable_range_is_an_error() {
+    let root = powercap_tree("range");
+    fs::remove_file(root.join(PACKAGE).join("max_energy_range_uj")).unwrap();
+    let error = weigh_package(&root, RANGE_UJ - 500_000, |_, _, _| {}).unwrap_err();
+    assert!(matches!(error, MeterError::WentBackwards { .. }), "{error}");
+}
+
+#[test]
+fn went_backwards_after_suspend_is_an_error() {
+    let error = weigh_package(&powercap_tree("suspend"), 5_000_000, |world, now, tree| {
+        if now > 250_000_000 {
+            world.suspended.store(60_000_000_000, Ordering::Relaxed);
+            put(tree, &format!("{PACKAGE}/energy_uj"), &format!("{:020}", now / 1000));
+        }
+    })
+    .unwrap_err();
+    assert_eq!(error, MeterError::Suspended { suspended: 60_000_000_000 });
+}
+
+#[test]
+fn stuck_at_zero_is_an_error_and_is_listed() {
+    let root = powercap_tree("zero");
+    let error =
+        weigh_package(&root, 0, |_, _, tree| put(tree, &format!("{PACKAGE}/energy_uj"), "00000000000000000000"));
+    assert!(matches!(error, Err(MeterError::Stuck { counter: 0, .. })), "{error:?}");
+    let found = powercap::found(&root);
+    let package = found.iter().find(|found| found.record.name == "powercap:package-0").unwrap();
+    assert!(package.missing.as_ref().unwrap().why.contains("stands at 0"));
+}
+
+#[test]
+fn a_window_shorter_than_five_counter_updates_is_refused() {
+    let root = powercap_tree("short");
+    let world = World::default();
+    let tree = root.clone();
+    let mut load =
+        passing(&world, move |now| put(&tree, &format!("{PACKAGE}/energy_uj"), &shown_uJ(now, 0).to_string()));
+    let mut opened = powercap::open(&root, powercap::KIND, "package-0", world).unwrap();
+    let error = energy_block(&mut load, 100_000, &mut *opened.meter).unwrap_err();
+    assert!(matches!(error, MeterError::WindowTooShort { .. }), "{error}");
+}
+
+fn overlaps(root: &Path, name: &str) -> Vec<String> {
+    powercap::found(root).into_iter().find(|found| found.record.name == name).unwrap().record.overlaps
+}
+
+#[test]
+fn package_and_core_and_psys_are_not_to_be_added_up_and_twins_count_once() {
+    let root = powercap_tree("overlap");
+    let package = overlaps(&root, "powercap:package-0");
+    for other in ["powercap:package-0/core", "powercap:psys", "powercap-mmio:package-0"] {
+        assert!(package.contains(&other.to_owned()), "{other} in {package:?}");
+    }
+    assert!(overlaps(&root, "powercap:psys").contains(&"powercap:package-0/dram".to_owned()));
+}
+
+#[test]
+fn mirrored_dies_are_told_by_their_identical_counters() {
+    let root = powercap_tree("mirror");
+    for (zone, die, counter) in
+        [("intel-rapl:2", "package-1-die-0", "7777"), ("intel-rapl:3", "package-1-die-1", "7777")]
+    {
+        put(&root, &format!("class/powercap/{zone}/name"), die);
+        put(&root, &format!("class/powercap/{zone}/energy_uj"), counter);
+    }
+    assert!(overlaps(&root, "powercap:package-1-die-0").contains(&"powercap:package-1-die-1".to_owned()));
+}
+
+#[test]
+fn a_zone_is_told_by_its_name_and_not_by_its_index() {
+    let root = tree(
+        "index",
+        &[
+            ("class/powercap/intel-rapl:0/name", "psys"),
+            ("class/powercap/intel-rapl:0/energy_uj", "1"),
+            ("class/powercap/intel-rapl:1/name", "package-0"),
+            ("class/powercap/intel-rapl:1/energy_uj", "42"),
+        ],
+    );
+    let mut opened = powercap::open(&root, powercap::KIND, "package-0", World::default()).unwrap();
+    assert_eq!(opened.meter.read().unwrap().counter, 42_000);
+}
+
+#[test]
+fn permission_denied_says_what_would_grant_it_and_at_what_price() {
+    // Root reads everything: the advice is asked for.
+    assert!(powercap::GRANT.contains("udev") && powercap::GRANT.contains("PLATYPUS"));
+    let root = powercap_tree("denied");
+    fs::remove_file(root.join(PACKAGE).join("energy_uj")).unwrap();
+    let missing = powercap::open(&root, powercap::KIND, "package-0", World::default()).err().unwrap();
+    assert!(missing.why.contains("energy_uj"), "{}", missing.why);
+}
+
+#[test]
+fn a_copied_tree_describes_perf_and_does_not_hold_its_counters() {
+    let root = tree(
+        "perf",
+        &[
+            ("devices/power/type", "21"),
+            ("devices/power/cpumask", "0"),
+            ("devices/power/events/energy-pkg", "event=0x02"),
+            ("devices/power/events/energy-pkg.scale", "2.3283064365386962890625e-10"),
+            ("devices/power/events/energy-pkg.unit", "Joules"),
+        ],
+    );
+    let found = perf::found(&root);
+    assert_eq!(found[0].record.name, "perf:energy-pkg");
+    assert!(found[0].record.overlaps.contains(&"powercap:package-0".to_owned()));
+    assert!(found[0].missing.as_ref().unwrap().why.contains("copied tree"));
+}
+
+// Batteries --------------------------------------------------------------------------------------------------------
+
+const BATTERY: &str = "class/power_supply/BAT0";
+
+fn battery_tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = tree(
+        name,
+        &[
+            ("class/power_supply/BAT0/type", "Battery"),
+            ("class/power_supply/BAT0/status", "Discharging"),
+            ("class/power_supply/AC/type", "Mains"),
+            ("class/power_supply/AC/online", "0"),
+        ],
+    );
+    files.iter().for_each(|(file, text)| put(&root, &format!("{BATTERY}/{file}"), text));
+    root
+}
+
+/// A gauge of 50 Wh in steps of 10 mWh, its value kept for a second.
+fn weigh_battery(root: &Path, then: impl Fn(Nanoseconds, &Path) + 'static) -> Result<EnergyBlock, MeterError> {
+    let world = World::default();
+    let tree = root.to_path_buf();
+    let mut load = passing(&world, move |now| {
+        let drawn_uWh = energy_J(now / 1_000_000_000 * 1_000_000_000) / 3600.0 * 1e6;
+        let level = (50_000_000.0 - drawn_uWh) as u64 / 10_000 * 10_000;
+        put(&tree, &format!("{BATTERY}/energy_now"), &level.to_string());
+        then(now, &tree);
+    });
+    let mut opened = battery::open(root, "", world).unwrap();
+    let block = energy_block(&mut load, 100_000_000_000, &mut *opened.meter);
+    block.inspect(|block| assert_true(block, &opened.description))
+}
+
+#[test]
+fn a_gauge_with_steps_and_a_cache_tells_the_truth_within_its_statement() {
+    weigh_battery(&battery_tree("steps", &[("energy_now", "50000000")]), |_, _| {}).unwrap();
+}
+
+#[test]
+fn a_charger_plugged_in_midway_is_an_error() {
+    let error = weigh_battery(&battery_tree("midway", &[("energy_now", "50000000")]), |now, tree| {
+        if now > 50_000_000_000 {
+            put(tree, "class/power_supply/AC/online", "1");
+        }
+    });
+    assert_eq!(error.unwrap_err(), MeterError::NotDischarging);
+}
+
+#[test]
+fn a_status_that_is_not_discharging_with_the_cable_out_is_an_error() {
+    for status in ["Not charging", "Unknown", "Full", "Charging"] {
+        let root = battery_tree("status", &[("energy_now", "50000000"), ("status", status)]);
+        assert!(battery::open(&root, "", World::default()).is_err(), "{status}");
+        assert!(battery::found(&root)[0].missing.is_some(), "{status}");
+    }
+}
+
+#[test]
+fn sentinels_65535_and_int_min_are_errors() {
+    for (shown, value) in [("65535", 65_535), ("-2147483648", -2_147_483_648)] {
+        let root = battery_tree("sentinel", &[("energy_now", shown)]);
+        let mut opened = battery::open(&root, "", World::default()).unwrap();
+        assert_eq!(opened.meter.read().unwrap_err(), MeterError::NoValue { shown: value });
+    }
+}
+
+#[test]
+fn battery_current_of_either_sign_is_current_drawn() {
+    for (name, current) in [("out", "-400000"), ("in", "400000")] {
+        let root = battery_tree(name, &[("current_now", current), ("voltage_now", "11400000")]);
+        let mut gauge = battery::Draw::of(&root).unwrap();
+        assert_eq!(gauge.power_nW(), Ok(4_560_000_000));
+    }
+}
+
+#[test]
+fn power_in_uw_in_current_now_is_an_error() {
+    // 13 W: as microamperes they would empty 1.2 Ah in five minutes.
+    let files = [("current_now", "13000000"), ("voltage_now", "11400000"), ("charge_full", "1200000")];
+    let mut gauge = battery::Draw::of(&battery_tree("uw", &files)).unwrap();
+    assert_eq!(gauge.power_nW(), Err(MeterError::NoValue { shown: 13_000_000 }));
+}
+
+#[test]
+fn a_voltage_that_sags_is_not_counted_as_charge_drawn() {
+    let root = battery_tree("sag", &[("charge_now", "4000000"), ("voltage_now", "12000000")]);
+    let mut opened = battery::open(&root, "", World::default()).unwrap();
+    let before = opened.meter.read().unwrap().counter;
+    put(&root, &format!("{BATTERY}/voltage_now"), "11000000");
+    put(&root, &format!("{BATTERY}/charge_now"), "3999000");
+    let drawn = opened.meter.read().unwrap().counter - before;
+    assert_eq!(drawn, 41_400_000_000, "1 mAh at 11.5 V");
+}
+
+// Sensors ----------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
+    let root = tree("ina", &[("class/hwmon/hwmon3/name", "ina3221")]);
+    let world = World::default();
+    let at = |file: &str| root.join("class/hwmon/hwmon3").join(file);
+    let (mut gauge, mut samples) = (VoltageCurrent(at("in1_input"), at("curr1_input")), Samples::default());
+    for _ in 0..=1000 {
+        put(&root, "class/hwmon/hwmon3/in1_input", "5000");
+        put(&root, "class/hwmon/hwmon3/curr1_input", &format!("{}", power_W(world.now()) / 5.0 * 1000.0));
+        samples.take(&mut gauge, &world);
+        world.now.fetch_add(1_000_000, Ordering::Relaxed);
+    }
+    let measured = samples.reading(0).unwrap().counter as f64;
+    assert!((measured - energy_J(1_000_000_000) * 1e9).abs() < 5e6, "{measured} nJ");
+    let described = hwmon::found(&root);
+    assert_eq!(described[0].record.name, "hwmon:ina3221/curr1");
+    put(&root, "class/hwmon/hwmon3/curr1_input", "");
+    samples.take(&mut gauge, &world);
+    assert_eq!(samples.reading(0), Err(MeterError::Unreadable));
+}
+
+#[test]
+fn a_sensor_with_an_energy_counter_is_read_as_one() {
+    let root = tree(
+        "energy",
+        &[
+            ("class/hwmon/hwmon0/name", "amd_energy"),
+            ("class/hwmon/hwmon0/energy1_input", "5"),
+            ("class/hwmon/hwmon0/energy1_label", "Esocket0"),
+        ],
+    );
+    let mut opened = hwmon::open(&root, "amd_energy/Esocket0", World::default()).unwrap();
+    assert_eq!(opened.meter.read().unwrap().counter, 5000);
+}
+
+// Streams ----------------------------------------------------------------------------------------------------------
+
+fn calibration() -> String {
+    let ohm = ["1031.64", "101.65", "10.15", "0.94", "0.043"];
+    let lines =
+        (0..5).map(|at| format!("R{at}: {}\nGS{at}: 0\nGI{at}: 1\nO{at}: 0\nS{at}: 0\nI{at}: 0\nUG{at}: 1\n", ohm[at]));
+    format!("Calibrated: 0\n{}VDD: 3300\nHW: 9173\nmode: 2\nEND\n", lines.collect::<String>())
+}
+
+/// Words of the load at 3.3 V and a tenth of its power, the range changing with it; `lost` of them are missing.
+fn words(count: u64, lost: std::ops::Range<u64>) -> Vec<u8> {
+    let word = |at: u64| {
+        let ampere = power_W(at * 10_000) / 10.0 / 3.3;
+        let (range, ohm) = if ampere > 0.12 { (4_u32, 0.043) } else { (3, 0.94) };
+        let adc = (ampere * ohm * 163_840.0 / 1.8 / 4.0).round() as u32;
+        (adc | range << 14 | (at as u32 % 64) << 18 | 1 << 24).to_le_bytes()
+    };
+    (0..count).filter(|at| !lost.contains(at)).flat_map(word).collect()
+}
+
+fn decoder() -> Decoder {
+    Decoder::new(Calibration::parse(&calibration()).unwrap(), 3300)
+}
+
+#[test]
+fn a_ppk2_tells_the_truth_through_range_switches_and_unaligned_reads() {
+    let bytes = words(100_000, 0..0);
+    let mut decoder = decoder();
+    for chunk in bytes.chunks(1021) {
+        decoder.push(chunk);
+    }
+    assert_eq!((decoder.samples, decoder.logic), (100_000, 1));
+    let (measured, truth) = (decoder.energy().unwrap() as f64, energy_J(1_000_000_000) * 1e8);
+    // The coarse range steps by 1 mA, two thirds of a percent.
+    assert!((measured / truth - 1.0).abs() < 0.005, "{measured} nJ for {truth} nJ");
+}
+
+#[test]
+fn ppk2_gaps_modulo_64_are_an_error_of_their_block_and_of_no_other() {
+    let mut decoder = decoder();
+    decoder.push(&words(1000, 500..570));
+    assert_eq!(decoder.energy(), Err(MeterError::Lost { samples: 6 }));
+    assert!(decoder.energy().is_ok());
+}
+
+#[test]
+fn a_ppk2_recording_is_played_at_its_own_pace_and_its_end_is_no_idle() {
+    let mut bytes = Recording(Cursor::new([calibration().into_bytes(), words(50_000, 0..0)].concat()));
+    let calibration = ppk2::begin(&mut bytes).unwrap();
+    let world = World::default();
+    let description = stream::describe_ppk2(3300).in_engine(2_000_000_000);
+    let decoder = Decoder::new(calibration, 3300);
+    let mut meter = Played { bytes, decoder, start: 0, description, time: world.clone() };
+    let mut load = passing(&world, |_| {});
+    let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
+    let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
+    assert!((watts / 0.3 - 1.0).abs() < 0.03, "{watts} W");
+    world.now.store(600_000_000, Ordering::Relaxed);
+    assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
+}
+
+#[test]
+fn a_calibration_that_is_incomplete_is_named() {
+    let text = calibration().replace("R2: 10.15", "R2: 0");
+    assert!(Calibration::parse(&text).unwrap_err().contains("R2"));
+    assert!(Calibration::parse(&calibration().replace("UG4: 1\n", "")).unwrap_err().contains("UG4"));
+    assert!(ppk2::begin(&mut Recording(Cursor::new(b"R0: 1\n"))).unwrap_err().contains("ends after"));
+}
+
+#[test]
+fn recorded_readings_are_played_at_their_own_pace() {
+    let lines: String = (0..1000_u64)
+        .map(|at| format!("{{\"t_ns\":{},\"counter_nJ\":{}}}\n", at * 1_000_000, at * 3_000_000))
+        .collect();
+    let world = World::default();
+    let mut meter = Replay::new(Cursor::new(lines), world.clone()).unwrap();
+    let mut load = passing(&world, |_| {});
+    let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
+    let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
+    assert!((watts - 3.0).abs() < 0.05, "{watts} W");
+    world.now.store(2_000_000_000, Ordering::Relaxed);
+    assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
+    assert!(Replay::new(Cursor::new("{\"t_ns\":2,\"counter_nJ\":1}\n{\"t_ns\":2,\"counter_nJ\":2}\n"), world).is_err());
+}

@@ -1,0 +1,193 @@
+//! `wattlock-probe meters`: what this machine can be weighed with, what is missing, and what would grant access.
+#![forbid(unsafe_code)]
+
+mod import;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use wattlock_engine::{Load, Meter, Nanoseconds, energy_block};
+
+use super::Failure;
+use super::table::{Format, print_rows};
+use crate::meters::{self, Found, SystemTime, Time as _};
+use crate::records::{Baseline, EnergyPlan, MeterRecord};
+
+/// How it is called.
+pub const EXAMPLE: &str = "Examples:
+  wattlock-probe meters
+  wattlock-probe meters --sys-root ./copied-sys --format json
+  wattlock-probe meters --read powercap:package-0
+  wattlock-probe meters --csv otii.csv --blocks blocks.csv
+  wattlock-probe meters --csv ppk2.csv --voltage 3.3 --marker D0
+
+Nothing is granted, loaded or switched: the column `hint` says what you could do.
+
+Exit codes: 10 where a CSV can't be read, 11 where a meter can't.";
+
+/// Lists the energy meters of this machine, reads one, or integrates a recording.
+#[derive(clap::Args)]
+pub struct Options {
+    /// What stands for `/sys`: a copied or made-up tree.
+    #[arg(long, value_name = "DIR")]
+    sys_root: Option<PathBuf>,
+    /// How the table is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Reads this meter: its power while the program sleeps, and what reading costs and changes.
+    #[arg(long, value_name = "NAME", conflicts_with = "csv")]
+    read: Option<String>,
+    /// The serial device or the recording that a meter's bytes come from.
+    #[arg(long, value_name = "PATH", requires = "read")]
+    stream: Option<PathBuf>,
+    #[command(flatten)]
+    recording: import::Import,
+}
+
+/// Lists, reads or imports.
+///
+/// # Errors
+/// A meter or a recording that can't be read, with what would mend it.
+pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    if options.recording.csv.is_some() {
+        return import::run(&options.recording, options.format);
+    }
+    if let Some(name) = options.read {
+        let plan = EnergyPlan {
+            meter: name,
+            sys_root: options.sys_root,
+            stream: options.stream,
+            block_ns: 0,
+            superblocks: 0,
+            baseline: Baseline::Idle,
+        };
+        let rows = observe(&plan)?;
+        print_rows(&rows, &["meter", "what", "value", "unit"], options.format)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let root = meters::root(options.sys_root.as_deref());
+    let rows: Vec<Row> = meters::all(&root).into_iter().map(|found| Row::of(found, options.sys_root.clone())).collect();
+    if rows.is_empty() && options.format == Format::Table {
+        return Err(Failure::new(11, format!("no energy meter below {}", root.display())).hint(
+            "virtual machines hide them; a PPK2 is read with --read ppk2 --stream /dev/ttyACM0, a recording with --csv",
+        ));
+    }
+    print_rows(&rows, &["name", "access", "unit", "read_ns", "overlaps", "hint"], options.format)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One meter of the list.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    record: MeterRecord,
+    /// `yes`, or why not.
+    access: String,
+    /// What would grant it.
+    hint: Option<String>,
+}
+
+impl Row {
+    fn of(found: Found, sys_root: Option<PathBuf>) -> Self {
+        let Found { mut record, mut missing } = found;
+        if missing.is_none() {
+            let plan = EnergyPlan {
+                meter: record.name.clone(),
+                sys_root,
+                stream: None,
+                block_ns: 0,
+                superblocks: 0,
+                baseline: Baseline::Idle,
+            };
+            match meters::open(&plan) {
+                Ok(opened) => record.read_ns = opened.description.read_ns,
+                Err(why) => missing = Some(why),
+            }
+        }
+        let (access, hint) = missing.map_or(("yes".to_owned(), None), |missing| (missing.why, Some(missing.hint)));
+        Self { record, access, hint }
+    }
+}
+
+/// One figure of a meter that was read.
+#[derive(Serialize)]
+struct Figure {
+    meter: String,
+    what: &'static str,
+    value: Option<f64>,
+    unit: &'static str,
+}
+
+/// Sleeps, and how often it was asked to.
+struct Sleep;
+
+impl Load for Sleep {
+    fn work(&mut self, time: Nanoseconds) -> u64 {
+        std::thread::sleep(std::time::Duration::from_nanos(time.max(20_000)));
+        1
+    }
+}
+
+/// Work that is counted: what a meter beside it takes away shows as work not done.
+struct Count;
+
+impl Load for Count {
+    fn work(&mut self, time: Nanoseconds) -> u64 {
+        let (clock, mut done) = (SystemTime, 0_u64);
+        let start = clock.now();
+        while clock.now().saturating_sub(start) < time {
+            done = std::hint::black_box(done + 1);
+        }
+        done
+    }
+}
+
+/// Work done without the meter and beside it, in turns.
+const OBSERVED_NS: Nanoseconds = 100_000_000;
+const TURNS: u32 = 5;
+
+fn observe(plan: &EnergyPlan) -> Result<Vec<Figure>, Failure> {
+    let missing = |missing: meters::Missing| Failure::new(11, missing.why).hint(missing.hint);
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        without.push(Count.work(OBSERVED_NS));
+        let opened = meters::open(plan).map_err(missing)?;
+        with.push(Count.work(OBSERVED_NS));
+        drop(opened);
+    }
+    let mut opened = meters::open(plan).map_err(missing)?;
+    let description = opened.description;
+    let least = OBSERVED_NS.max(description.update_period_ns.saturating_mul(10));
+    let meter: &mut dyn Meter = &mut *opened.meter;
+    let slept = energy_block(&mut Sleep, least, meter);
+    let searching = search(meter, description.update_period_ns);
+    let block = slept.map_err(|error| Failure::new(11, format!("{}: {error}", description.name)))?;
+    let window = block.end.moment().saturating_sub(block.start.moment());
+    let figure = |what, value, unit| Figure { meter: description.name.clone(), what, value, unit };
+    let slower = |with: f64, without: f64| Some((1.0 - with / without) * 100.0);
+    Ok(vec![
+        figure("energy while sleeping", Some(real(block.gross) / 1000.0), "uJ"),
+        figure("power while sleeping", Some(real(block.gross) / real(window)), "W"),
+        figure("window", Some(real(window) / 1e6), "ms"),
+        figure("cost of a read", description.read_ns.map(real), "ns"),
+        figure("work lost beside an open meter", slower(median(with), median(without)), "%"),
+        figure("share of reads while an edge is looked for", searching.map(|share| share * 100.0), "%"),
+    ])
+}
+
+/// The share of the time that reads take where twenty fall into an update.
+fn search(meter: &mut dyn Meter, update_period_ns: u64) -> Option<f64> {
+    let read_ns = meters::read_cost(meter)?;
+    Some(real(read_ns) / (real(read_ns) + real(update_period_ns / 20)))
+}
+
+fn median(mut counts: Vec<u64>) -> f64 {
+    counts.sort_unstable();
+    real(counts.get(counts.len() / 2).copied().unwrap_or(0))
+}
+
+#[allow(clippy::cast_precision_loss)] // figures for the eye, and far below 2^53
+fn real(value: u64) -> f64 {
+    value as f64
+}
