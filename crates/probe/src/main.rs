@@ -8,6 +8,7 @@ mod bind;
 mod clock;
 mod establish;
 mod fingerprint;
+mod frames;
 mod keys;
 mod meters;
 mod packets;
@@ -47,6 +48,8 @@ enum Verb {
     Doctor(doctor::Options),
     #[command(after_help = schema::EXAMPLE)]
     Schema(schema::Options),
+    #[command(after_help = verbs::frames::EXAMPLE)]
+    Frames(verbs::frames::Options),
     #[command(hide = true)]
     OpenLibrary(open_library::Options),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Verb::Meters(options) => meters_verb::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
+        Verb::Frames(options) => verbs::frames::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())

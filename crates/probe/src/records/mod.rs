@@ -124,12 +124,16 @@ pub enum Operation {
     Encapsulate,
     /// A sealed secret opened.
     Decapsulate,
+    /// A frame of IEEE 802.11 protected: header read, number put in, body encrypted and authenticated.
+    Protect,
+    /// A protected frame verified and decrypted.
+    Unprotect,
 }
 
 impl Operation {
     /// Whether it starts from a ciphertext.
     pub fn is_backward(self) -> bool {
-        matches!(self, Self::Decrypt | Self::Open | Self::OpenForged)
+        matches!(self, Self::Decrypt | Self::Open | Self::OpenForged | Self::Unprotect)
     }
 }
 

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
+use wattlock_frames::Protocol;
 
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
+use crate::frames::cells;
 use crate::providers::Offer;
 use crate::records::{LibraryFile, Operation};
 
@@ -170,6 +172,42 @@ impl Row {
             message_B: Some(scheme.message_B),
         }
     }
+
+    fn of_protocol(protocol: Protocol) -> Self {
+        Self {
+            id: protocol.id().to_owned(),
+            card: protocol.id(),
+            family: protocol.id(),
+            mode: "frame".to_owned(),
+            provider: cells::PROVIDER.to_owned(),
+            available: true,
+            reason: None,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            backend: Some("not told".to_owned()),
+            file: None,
+            file_sha256: None,
+            key_bits: cells::key_bits(protocol),
+            effective_bits: cells::key_bits(protocol),
+            block_bits: 0,
+            rounds: None,
+            iv_B: 0,
+            tag_bits: cells::tag_bits(protocol),
+            timing: None,
+            proof: "the frames of the standard's annex J where it has some, a round trip, changed bits refused"
+                .to_owned(),
+            source: cells::SOURCE,
+            operations: Some(cells::OPERATIONS.to_vec()),
+            public_key_B: None,
+            message_B: None,
+        }
+    }
+}
+
+/// The rows of frame protection among `ids`, or all where it names none.
+fn frames(ids: &[String], providers: &[String]) -> Vec<Row> {
+    let has_provider = providers.is_empty() || providers.iter().any(|name| name == cells::PROVIDER);
+    let named = |protocol: &Protocol| has_provider && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
+    Protocol::ALL.into_iter().filter(named).map(Row::of_protocol).collect()
 }
 
 /// The rows of key establishment among `ids`, or all where it names none.
@@ -207,7 +245,12 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
     let mut rows = Vec::new();
-    let ciphers: Vec<String> = options.cipher.iter().filter(|id| establish::scheme(id).is_none()).cloned().collect();
+    let ciphers: Vec<String> = options
+        .cipher
+        .iter()
+        .filter(|id| establish::scheme(id).is_none() && cells::protocol(id).is_none())
+        .cloned()
+        .collect();
     let (specs, unknown) = match options.format {
         _ if ciphers.is_empty() && !options.cipher.is_empty() => (Vec::new(), Vec::new()),
         Format::Json => known_and_unknown(&ciphers),
@@ -219,6 +262,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
     }
     rows.extend(exchanges(&options.cipher, &options.provider));
+    rows.extend(frames(&options.cipher, &options.provider));
     if options.format == Format::Json {
         let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;

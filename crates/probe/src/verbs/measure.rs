@@ -12,11 +12,13 @@ use std::time::Instant;
 
 use wattlock_ciphers::Spec;
 use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink, Slot, Ticks, calls_for};
+use wattlock_frames::Protocol;
 
 use super::{Failure, providers};
 use crate::bind::{Empty, Prepared};
 use crate::clock::{self, RealClock};
 use crate::establish::{self, Scheme};
+use crate::frames::cells;
 use crate::meters;
 use crate::providers::{Implementation, Providers};
 use crate::records::{
@@ -302,6 +304,9 @@ impl Bench {
         if let Some(scheme) = establish::scheme(&planned.cipher) {
             return self.add_exchange(plan, planned, scheme, clock);
         }
+        if let Some(protocol) = cells::protocol(&planned.cipher) {
+            return self.add_protocol(plan, planned, protocol, clock);
+        }
         let spec = Spec::parse(&planned.cipher).map_err(|error| error.to_string())?;
         let offer = self.providers.find(&planned.provider, &spec)?;
         let twin = matches!(planned.role, Role::Copy | Role::KnownEffect);
@@ -370,18 +375,7 @@ impl Bench {
         let proof = establish::proof::prove(&planned.provider, scheme);
         proof.map_err(|error| format!("{}: {error}", scheme.id))?;
         let step = establish::prepare(&planned.provider, scheme, planned.operation, plan.head.seed)?;
-        self.bursts.extend(burst_sample(clock));
-        let mut body: Box<dyn Prepared> = Box::new(establish::Timed::of(step));
-        let calls = calibrate(&mut body, 0, clock.ticks_of(plan.head.batch_ns), clock);
-        self.bodies.push(body);
-        self.slots.push(Slot {
-            cell: planned.cell,
-            body: self.bodies.len() - 1,
-            calls,
-            claimed_calls: calls,
-            visits: planned.visits,
-            halves: planned.role == Role::Study && calls > 1,
-        });
+        let calls = self.add_whole(plan, planned, Box::new(establish::Timed::of(step)), clock);
         self.cells.push(Cell {
             planned: PlannedCell { payload_B: 0, ..planned.clone() },
             family: scheme.id.to_owned(),
@@ -392,6 +386,58 @@ impl Bench {
             block_bits: 0,
             rounds: None,
             tag_bits: None,
+            calls,
+            segments: 1,
+            segment_B: None,
+        });
+        Ok(())
+    }
+}
+
+impl Bench {
+    /// A cell whose call is never cut; gives the calls that fill a batch.
+    fn add_whole(
+        &mut self,
+        plan: &ReadPlan,
+        planned: &PlannedCell,
+        mut body: Box<dyn Prepared>,
+        clock: &mut RealClock,
+    ) -> u32 {
+        self.bursts.extend(burst_sample(clock));
+        let calls = calibrate(&mut body, 0, clock.ticks_of(plan.head.batch_ns), clock);
+        self.bodies.push(body);
+        self.slots.push(Slot {
+            cell: planned.cell,
+            body: self.bodies.len() - 1,
+            calls,
+            claimed_calls: calls,
+            visits: planned.visits,
+            halves: planned.role == Role::Study && calls > 1,
+        });
+        calls
+    }
+
+    /// A cell of a frame's protection: its payload is the body of one frame.
+    fn add_protocol(
+        &mut self,
+        plan: &ReadPlan,
+        planned: &PlannedCell,
+        protocol: Protocol,
+        clock: &mut RealClock,
+    ) -> Result<(), String> {
+        cells::proof(protocol).map_err(|error| format!("{protocol}: {error}"))?;
+        let timed = cells::Timed::new(protocol, planned, plan.head.seed)?;
+        let calls = self.add_whole(plan, planned, Box::new(timed), clock);
+        self.cells.push(Cell {
+            planned: planned.clone(),
+            family: protocol.id().to_owned(),
+            mode: "frame".to_owned(),
+            backend: "not told".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            key_bits: cells::key_bits(protocol).into(),
+            block_bits: 0,
+            rounds: None,
+            tag_bits: Some(cells::tag_bits(protocol).into()),
             calls,
             segments: 1,
             segment_B: None,

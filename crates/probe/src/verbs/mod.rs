@@ -5,6 +5,7 @@ pub mod air;
 pub mod apply;
 pub mod catalogue;
 pub mod doctor;
+pub mod frames;
 pub mod measure;
 pub mod meters;
 pub mod open_library;

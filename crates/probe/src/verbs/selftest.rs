@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_ciphers::Spec;
+use wattlock_frames::Protocol;
 
 use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
+use crate::frames::cells;
 use crate::providers::{Offer, Providers};
 use crate::records::LibraryFile;
 
@@ -141,6 +143,22 @@ fn exchanges(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
     rows
 }
 
+/// The protections of frames among `ids`, or all where it names none.
+fn frames(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
+    let provider = cells::PROVIDER.to_owned();
+    let named = |protocol: &Protocol| wanted(&provider) && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
+    let of = |protocol: Protocol| {
+        let mut row = Row::absent(provider.clone(), String::new());
+        (row.cipher, row.version) = (protocol.id().to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned()));
+        match cells::proof(protocol) {
+            Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
+            Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
+        }
+        row
+    };
+    Protocol::ALL.into_iter().filter(named).map(of).collect()
+}
+
 /// Prints a row a cipher and provider; gives 1 where one is not right.
 ///
 /// # Errors
@@ -150,7 +168,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     known(&providers, &options.provider)?;
     let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
     let mut rows = Vec::new();
-    let is_scheme = |id: &&String| establish::scheme(id).is_some();
+    let is_scheme = |id: &&String| establish::scheme(id).is_some() || cells::protocol(id).is_some();
     let ciphers: Vec<String> = options.cipher.iter().filter(|id| !is_scheme(id)).cloned().collect();
     let specs = if ciphers.is_empty() && !options.cipher.is_empty() { Vec::new() } else { named_or_listed(&ciphers)? };
     for spec in specs {
@@ -158,6 +176,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         rows.extend(offers.filter_map(|(_, offer)| offer.ok()).map(|offer| Row::of(&spec, &offer)));
     }
     rows.extend(exchanges(&options.cipher, wanted));
+    rows.extend(frames(&options.cipher, wanted));
     let absent = providers.names().into_iter().filter(wanted);
     rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));
     for own in options.library.iter().filter(|own| wanted(&own.name)) {

@@ -1,0 +1,70 @@
+//! Which packet numbers of one transmitter under one key were there (12.5.2.6, 12.5.3.4.4, 12.5.5.4.4).
+
+use crate::{Frame, Kind};
+
+/// Numbers that may come late, in bits of a window.
+const WINDOW: u64 = 64;
+/// A counter for each traffic identifier, and one for management frames.
+const COUNTERS: usize = 17;
+
+/// The replay counters of one transmitter under one key.
+///
+/// Frames with QoS may be under a block acknowledgement, and then come in any order within its window of 64. A receiver
+/// puts them in order before it looks at their numbers; an observer can't, so here a number of such a frame is refused
+/// where it was there before or is older than that window. All other frames must have rising numbers.
+///
+/// A new key begins with new counters; a key that is installed once more must keep them.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    counters: [Window; COUNTERS],
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    /// The largest number so far, and one more: 0 where there was none.
+    next: u64,
+    /// Bit n: the number n below the largest was there.
+    seen: u64,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Replay {
+    /// Counters that have seen nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { counters: [Window { next: 0, seen: 0 }; COUNTERS] }
+    }
+
+    fn counter(frame: &Frame<'_>) -> usize {
+        if frame.kind() == Kind::Management { COUNTERS - 1 } else { usize::from(frame.tid()) }
+    }
+
+    /// Whether a frame with this number would be new. Nothing is noted: first the frame has to verify.
+    #[must_use]
+    pub fn is_new(&self, frame: &Frame<'_>, number: u64) -> bool {
+        let window = &self.counters[Self::counter(frame)];
+        if number >= window.next {
+            return true;
+        }
+        let behind = window.next - 1 - number;
+        let may_be_late = frame.qos_control().is_some() && !frame.is_group_addressed() && !frame.is_fragment();
+        may_be_late && behind < WINDOW && window.seen >> behind & 1 == 0
+    }
+
+    /// Notes the number of a frame that has verified.
+    pub fn note(&mut self, frame: &Frame<'_>, number: u64) {
+        let window = &mut self.counters[Self::counter(frame)];
+        if number >= window.next {
+            let ahead = number - window.next + 1;
+            window.seen = if ahead < WINDOW { window.seen << ahead | 1 } else { 1 };
+            window.next = number + 1;
+        } else if window.next - 1 - number < WINDOW {
+            window.seen |= 1 << (window.next - 1 - number);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Frames of IEEE 802.11: captures of them read and written, their protection put on and taken off, and what that costs.
+#![forbid(unsafe_code)]
+
+pub mod capture;
+pub mod cells;
+pub mod link;
+pub mod observer;

@@ -1,0 +1,332 @@
+//! Takes protection off as somebody who listens and has keys: which key a frame needs, what handshakes teach, what waits
+//! for the rest of its MSDU.
+#![forbid(unsafe_code)]
+
+use std::collections::{HashMap, VecDeque};
+
+use serde::Serialize;
+use wattlock_frames::handshake::{Handshake, KeyFrame, PMK_B, Temporal};
+use wattlock_frames::tkip::{Countermeasures, Event};
+use wattlock_frames::{Address, Error, Frame, Key, Malformed, Msdu, Opened, Protocol, Replay, fitting};
+use zeroize::Zeroizing;
+
+/// Pairs of stations whose handshakes are followed at once, and transmitters whose numbers are.
+const MOST_PAIRS: usize = 65_536;
+/// Keys that a pair or a group keeps: late frames come under the key from before.
+const KEPT_KEYS: usize = 8;
+/// Fragments that wait for the rest of their MSDUs.
+const MOST_WAITING: usize = 4096;
+
+/// Why frames were not written, and how many.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// The ICV of WEP or TKIP was wrong.
+    pub icv: u64,
+    /// The MIC of CCMP or GCMP was wrong.
+    pub mic: u64,
+    /// The Michael of the MSDU was wrong.
+    pub michael: u64,
+    /// The packet number was there before.
+    pub replay: u64,
+    /// No key is known that it could be under.
+    pub no_key: u64,
+    /// No frame that could be meant: cut, damaged, an incomplete MSDU.
+    pub malformed: u64,
+}
+
+impl Failed {
+    /// Counts frames that failed alike.
+    pub fn count(&mut self, refusal: Refusal, frames: u64) {
+        *match refusal {
+            Refusal::NoKey => &mut self.no_key,
+            Refusal::Because(Error::Icv) => &mut self.icv,
+            Refusal::Because(Error::Mic) => &mut self.mic,
+            Refusal::Because(Error::Michael) => &mut self.michael,
+            Refusal::Because(Error::Replay) => &mut self.replay,
+            Refusal::Because(_) => &mut self.malformed,
+        } += frames;
+    }
+}
+
+/// Why one frame is not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// No key is known that it could be under.
+    NoKey,
+    /// What is wrong.
+    Because(Error),
+}
+
+impl Refusal {
+    /// Of several keys' refusals the one that knows most counts: the others had the wrong key.
+    fn weight(self) -> u8 {
+        match self {
+            Self::NoKey => 0,
+            Self::Because(Error::Malformed(_)) => 1,
+            Self::Because(Error::Icv) => 2,
+            Self::Because(Error::Mic) => 3,
+            Self::Because(Error::Replay) => 4,
+            Self::Because(_) => 5,
+        }
+    }
+}
+
+struct Secret {
+    bytes: Zeroizing<Vec<u8>>,
+    /// Where the handshake showed it, or the user.
+    protocols: Option<[Protocol; 2]>,
+}
+
+struct Receiver {
+    key: Key,
+    replay: Replay,
+}
+
+type Pair = (Address, Address);
+/// Transmitter, receiver, traffic identifier, sequence number.
+type Fragmented = (Address, Address, u8, u16);
+
+struct Waiting<T> {
+    of: Fragmented,
+    mpdu: Vec<u8>,
+    with: T,
+}
+
+/// What becomes of a frame; `T` is what goes with it to where it is written.
+pub enum Outcome<T> {
+    /// It was not protected, and is passed on as it is.
+    Clear(T),
+    /// These verified, in order: one frame, or all fragments of an MSDU.
+    Verified(Vec<(Vec<u8>, T)>),
+    /// It verified as far as it goes, and waits for the rest of its MSDU.
+    Waits,
+    /// It is not written; with it go fragments that waited.
+    Refused(Refusal, u64),
+}
+
+/// Somebody who listens.
+pub struct Observer<T> {
+    secrets: Vec<Secret>,
+    common: Vec<usize>,
+    pairs: HashMap<Pair, VecDeque<usize>>,
+    groups: HashMap<(Address, u8), VecDeque<usize>>,
+    masters: Vec<Zeroizing<[u8; PMK_B]>>,
+    handshakes: HashMap<Pair, Vec<Handshake>>,
+    receivers: HashMap<(usize, Protocol, Address), Receiver>,
+    waiting: VecDeque<Waiting<T>>,
+    countermeasures: HashMap<Address, Countermeasures>,
+    clear: Vec<u8>,
+    /// Fragments whose MSDU was given up.
+    given_up: u64,
+    /// Handshakes that taught a key.
+    pub keys_learned: u64,
+    /// How often TKIP's countermeasures would have switched it off.
+    pub countermeasures_taken: u64,
+}
+
+impl<T> Observer<T> {
+    /// With these keys: of WEP, temporal ones, and pairwise master keys.
+    pub fn new(wep: &[Vec<u8>], temporal: &[Vec<u8>], masters: Vec<Zeroizing<[u8; PMK_B]>>) -> Self {
+        let of_wep = |bytes: &Vec<u8>| Secret {
+            bytes: Zeroizing::new(bytes.clone()),
+            protocols: Some([Protocol::Wep40, Protocol::Wep104]),
+        };
+        let of_temporal = |bytes: &Vec<u8>| Secret { bytes: Zeroizing::new(bytes.clone()), protocols: None };
+        let secrets: Vec<_> = wep.iter().map(of_wep).chain(temporal.iter().map(of_temporal)).collect();
+        Self {
+            common: (0..secrets.len()).collect(),
+            secrets,
+            pairs: HashMap::new(),
+            groups: HashMap::new(),
+            masters,
+            handshakes: HashMap::new(),
+            receivers: HashMap::new(),
+            waiting: VecDeque::new(),
+            countermeasures: HashMap::new(),
+            clear: Vec::new(),
+            given_up: 0,
+            keys_learned: 0,
+            countermeasures_taken: 0,
+        }
+    }
+
+    /// Hears one frame.
+    pub fn hear(&mut self, frame: &Frame<'_>, time_ns: u64, with: T) -> Outcome<T> {
+        if !frame.is_protected() {
+            self.learn(frame);
+            return Outcome::Clear(with);
+        }
+        let mut clear = std::mem::take(&mut self.clear);
+        clear.resize(frame.mpdu().len(), 0);
+        let opened = self.unprotect(frame, &mut clear);
+        let outcome = match opened {
+            Ok(opened) => self.opened(frame, opened, &clear, with),
+            Err(refusal) => {
+                let is_michael = refusal == Refusal::Because(Error::Michael);
+                let lost = if is_michael { self.take_waiting(frame).len() as u64 } else { 0 };
+                if is_michael {
+                    self.michael_failed(frame, time_ns);
+                }
+                Outcome::Refused(refusal, 1 + lost)
+            }
+        };
+        self.clear = clear;
+        outcome
+    }
+
+    /// Frames whose MSDU was given up, or is not whole yet.
+    pub fn waiting(&self) -> u64 {
+        self.waiting.len() as u64 + self.given_up
+    }
+
+    fn michael_failed(&mut self, frame: &Frame<'_>, time_ns: u64) {
+        if self.countermeasures.len() == MOST_PAIRS {
+            self.countermeasures.clear();
+        }
+        let event = self.countermeasures.entry(frame.receiver()).or_default().failed(time_ns);
+        self.countermeasures_taken += u64::from(matches!(event, Event::Off { .. }));
+    }
+
+    fn opened(&mut self, frame: &Frame<'_>, opened: Opened, clear: &[u8], with: T) -> Outcome<T> {
+        let mpdu = &clear[..opened.length_B];
+        let Ok(plain) = Frame::parse(mpdu) else {
+            return Outcome::Refused(Refusal::Because(Malformed::Header.into()), 1);
+        };
+        if plain.is_forged_aggregate() {
+            return Outcome::Refused(Refusal::Because(Malformed::Aggregate.into()), 1);
+        }
+        match opened.msdu {
+            Msdu::UnderWay => {
+                if frame.fragment() == 0 {
+                    self.given_up += self.take_waiting(frame).len() as u64;
+                }
+                if self.waiting.len() == MOST_WAITING {
+                    self.waiting.pop_front();
+                    self.given_up += 1;
+                }
+                self.waiting.push_back(Waiting { of: of(frame), mpdu: mpdu.to_vec(), with });
+                Outcome::Waits
+            }
+            Msdu::Whole { cut_before_B } => {
+                self.learn(&plain);
+                let mut frames = if frame.fragment() > 0 { self.take_waiting(frame) } else { Vec::new() };
+                if let Some((before, _)) = frames.last_mut() {
+                    before.truncate(before.len().saturating_sub(cut_before_B));
+                }
+                frames.push((mpdu.to_vec(), with));
+                Outcome::Verified(frames)
+            }
+        }
+    }
+
+    fn take_waiting(&mut self, frame: &Frame<'_>) -> Vec<(Vec<u8>, T)> {
+        let (taken, kept) = self.waiting.drain(..).partition(|waiting: &Waiting<T>| waiting.of == of(frame));
+        self.waiting = kept;
+        let taken: VecDeque<Waiting<T>> = taken;
+        taken.into_iter().map(|waiting| (waiting.mpdu, waiting.with)).collect()
+    }
+
+    /// The keys that a frame may be under, the newest first.
+    fn candidates(&self, frame: &Frame<'_>) -> Vec<usize> {
+        let own = if frame.is_group_addressed() {
+            let key_id = frame.body().get(3).map_or(0, |octet| octet >> 6);
+            self.groups.get(&(frame.transmitter(), key_id))
+        } else {
+            self.pairs.get(&pair(frame.transmitter(), frame.receiver()))
+        };
+        own.into_iter().flatten().chain(&self.common).copied().collect()
+    }
+
+    fn unprotect(&mut self, frame: &Frame<'_>, clear: &mut [u8]) -> Result<Opened, Refusal> {
+        if frame.body().len() < 4 {
+            return Err(Refusal::Because(Malformed::Protection.into()));
+        }
+        let mut refusal = Refusal::NoKey;
+        for at in self.candidates(frame) {
+            let Some(secret) = self.secrets.get(at) else { continue };
+            let allowed = secret.protocols;
+            let fitting = fitting(frame, secret.bytes.len());
+            for protocol in fitting.filter(|protocol| allowed.is_none_or(|allowed| allowed.contains(protocol))) {
+                match self.try_key(at, protocol, frame, clear) {
+                    Ok(opened) => return Ok(opened),
+                    Err(error) if Refusal::Because(error).weight() > refusal.weight() => {
+                        refusal = Refusal::Because(error);
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        Err(refusal)
+    }
+
+    fn try_key(&mut self, at: usize, protocol: Protocol, frame: &Frame<'_>, clear: &mut [u8]) -> Result<Opened, Error> {
+        let of = (at, protocol, frame.transmitter());
+        if let Some(receiver) = self.receivers.get_mut(&of) {
+            return receiver.key.unprotect(frame, Some(&mut receiver.replay), clear);
+        }
+        // Somebody is remembered from the first frame that verifies: nobody's guesses fill the memory.
+        let mut receiver = Receiver { key: Key::new(protocol, &self.secrets[at].bytes)?, replay: Replay::new() };
+        let opened = receiver.key.unprotect(frame, Some(&mut receiver.replay), clear)?;
+        if self.receivers.len() >= MOST_PAIRS {
+            // Whoever is not remembered could be replayed.
+            clear.fill(0);
+            return Err(Malformed::TooLong.into());
+        }
+        self.receivers.insert(of, receiver);
+        Ok(opened)
+    }
+
+    fn learn(&mut self, frame: &Frame<'_>) {
+        let Some(Ok(Some(key_frame))) = frame.eapol().map(KeyFrame::parse) else { return };
+        if self.masters.is_empty() {
+            return;
+        }
+        let (mut access_point, mut station) = (frame.transmitter(), frame.receiver());
+        if !key_frame.is_from_authenticator() {
+            (access_point, station) = (station, access_point);
+        }
+        if self.handshakes.len() >= MOST_PAIRS && !self.handshakes.contains_key(&(access_point, station)) {
+            return;
+        }
+        let masters = &self.masters;
+        let of_pair = || masters.iter().map(|master| Handshake::new(master, access_point, station)).collect();
+        let handshakes = self.handshakes.entry((access_point, station)).or_insert_with(of_pair);
+        let learned: Vec<_> = handshakes.iter_mut().filter_map(|handshake| handshake.hear(&key_frame).ok()).collect();
+        for learned in learned {
+            if let Some(pairwise) = learned.pairwise {
+                let keys = self.pairs.entry(pair(access_point, station)).or_default();
+                self.keys_learned += u64::from(install(&mut self.secrets, keys, &pairwise));
+            }
+            if let Some((key_id, group)) = learned.group {
+                let keys = self.groups.entry((access_point, key_id)).or_default();
+                self.keys_learned += u64::from(install(&mut self.secrets, keys, &group));
+            }
+        }
+    }
+}
+
+/// Installs a key, if it is not there already: a key that is installed once more would begin its numbers anew.
+fn install(secrets: &mut Vec<Secret>, keys: &mut VecDeque<usize>, temporal: &Temporal) -> bool {
+    let is_there = |at: &usize| secrets.get(*at).is_some_and(|secret| secret.bytes.as_slice() == temporal.bytes());
+    if keys.iter().any(is_there) {
+        return false;
+    }
+    keys.push_front(secrets.len());
+    keys.truncate(KEPT_KEYS);
+    let protocols = temporal.protocol.map(|protocol| [protocol; 2]);
+    secrets.push(Secret { bytes: Zeroizing::new(temporal.bytes().to_vec()), protocols });
+    if let (None, Some(short)) = (protocols, temporal.bytes().get(..16)) {
+        // The handshake did not say how long its key is.
+        keys.push_front(secrets.len());
+        secrets.push(Secret { bytes: Zeroizing::new(short.to_vec()), protocols });
+    }
+    true
+}
+
+fn pair(one: Address, other: Address) -> Pair {
+    (one.min(other), one.max(other))
+}
+
+fn of(frame: &Frame<'_>) -> Fragmented {
+    (frame.transmitter(), frame.receiver(), frame.tid(), frame.sequence())
+}

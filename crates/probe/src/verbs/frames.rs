@@ -1,0 +1,405 @@
+//! `wattlock-probe frames`: puts protection on the frames of a capture and takes it off.
+#![forbid(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use serde::Serialize;
+use wattlock_frames::handshake::{PMK_B, psk};
+use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
+use zeroize::Zeroizing;
+
+use super::{Failure, print};
+use crate::frames::capture::{self, End, Packet, Piece, Stamp, Writer};
+use crate::frames::link::{self, Parts};
+use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
+
+/// How it is called.
+pub const EXAMPLE: &str = "Examples:
+  wattlock-probe frames protect --protocol ccmp --key 000102030405060708090a0b0c0d0e0f clear.pcap protected.pcap
+  wattlock-probe frames unprotect --passphrase 'correct horse' --ssid home air.pcapng.gz clear.pcapng
+  wattlock-probe frames unprotect --wep 0102030405 --tk 000102030405060708090a0b0c0d0e0f air.pcap clear.pcap
+
+Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame, gzipped or not; the
+copy has the format of its source and is gzipped where its name ends in .gz. An FCS that was there is made anew.
+A summary goes to standard output, one JSON object.
+
+Protect works on data frames that carry data and are not protected yet; all others are copied as they are.
+Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its whole MSDU; a frame
+whose packet number was there before is not written. Frames in the clear are copied as they are. A capture of the air
+holds repetitions (the retry bit): they have the same packet number, and count as replays.
+
+A key of TKIP has 64 digits: the temporal key, the Michael key of what the access point sends, that of what the station
+sends. Keys on a command line are visible to others in the list of processes and in the shell's history.
+
+Exit codes:
+  2   usage
+  4   a key or a packet number of the wrong length, an SSID or a passphrase that can't be one
+  5   packet numbers ran out
+  9   an output that can't be written
+  10  an input that can't be read, or is no capture of IEEE 802.11";
+
+/// Puts protection on the frames of a capture, or takes it off.
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(subcommand)]
+    way: Way,
+}
+
+#[derive(clap::Subcommand)]
+enum Way {
+    /// Protects the data frames of a capture.
+    #[command(after_help = EXAMPLE)]
+    Protect(Protect),
+    /// Verifies and decrypts the protected frames of a capture.
+    #[command(after_help = EXAMPLE)]
+    Unprotect(Unprotect),
+}
+
+#[derive(clap::Args)]
+struct Protect {
+    /// How.
+    #[arg(long, value_enum)]
+    protocol: Name,
+    /// The key in hex digits: 10 or 26 of WEP, 64 of TKIP, 32 of CCMP and GCMP, 64 of CCMP-256 and GCMP-256.
+    #[arg(long, value_name = "HEX")]
+    key: String,
+    /// The packet number of the first frame, or its IV; each frame has the next one.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pn: u64,
+    /// Which of four keys the frames name.
+    #[arg(long, value_name = "0..3", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    key_id: u8,
+    /// Cut frames to one station into fragments of at most so many octets of body.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(16..))]
+    fragment: Option<u16>,
+    /// The capture in the clear.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The protected capture.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Unprotect {
+    /// A key of WEP, 10 or 26 hex digits; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    wep: Vec<String>,
+    /// A temporal key, 32 or 64 hex digits; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    tk: Vec<String>,
+    /// A passphrase, or a PSK in 64 hex digits; may be given more than once, each with its --ssid.
+    #[arg(long, value_name = "P", requires = "ssid")]
+    passphrase: Vec<String>,
+    /// The network of a passphrase; one for all, or one for each.
+    #[arg(long, value_name = "S", requires = "passphrase")]
+    ssid: Vec<String>,
+    /// The protected capture.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The capture in the clear.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Name {
+    /// WEP with a key of 40 or 104 bits.
+    Wep,
+    /// TKIP.
+    Tkip,
+    /// CCMP-128.
+    Ccmp,
+    /// CCMP-256.
+    Ccmp256,
+    /// GCMP-128.
+    Gcmp,
+    /// GCMP-256.
+    Gcmp256,
+}
+
+/// What was done.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    /// Packets of the capture.
+    frames: u64,
+    /// Of them data frames.
+    data_frames: u64,
+    /// Frames that were protected, or unprotected.
+    done: u64,
+    /// Frames that are not written, by reason.
+    failed: Failed,
+    /// Frames that were copied as they are.
+    copied: u64,
+    /// Frames written.
+    written: u64,
+    /// Keys that handshakes taught; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys_learned: Option<u64>,
+    /// How often a station would have switched TKIP off; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    countermeasures: Option<u64>,
+    /// Whether the capture ends inside a packet, or in bytes that are none.
+    cut: bool,
+}
+
+/// Carries it out.
+///
+/// # Errors
+/// As the exit codes in [`EXAMPLE`] say. What is wrong with a frame is counted.
+pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    let summary = match options.way {
+        Way::Protect(options) => protect(&options)?,
+        Way::Unprotect(options) => unprotect(&options)?,
+    };
+    let mut line = serde_json::to_vec(&summary).map_err(|error| Failure::new(9, error.to_string()))?;
+    line.push(b'\n');
+    print(&line)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The copy that is written, and what is counted on the way.
+struct Copying {
+    writer: Writer,
+    name: String,
+    summary: Summary,
+    parts: Parts,
+}
+
+/// What a frame of a copy is written with.
+struct With {
+    stamp: Stamp,
+    device: Vec<u8>,
+    has_fcs: bool,
+}
+
+impl Copying {
+    fn told(&self, error: &std::io::Error) -> Failure {
+        Failure::new(9, format!("{}: {error}", self.name))
+    }
+
+    /// Counts the packet and takes it apart; `None` where no frame could be made of it, and it is done with.
+    fn take(&mut self, packet: &Packet) -> Result<Option<()>, Failure> {
+        self.summary.frames += 1;
+        if !link::is_wireless(packet.link) {
+            let message = format!("link type {} is not of IEEE 802.11", packet.link);
+            return Err(
+                Failure::new(10, message).hint("captures of a card in monitor mode are: link types 105 and 127")
+            );
+        }
+        let is_fine = link::parts(packet, &mut self.parts).is_some();
+        match Frame::parse(&self.parts.mpdu) {
+            Ok(frame) if is_fine => {
+                self.summary.data_frames += u64::from(frame.kind() == Kind::Data);
+                Ok(Some(()))
+            }
+            _ => {
+                self.summary.failed.malformed += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    fn with(&self, stamp: Stamp) -> With {
+        With { stamp, device: self.parts.device.clone(), has_fcs: self.parts.has_fcs }
+    }
+
+    fn write(&mut self, mpdu: &[u8], with: &With) -> Result<(), Failure> {
+        let sum = fcs(mpdu);
+        let tail: &[u8] = if with.has_fcs { &sum } else { &[] };
+        self.summary.written += 1;
+        let written = self.writer.packet(with.stamp, &[&with.device, mpdu, tail], 0);
+        written.map_err(|error| self.told(&error))
+    }
+
+    /// Writes the packet as it came.
+    fn copy(&mut self, packet: &Packet) -> Result<(), Failure> {
+        self.summary.copied += 1;
+        self.summary.written += 1;
+        self.writer.packet(packet.stamp, &[packet.data], 0).map_err(|error| self.told(&error))
+    }
+}
+
+/// Reads `input`, hands over each packet, writes `output`.
+fn copy(
+    input: &Path,
+    output: &Path,
+    mut each: impl FnMut(&mut Copying, &Packet) -> Result<(), Failure>,
+) -> Result<Summary, Failure> {
+    let source = capture::open(input).map_err(|error| {
+        Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
+    })?;
+    let name = output.display().to_string();
+    let is_same = input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(one, other)| one == other);
+    if is_same {
+        return Err(Failure::new(9, format!("{name} is the input")).hint("write to another file"));
+    }
+    let writer = Writer::create(output).map_err(|error| Failure::new(9, format!("{name}: {error}")))?;
+    let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
+    let mut copying = Copying { writer, name, summary: Summary::default(), parts };
+    let end = capture::read(source, |piece| match piece {
+        Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.told(&error)),
+        Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.told(&error)),
+        Piece::Packet(packet) => each(&mut copying, &packet),
+    })?;
+    copying.summary.cut = end != End::Whole;
+    if end == End::Corrupt {
+        eprintln!("warning: {}: what follows frame {} is no packet", input.display(), copying.summary.frames);
+    }
+    let Copying { writer, name, summary, .. } = copying;
+    writer.finish().map_err(|error| Failure::new(9, format!("{name}: {error}")))?;
+    Ok(summary)
+}
+
+fn protect(options: &Protect) -> Result<Summary, Failure> {
+    let bytes = from_hex("--key", &options.key)?;
+    let protocol = match options.protocol {
+        Name::Wep if bytes.len() == Protocol::Wep40.key_B() => Protocol::Wep40,
+        Name::Wep => Protocol::Wep104,
+        Name::Tkip => Protocol::Tkip,
+        Name::Ccmp => Protocol::Ccmp128,
+        Name::Ccmp256 => Protocol::Ccmp256,
+        Name::Gcmp => Protocol::Gcmp128,
+        Name::Gcmp256 => Protocol::Gcmp256,
+    };
+    let mut key = Key::new(protocol, &bytes).map_err(|error| {
+        let digits =
+            if options.protocol == Name::Wep { "10 or 26".to_owned() } else { (2 * protocol.key_B()).to_string() };
+        Failure::new(4, format!("--key: {error}")).hint(format!("{digits} hex digits"))
+    })?;
+    let most = protocol.largest_number();
+    if options.pn > most {
+        return Err(Failure::new(4, format!("--pn {}: the largest of {protocol} is {most}", options.pn)));
+    }
+    let is_wep = protocol.head_B() == 4;
+    let body_B = options.fragment.map_or(usize::MAX, usize::from);
+    let (mut number, mut part, mut protected) = (options.pn, Vec::new(), Vec::new());
+    let each = |copying: &mut Copying, packet: &Packet| {
+        if copying.take(packet)?.is_none() {
+            return Ok(());
+        }
+        let mpdu = std::mem::take(&mut copying.parts.mpdu);
+        let mut refusal = None;
+        if let Ok(frame) = Frame::parse(&mpdu) {
+            if !frame.carries_data() || frame.is_protected() {
+                copying.parts.mpdu = mpdu;
+                return copying.copy(packet);
+            }
+            part.resize(mpdu.len(), 0);
+            protected.resize(mpdu.len() + MAX_EXPANSION_B, 0);
+            let count = fragments::count(&frame, body_B, protocol);
+            let with = copying.with(packet.stamp);
+            for at in 0..*count.as_ref().unwrap_or(&0) {
+                if number > most {
+                    return Err(Failure::new(5, format!("packet numbers of {protocol} ran out at {most}")));
+                }
+                let length_B = fragments::write(&frame, body_B, at, count.unwrap_or(1), &mut part);
+                let done = length_B.and_then(|length_B| {
+                    key.protect(&Frame::parse(&part[..length_B])?, number, options.key_id, &mut protected)
+                });
+                match done {
+                    Ok(length_B) => {
+                        copying.write(&protected[..length_B], &with)?;
+                        // WEP says nothing of an IV that comes again: cards began anew.
+                        number = if is_wep { (number + 1) & most } else { number + 1 };
+                        copying.summary.done += u64::from(at == 0);
+                    }
+                    Err(error) => refusal = Some(error),
+                }
+            }
+            refusal = refusal.or(count.err());
+        }
+        if let Some(error) = refusal {
+            copying.summary.failed.count(Refusal::Because(error), 1);
+        }
+        copying.parts.mpdu = mpdu;
+        Ok(())
+    };
+    copy(&options.input, &options.output, each)
+}
+
+fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
+    let wep = keys("--wep", &options.wep, [5, 13])?;
+    let temporal = keys("--tk", &options.tk, [16, 32])?;
+    let mut observer = Observer::new(&wep, &temporal, masters(options)?);
+    let mut left = (0, 0, 0);
+    let each = |copying: &mut Copying, packet: &Packet| {
+        if copying.take(packet)?.is_none() {
+            return Ok(());
+        }
+        let with = copying.with(packet.stamp);
+        let mpdu = std::mem::take(&mut copying.parts.mpdu);
+        if let Ok(frame) = Frame::parse(&mpdu) {
+            match observer.hear(&frame, packet.time_ns, with) {
+                Outcome::Clear(_) => copying.copy(packet)?,
+                Outcome::Waits => {}
+                Outcome::Verified(frames) => {
+                    for (clear, with) in frames {
+                        copying.write(&clear, &with)?;
+                        copying.summary.done += 1;
+                    }
+                }
+                Outcome::Refused(refusal, frames) => copying.summary.failed.count(refusal, frames),
+            }
+        }
+        copying.parts.mpdu = mpdu;
+        left = (observer.keys_learned, observer.countermeasures_taken, observer.waiting());
+        Ok(())
+    };
+    let mut summary = copy(&options.input, &options.output, each)?;
+    let (learned, countermeasures, waiting) = left;
+    summary.failed.count(Refusal::Because(Error::Malformed(Malformed::Fragment)), waiting);
+    summary.keys_learned = Some(learned);
+    summary.countermeasures = Some(countermeasures);
+    Ok(summary)
+}
+
+/// The pairwise master key of each passphrase.
+fn masters(options: &Unprotect) -> Result<Vec<Zeroizing<[u8; PMK_B]>>, Failure> {
+    let mut ssids: VecDeque<&String> = options.ssid.iter().collect();
+    if ssids.len() != 1 && ssids.len() != options.passphrase.len() {
+        let message = format!("{} times --passphrase and {} times --ssid", options.passphrase.len(), ssids.len());
+        return Err(Failure::new(2, message).hint("one --ssid for all, or one for each --passphrase"));
+    }
+    let mut masters = Vec::new();
+    for passphrase in &options.passphrase {
+        let ssid = if ssids.len() > 1 { ssids.pop_front() } else { ssids.front().copied() }.map_or("", String::as_str);
+        if ssid.is_empty() || ssid.len() > 32 {
+            return Err(Failure::new(4, format!("--ssid has {} bytes", ssid.len())).hint("an SSID has 1 to 32 bytes"));
+        }
+        masters.push(match passphrase.len() {
+            8..=63 => psk(passphrase.as_bytes(), ssid.as_bytes()),
+            64 => {
+                let mut key = Zeroizing::new([0; PMK_B]);
+                key.copy_from_slice(&from_hex("--passphrase", passphrase)?);
+                key
+            }
+            given => {
+                let message = format!("--passphrase has {given} characters");
+                return Err(Failure::new(4, message).hint("a passphrase has 8 to 63, a PSK 64 hex digits"));
+            }
+        });
+    }
+    Ok(masters)
+}
+
+fn keys(name: &str, texts: &[String], right_B: [usize; 2]) -> Result<Vec<Vec<u8>>, Failure> {
+    let key = |text: &String| {
+        let bytes = from_hex(name, text)?;
+        if right_B.contains(&bytes.len()) {
+            return Ok(bytes);
+        }
+        let message = format!("{name}: the key has {} bytes, not {} or {}", bytes.len(), right_B[0], right_B[1]);
+        Err(Failure::new(4, message).hint(format!("{} or {} hex digits", 2 * right_B[0], 2 * right_B[1])))
+    };
+    texts.iter().map(key).collect()
+}
+
+fn from_hex(name: &str, text: &str) -> Result<Vec<u8>, Failure> {
+    HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).map_err(|error| {
+        Failure::new(4, format!("{name}: {error}")).hint("an even number of hex digits, without spaces or colons")
+    })
+}
