@@ -78,12 +78,26 @@ def test_a_noisy_cell_does_not_fail_and_is_said_to_tell_nothing(
     assert "warning: 1 cells can't tell: des-cbc" in errors
 
 
-def test_a_cell_that_failed_has_no_ratio_and_its_reason(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     measure(probe, "before")
     measure(probe, "after", fails={"2": "no such key"})
-    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
+    rows, _ = compared(capsys, "before", "after")
     assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
     assert "1 cells can't tell" in errors
+    assert "1 cells have a number in the first and none in the second: " in errors
+    # What never had a number can't lose it.
+    compared(capsys, "after", "before", "--fail-above", "2%")
+
+
+def test_a_cell_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc"]))
+    measure(probe, "after")
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
+    assert "none in the second: des-cbc" in errors
 
 
 def test_two_providers_of_one_run_are_compared_cell_by_cell(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -269,6 +269,38 @@ def test_an_operation_of_the_other_kind_of_cipher_is_refused(cipher: str, operat
     assert caught.value.hint == hint
 
 
+def scheme(cipher: str, *operations: str) -> CatalogueRow:
+    return {**row(cipher), "operations": list(operations), "public_key_B": 32, "message_B": 32}
+
+
+def test_an_operation_of_key_establishment_is_one_cell_without_a_payload() -> None:
+    rows = {"x25519": [scheme("x25519", "generate", "agree")]}
+    found = expand(study({"cipher": ["x25519"], "operation": ["generate", "agree"], "keying": ["ready", "each"]}), rows)
+    assert [(cell.operation, cell.payload_B, cell.data, cell.keying) for cell in found] == [
+        ("generate", 0, "none", "ready"),
+        ("agree", 0, "none", "ready"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "operation", "hint"),
+    [
+        ({"x25519": [scheme("x25519", "generate", "agree")]}, "encrypt", "it has generate, agree"),
+        ({"x25519": [scheme("x25519", "generate", "agree")]}, "key_setup", "it has generate, agree"),
+        ({"des-cbc": [row("des-cbc")]}, "agree", 'it establishes no key: write "encrypt" or "decrypt"'),
+        ({"aes128-gcm": [row("aes128-gcm", tag_bits=128)]}, "sign", 'it establishes no key: write "seal" or "open"'),
+    ],
+)
+def test_an_operation_that_a_scheme_or_cipher_lacks_is_refused_with_those_that_it_has(
+    rows: dict[str, list[CatalogueRow]], operation: str, hint: str
+) -> None:
+    (cipher,) = rows
+    with pytest.raises(StudyError) as caught:
+        expand(study({"cipher": [cipher], "operation": [operation], "payload_B": [64]}), rows)
+    assert caught.value.message.endswith(f'{cipher} has no operation "{operation}"')
+    assert caught.value.hint == hint
+
+
 def several(*values: str) -> st.SearchStrategy[list[str]]:
     """Some of these values, each once."""
     return st.lists(st.sampled_from(values), min_size=1, unique=True)

@@ -25,6 +25,7 @@ VERBS = {
     "battery": "Say how many operations, hours or days a battery carries.",
     "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",
+    "meters": "List the energy meters of this machine, and what would grant access.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
 }

@@ -111,8 +111,12 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         cells = choose(cells, rows, only)
     for line in missing(cells, rows):
         typer.echo(f"warning: {line}", err=True)
-    for name in libraries.keys() - {cell.provider for cell in cells}:
-        typer.echo(f"warning: library {name} has none of the study's ciphers", err=True)
+    for name in sorted(libraries.keys() - {cell.provider for cell in cells}):
+        reasons = [row["reason"] for several in rows.values() for row in several if row["provider"] == name]
+        why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
+        raise InputError(
+            f"library {name}: {why}", hint=f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
+        )
     if dry_run:
         _print_plan(chosen, cells, inputs, probe, libraries)
         return
