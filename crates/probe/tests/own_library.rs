@@ -131,7 +131,7 @@ fn a_library_without_the_functions_of_another_version_or_that_crashes_is_a_row_t
     for (name, source, reason) in cases {
         let Some(library) = written(name, source) else { return };
         let (code, rows) = rows("selftest", library.to_str().unwrap(), name, "xtea-ecb");
-        assert_eq!((code, &rows[0]["result"]), (Some(0), &json!("absent")), "{rows}");
+        assert_eq!((code, &rows[0]["result"]), (Some(1), &json!("absent")), "{rows}");
         assert!(rows[0]["detail"].as_str().unwrap().contains(reason), "{rows}");
     }
     let (_, rows) = rows("catalogue", "/no/such/thing.so", "thing", "xtea-ecb");
@@ -152,6 +152,29 @@ fn a_cipher_that_computes_something_else_is_wrong_and_never_timed() {
     let records = measured("xtea-ctr", "copies", &library);
     let failures = records.iter().filter(|record| record["kind"] == "failure").count();
     assert_eq!((failures, records.iter().any(|record| record["kind"] == "batch")), (3, false), "{records:?}");
+}
+
+#[test]
+fn a_cipher_that_crashes_and_an_id_that_nobody_knows_are_rows_and_the_others_are_proven() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
+    let right = std::fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "");
+    let source = right
+        .replace(
+            "    if (context->mode == CTR) {",
+            "    if (context->mode == ECB) abort();\n    if (context->mode == CTR) {",
+        )
+        .replace("xtea-ctr portable", "xtea-ctr portable\\nxtea-xyz portable");
+    assert_ne!(source, right);
+    let Some(library) = written("half", &source) else { return };
+    let half = format!("half={}", library.display());
+    let output = probe(&["selftest", "--library", &half, "--provider", "half", "--format", "json"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = |id: &str| rows.as_array().unwrap().iter().find(|row| row["cipher"] == id).unwrap().clone();
+    assert_eq!(told("xtea-ctr")["result"], "right");
+    assert_eq!(told("xtea-ecb")["result"], "wrong");
+    assert!(told("xtea-ecb")["detail"].as_str().unwrap().contains("crashed with signal 6"), "{rows}");
+    assert_eq!(told("xtea-xyz")["result"], "wrong");
 }
 
 #[test]

@@ -354,9 +354,10 @@ impl Providers {
         Ok(about.version)
     }
 
-    /// Ids that a library of the user's own lists, in its order, whether they are known or not.
+    /// Ids that a library of the user's own lists, in its order, whether they are known or not; none where it can't be
+    /// opened.
     pub fn listed_by(&self, provider: &str) -> Vec<String> {
         let library = self.libraries.iter().find(|library| library.name() == provider);
-        library.map(|library| library.lists()).unwrap_or_default()
+        library.filter(|library| self.opened(&***library).is_ok()).map(|library| library.lists()).unwrap_or_default()
     }
 }
