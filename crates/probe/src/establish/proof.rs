@@ -23,7 +23,22 @@ pub fn prove(provider: &str, scheme: &'static Scheme) -> Result<&'static str, St
         ("ecdsa-p256", BUILT_IN) => ecdsa_published().and_then(|()| agreed(scheme)),
         ("ecdsa-p256", _) => agreed(scheme),
         ("ecdh-p256", BUILT_IN) => ecdh_published().map(|()| "published"),
+        ("ml-dsa-65", BUILT_IN) => ml_dsa_refuses().map(|()| "round trip"),
         _ => Ok("round trip"),
+    }
+}
+
+/// What [`prove`] does, in words.
+pub fn how(provider: &str, scheme: &Scheme) -> &'static str {
+    match (scheme.id, provider) {
+        ("x25519", _) => "RFC 7748, 6.1; both providers on drawn keys",
+        ("ed25519", BUILT_IN) => "RFC 8032, 7.1, test 2; another message is refused",
+        ("ed25519", _) => "RFC 8032, 7.1, test 2",
+        ("ecdsa-p256", BUILT_IN) => "RFC 6979, A.2.5; verifies what OpenSSL signs, and no other message",
+        ("ecdsa-p256", _) => "the built-in code verifies what it signs, and no other message",
+        ("ecdh-p256", BUILT_IN) => "NIST CAVP, KAS ECC CDH primitive, P-256, count 0",
+        ("ml-dsa-65", BUILT_IN) => "round trip: verifies what it signs, and no other message; no published answer",
+        _ => "round trip: one side undoes what the other does; no published answer",
     }
 }
 
@@ -87,7 +102,27 @@ fn ed25519(scheme: &'static Scheme, provider: &str) -> Result<(), String> {
         (key.verifying_key().to_bytes().to_vec(), key.sign(&[0x72]).to_bytes().to_vec())
     };
     same(&public, &right_public, "the public key of RFC 8032, 7.1")?;
-    same(&signature, &right, "the signature of RFC 8032, 7.1")
+    same(&signature, &right, "the signature of RFC 8032, 7.1")?;
+    if provider == OPENSSL {
+        return Ok(());
+    }
+    let public = ed25519_dalek::VerifyingKey::from_bytes(&right_public).map_err(|error| error.to_string())?;
+    refused(public.verify_strict(&[0x73], &ed25519_dalek::Signature::from_bytes(&right)).is_err())
+}
+
+fn ml_dsa_refuses() -> Result<(), String> {
+    use ml_dsa::signature::Verifier as _;
+    use ml_dsa::{ExpandedSigningKey, Keypair as _, MlDsa65, SigningKey};
+    let seed = [7; 32];
+    let key = ExpandedSigningKey::<MlDsa65>::from_seed(&seed.into());
+    let signature = key.sign_deterministic(&MESSAGE, &[]).map_err(|error| error.to_string())?;
+    let public = SigningKey::<MlDsa65>::from_seed(&seed.into()).verifying_key();
+    public.verify(&MESSAGE, &signature).map_err(|error| error.to_string())?;
+    refused(public.verify(b"another message", &signature).is_err())
+}
+
+fn refused(is_refused: bool) -> Result<(), String> {
+    if is_refused { Ok(()) } else { Err("a forged message was taken for a signed one".to_owned()) }
 }
 
 /// RFC 6979, A.2.5: P-256 with SHA-256, message "sample".
@@ -122,8 +157,6 @@ fn agreed(scheme: &'static Scheme) -> Result<&'static str, String> {
     let public = VerifyingKey::from_sec1_bytes(&public).map_err(|error| error.to_string())?;
     let signature = Signature::from_der(&signature).map_err(|error| error.to_string())?;
     public.verify(&MESSAGE, &signature).map_err(|error| format!("OpenSSL's signature: {error}"))?;
-    if public.verify(b"another message", &signature).is_ok() {
-        return Err("a forged message was taken for a signed one".to_owned());
-    }
+    refused(public.verify(b"another message", &signature).is_err())?;
     Ok("agreement")
 }

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
 use super::functions::{functions, text};
-use super::{file, openssl, trial};
+use super::{About, file, openssl, trial};
 use crate::establish::{MESSAGE, Scheme, Step};
 use crate::records::Operation;
 
@@ -97,6 +97,12 @@ pub fn version(scheme: &Scheme) -> Result<String, String> {
         return Err(format!("{}: OpenSSL {version} is asked for none; 3.5 is the first to have it", scheme.id));
     }
     Ok(version)
+}
+
+/// What is known of the library's file.
+pub fn about() -> Option<About> {
+    let library = library().ok()?;
+    Some(About::of(String::new()).held_in(file::holding(library.functions.OSSL_LIB_CTX_new as *const () as usize)))
 }
 
 /// An object of the library that is freed once.

@@ -11,7 +11,7 @@ use super::table::{Format, print_rows};
 use super::{Failure, known, named_or_listed, providers};
 use crate::establish::{self, Scheme};
 use crate::frames::cells;
-use crate::providers::Offer;
+use crate::providers::{Offer, exchange};
 use crate::records::{LibraryFile, Operation};
 
 /// How it is called.
@@ -146,6 +146,7 @@ impl Row {
 
     fn of_scheme(scheme: &'static Scheme, provider: &str) -> Self {
         let version = establish::version(provider, scheme);
+        let about = exchange::about().filter(|_| version.is_ok() && provider == establish::OPENSSL);
         Self {
             id: scheme.id.to_owned(),
             card: scheme.id,
@@ -156,8 +157,8 @@ impl Row {
             reason: version.clone().err(),
             version: version.clone().ok(),
             backend: version.ok().map(|_| "not told".to_owned()),
-            file: None,
-            file_sha256: None,
+            file: about.as_ref().and_then(|about| about.file.clone()),
+            file_sha256: about.and_then(|about| about.file_sha256),
             key_bits: scheme.key_bits,
             effective_bits: scheme.key_bits,
             block_bits: 0,
@@ -165,7 +166,7 @@ impl Row {
             iv_B: 0,
             tag_bits: 0,
             timing: None,
-            proof: "published answers where there are any, and both providers against each other".to_owned(),
+            proof: establish::proof::how(provider, scheme).to_owned(),
             source: scheme.source,
             operations: Some(scheme.operations.to_vec()),
             public_key_B: Some(scheme.public_key_B),
