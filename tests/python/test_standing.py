@@ -57,8 +57,9 @@ def test_only_what_nist_standardised_is_approved() -> None:
     approved = {name for name, stands in listed().items() if stands.status == "approved"}
     assert {"aes128-cbc", "aes256-ctr"} <= approved
     families = {name.partition("-")[0].rstrip("0123456789") for name in approved}
-    # FIPS 197, SP 800-232; SP 800-56A and B, FIPS 186-5, FIPS 203 and 204 of what establishes keys.
-    assert families <= {"aes", "rijndael", "ascon", "rsa", "ecdh", "ecdsa", "ed", "ml"}
+    # FIPS 197, SP 800-232; SP 800-38C and D of what protects frames.
+    # SP 800-56A and B, FIPS 186-5, FIPS 203 and 204 of what establishes keys.
+    assert families <= {"aes", "rijndael", "ascon", "rsa", "ecdh", "ecdsa", "ed", "ml", "ccmp", "gcmp"}
     assert "x25519" not in approved
     assert not any(name.startswith(("rijndael192", "rijndael256")) for name in approved)
 
@@ -67,7 +68,15 @@ def test_only_what_nist_standardised_is_approved() -> None:
 def test_key_establishment_has_a_standing_without_any_fact(cipher: str) -> None:
     stands = standing({"id": cipher})
     assert stands.strength_bits >= 112
+    assert (stands.public_key, stands.authenticated, stands.tag_bits) == (True, None, None)
     assert (stands.quantum_strength_bits > 0) == cipher.startswith("ml-")
+
+
+@pytest.mark.parametrize("cipher", ESTABLISH)
+@pytest.mark.parametrize("length", [100, 9472])
+def test_the_length_of_a_public_key_is_no_strength(cipher: str, length: int) -> None:
+    facts_of_it = {"id": cipher, "key_bits": length, "effective_bits": length}
+    assert standing(facts_of_it) == standing({"id": cipher})
 
 
 @pytest.mark.parametrize("cipher", AEADS)
@@ -75,6 +84,7 @@ def test_an_aead_is_authenticated_and_says_how_often_a_nonce_may_be_used(cipher:
     stands = standing(facts(cipher, AEADS[cipher], tag_bits=64 if cipher.endswith("8") else 128))
     assert stands.authenticated
     assert any(one.about == "nonce" for one in stands.statements)
+    assert any((stands.data_limit_log2_B, stands.messages_log2, stands.forgeries_log2))
 
 
 def test_a_short_tag_leaves_the_strength_and_limits_the_forgeries() -> None:
@@ -105,6 +115,69 @@ def test_a_short_effective_key_breaks_a_cipher_that_is_whole_with_a_long_one() -
 def test_the_least_data_limit_of_a_key_is_told() -> None:
     assert standing(facts("blowfish128-cbc", block_bits=64)).data_limit_log2_B == 35
     assert standing(facts("3des-cbc", 168, block_bits=64)).data_limit_log2_B == 23
+
+
+@pytest.mark.parametrize(
+    ("mode", "data_log2_B", "messages_log2"),
+    # RFC 8452, 9: 2^29 messages of 1 GiB, 2^61 of 16 KiB. EAX: 10.5 * (2^46)^2 / 2^128 < 2^-32, with blocks of 2^4 B.
+    [("gcm-siv", 29 + 30, 61), ("eax", 46 + 4, None)],
+)
+def test_an_aead_that_nist_did_not_standardise_has_a_data_limit_too(
+    mode: str, data_log2_B: float, messages_log2: float | None
+) -> None:
+    stands = standing(facts(f"aes128-{mode}", tag_bits=128))
+    assert (stands.data_limit_log2_B, stands.messages_log2) == (data_log2_B, messages_log2)
+
+
+@pytest.mark.parametrize(
+    ("block_bits", "key_bits", "rounds", "bits"),
+    [
+        (128, 128, 7, 99),
+        (128, 128, 8, 128),
+        (128, 192, 8, 172),
+        (128, 192, 9, 187.5),
+        (128, 192, 10, 192),
+        (128, 256, 8, 196),
+        (128, 256, 9, 203),
+        (128, 256, 10, 253),
+        (128, 256, 11, 256),
+        (192, 192, 9, 188.2),
+        (192, 256, 9, 197.8),
+        (192, 192, 10, 192),
+        (256, 192, 9, 188),
+        (256, 256, 8, 240.1),
+        (256, 256, 10, 240.1),
+        (256, 256, 11, 256),
+    ],
+)
+def test_reduced_rijndael_has_the_strength_that_its_best_attack_leaves(
+    block_bits: int, key_bits: int, rounds: int, bits: float
+) -> None:
+    row = facts(f"rijndael{block_bits}-{key_bits}-r{rounds}-cbc", key_bits, block_bits, rounds=rounds)
+    assert standing(row).strength_bits == bits
+
+
+@pytest.mark.parametrize("block_bits", [128, 192, 256])
+@pytest.mark.parametrize("key_bits", [128, 192, 256])
+def test_a_round_more_never_weakens_rijndael(block_bits: int, key_bits: int) -> None:
+    bits = [
+        standing(
+            facts(f"rijndael{block_bits}-{key_bits}-r{rounds}-cbc", key_bits, block_bits, rounds=rounds)
+        ).strength_bits
+        for rounds in range(1, max(block_bits, key_bits) // 32 + 6)
+    ]
+    assert bits == sorted(bits)
+    assert bits[-1] <= key_bits
+
+
+def test_what_is_said_of_a_mode_or_of_a_strength_is_true_of_every_cipher_that_it_is_said_of() -> None:
+    for name, stands in listed().items():
+        said = [one.says for one in stands.statements if one.about == "status"]
+        if stands.mode:
+            assert all("with an approved" in one for one in said if one.startswith("a mode approved")), name
+            assert not any(one.startswith("approved for") for one in said), name
+        if any("64 bits of strength or less" in one for one in said):
+            assert stands.strength_bits <= 64, name
 
 
 def test_reduced_rounds_are_never_better_than_nobody_vouching_for_them() -> None:

@@ -287,8 +287,8 @@ def test_an_operation_of_key_establishment_is_one_cell_without_a_payload() -> No
     [
         ({"x25519": [scheme("x25519", "generate", "agree")]}, "encrypt", "it has generate, agree"),
         ({"x25519": [scheme("x25519", "generate", "agree")]}, "key_setup", "it has generate, agree"),
-        ({"des-cbc": [row("des-cbc")]}, "agree", 'it establishes no key: write "encrypt" or "decrypt"'),
-        ({"aes128-gcm": [row("aes128-gcm", tag_bits=128)]}, "sign", 'it establishes no key: write "seal" or "open"'),
+        ({"des-cbc": [row("des-cbc")]}, "agree", 'it is a cipher: write "encrypt" or "decrypt"'),
+        ({"aes128-gcm": [row("aes128-gcm", tag_bits=128)]}, "sign", 'it is a cipher: write "seal" or "open"'),
     ],
 )
 def test_an_operation_that_a_scheme_or_cipher_lacks_is_refused_with_those_that_it_has(
@@ -299,6 +299,12 @@ def test_an_operation_that_a_scheme_or_cipher_lacks_is_refused_with_those_that_i
         expand(study({"cipher": [cipher], "operation": [operation], "payload_B": [64]}), rows)
     assert caught.value.message.endswith(f'{cipher} has no operation "{operation}"')
     assert caught.value.hint == hint
+
+
+def test_a_protocol_of_frames_is_a_cell_a_payload() -> None:
+    frames: dict[str, list[CatalogueRow]] = {"ccmp128": [{**row("ccmp128"), "operations": ["protect", "unprotect"]}]}
+    found = expand(study({"cipher": ["ccmp128"], "operation": ["protect"], "payload_B": [64, 1500]}), frames)
+    assert [(cell.operation, cell.payload_B) for cell in found] == [("protect", 64), ("protect", 1500)]
 
 
 def several(*values: str) -> st.SearchStrategy[list[str]]:

@@ -129,11 +129,12 @@ class Mode(Table):
 
 
 class CipherEntry(Table):
-    """A cipher: `ids` are regular expressions for an id without its mode."""
+    """A cipher: `ids` are regular expressions for an id without its mode; `public_key` ones establish keys or sign."""
 
     name: Text
     ids: list[str] = Field(min_length=1)
     authenticated: bool = False
+    public_key: bool = False
     strength: list[Strength] = Field(min_length=1)
     status: list[StatusRule] = Field(min_length=1)
     quantum: list[Quantum] = []
@@ -176,6 +177,7 @@ class Standing:
 
     * `strength_bits`: after the best published attack; `attack_bits`: of an attack that only shortens the search of
       the key, None where there is none; `quantum_strength_bits`, `quantum_category`: against a quantum computer.
+    * `public_key`: it establishes keys or signs; `authenticated` and `tag_bits` are None then, as it seals no messages.
     * `tag_bits`: 0 where nothing is authenticated; `data_limit_log2_B`, `messages_log2`, `forgeries_log2`: the least
       that a source allows one key, None where none gives a figure.
     """
@@ -188,10 +190,11 @@ class Standing:
     attack_bits: float | None
     quantum_strength_bits: float
     quantum_category: int | None
-    authenticated: bool
+    public_key: bool
+    authenticated: bool | None
     block_bits: int | None
     nonce_bits: int | None
-    tag_bits: int
+    tag_bits: int | None
     data_limit_log2_B: float | None
     messages_log2: float | None
     forgeries_log2: float | None
@@ -210,7 +213,8 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
     entry, mode = _found(name, book)
     strength = _first(name, entry.strength, facts)
     quantum = _first(name, [*entry.quantum, book.quantum], facts)
-    effective = facts.get("effective_bits") or facts.get("key_bits") or 0
+    # The length of a public key bounds no strength.
+    effective = 0 if entry.public_key else facts.get("effective_bits") or facts.get("key_bits") or 0
     bits = float(effective) if strength.bits == "key" else strength.bits
     bits = min(bits, effective) if effective else bits
     quantum_bits = effective / 2 if quantum.bits == "half" else quantum.bits
@@ -236,10 +240,11 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
         attack_bits=strength.attack_bits,
         quantum_strength_bits=min(quantum_bits, bits),
         quantum_category=quantum.category,
-        authenticated=entry.authenticated or bool(mode and mode.authenticated),
+        public_key=entry.public_key,
+        authenticated=None if entry.public_key else entry.authenticated or bool(mode and mode.authenticated),
         block_bits=facts.get("block_bits") or None,
         nonce_bits=8 * facts["iv_B"] if facts.get("iv_B") else None,
-        tag_bits=facts.get("tag_bits") or 0,
+        tag_bits=None if entry.public_key else facts.get("tag_bits") or 0,
         data_limit_log2_B=_least(_log2_B(limits, facts.get("block_bits") or 0)),
         messages_log2=_least(one.messages_log2 for one in limits if isinstance(one, Limit)),
         forgeries_log2=_least(one.forgeries_log2 for one in limits if isinstance(one, Limit)),

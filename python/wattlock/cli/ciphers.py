@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 FACTS = ["key_bits", "effective_bits", "block_bits", "rounds", "iv_B", "tag_bits"]
 """What the catalogue says of an id, whoever provides it."""
 
+WIRE = ["operations", "public_key_B", "message_B"]
+"""What it says beside of one that establishes keys or signs: what can be done, and the bytes that each sends."""
+
+SENT = {"agree": "the other public key", "encrypt": "ciphertext", "encapsulate": "ciphertext", "sign": "signature"}
+"""What `message_B` counts, by the operation that makes it."""
+
 PIPED_WIDTH = 100
 TOPIC_WIDTH = 12
 
@@ -67,7 +73,7 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
     from wattlock.advise.standing import standing
 
     first, stands = rows[0], standing(rows[0])
-    known = {name: first.get(name) for name in FACTS if name != "effective_bits"}
+    known = {name: value for name, value in _known(first).items() if name != "effective_bits"}
     has = ", ".join(row["provider"] for row in rows if row["available"])
     return {
         "id": first["id"],
@@ -83,15 +89,22 @@ def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
 
     stands = standing(rows[0])
     for row in rows:
-        yield {**row, "status": stands.status, "strength_bits": stands.strength_bits}
+        yield {**row, **_known(row), "status": stands.status, "strength_bits": stands.strength_bits}
 
 
 def _object(rows: Sequence[CatalogueRow], stands: Standing) -> dict[str, Any]:
     from dataclasses import asdict
 
-    known = {name: rows[0].get(name) for name in ("card", "family", *FACTS, "proof", "source")}
+    first = rows[0]
+    known = {**{name: first.get(name) for name in ("card", "family", *WIRE, "proof", "source")}, **_known(first)}
     statements = [statement._asdict() for statement in stands.statements]
     return {**known, **asdict(stands), "statements": statements, "providers": [_provider(row) for row in rows]}
+
+
+def _known(row: CatalogueRow) -> dict[str, Any]:
+    """The facts of an id; the length of a public key is no key size to set beside the others."""
+    known = {name: row.get(name) for name in FACTS}
+    return {**known, "key_bits": None, "effective_bits": None, "tag_bits": None} if row.get("public_key_B") else known
 
 
 def _provider(row: CatalogueRow) -> dict[str, Any]:
@@ -116,14 +129,21 @@ def _figures(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[tuple[s
     category = f", NIST category {stands.quantum_category}" if stands.quantum_category else ""
     yield "strength", f"{stands.strength_bits:g} bits{attack}"
     yield "quantum", f"{stands.quantum_strength_bits:g} bits{category}"
-    effective = f", {first['effective_bits']} effective" if first["effective_bits"] != first["key_bits"] else ""
-    yield "key", f"{first['key_bits']} bits{effective}"
+    operations = first.get("operations") or []
+    if first.get("public_key_B"):
+        yield from _exchange(first, operations)
+    else:
+        effective = f", {first['effective_bits']} effective" if first["effective_bits"] != first["key_bits"] else ""
+        yield "key", f"{first['key_bits']} bits{effective}"
+        if operations:
+            yield "operations", ", ".join(operations)
     for name, bits in (("block", stands.block_bits), ("nonce", stands.nonce_bits)):
         if bits:
             yield name, f"{bits} bits"
     if first["rounds"]:
         yield "rounds", str(first["rounds"])
-    yield "tag", f"{stands.tag_bits} bits, authenticated" if stands.authenticated else "none: not authenticated"
+    if stands.authenticated is not None:
+        yield "tag", f"{stands.tag_bits} bits, authenticated" if stands.authenticated else "none: not authenticated"
     for name, log2, unit in (
         ("data", stands.data_limit_log2_B, "bytes"),
         ("messages", stands.messages_log2, "messages"),
@@ -135,10 +155,19 @@ def _figures(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[tuple[s
     yield "defined in", first["source"]
 
 
+def _exchange(row: CatalogueRow, operations: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What can be done with a public key, and what that puts on the wire."""
+    sent = next(SENT[one] for one in operations if one in SENT)
+    yield "key", f"public key of {row['public_key_B']} bytes"
+    yield "operations", ", ".join(operations)
+    yield "wire", f"public key {row['public_key_B']} bytes, {sent} {row['message_B']} bytes"
+
+
 def _implementation(row: CatalogueRow) -> str:
     if not row["available"]:
         return f"{row['provider']}: missing: {row['reason']}"
-    how = ", ".join(part for part in (row["backend"], row["timing"] and f"{row['timing']} time") if part)
+    timing = "constant time" if row["timing"] == "constant" else row["timing"] and f"timing varies: {row['timing']}"
+    how = ", ".join(part for part in (row["backend"], timing) if part)
     return f"{row['provider']} {row['version'] or ''} ({how})"
 
 

@@ -17,7 +17,8 @@ class CatalogueRow(TypedDict):
 
     * `available`: whether this machine can measure it; `reason`: why not. A row that is not available has neither
       version nor backend.
-    * `operations`: of key establishment; `public_key_B`, `message_B`: what it puts on the wire, bytes.
+    * `operations`: of key establishment and of frames; `public_key_B`, `message_B`: what the former puts on the wire,
+      bytes.
     """
 
     id: str
@@ -177,7 +178,7 @@ def _combinations(
     for cipher in grid.cipher:
         name = rows[cipher][0]["id"]
         for provider, operation in product(_providers(grid, rows[cipher], libraries), grid.operation):
-            if operation == "key_setup" or rows[cipher][0].get("operations"):
+            if operation == "key_setup" or rows[cipher][0].get("public_key_B"):
                 yield Cell(0, "study", name, provider, operation, "ready", "raw", "hot", "independent", 0, "none")
                 continue
             aads = grid.aad_B if operation in _WITH_AAD else [0]
@@ -229,7 +230,7 @@ def _instead(row: CatalogueRow, operation: str) -> str | None:
         return None if operation in own else f"it has {', '.join(own)}"
     is_aead = bool(row.get("tag_bits"))
     if operation not in {"key_setup", *_WITH_AAD, *_WITHOUT_AAD}:
-        return "it establishes no key: write " + ('"seal" or "open"' if is_aead else '"encrypt" or "decrypt"')
+        return "it is a cipher: write " + ('"seal" or "open"' if is_aead else '"encrypt" or "decrypt"')
     if is_aead and operation in _WITHOUT_AAD:
         return f'it authenticates: write "{"seal" if operation == "encrypt" else "open"}"'
     if not is_aead and operation in _WITH_AAD:

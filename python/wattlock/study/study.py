@@ -25,7 +25,10 @@ Operation = Literal[
     "verify",
     "encapsulate",
     "decapsulate",
+    "protect",
+    "unprotect",
 ]
+WITHOUT_PAYLOAD = {"key_setup", "generate", "agree", "sign", "verify", "encapsulate", "decapsulate"}
 Keying = Literal["ready", "each"]
 Encoding = Literal["raw", "base64", "hex"]
 Placement = Literal["hot", "L2", "DRAM"]
@@ -208,7 +211,7 @@ def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:
 
 
 def _payload_problems(here: str, grid: Grid) -> Iterator[Problem]:
-    if grid.operation == ["key_setup"]:
+    if WITHOUT_PAYLOAD.issuperset(grid.operation):
         for key in sorted(grid.model_fields_set - {"cipher", "provider", "operation"}):
             yield Problem(f"{here}.{key}", "a key setup alone has no such factor", f"leave {key} out of this grid")
     elif grid.payload_B is None and grid.data is None:
