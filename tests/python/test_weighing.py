@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wattlock.analysis import weighing
+from wattlock.analysis import comparison, weighing
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""
@@ -176,3 +176,20 @@ def test_the_window_lies_between_the_middles_of_its_edges() -> None:
     row = weighing.blocks([block]).row(0, named=True)
     assert row["window_ns"] == 110
     assert row["window_u_ns"] == pytest.approx(math.hypot(20, 40) / math.sqrt(12))
+
+
+def test_two_cells_that_one_meter_weighed_are_compared_in_joules_without_its_gain() -> None:
+    def cell(energy_uJ: float | None) -> pl.DataFrame:
+        row = dict.fromkeys(("cipher", *comparison.FACTORS), "x") | dict.fromkeys(comparison.SIDE, None)
+        row |= {"state": "resolved", "processes": 5, "deviation": 0.01, "cycles": 100.0, "time_ns": 50.0}
+        row |= {"energy_uJ": energy_uJ, "energy_random_percent": 3.0, "reason": None}
+        return pl.DataFrame([row], schema_overrides={"energy_uJ": pl.Float64})
+
+    keys = ["cipher", *comparison.FACTORS]
+    (row,) = comparison.compare(cell(2.0), cell(3.0), keys).to_dicts()
+    assert row["energy_ratio"] == pytest.approx(1.5)
+    assert row["energy_ratio_high"] / row["energy_ratio"] == pytest.approx(
+        math.exp(math.hypot(*[math.log1p(0.03)] * 2))
+    )
+    (row,) = comparison.compare(cell(2.0), cell(None), keys).to_dicts()
+    assert row["energy_ratio"] is None

@@ -69,7 +69,7 @@ mod vectors;
 pub use card::{Card, Code, Mode, Sizes, Timing};
 pub use cipher::{Cipher, Direction, Suite};
 pub use error::Error;
-pub use spec::{Spec, Visitor, listed, nearest};
+pub use spec::{Spec, Visitor, listed, nearest, nearest_of};
 
 /// The longest key of any cipher here, in bytes (RC4).
 pub const MAX_KEY_B: usize = 256;

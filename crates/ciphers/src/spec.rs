@@ -372,15 +372,22 @@ pub fn listed() -> impl Iterator<Item = Spec> {
 ///
 /// Capital letters and `_` for `-` count as no difference.
 pub fn nearest(id: &str) -> Option<Spec> {
+    nearest_of(id, cards().flat_map(|card| card.listed.iter().copied())).and_then(|id| Spec::parse(id).ok())
+}
+
+/// Of `ids`, the one that takes the fewest changes to get to from `id`; `None` where all take more than half of its
+/// characters.
+#[must_use]
+pub fn nearest_of<'i>(id: &str, ids: impl Iterator<Item = &'i str>) -> Option<&'i str> {
     let near = id.len().div_ceil(2);
     let mut best: Option<(usize, &str)> = None;
-    for candidate in cards().flat_map(|card| card.listed) {
+    for candidate in ids {
         let distance = edits(id, candidate);
         if distance <= near && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
-    Spec::parse(best?.1).ok()
+    best.map(|(_, id)| id)
 }
 
 /// No listed id is longer.

@@ -9,11 +9,15 @@ from typing import Any
 import polars as pl
 from scipy.special import stdtrit
 
+from wattlock.analysis import weighing
 from wattlock.analysis.estimate import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
 FACTORS = tuple(name for name in GROUP if name != "mode")
 """What two cells must have in common beside the cipher."""
+
+ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
+"""Net joules of the second cell over those of the first: there where one meter weighed both."""
 
 SIDE = ("provider", "version", "backend", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
@@ -55,13 +59,14 @@ def compare(
 
     * `a`, `b`: estimates with `deviation` of `across_processes`. Costs are cycles; times where one side has no cycles.
     * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `ratio` (b over a), `ratio_low`,
-      `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is. A pair of which one
-      side failed, is invalid or has fewer than two processes has no ratio.
+      `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is, and those of `ENERGY`
+      where both frames have `energy_uJ` and `energy_random_percent`. A pair of which one side failed, is invalid or has
+      fewer than two processes has no ratio.
     """
     columns = {
         **{name: a.schema.get(name, pl.String) for name in ("cipher", *FACTORS)},
         **{f"{name}_{side}": a.schema[name] for side in "ab" for name in SIDE},
-        **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.Float64),
+        **dict.fromkeys(("ratio", "ratio_low", "ratio_high", *ENERGY), pl.Float64),
         **dict.fromkeys(("verdict", "reason"), pl.String),
     }
     pairs = a.join(b, on=list(keys), how="inner", suffix=".b", nulls_equal=True, maintain_order="left")
@@ -71,7 +76,7 @@ def compare(
         second = {name: pair.get(f"{name}.b", pair[name]) for name in a.columns}
         row = {name: first[name] for name in ("cipher", *FACTORS)}
         row |= {f"{name}_{side}": one[name] for side, one in (("a", first), ("b", second)) for name in SIDE}
-        rows.append(row | _judged(first, second, least, margin))
+        rows.append(row | _energies(first, second) | _judged(first, second, least, margin))
     return pl.DataFrame(rows, schema=columns)
 
 
@@ -84,6 +89,13 @@ def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.
     slower = (pl.col("ratio") > 1 + share) & (pl.col("ratio_low") > 1)
     unclear = pl.col("ratio").is_null() | (pl.col("ratio_high") > 1 + share)
     return compared.filter(slower), compared.filter(~slower.fill_null(value=False) & unclear)
+
+
+def _energies(a: dict[str, Any], b: dict[str, Any]) -> dict[str, float | None]:
+    """Of one meter: its gain is the same on both sides and cancels."""
+    if a.get("energy_uJ") is None or b.get("energy_uJ") is None:
+        return dict.fromkeys(ENERGY)
+    return dict(zip(ENERGY, weighing.ratio(b, a), strict=True))
 
 
 def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -22,6 +22,9 @@ SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b",
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
 """The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
 
+ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
+"""Behind them where one meter weighed both: net joules of the second over those of the first, the gain cancelled."""
+
 SHOWN_CELLS = 5
 CLOCK_SHARE = 0.02
 """Clocks that differ by more are told."""
@@ -44,7 +47,7 @@ def compare(
 
     A ratio above 1 says that the second one is slower; its interval is of 95 %, for each cell by itself. A cell fails
     --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in the first
-    run and none in the second; cells that can't tell are named.
+    run and none in the second; cells that can't tell are named. Energies are compared where one meter weighed both.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare last --providers rustcrypto openssl
     """
@@ -60,7 +63,8 @@ def compare(
         typer.echo(f"warning: {line}", err=True)
     first, second, keys = _sides(a, b, providers)
     compared = _compared(a, b, first, second, keys)
-    print_table(compared.select(short(SHORT, compared)) if form is Format.table else compared, form)
+    columns = SHORT if compared["energy_ratio"].null_count() == compared.height else [*SHORT, *ENERGY]
+    print_table(compared.select(short(columns, compared)) if form is Format.table else compared, form)
     if share is not None:
         from wattlock.analysis.comparison import lost
 
@@ -95,7 +99,8 @@ def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.
     """The cells of either side, and what two of them must have in common."""
     from wattlock.analysis import comparison
 
-    first, second = _cells(a), _cells(b)
+    same_meter = a.meter is not None and b.meter is not None and a.meter["name"] == b.meter["name"]
+    first, second = (_cells(one, weighed=same_meter) for one in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
     if providers is None:
@@ -118,11 +123,16 @@ def _compared(a: Result, b: Result, first: pl.DataFrame, second: pl.DataFrame, k
     return compared
 
 
-def _cells(result: Result) -> pl.DataFrame:
+def _cells(result: Result, *, weighed: bool) -> pl.DataFrame:
+    """The cells with their deviation, and their energies where one meter weighed both runs."""
     import polars as pl
 
     content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
-    return result.estimates.join(result.across.select("cell", "deviation"), on="cell", how="left").with_columns(
+    estimates = result.estimates
+    if weighed and result.energies is not None:
+        energies = result.energies.select("cell", "energy_uJ", "energy_random_percent")
+        estimates = estimates.join(energies, on="cell", how="left", maintain_order="left")
+    return estimates.join(result.across.select("cell", "deviation"), on="cell", how="left").with_columns(
         # A user's file is known by what it holds: `input-1` of two runs may be two files.
         pl.col("data").replace(content),
         pl.col("aad_B").fill_null(0),
@@ -170,6 +180,7 @@ def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
         ("compiler's flags", "build", "flags"),
     ):
         yield what, *(one.header["fingerprint"].get(group, {}).get(key) for one in (a, b))
+    yield "meter", *(one.meter["name"] if one.meter else None for one in (a, b))
     yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
 
 

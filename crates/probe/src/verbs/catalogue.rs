@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wattlock_ciphers::{Mode, Spec, listed, nearest, proof};
+use wattlock_ciphers::{Mode, Spec, listed, proof};
 use wattlock_frames::Protocol;
 
 use super::table::{Format, print_rows};
-use super::{Failure, known, named_or_listed, providers};
+use super::{Failure, known, meant, named_or_listed, providers};
 use crate::establish::{self, Scheme};
 use crate::frames::cells;
 use crate::providers::{Offer, exchange};
@@ -102,7 +102,7 @@ fn known_and_unknown(ids: &[String]) -> (Vec<Spec>, Vec<JsonRow>) {
             Err(error) => unknown.push(JsonRow::Unknown {
                 id: id.clone(),
                 error: error.to_string(),
-                nearest: nearest(id).map(|spec| spec.to_string()),
+                nearest: meant(id).map(str::to_owned),
             }),
         }
     }

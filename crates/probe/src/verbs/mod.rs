@@ -17,8 +17,10 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use wattlock_ciphers::{Spec, listed, nearest};
+use wattlock_ciphers::{Spec, cards, listed, nearest_of};
+use wattlock_frames::Protocol;
 
+use crate::establish;
 use crate::providers::Providers;
 use crate::records::LibraryFile;
 
@@ -76,13 +78,28 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// The id that looks most like `id`: of a cipher, a scheme or a protocol.
+pub fn meant(id: &str) -> Option<&'static str> {
+    let ciphers = cards().flat_map(|card| card.listed.iter().copied());
+    let schemes = establish::SCHEMES.iter().map(|scheme| scheme.id);
+    nearest_of(id, ciphers.chain(schemes).chain(Protocol::ALL.iter().map(|protocol| protocol.id())))
+}
+
 /// The cipher that `id` names.
 ///
 /// # Errors
 /// Code 3, with what may have been meant.
 pub fn named(id: &str) -> Result<Spec, Failure> {
+    if establish::scheme(id).is_some() {
+        let why = format!("cipher {id:?}: it establishes keys or signs, it encrypts no message of any length");
+        return Err(Failure::new(3, why).hint("a study measures it: operation = [\"agree\"] and so on"));
+    }
+    if Protocol::ALL.iter().any(|protocol| protocol.id() == id) {
+        let why = format!("cipher {id:?}: it protects frames of 802.11");
+        return Err(Failure::new(3, why).hint("`wattlock-probe frames protect` does that to a capture"));
+    }
     Spec::parse(id).map_err(|error| {
-        let meant = nearest(id).map(|spec| format!("did you mean {:?}? ", spec.to_string())).unwrap_or_default();
+        let meant = meant(id).map(|id| format!("did you mean {id:?}? ")).unwrap_or_default();
         let hint = format!("{meant}`wattlock-probe catalogue` lists all of them");
         Failure::new(3, format!("cipher {id:?}: {error}")).hint(hint)
     })
