@@ -180,8 +180,12 @@ def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
         ("compiler's flags", "build", "flags"),
     ):
         yield what, *(one.header["fingerprint"].get(group, {}).get(key) for one in (a, b))
-    yield "meter", *(one.meter["name"] if one.meter else None for one in (a, b))
+    yield "meter", _meter(a), _meter(b)
     yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
+
+
+def _meter(result: Result) -> str | None:
+    return result.meter["name"] if result.meter else None
 
 
 def _judge(compared: pl.DataFrame, lost: pl.DataFrame, share: float, reasons: Sequence[str]) -> None:
