@@ -155,6 +155,7 @@ def _results(payload: float, cycles: float, half: float, state: str) -> dict[str
         "version": "0.9.4",
         "keying": "ready",
         "tag_bits": None,
+        "aad_B": 0,
         "encoding": "raw",
         "placement": "hot",
         "pattern": "independent",
@@ -168,7 +169,7 @@ def _results(payload: float, cycles: float, half: float, state: str) -> dict[str
 
 def ranking(frame: pl.DataFrame) -> pl.DataFrame:
     """Ranks within operation, mode, payload and data; neighbours closer than 1 % share a tie group."""
-    group = ["operation", "mode", "payload_B", "data"]
+    group = ["operation", "mode", "payload_B", "data", "aad_B"]
     rows: list[dict[str, object]] = []
     ranked = frame.filter(pl.col("state") == "resolved", pl.col("cycles_per_byte").is_not_null())
     for _, members in ranked.sort("cycles_per_byte").group_by(group, maintain_order=True):

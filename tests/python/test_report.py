@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import report_frames
 from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures, write_report
 from wattlock.report.answer import answer
+from wattlock.report.cells import cells_table
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
@@ -339,3 +340,37 @@ def test_text_and_marks_stand_out_as_wcag_aa_asks(side: dict[str, str]) -> None:
         assert contrast(side[role], side["panel"]) >= 4.5, role
     for role in CATEGORY:
         assert contrast(side[role], side["paper"]) >= 3.0, role
+
+
+def test_an_aead_is_answered_by_its_sealing_and_its_associated_data_is_a_column() -> None:
+    frame = report_frames.estimates().filter(pl.col("operation") == "encrypt", pl.col("mode") == "cbc")
+    sealed = frame.with_columns(operation=pl.lit("seal"), mode=pl.lit("aead"))
+    both = pl.concat(
+        [sealed, sealed.with_columns(aad_B=pl.lit(13, pl.Int64), cell=pl.col("cell") + 1000)], how="vertical_relaxed"
+    )
+    sentences = answer(both, report_frames.ranking(both))
+    assert sentences[0].startswith("For sealing a packet of 1,500 B with authentication, ")
+    assert "Associated data, B" in cells_table(both)
+    assert "Associated data, B" not in cells_table(frame)
+
+
+def test_a_group_of_one_is_told_as_what_it_costs_and_not_as_a_ranking() -> None:
+    frame = report_frames.estimates().filter(pl.col("cipher") == "des-cbc", pl.col("payload_B") == 1500)
+    (first, *_) = answer(frame, report_frames.ranking(frame))
+    assert "DES was measured alone at " in first
+    assert "cheapest" not in first
+
+
+@pytest.mark.parametrize(
+    ("cipher", "mode", "name"),
+    [
+        ("aes128-gcm", "aead", "AES-128-GCM"),
+        ("aes256-ccm8", "aead", "AES-256-CCM8"),
+        ("chacha20-poly1305", "aead", "ChaCha20-Poly1305"),
+        ("sm4-ctr", "ctr", "SM4"),
+        ("ml-kem-768", "establish", "ML-KEM-768"),
+        ("rijndael256-192-cbc", "cbc", "Rijndael-256-192"),
+    ],
+)
+def test_a_cipher_has_the_name_that_its_field_gives_it(cipher: str, mode: str, name: str) -> None:
+    assert cipher_name(cipher, mode) == name

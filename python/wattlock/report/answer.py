@@ -5,11 +5,27 @@ from typing import Any
 import polars as pl
 
 from wattlock.report.evidence import EvidenceMix, drawable, one_evidence
-from wattlock.report.words import cipher_name, estimate, interval, listing, number, size
+from wattlock.report.words import cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
-GROUP = ["operation", "mode", "payload_B", "data"]
-VERBS = {"encrypt": "encrypting", "decrypt": "decrypting"}
+GROUP = ["operation", "mode", "payload_B", "data", "aad_B"]
+VERBS = {
+    "encrypt": "encrypting",
+    "decrypt": "decrypting",
+    "seal": "sealing",
+    "open": "opening",
+    "open_forged": "refusing a forged one in place of",
+    "key_setup": "setting up a key",
+    "generate": "making a key pair",
+    "agree": "agreeing on a key",
+    "sign": "signing 32 bytes",
+    "verify": "verifying a signature",
+    "encapsulate": "encapsulating a key",
+    "decapsulate": "decapsulating a key",
+    "protect": "protecting",
+    "unprotect": "unprotecting",
+}
+MODE_NAMES = {"stream": "with a stream cipher", "aead": "with authentication", "frame": "in a frame of 802.11"}
 
 
 def usual_payload_B(estimates: pl.DataFrame) -> int | None:
@@ -30,10 +46,10 @@ def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None
     """The ranked group that answers first: encryption of the usual packet in the usual mode, else the largest group."""
     if ranking.is_empty():
         return None
-    sizes = ranking.group_by(GROUP).len().sort("len", *GROUP, descending=[True, True, False, False, False])
-    wanted = ("encrypt", usual_mode(estimates), usual_payload_B(estimates), "random")
+    sizes = ranking.group_by(GROUP).len().sort("len", *GROUP, descending=[True, True, *[False] * 4])
+    usual = (usual_mode(estimates), usual_payload_B(estimates), "random", 0)
     for group in sizes.select(GROUP).iter_rows(named=True):
-        if tuple(group.values()) == wanted:
+        if tuple(group.values()) in {("encrypt", *usual), ("seal", *usual)}:
             return group
     return sizes.select(GROUP).row(0, named=True)
 
@@ -45,34 +61,54 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
         return ["No two ciphers of this run could be ranked."]
     ranked = ranking.filter(*(pl.col(name) == value for name, value in group.items())).sort("ratio_to_best")
     best, worst = ranked.row(0, named=True), ranked.row(-1, named=True)
-    tied = [cipher_name(row["cipher"], row["mode"]) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
+    several = ranked["provider"].n_unique() > 1
+    tied = [_name(row, several) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
     sentences = [_cheapest(group, tied, best, ranked.height)]
     if ranked.height > 1 and worst["tie_group"] != 1:
-        sentences.append(_dearest(worst))
+        sentences.append(_dearest(worst, several))
     return [*sentences, *_joules(estimates, best, worst)]
 
 
 def _cheapest(group: Row, tied: list[str], best: Row, of: int) -> str:
-    doing = f"{VERBS.get(group['operation'], group['operation'])} {_what(group)}"
-    mode = "a stream cipher" if group["mode"] == "stream" else f"{str(group['mode']).upper()} mode"
+    doing = f"{VERBS.get(group['operation'], group['operation'])}{_what(group)}{_how(group)}"
     cost = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
     price = "" if cost[0] is None else f" at {estimate(*cost)} cycles per byte"
+    if of == 1:
+        alone = price or f" at {time(best['time_ns'])} a call"
+        return f"For {doing}, {tied[0]} was measured alone{alone}."
     if len(tied) == 1:
-        return f"For {doing} in {mode}, {tied[0]} is the cheapest of {of} ciphers{price}."
-    return f"For {doing} in {mode}, {listing(tied)} are the cheapest of {of} ciphers{price}; they can’t be told apart."
+        return f"For {doing}, {tied[0]} is the cheapest of {of} ciphers{price}."
+    return f"For {doing}, {listing(tied)} are the cheapest of {of} ciphers{price}; they can’t be told apart."
 
 
 def _what(group: Row) -> str:
+    """A space and what is worked on; nothing for an operation that has no message."""
+    if not group["payload_B"]:
+        return ""
+    data = f" and {size(group['aad_B'])} of associated data" if group["aad_B"] else ""
     if group["data"] == "random":
-        return f"a packet of {size(group['payload_B'])}"
-    return f"the {group['data']} file of {size(group['payload_B'])}"
+        return f" a packet of {size(group['payload_B'])}{data}"
+    return f" the {group['data']} file of {size(group['payload_B'])}{data}"
 
 
-def _dearest(worst: Row) -> str:
+def _how(group: Row) -> str:
+    if not group["payload_B"]:
+        return ""
+    plain = f"in {str(group['mode']).upper()} mode"
+    return f" {MODE_NAMES.get(group['mode'], plain)}"
+
+
+def _name(row: Row, several: bool) -> str:
+    """A cipher's name, with whose code it is where the group has code of several."""
+    name = cipher_name(row["cipher"], row["mode"])
+    return f"{name} of {row['provider']}" if several else name
+
+
+def _dearest(worst: Row, several: bool) -> str:
     ratio = worst["ratio_to_best"], worst["ratio_low"], worst["ratio_high"]
     price = f" at {number(worst['cycles_per_byte'])} cycles per byte" if worst["cycles_per_byte"] else ""
     times = f"{estimate(*ratio)} times as much (95 % interval {interval(*ratio)})"
-    return f"{cipher_name(worst['cipher'], worst['mode'])} is the dearest{price}: {times}."
+    return f"{_name(worst, several)} is the dearest{price}: {times}."
 
 
 def _joules(estimates: pl.DataFrame, *ranked: Row) -> list[str]:

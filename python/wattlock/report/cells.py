@@ -78,6 +78,7 @@ BEFORE = (
     Column("± %", lambda row: words.number(row["half_width_percent"], 2), "half_width_percent"),
     Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),
 )
+AAD = Column("Associated data, B", lambda row: f"{row['aad_B'] or 0:,}", "aad_B")
 ENERGY = (
     Column("µJ per byte", lambda row: words.estimate(*_joules(row)), "energy_uJ_per_byte"),
     Column("95 % interval", lambda row: words.interval(*_joules(row)), "energy_high_uJ_per_byte"),
@@ -106,7 +107,8 @@ def cells_table(estimates: pl.DataFrame) -> str:
     """Every cell with its state and, where it is not resolved, the reason; numbers only where the cell has some."""
     has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
     metered = METERED if "energy_state" in estimates.columns else ()
-    columns = (*BEFORE, *(ENERGY if has_energy else ()), *metered, *AFTER)
+    before = (*BEFORE[:2], AAD, *BEFORE[2:]) if (estimates["aad_B"].fill_null(0) > 0).any() else BEFORE
+    columns = (*before, *(ENERGY if has_energy else ()), *metered, *AFTER)
     lost = ~pl.col("state").is_in(DRAWN_STATES)
     results = [name for name in estimates.columns if name.startswith(RESULTS) and name not in WORDS]
     blanked = estimates.with_columns(pl.when(lost).then(None).otherwise(pl.col(name)).alias(name) for name in results)

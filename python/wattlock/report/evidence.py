@@ -59,8 +59,10 @@ def in_mode(rows: pl.DataFrame, mode: str) -> pl.DataFrame:
 
 
 def with_energy_columns(estimates: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every energy column that it lacks, as nulls."""
+    """The frame with every energy column that it lacks, as nulls; one that tells of no associated data has none."""
     lacking = [pl.lit(None, pl.Float64).alias(name) for name in ENERGY_COLUMNS if name not in estimates.columns]
+    if "aad_B" not in estimates.columns:
+        lacking.append(pl.lit(0, pl.Int64).alias("aad_B"))
     if "energy_evidence" not in estimates.columns:
         lacking.append(pl.lit(None, pl.String).alias("energy_evidence"))
     return estimates.with_columns(lacking)

@@ -66,7 +66,7 @@ def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[tuple[object, .
 
     `unresolved` holds (cipher, provider, operation, payload_B, data) of the cells that carry that mark.
     """
-    group = ["operation", "data", "mode", "payload_B"]
+    group = ["operation", "data", "mode", "payload_B", "aad_B"]
     ordered = ranking.filter(pl.len().over(group) > 1).sort(_rank_of_group(), *group, "ratio_to_best")
     parts = []
     for heading, members in ordered.group_by(_heading(), maintain_order=True):
@@ -82,7 +82,8 @@ def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[tuple[object, .
 def _heading() -> pl.Expr:
     """Encrypt packets, Encrypt files, Decrypt packets, Key set-up."""
     does = pl.col("operation").replace(words.OPERATION_NAMES)
-    what = pl.when(pl.col("payload_B") == 0).then(pl.lit("")).when(pl.col("data") == "random")
+    bare = (pl.col("payload_B") == 0) | pl.col("mode").eq("frame")
+    what = pl.when(bare).then(pl.lit("")).when(pl.col("data") == "random")
     of = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
     return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), of).alias("heading")
 
@@ -95,8 +96,9 @@ def _rank_of_group() -> pl.Expr:
 
 def _group_title(group: Row) -> str:
     """A ranked group under its heading: CBC, 1,500 B."""
-    mode = "Stream ciphers" if group["mode"] == "stream" else str(group["mode"]).upper()
+    mode = {"stream": "Stream ciphers", "establish": "Key establishment"}.get(group["mode"], str(group["mode"]).upper())
     parts = [mode, *([words.size(group["payload_B"])] if group["payload_B"] else [])]
+    parts += [f"{words.size(group['aad_B'])} of associated data"] if group["aad_B"] else []
     return ", ".join(parts if group["data"] in ("random", "none") else [*parts, group["data"]])
 
 

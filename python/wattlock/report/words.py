@@ -20,8 +20,43 @@ FAMILY_NAMES = {
     "twofish": "Twofish",
     "serpent": "Serpent",
     "rijndael": "Rijndael",
+    "sm4": "SM4",
+    "speck": "Speck",
+    "present": "PRESENT",
+    "tea": "TEA",
+    "xtea": "XTEA",
+    "chacha20": "ChaCha20",
+    "salsa20": "Salsa20",
+    "chacha20-poly1305": "ChaCha20-Poly1305",
+    "xchacha20-poly1305": "XChaCha20-Poly1305",
+    "ascon-aead128": "Ascon-AEAD128",
+    "xor": "XOR",
+    "null": "Copy",
+    "x25519": "X25519",
+    "ed25519": "Ed25519",
+    "ecdh-p256": "ECDH P-256",
+    "ecdsa-p256": "ECDSA P-256",
+    "ml-kem-768": "ML-KEM-768",
+    "ml-dsa-65": "ML-DSA-65",
+    "rsa2048-oaep": "RSA-2048-OAEP",
+    "rsa3072-oaep": "RSA-3072-OAEP",
 }
-OPERATION_NAMES = {"encrypt": "encrypt", "decrypt": "decrypt", "key_setup": "key set-up"}
+OPERATION_NAMES = {
+    "encrypt": "encrypt",
+    "decrypt": "decrypt",
+    "key_setup": "key set-up",
+    "seal": "seal",
+    "open": "open",
+    "open_forged": "refuse forged",
+    "generate": "make key pairs",
+    "agree": "agree on a key",
+    "sign": "sign",
+    "verify": "verify",
+    "encapsulate": "encapsulate",
+    "decapsulate": "decapsulate",
+    "protect": "protect frames",
+    "unprotect": "unprotect frames",
+}
 MISSING = "–"
 
 
@@ -37,7 +72,8 @@ def cipher_name(cipher: str, mode: str | None) -> str:
         return FAMILY_NAMES[bare]
     parts = re.fullmatch(r"([a-z]+)(\d.*)", bare)
     if parts and parts[1] in FAMILY_NAMES:
-        return f"{FAMILY_NAMES[parts[1]]}-{parts[2]}"
+        # The mode of an AEAD is part of its name.
+        return f"{FAMILY_NAMES[parts[1]]}-{parts[2].upper() if mode == 'aead' else parts[2]}"
     return bare.upper()
 
 
