@@ -213,7 +213,9 @@ def _judge(compared: pl.DataFrame, lost: pl.DataFrame, share: float, reasons: Se
 
 def _named(cells: pl.DataFrame) -> str:
     shown = [
-        f"{row['cipher']} {row['operation']} {row['payload_B']} B of {row['provider_b']}"
+        f"{row['cipher']} {row['operation']} {row['payload_B']} B"
+        + (f" and {row['aad_B']} B of associated data" if row["aad_B"] else "")
+        + f" of {row['provider_b']}"
         + (f" ({(row['ratio'] - 1) * 100:+.1f} %)" if row["ratio"] else "")
         for row in cells.head(SHOWN_CELLS).iter_rows(named=True)
     ]
