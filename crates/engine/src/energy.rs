@@ -48,8 +48,8 @@ pub struct EnergyBlock {
 /// What the counter rose by between two edges, a single wrap unrolled.
 ///
 /// # Errors
-/// A window shorter than five updates or longer than the counter's round trip, a counter that fell without a known
-/// range or stands above it, a suspend. None of them is ever 0 J.
+/// A window shorter than five updates or longer than the counter's round trip, a counter that fell and no single wrap
+/// explains it, one above its range, a suspend. None of them is ever 0 J.
 pub fn counter_since(start: Edge, end: Edge, meter: MeterDescription) -> Result<Nanojoules, MeterError> {
     let suspended = end.suspended.saturating_sub(start.suspended);
     if suspended > LEAST_SUSPEND {
@@ -69,7 +69,13 @@ pub fn counter_since(start: Edge, end: Edge, meter: MeterDescription) -> Result<
         if from.max(to) > range {
             return Err(MeterError::BeyondRange { counter: from.max(to), range });
         }
-        return Ok(if to >= from { to - from } else { range - from + to });
+        if to < from {
+            let wrapped = range - from + to;
+            // By its range it can't have risen faster than `range` in a round trip: a counter that starts anew from 0
+            // would.
+            let most = u128::from(range) * u128::from(window) / u128::from(meter.round_trip.max(1));
+            return if u128::from(wrapped) <= most { Ok(wrapped) } else { Err(MeterError::WentBackwards { from, to }) };
+        }
     }
     to.checked_sub(from).ok_or(MeterError::WentBackwards { from, to })
 }

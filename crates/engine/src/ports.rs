@@ -118,7 +118,7 @@ pub enum MeterError {
         /// Shortest time in which the counter passes its range.
         round_trip: Nanoseconds,
     },
-    /// The counter fell, and its range is unknown: a wrap can't be told from a reset.
+    /// The counter fell and its range is unknown, or a wrap would be more than it can rise by: it may have been reset.
     WentBackwards {
         /// The counter at the start.
         from: Nanojoules,
@@ -183,7 +183,10 @@ impl fmt::Display for MeterError {
                 write!(f, "{window} ns between two reads, but the counter may wrap every {round_trip} ns")
             }
             Self::WentBackwards { from, to } => {
-                write!(f, "the counter fell from {from} to {to} nJ and its range is unknown")
+                write!(
+                    f,
+                    "the counter fell from {from} to {to} nJ, which no single wrap explains: it was reset, or its range is unknown"
+                )
             }
             Self::BeyondRange { counter, range } => {
                 write!(f, "the counter stands at {counter} nJ, above its range of {range} nJ")

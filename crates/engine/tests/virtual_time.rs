@@ -321,7 +321,7 @@ impl wattlock_engine::Load for Calls {
 }
 
 fn counter(world: &Shared) -> Counter {
-    Counter { world: Rc::clone(world), range: Some(1_000_000_000), offset: 0, fails: None, stops: u64::MAX }
+    Counter { world: Rc::clone(world), range: Some(4_000_000_000), offset: 0, fails: None, stops: u64::MAX }
 }
 
 fn block_of(meter: &mut Counter, least: u64) -> Result<EnergyBlock, MeterError> {
@@ -344,7 +344,7 @@ fn a_block_holds_the_energy_between_its_edges_and_the_calls_between_its_reads() 
 #[test]
 fn a_counter_that_wrapped_once_is_unrolled() {
     let mut meter = counter(&world());
-    meter.offset = 990_000_000;
+    meter.offset = 3_990_000_000;
     let wrapped = block_of(&mut meter, 10_000_000).unwrap();
     assert!(wrapped.end.counter < wrapped.start.counter);
     assert_eq!(wrapped.gross, block_of(&mut counter(&self::world()), 10_000_000).unwrap().gross);
@@ -360,6 +360,16 @@ fn a_counter_that_wrapped_with_an_unreadable_range_is_an_error_and_never_zero() 
     let error = counter_since(at(0, 500), at(9_000_000, 400), meter).unwrap_err();
     assert_eq!(error, MeterError::WentBackwards { from: 500, to: 400 });
     assert_eq!(error.follows(), Follows::RepeatBatch);
+}
+
+#[test]
+fn a_fall_that_as_a_wrap_would_be_more_than_the_counter_can_rise_by_is_a_reset() {
+    let meter =
+        MeterDescription { range: Some(1_000_000), update_period: 1_000_000, round_trip: 100_000_000, patience: 1 };
+    // In 9 of the 100 ms of a round trip it rises by 90,000 at most.
+    assert_eq!(counter_since(at(0, 950_000), at(9_000_000, 30_000), meter), Ok(80_000));
+    let error = counter_since(at(0, 500_000), at(9_000_000, 30_000), meter).unwrap_err();
+    assert_eq!(error, MeterError::WentBackwards { from: 500_000, to: 30_000 });
 }
 
 #[test]

@@ -56,7 +56,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     allow_assumed: AllowAssumed = False,
     meter: Annotated[
         str | None,
-        typer.Option("--meter", metavar="NAME", help="Measure joules too, by this meter: powercap:package-0."),
+        typer.Option("--meter", metavar="NAME", help="Measure joules too, by this meter: powercap:package-0; A+B adds two up."),
     ] = None,
     baseline: Annotated[
         Baseline,

@@ -9,6 +9,7 @@ pub mod powercap;
 pub mod ppk2;
 pub mod sampled;
 pub mod stream;
+pub mod sum;
 #[cfg(test)]
 mod tests;
 
@@ -107,9 +108,20 @@ pub fn root(asked: Option<&Path>) -> PathBuf {
 /// # Errors
 /// Why it can't be read, and what would mend that.
 pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
+    let mut opened = if plan.meter.contains(sum::PLUS) {
+        let members = plan.meter.split(sum::PLUS).map(|name| one(plan, name));
+        sum::open(members.collect::<Result<_, _>>()?)?
+    } else {
+        one(plan, &plan.meter)?
+    };
+    opened.description.read_ns = read_cost(&mut *opened.meter);
+    Ok(opened)
+}
+
+fn one(plan: &EnergyPlan, name: &str) -> Result<Opened, Missing> {
     let root = root(plan.sys_root.as_deref());
-    let (kind, domain) = plan.meter.split_once(':').unwrap_or((&plan.meter, ""));
-    let mut opened = match (kind, plan.stream.as_deref()) {
+    let (kind, domain) = name.split_once(':').unwrap_or((name, ""));
+    match (kind, plan.stream.as_deref()) {
         (ppk2::KIND | stream::REPLAY, Some(path)) => stream::open(kind, domain, path, SystemTime),
         (ppk2::KIND | stream::REPLAY, None) => Err(Missing {
             why: format!("{kind} needs a stream"),
@@ -122,10 +134,8 @@ pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
         (perf::KIND | perf::CORE, None) => perf::open(&root, kind, domain, SystemTime),
         (battery::KIND, None) => battery::open(&root, domain, SystemTime),
         (hwmon::KIND, None) => hwmon::open(&root, domain, SystemTime),
-        _ => Err(Missing { why: format!("there is no meter {:?}", plan.meter), hint: LIST.to_owned() }),
-    }?;
-    opened.description.read_ns = read_cost(&mut *opened.meter);
-    Ok(opened)
+        _ => Err(Missing { why: format!("there is no meter {name:?}"), hint: LIST.to_owned() }),
+    }
 }
 
 /// What a hint says where a name is wrong.

@@ -59,7 +59,8 @@ impl Zone {
     /// the whole machine with everything.
     fn overlaps(&self, other: &Self) -> bool {
         let within = |part: &Self, whole: &Self| {
-            part.domain.strip_prefix(&whole.domain).is_some_and(|rest| rest.starts_with('/'))
+            // Memory stands below its package and is not counted in it.
+            part.domain.strip_prefix(&whole.domain).is_some_and(|rest| rest.starts_with('/') && rest != "/dram")
         };
         self.domain == other.domain
             || within(self, other)

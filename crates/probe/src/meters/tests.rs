@@ -168,6 +168,17 @@ fn went_backwards_after_suspend_is_an_error() {
 }
 
 #[test]
+fn reset_without_a_suspend_is_no_wrap() {
+    let error = weigh_package(&powercap_tree("reset"), 5_000_000, |_, now, tree| {
+        if now > 250_000_000 {
+            put(tree, &format!("{PACKAGE}/energy_uj"), &format!("{:020}", now / 1000));
+        }
+    })
+    .unwrap_err();
+    assert!(matches!(error, MeterError::WentBackwards { .. }), "{error}");
+}
+
+#[test]
 fn stuck_at_zero_is_an_error_and_is_listed() {
     let root = powercap_tree("zero");
     let error =
@@ -202,6 +213,40 @@ fn package_and_core_and_psys_are_not_to_be_added_up_and_twins_count_once() {
         assert!(package.contains(&other.to_owned()), "{other} in {package:?}");
     }
     assert!(overlaps(&root, "powercap:psys").contains(&"powercap:package-0/dram".to_owned()));
+}
+
+fn summed(root: &Path, names: &[&str]) -> Result<super::Opened, super::Missing> {
+    let open = |name: &&str| powercap::open(root, powercap::KIND, name, World::default());
+    sum::open(names.iter().map(open).collect::<Result<_, _>>()?)
+}
+
+#[test]
+fn meters_that_share_energy_are_never_added_up() {
+    let root = powercap_tree("sum");
+    for names in [["package-0", "package-0/core"], ["psys", "package-0/dram"], ["package-0", "package-0"]] {
+        let why = summed(&root, &names).err().unwrap().why;
+        assert!(why.contains("not added up"), "{why}");
+    }
+    let memory = powercap::open(&root, powercap::KIND, "package-0/dram", World::default()).unwrap();
+    let mut other = powercap::open(&root, powercap::KIND, "package-0", World::default()).unwrap();
+    other.description.kind = "perf".to_owned();
+    assert!(sum::open(vec![memory, other]).err().unwrap().why.contains("two kinds"));
+}
+
+#[test]
+fn a_package_and_its_memory_are_added_up_through_a_wrap_of_one_and_not_through_a_reset() {
+    let root = powercap_tree("added");
+    let show = |zone: &str, counter: u64| {
+        put(&root, &format!("class/powercap/{zone}/energy_uj"), &format!("{counter:020}"));
+    };
+    show(PACKAGE.trim_start_matches("class/powercap/"), RANGE_UJ - 10);
+    let mut opened = summed(&root, &["package-0", "package-0/dram"]).unwrap();
+    assert_eq!(opened.meter.read().unwrap().counter, 0);
+    show("intel-rapl:0", 32);
+    show("intel-rapl:0:1", 400);
+    assert_eq!(opened.meter.read().unwrap().counter, (42 + 100) * 1000);
+    show("intel-rapl:0:1", 3);
+    assert!(matches!(opened.meter.read(), Err(MeterError::WentBackwards { from: 400_000, to: 3000 })));
 }
 
 #[test]
