@@ -1,16 +1,19 @@
-r"""A made-up `/sys` with an energy counter whose truth is known, for as long as a command runs.
+r"""A made-up `/sys` with an energy counter and a battery whose truth is known, for as long as a command runs.
 
     python examples/meters/made_up_sys.py TREE -- \
         wattlock run quick --meter powercap:package-0 --sys-root TREE
+    python examples/meters/made_up_sys.py TREE --battery-Wh 0.5 -- \
+        wattlock run quick --only 'des-cbc' --battery BAT0 --until-percent 50 --log-every-s 1 --sys-root TREE
 
 The counter of `TREE/class/powercap/intel-rapl:0` rises by the idle power all the time and by the busy power for the CPU
 time of every `wattlock-probe` below the command: a call costs its CPU time in seconds times the busy watts, net, and
-what is measured can be held against that.
+what is measured can be held against that. The battery BAT0 is fed to the same load and falls by the same joules.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import subprocess
@@ -45,6 +48,38 @@ class Tree:
         """Shows the energy since the start: in quanta, wrapped, in one write of a fixed length."""
         counter = (self._start_uJ + int(energy_J * 1e6) // QUANTUM_UJ * QUANTUM_UJ) % RANGE_UJ
         os.pwrite(self._file, f"{counter:020}\n".encode(), 0)
+
+
+class Battery:
+    """A battery in files below `root`: it counts in steps, once a second, and its level in whole percents."""
+
+    STEP_UWH = 10_000
+    VOLTAGE_UV = 3_700_000
+
+    def __init__(self, root: Path, capacity_Wh: float) -> None:
+        self._folder = root / "class" / "power_supply" / "BAT0"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._capacity_uWh = capacity_Wh * 1e6
+        self._updated_s = -1.0
+        for name, text in {"type": "Battery", "scope": "System", "voltage_now": str(self.VOLTAGE_UV)}.items():
+            (self._folder / name).write_text(text + "\n")
+        self.show(0.0)
+
+    def show(self, energy_J: float) -> None:
+        """Shows what is left after `energy_J` were drawn; each file is replaced whole."""
+        now = time.monotonic()
+        if now - self._updated_s < 1.0:
+            return
+        self._updated_s = now
+        left_uWh = max(0.0, self._capacity_uWh - energy_J / 3600e-6)
+        shown = {
+            "energy_now": int(left_uWh) // self.STEP_UWH * self.STEP_UWH,
+            "capacity": math.ceil(100 * left_uWh / self._capacity_uWh),
+            "status": "Discharging",
+        }
+        for name, value in shown.items():
+            (self._folder / f".{name}").write_text(f"{value}\n")
+            (self._folder / f".{name}").replace(self._folder / name)
 
 
 class Load:
@@ -97,11 +132,13 @@ def probes_below(above: int) -> list[int]:
     return [pid for pid, (_, name) in parents.items() if name == "wattlock-probe" and is_below(pid)]
 
 
-def follow(tree: Tree, load: Load, command: subprocess.Popen[bytes], above: int) -> int:
-    """Keeps the counter current until the command ends; gives its exit code."""
+def follow(tree: Tree, battery: Battery, load: Load, command: subprocess.Popen[bytes], above: int) -> int:
+    """Keeps counter and battery current until the command ends; gives its exit code."""
     draw = random.Random(1)  # noqa: S311 -- the counter's jitter
     while command.poll() is None:
-        tree.show(load.energy_J(above))
+        energy_J = load.energy_J(above)
+        tree.show(energy_J)
+        battery.show(energy_J)
         time.sleep(UPDATE_S + draw.uniform(-JITTER_S, JITTER_S))
     return command.returncode
 
@@ -114,12 +151,14 @@ def main() -> int:
     parser.add_argument("--idle-W", type=float, default=3.0, metavar="W", help="drawn all the time (3)")
     parser.add_argument("--busy-W", type=float, default=8.0, metavar="W", help="drawn while a probe computes (8)")
     parser.add_argument("--start-uJ", type=int, default=RANGE_UJ - 20_000_000, metavar="N", help="first value shown")
+    parser.add_argument("--battery-Wh", type=float, default=2.0, metavar="Wh", help="what BAT0 holds (2)")
     parser.add_argument("--below", type=int, metavar="PID", help="follow the probes below this process, not COMMAND's")
     asked = parser.parse_args()
     tree = Tree(asked.tree, asked.start_uJ)
+    battery = Battery(asked.tree, asked.battery_Wh)
     load = Load(asked.idle_W, asked.busy_W)
     with subprocess.Popen(asked.command) as command:
-        return follow(tree, load, command, asked.below or command.pid)
+        return follow(tree, battery, load, command, asked.below or command.pid)
 
 
 if __name__ == "__main__":

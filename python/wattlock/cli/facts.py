@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.model import measured, value, without_card
-from wattlock.report.facts import DeviceFacts, InputFacts, MeterFacts, RunFacts, Sentinel
+from wattlock.report.facts import DeviceFacts, FallFacts, InputFacts, MeterFacts, RunFacts, Sentinel
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +65,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         reasons=result.reasons,
         device=_device(asked(result, device)),
         meter=_meter(result) if device is None else None,
+        fall=_fall(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
     )
@@ -84,6 +85,20 @@ def _meter(result: Result) -> MeterFacts | None:
         meter["overlaps"],
         result.energies["energy_uJ"].null_count(),
     )
+
+
+def _fall(result: Result) -> FallFacts | None:
+    if result.battery is None or result.falls is None:
+        return None
+    from wattlock.analysis.falls import curves
+
+    several = len({cell["provider"] for cell in result.cells}) > 1
+    names = {
+        cell["cell"]: (f"{cell['cipher']} {cell['provider']}" if several else cell["cipher"], cell["payload_B"])
+        for cell in result.cells
+    }
+    gain = 100 * result.battery["gain_relative_uncertainty"]
+    return FallFacts(result.battery["name"], gain, result.falls, curves(result.levels, names))
 
 
 def _device(device: cards.Device | None) -> DeviceFacts | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 import re
 import secrets
-import signal
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device
-from wattlock.errors import InputError, Interrupted, StoreError, StudyError
+from wattlock.cli.sitting import files_of, measure
+from wattlock.errors import InputError, StoreError, StudyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wattlock.energy import cards
-    from wattlock.run.session import Session
+    from wattlock.run.emptying import Fall
     from wattlock.run.weighing import Choice
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
@@ -56,7 +55,9 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     allow_assumed: AllowAssumed = False,
     meter: Annotated[
         str | None,
-        typer.Option("--meter", metavar="NAME", help="Measure joules too, by this meter: powercap:package-0; A+B adds two up."),
+        typer.Option(
+            "--meter", metavar="NAME", help="Measure joules too by this meter, powercap:package-0, or a sum A+B."
+        ),
     ] = None,
     baseline: Annotated[
         Baseline,
@@ -68,6 +69,20 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     stream: Annotated[
         Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
     ] = None,
+    battery: Annotated[
+        str | None,
+        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each cell: BAT0, or `any`."),
+    ] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="A fall ends after so many calls.")] = None,
+    until_percent: Annotated[
+        int | None, typer.Option("--until-percent", min=0, max=99, help="A fall ends at this level.")
+    ] = None,
+    from_percent: Annotated[
+        int | None, typer.Option("--from-percent", min=1, max=100, help="A fall begins at this level or above.")
+    ] = None,
+    log_every_s: Annotated[
+        int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
+    ] = 10,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -82,13 +97,13 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
-    wattlock run --resume last
+    wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or device is not None or meter is not None or out is not None or dry_run:
-            hint = "leave out --only, --device, --meter, --out and --dry-run"
+        if only or dry_run or any(one is not None for one in (device, meter, battery, out)):
+            hint = "leave out --only, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
         _resume(resume, source, _libraries(library or []), sys_root, stream)
         return
@@ -101,7 +116,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     card = _card(device, allow_assumed=allow_assumed)
     probe = probes.find()
-    weighed = _weighed(probe, meter, baseline, sys_root, stream)
+    weighed = _weighed(probe, meter, baseline, sys_root, stream, also=battery)
+    fall = _fall(probe, battery, until_percent, repeats, from_percent, log_every_s, sys_root)
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
     libraries = _libraries(library or [])
@@ -121,22 +137,53 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         _print_plan(chosen, cells, inputs, probe, libraries)
         return
     choice = weighed[0] if weighed else None
-    folder = _create(chosen, cells, inputs, probe=probe, card=card, choice=choice, out=out, libraries=libraries)
-    _measure(folder, chosen, inputs, probe, libraries, weighed=weighed)
+    folder = _create(
+        chosen, cells, inputs, probe=probe, card=card, choice=choice, fall=fall, out=out, libraries=libraries
+    )
+    measure(folder, chosen, inputs, probe, libraries, weighed=weighed, fall=fall)
 
 
-def _weighed(
-    probe: Path, meter: str | None, baseline: str, sys_root: Path | None, stream: Path | None
+def _weighed(  # noqa: PLR0917 - as the verb has them
+    probe: Path,
+    meter: str | None,
+    baseline: str,
+    sys_root: Path | None,
+    stream: Path | None,
+    also: str | None,
 ) -> tuple[Choice, dict[str, Any]] | None:
-    """The meter and what it is; asked before anything is measured, so that one that can't be read is no surprise."""
+    """The meter and what it is; asked before anything is measured, so that one that can't be read is no surprise.
+
+    * `also`: a battery that `sys_root` may be for.
+    """
     if meter is None:
-        if sys_root is not None or stream is not None:
+        if (sys_root is not None and also is None) or stream is not None:
             raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
         return None
     from wattlock.run.weighing import Choice, describe
 
     choice = Choice(meter, str(baseline), sys_root, stream)
     return choice, describe(probe, choice)
+
+
+def _fall(  # noqa: PLR0917 - as the verb has them
+    probe: Path,
+    battery: str | None,
+    until_percent: int | None,
+    repeats: int | None,
+    from_percent: int | None,
+    log_every_s: int,
+    sys_root: Path | None,
+) -> Fall | None:
+    """The fall asked for; the battery is looked at before anything is measured."""
+    if battery is None:
+        if any(one is not None for one in (until_percent, repeats, from_percent)):
+            raise StudyError("--repeats and the levels are those of a battery", hint="name it with --battery")
+        return None
+    from wattlock.run.emptying import Fall, look
+
+    fall = Fall("" if battery == "any" else battery, until_percent, repeats, from_percent, log_every_s, sys_root)
+    look(probe, fall)
+    return fall
 
 
 def _libraries(given: Sequence[str]) -> dict[str, Path]:
@@ -180,6 +227,7 @@ def _create(
     probe: Path,
     card: cards.Device | None,
     choice: Choice | None,
+    fall: Fall | None,
     out: Path | None,
     libraries: Mapping[str, Path],
 ) -> RunFolder:
@@ -203,6 +251,7 @@ def _create(
     )
     lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in libraries.items()]
     lines[0]["meter"] = {"name": choice.meter, "baseline": choice.baseline} if choice else None
+    lines[0]["battery"] = fall.kept() if fall else None
     lines[0]["device_card"] = card.card.model_dump(mode="json") if card else None
     return RunFolder.create(out or ROOT / name, lines)
 
@@ -227,8 +276,12 @@ def _resume(
     _same_libraries(folder, first.get("libraries", []), libraries)
     inputs = _inputs_again(folder, read_inputs(source) if source else [])
     meter = first.get("meter") or {"name": None, "baseline": "idle"}
-    weighed = _weighed(probe, meter["name"], meter["baseline"], sys_root, stream)
-    _measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries, weighed=weighed)
+    kept = first.get("battery") or {"name": None, "until_percent": None, "repeats": None, "from_percent": None}
+    battery = None if kept["name"] is None else kept["name"] or "any"
+    levels = (kept["until_percent"], kept["repeats"], kept["from_percent"], kept.get("log_every_s", 10))
+    weighed = _weighed(probe, meter["name"], meter["baseline"], sys_root, stream, also=battery)
+    fall = _fall(probe, battery, *levels, sys_root)
+    measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries, weighed=weighed, fall=fall)
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
@@ -258,126 +311,6 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
     return inputs
 
 
-def _measure(
-    folder: RunFolder,
-    study: Study,
-    inputs: Sequence[InputFile],
-    probe: Path,
-    libraries: Mapping[str, Path],
-    *,
-    weighed: tuple[Choice, dict[str, Any]] | None,
-) -> None:
-    """Measures to the end, seals the run and writes its report."""
-    from wattlock.run.session import Session
-    from wattlock.run.weighing import Weighing
-
-    cells = folder.cells()
-    own = [cell for cell in cells if cell.role == "study"]
-    watch = [cell for cell in cells if cell.role != "study"]
-    typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
-    with folder, _files(study, own, inputs) as files, _bar() as (tell, tell_weighing):
-        seed = folder.plan()[0]["seed"]
-        session = Session(folder, study, own, watch, files, probe, seed, tell, libraries=libraries)
-        _heed_ctrl_c()
-        try:
-            session.measure()
-            if weighed:
-                Weighing(
-                    folder,
-                    [cell for cell in own if cell.cell not in session.failed],
-                    files,
-                    probe,
-                    seed,
-                    *weighed,
-                    cpu=session.processors[0] if session.processors else None,
-                    tell=tell_weighing,
-                    libraries=libraries,
-                ).measure()
-        except KeyboardInterrupt:
-            kept = "what was measured is kept"
-            raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
-    folder.seal()
-    _say_what_came_out(folder, session)
-
-
-def _heed_ctrl_c() -> None:
-    """Puts Python's handler of Ctrl-C back in the place of Polars'.
-
-    With that one a read of a silent probe goes on (https://github.com/pola-rs/polars/issues/21739), and the interrupt
-    may come a second time while the first is being answered (https://github.com/pola-rs/polars/issues/23988).
-    """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Whoever ends the program politely gets the same: what was measured kept, sample files removed, one line said.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
-@contextmanager
-def _files(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
-    """The files behind the labels of data cells: the user's, and sample files grown for as long as this lasts."""
-    from tempfile import TemporaryDirectory
-
-    from wattlock.study.samples import SAMPLES, grow
-
-    files = {one.label: one.path for one in inputs}
-    with TemporaryDirectory(prefix="wattlock-") as place:
-        for kind in SAMPLES:
-            if any(cell.data == kind for cell in cells):
-                files[kind] = Path(place) / kind
-                files[kind].write_bytes(grow(kind, study.file_B))
-        yield files
-
-
-@contextmanager
-def _bar() -> Iterator[Any]:
-    """A progress bar on standard error, with the time left until the next look."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    words = TextColumn("{task.description}")
-    columns = (words, BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("measuring", total=None)
-
-        def tell(progress: Any) -> None:
-            bar.update(
-                task,
-                completed=progress.processes,
-                total=progress.expected,
-                description=f"{progress.settled} of {progress.cells} cells settled",
-            )
-
-        def tell_weighing(done: int, of: int) -> None:
-            bar.update(task, completed=done, total=of, description=f"{done} of {of} processes weighed")
-
-        yield tell, tell_weighing
-
-
-def _say_what_came_out(folder: RunFolder, session: Session) -> None:
-    from wattlock.cli.facts import facts, valued
-    from wattlock.report.page import write_report
-    from wattlock.run.result import read
-
-    result = read(folder)
-    estimates = valued(result, None, allow_assumed=False)
-    page = folder.path / "report.html"
-    write_report(page, facts(result, None), estimates, result.ranking)
-    states = dict(estimates.group_by("state").len().iter_rows())
-    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    typer.echo(
-        f"{estimates.height} cells in {result.wall_s:.0f} s over {session.process} processes: {counted}", err=True
-    )
-    if result.energies is not None:
-        weighed = dict(result.energies.group_by("energy_state").len().iter_rows())
-        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(weighed.items()))}", err=True)
-    for reason in result.reasons:
-        typer.echo(f"warning: the run is invalid: {reason}", err=True)
-    for warning in result.warnings:
-        typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"The report: {page}", err=True)
-    typer.echo(f"The numbers: wattlock show {folder.path}", err=True)
-
-
 def _print_plan(
     study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path, libraries: Mapping[str, Path]
 ) -> None:
@@ -388,7 +321,7 @@ def _print_plan(
     from wattlock.cli.table import Format, show
     from wattlock.run import forecast
 
-    with _files(study, cells, inputs) as files:
+    with files_of(study, cells, inputs) as files:
         expected = forecast.forecast(cells, files, probe, study.looks, libraries)
     show(pl.DataFrame([asdict(cell) for cell in cells]).drop("role"), Format.table)
     typer.echo(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
+from wattlock.errors import StoreError
+
+if TYPE_CHECKING:
+    from wattlock.run.result import Result
+    from wattlock.store import RunFolder
 
 SHORT = [
     "cipher",
@@ -30,11 +35,14 @@ def show(
     run: Run = "last",
     device: Device = None,
     allow_assumed: AllowAssumed = False,
+    battery: Annotated[
+        bool, typer.Option("--battery", help="Print what a call took out of the battery that the run emptied.")
+    ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Print what a run found: one row a cell.
 
-    Example: wattlock show last --format json
+    Examples: wattlock show last --format json    wattlock show last --battery
     """
     import polars as pl
 
@@ -46,6 +54,9 @@ def show(
     if folder.is_sealed:
         folder.verify()
     result = read(folder)
+    if battery:
+        _falls(folder, result, form)
+        return
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
         typer.echo(f"warning: {line}", err=True)
@@ -60,3 +71,12 @@ def show(
                 f"no energy: {row['cipher']} {row['operation']} {row['payload_B']} B: {row['energy_reason']}", err=True
             )
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+
+
+def _falls(folder: RunFolder, result: Result, form: Format) -> None:
+    if result.falls is None:
+        hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"
+        raise StoreError(f"run {folder.path}: empties no battery", hint=hint)
+    for row in result.falls.filter(result.falls["reason"].is_not_null()).iter_rows(named=True):
+        typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
+    print_table(result.falls.drop("reason") if form is Format.table else result.falls, form)

@@ -27,10 +27,10 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
     axis = alt.Axis(title="charge left, %", titleY=-12)
     level = alt.Y("level_percent:Q", axis=axis, scale=alt.Scale(domain=[0, 100]))
     task = alt.Color("task:N", sort=None, legend=alt.Legend(title=None, offset=30))
-    lines = alt.Chart(curves).mark_line().encode(operations, level, task)
+    lines = alt.Chart().mark_line().encode(operations, level, task)
     ends = curves.group_by("task", maintain_order=True).last()
     points = alt.Chart(ends).mark_point(filled=True, size=60, opacity=1).encode(operations, level, task)
-    return alt.LayerChart(layer=[lines, points])
+    return alt.LayerChart(data=curves, layer=[lines, points])
 
 
 def write_figure(chart: alt.LayerChart, path: Path) -> None:

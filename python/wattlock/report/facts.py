@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 
 @dataclass(frozen=True, slots=True)
 class Sentinel:
@@ -49,6 +51,19 @@ class MeterFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class FallFacts:
+    """A battery that was emptied: the gauge's name and standard uncertainty, a row a cell, and the level over calls.
+
+    `rows` are those of `Result.falls`; `curves` those that `discharge` draws.
+    """
+
+    name: str
+    gain_percent: float
+    rows: pl.DataFrame
+    curves: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class InputFacts:
     """One measured file: its label in the frame, its octets, its SHA-256 in hexadecimal. Never its name."""
 
@@ -84,5 +99,6 @@ class RunFacts:
     reasons: Sequence[str] = ()
     device: DeviceFacts | None = None
     meter: MeterFacts | None = None
+    fall: FallFacts | None = None
     inputs: Sequence[InputFacts] = ()
     warnings: Sequence[str] = ()

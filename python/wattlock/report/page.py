@@ -14,6 +14,7 @@ from wattlock.report.answer import answer, answered_group
 from wattlock.report.cells import cells_table
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import MeterFacts, RunFacts
+from wattlock.report.fall import fall_section
 from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
@@ -23,6 +24,7 @@ SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
     "figures": "Figures",
+    "battery": "The battery",
     "ranking": "Ranking",
     "cells": "Every cell",
     "method": "How it was measured",
@@ -48,6 +50,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "answer": _answer(run, estimates, ranking),
         "trust": _trust(run, estimates),
         "figures": _figures(run, estimates),
+        **({"battery": fall_section(run.fall)} if run.fall else {}),
         "ranking": _ranking(estimates, ranking),
         "cells": _cells(run, estimates),
         "method": _method(run),
@@ -93,7 +96,8 @@ def _vega() -> str:
 
 
 def _head(run: RunFacts) -> str:
-    links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title in SECTIONS.items())
+    shown = {name: title for name, title in SECTIONS.items() if name != "battery" or run.fall}
+    links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title in shown.items())
     banner = "" if run.valid else f'<div class="banner" role="alert">{_invalid(run)}</div>'
     return (
         f'<header><p class="kicker">wattlock <span>{text(words.day_and_time(run.created))}</span></p>'

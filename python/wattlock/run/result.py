@@ -12,9 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import estimate, ranking, sentinels, weighing, within
+from wattlock.analysis import estimate, falls, ranking, sentinels, weighing, within
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder
+from wattlock.store.records import is_timed
 
 NOISY_SHARE = 0.2
 """A run in which more than this share of the batches was disturbed is worth a warning."""
@@ -28,6 +29,7 @@ class Result:
       `summaries`: a row a cell and process; `across`: a row a cell; `estimates`: a row a study cell.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sittings together.
     * `meter`: what the energies were measured with, and `energies`: a row a cell of `weighing.estimates`; null without.
+    * `battery`: the gauge of the battery that was emptied, and `levels`: its log as recorded; null without.
     """
 
     plan: Mapping[str, Any]
@@ -45,6 +47,8 @@ class Result:
     is_sealed: bool
     meter: Mapping[str, Any] | None = None
     energies: pl.DataFrame | None = None
+    battery: Mapping[str, Any] | None = None
+    levels: Sequence[Mapping[str, Any]] = ()
 
     @property
     def isa(self) -> str:
@@ -66,6 +70,15 @@ class Result:
         """The ciphers of each group of comparable cells, with tie groups."""
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
         return ranking.rank(self.estimates, self.across, sentinels.copies_spread(self.verdicts), smallest)
+
+    @cached_property
+    def falls(self) -> pl.DataFrame | None:
+        """What a call takes out of the battery, by `falls.falls`, with its cell; null where none was emptied."""
+        if self.battery is None:
+            return None
+        named = ("cell", "cipher", "provider", "operation", "payload_B", "data")
+        cells = pl.DataFrame([{name: cell[name] for name in named} for cell in self.cells])
+        return cells.join(falls.falls(self.levels, self.battery), on="cell", how="inner").drop("cell")
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -96,10 +109,11 @@ def read(folder: RunFolder) -> Result:
     """
     complete = folder.complete()
     whole = [header for header in folder.headers() if header["process"] in complete]
-    headers = [header for header in whole if not header.get("meter")]
+    headers = [header for header in whole if is_timed(header)]
     weighed = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
+    emptied = [header["battery"] for header in folder.headers() if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
     quiet = min((header["quiet_ppm"] for header in headers if header["quiet_ppm"] is not None), default=None)
@@ -133,6 +147,8 @@ def read(folder: RunFolder) -> Result:
         is_sealed=folder.is_sealed,
         meter={**weighed[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if weighed else None,
         energies=_energies(folder, weighed) if weighed else None,
+        battery=emptied[0] if emptied else None,
+        levels=folder.records("battery_level"),
     )
 
 

@@ -23,7 +23,7 @@ from wattlock.errors import ProbeError, StoreError
 from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.store import RunFolder
-from wattlock.store.records import NotARecord, parse
+from wattlock.store.records import NotARecord, is_timed, parse
 from wattlock.study import Cell, Study
 
 DISTURBED_SHARE = 0.5
@@ -139,7 +139,7 @@ class Session:
         self.process = recovery.next_process
         self.visits = {cell.cell: shards.first_visits(cell) for cell in self.cells}
         for header in self.folder.headers():
-            if header["process"] in recovery.complete and not header.get("meter"):
+            if header["process"] in recovery.complete and is_timed(header):
                 self._take_in(header)
         self.failed = {failure["cell"] for failure in self.folder.failures()}
         if self.headers:

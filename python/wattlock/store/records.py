@@ -1,7 +1,7 @@
 """Record lines, a slice at a time: batches as a frame, everything else as it was written."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,6 +56,11 @@ class Recovery:
     complete: frozenset[int]
     incomplete: frozenset[int]
     next_process: int
+
+
+def is_timed(header: Mapping[str, Any]) -> bool:
+    """Whether the process of this header measures time, rather than energy or a battery."""
+    return not header.get("meter") and not header.get("battery")
 
 
 def slice_columns() -> dict[str, type[pl.DataType]]:

@@ -115,6 +115,11 @@ impl Battery {
         if is_discharging && !charger { Ok(()) } else { Err(MeterError::NotDischarging) }
     }
 
+    /// What it is as a meter, whether or not it counts energy.
+    pub fn record(&self) -> MeterRecord {
+        self.describe(self.by().unwrap_or(By::Energy))
+    }
+
     fn describe(&self, by: By) -> MeterRecord {
         let (unit, quantum_nJ) = match by {
             By::Energy => ("uWh", QUANTUM_NJ),
@@ -186,7 +191,7 @@ pub fn found(root: &Path) -> Vec<Found> {
             (_, Ok(())) => None,
         };
         let missing = missing.map(|(why, hint)| Missing { why, hint: hint.to_owned() });
-        Found { record: battery.describe(by.unwrap_or(By::Energy)), missing }
+        Found { record: battery.record(), missing }
     };
     batteries(root).into_iter().map(one).collect()
 }

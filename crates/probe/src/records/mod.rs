@@ -259,6 +259,8 @@ pub struct Header {
     pub pinned_cpu: Option<u32>,
     /// The energy meter; null where time is measured.
     pub meter: Option<MeterRecord>,
+    /// The battery that this process empties, as a meter; null where it empties none.
+    pub battery: Option<MeterRecord>,
     /// The cells, resolved.
     pub cells: Vec<Cell>,
 }

@@ -204,6 +204,7 @@ fn measure<W: Write>(
         cpu_timer_ns: clock.cpu_timer(),
         pinned_cpu: plan.head.cpu,
         meter: meter.as_ref().map(|opened| opened.description.clone()),
+        battery: battery.map(meters::battery::Battery::record),
         cells,
     })))?;
     for failure in failures {

@@ -1,0 +1,108 @@
+"""One sitting of a run: measured to its end, sealed, reported."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from wattlock.cli.progress import bar, heed_ctrl_c
+from wattlock.errors import Interrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wattlock.run.emptying import Fall
+    from wattlock.run.session import Session
+    from wattlock.run.weighing import Choice
+    from wattlock.store import RunFolder
+    from wattlock.study import Cell, InputFile, Study
+
+
+def measure(
+    folder: RunFolder,
+    study: Study,
+    inputs: Sequence[InputFile],
+    probe: Path,
+    libraries: Mapping[str, Path],
+    *,
+    weighed: tuple[Choice, dict[str, Any]] | None,
+    fall: Fall | None,
+) -> None:
+    """Measures to the end, seals the run and writes its report."""
+    from wattlock.run.emptying import Emptying
+    from wattlock.run.session import Session
+    from wattlock.run.weighing import Weighing
+
+    cells = folder.cells()
+    own = [cell for cell in cells if cell.role == "study"]
+    watch = [cell for cell in cells if cell.role != "study"]
+    typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
+    with folder, files_of(study, own, inputs) as files, bar() as tell:
+        seed = folder.plan()[0]["seed"]
+        session = Session(folder, study, own, watch, files, probe, seed, tell.measured, libraries=libraries)
+        heed_ctrl_c()
+        try:
+            session.measure()
+            sound = [cell for cell in own if cell.cell not in session.failed]
+            cpu = session.processors[0] if session.processors else None
+            if weighed:
+                Weighing(
+                    folder, sound, files, probe, seed, *weighed, cpu=cpu, tell=tell.weighed, libraries=libraries
+                ).measure()
+            if fall:
+                Emptying(
+                    folder, sound, files, probe, seed, fall, cpu=cpu, tell=tell.emptied, libraries=libraries
+                ).measure()
+        except KeyboardInterrupt:
+            kept = "what was measured is kept"
+            raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
+    folder.seal()
+    _say_what_came_out(folder, session)
+
+
+@contextmanager
+def files_of(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
+    """The files behind the labels of data cells: the user's, and sample files grown for as long as this lasts."""
+    from tempfile import TemporaryDirectory
+
+    from wattlock.study.samples import SAMPLES, grow
+
+    files = {one.label: one.path for one in inputs}
+    with TemporaryDirectory(prefix="wattlock-") as place:
+        for kind in SAMPLES:
+            if any(cell.data == kind for cell in cells):
+                files[kind] = Path(place) / kind
+                files[kind].write_bytes(grow(kind, study.file_B))
+        yield files
+
+
+def _say_what_came_out(folder: RunFolder, session: Session) -> None:
+    from wattlock.cli.facts import facts, valued
+    from wattlock.report.page import write_report
+    from wattlock.run.result import read
+
+    result = read(folder)
+    estimates = valued(result, None, allow_assumed=False)
+    page = folder.path / "report.html"
+    write_report(page, facts(result, None), estimates, result.ranking)
+    states = dict(estimates.group_by("state").len().iter_rows())
+    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
+    typer.echo(
+        f"{estimates.height} cells in {result.wall_s:.0f} s over {session.process} processes: {counted}", err=True
+    )
+    if result.energies is not None:
+        weighed = dict(result.energies.group_by("energy_state").len().iter_rows())
+        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(weighed.items()))}", err=True)
+    if result.falls is not None:
+        typer.echo(
+            f"battery: {result.falls.height} falls; `wattlock show {folder.path} --battery` prints them", err=True
+        )
+    for reason in result.reasons:
+        typer.echo(f"warning: the run is invalid: {reason}", err=True)
+    for warning in result.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(f"The report: {page}", err=True)
+    typer.echo(f"The numbers: wattlock show {folder.path}", err=True)

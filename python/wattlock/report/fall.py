@@ -1,0 +1,53 @@
+"""The page's section of a battery that was emptied."""
+
+from wattlock.report.discharge import discharge
+from wattlock.report.facts import FallFacts
+from wattlock.report.markup import cell, island, paragraphs, table, text
+from wattlock.report.words import number
+
+HEIGHT_PX = 360
+
+
+def fall_section(fall: FallFacts) -> str:
+    """What a call takes out of the battery, and the level over calls."""
+    about = [
+        f"Each cell was repeated while {fall.name} alone fed the machine, and its level was logged. The joules are "
+        "measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the calls. "
+        f"The interval holds the gauge’s steps and its gain (standard uncertainty {number(fall.gain_percent, 2)} %)."
+    ]
+    head = ["Cell", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
+    rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in fall.rows.iter_rows(named=True))
+    return f"{paragraphs(about)}{_figure(fall)}{table('What a call takes out of the battery', head, rows)}"
+
+
+def _figure(fall: FallFacts) -> str:
+    if fall.curves["operations"].n_unique() < 2:
+        return ""
+    chart = discharge(fall.curves).properties(width="container", height=HEIGHT_PX)
+    return (
+        '<div class="plates"><figure><figcaption><strong>Level over calls</strong> '
+        '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
+        f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", chart.to_dict())}'
+        "</figure></div>"
+    )
+
+
+def _cells(row: dict[str, object]) -> list[str]:
+    def told(name: str) -> str:
+        value = row[name]
+        return number(value, 3) if isinstance(value, float) else ""
+
+    levels = f"{told('from_percent')} to {told('to_percent')}" if row["from_percent"] is not None else ""
+    bounds = f"{told('energy_low_uJ')} to {told('energy_high_uJ')}" if row["energy_uJ"] is not None else ""
+    state = f"{row['state']}: {row['reason']}" if row["reason"] else str(row["state"])
+    name = f"{row['cipher']} {row['provider']} {row['operation']}, {row['payload_B']:,} B"
+    return [
+        f'<th scope="row">{text(name)}</th>',
+        cell(f"{row['calls']:,}", True),
+        cell(told("hours"), True),
+        cell(levels, True),
+        cell(told("calls_per_percent"), True),
+        cell(told("energy_uJ"), True),
+        cell(bounds, True),
+        cell(state, False),
+    ]

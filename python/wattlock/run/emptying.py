@@ -1,0 +1,154 @@
+"""The part of a run that empties a battery: one cell after the other is repeated while the level is logged.
+
+A machine that dies in it has kept every line: the run goes on from the last one, after a reboot as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import EvidenceError, StudyError
+from wattlock.run import probe as probes
+from wattlock.run import shards
+from wattlock.store import RunFolder
+from wattlock.study import Cell
+
+LOG_EVERY_S = 10
+
+
+@dataclass(frozen=True)
+class Fall:
+    """How a battery is emptied by each cell.
+
+    * `battery`: its name, empty where there is one; `until_percent`, `repeats`: where it ends, at least one of them;
+      `from_percent`: a cell begins at this level or above, null anywhere; `sys_root`: what stands for `/sys`.
+    """
+
+    battery: str
+    until_percent: int | None = None
+    repeats: int | None = None
+    from_percent: int | None = None
+    log_every_s: int = LOG_EVERY_S
+    sys_root: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.until_percent is None and self.repeats is None:
+            raise StudyError("a battery run has no end", hint="--until-percent 5, --repeats 6000, or both")
+
+    def plan(self, cell: int, done: int, repeats: int | None) -> dict[str, Any]:
+        """The plan's `battery`."""
+        given = {"until_percent": self.until_percent, "repeats": repeats, "name": self.battery or None}
+        root = {"sys_root": str(self.sys_root)} if self.sys_root else {}
+        return {"cell": cell, "done": done, "log_every_s": self.log_every_s, **given, **root}
+
+    def kept(self) -> dict[str, Any]:
+        """As the run's plan keeps it: without a path."""
+        known = {"until_percent": self.until_percent, "repeats": self.repeats, "from_percent": self.from_percent}
+        return {"name": self.battery, **known, "log_every_s": self.log_every_s}
+
+
+def look(probe: Path, fall: Fall) -> None:
+    """Asks for the battery before anything is measured: it is there, and feeds the machine alone.
+
+    Raises ProbeError or EvidenceError.
+    """
+    cell = shards.sentinels(first=0)[0]
+    plan = shards.probe_plan([cell], [], {0: 1}, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
+    written: list[bytes] = []
+    probes.measure(probe, [{**next(plan), "battery": fall.plan(0, 0, 0)}, *plan], 0, written.append)
+    levels = [json.loads(line) for line in b"".join(written).splitlines() if b'"battery_level"' in line[:30]]
+    if levels and levels[-1]["error"]:
+        raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
+
+
+@dataclass
+class Emptying:
+    """One sitting of it.
+
+    * `files`: by the label of the data; `tell`: receives the cell's cipher, its calls so far, the level, and the share
+      of them that is done where that is known.
+    """
+
+    folder: RunFolder
+    cells: Sequence[Cell]
+    files: Mapping[str, Path]
+    probe: Path
+    seed: int
+    fall: Fall
+    cpu: int | None
+    tell: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
+    libraries: Mapping[str, Path] = field(default_factory=dict)
+
+    def measure(self) -> None:
+        """Empties the battery by each cell that is not done.
+
+        Raises EvidenceError where it is being charged, or stands too low to begin; what was measured is kept.
+        """
+        for cell in self.cells:
+            last = self._last(cell)
+            if last is not None and self._is_over(last):
+                continue
+            done = 0 if last is None else int(last["repeats_done"])
+            level = self._pass(cell, done, looks=True)["level_percent"]
+            self._refuse_low(cell, level, begun=last is not None)
+            self._pass(cell, done)
+
+    def _last(self, cell: Cell) -> dict[str, Any] | None:
+        lines = [line for line in self.folder.records("battery_level") if line["cell"] == cell.cell]
+        whole = [line for line in lines if not line["error"]]
+        return max(whole, key=lambda line: line["repeats_done"], default=None)
+
+    def _is_over(self, line: Mapping[str, Any]) -> bool:
+        until, repeats = self.fall.until_percent, self.fall.repeats
+        # The level that a fall starts at does not end it: nothing was carried out.
+        is_empty = until is not None and line["level_percent"] is not None and line["level_percent"] <= until
+        return bool(line["repeats_done"]) and (is_empty or (repeats is not None and line["repeats_done"] >= repeats))
+
+    def _refuse_low(self, cell: Cell, level: int | None, *, begun: bool) -> None:
+        least = None if begun else self.fall.from_percent
+        until = self.fall.until_percent
+        if level is None or ((least is None or level >= least) and (until is None or level > until)):
+            return
+        wanted = f"at least {least} %" if least is not None else f"more than {until} %"
+        hint = f"charge it, pull the cable, then `wattlock run --resume {self.folder.path}` goes on"
+        raise EvidenceError(f"the battery is at {level} %, and {cell.cipher} begins at {wanted}", hint=hint)
+
+    def _pass(self, cell: Cell, done: int, *, looks: bool = False) -> dict[str, Any]:
+        """One process on the battery, its lines kept as they come; gives the last one.
+
+        One that only `looks` makes no call, and its line is not kept.
+        """
+        process = self.folder.recover().next_process
+        plan = shards.probe_plan(
+            [cell],
+            [],
+            {cell.cell: 1},
+            self.files,
+            process=process,
+            seed=self.seed,
+            cpu=self.cpu,
+            quiet_ppm=None,
+            libraries=self.libraries,
+        )
+        head = {**next(plan), "battery": self.fall.plan(cell.cell, done, 0 if looks else self.fall.repeats)}
+        lines: list[dict[str, Any]] = []
+
+        def take(data: bytes) -> None:
+            if not looks:
+                self.folder.append(data)
+            lines.extend(json.loads(line) for line in data.splitlines() if b'"battery_level"' in line[:30])
+            if lines:
+                calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
+                self.tell(cell.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
+
+        probes.measure(self.probe, [head, *plan], process, take)
+        if not lines:
+            raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=probes.GO_ON)
+        if lines[-1]["error"]:
+            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
+            raise EvidenceError(f"{self.fall.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)
+        return lines[-1]
