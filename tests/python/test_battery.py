@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
 
+from wattlock import cli
 from wattlock.energy import battery_cards, lifetime, tasks
 from wattlock.energy.battery import Tremblay, kibam_available_C, kibam_s, linear_s, peukert_s, with_self_discharge
 from wattlock.energy.battery_cards import Battery, Model
@@ -306,3 +307,32 @@ def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: A
         discharge(pl.concat([curves, curves.with_columns(evidence=pl.lit("assumed"))]))
     with pytest.raises(InputError, match=r'no format ".gif"'):
         write_figure(discharge(curves), tmp_path / "fall.gif")
+
+
+@pytest.mark.parametrize("option", ["--energy-uJ", "--time-us", "--idle-W", "--per-second", "--temperature-C"])
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_what_is_no_number_gets_no_life(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["battery", "pxa270-handheld", "--energy-uJ", "12", "--time-us", "80", "--allow-assumed", option, value]
+    assert cli.answer(words) != 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert option in said.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--only", "aes*"],
+        ["--payload-B", "64"],
+        ["--file-B", "5000"],
+        ["--encrypt-share", "0.5"],
+        ["--device", "pxa270-520"],
+        ["--duty", "0.5", "--per-second", "4"],
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused_and_not_passed_over(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ["battery", "pxa270-handheld", "--energy-uJ", "12", "--time-us", "80", "--allow-assumed"]
+    assert cli.answer([*own, *words]) != 0
+    assert words[0] in capsys.readouterr().err

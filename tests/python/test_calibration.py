@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -74,3 +75,15 @@ def test_loads_without_joules_say_why() -> None:
 def test_a_core_whose_clock_is_not_known_gets_no_card() -> None:
     with pytest.raises(EvidenceError, match="clock"):
         calibration.fit(loads([2.0] * 5), gain=0.05, GHz=None)
+
+
+def test_one_more_program_lies_within_the_factor_in_95_of_100_also_where_few_loads_were_weighed() -> None:
+    draw = np.random.default_rng(1)
+    for count in (4, 8):
+        held = 0
+        for _ in range(2000):
+            logs = draw.normal(0.0, 0.1, count + 1)
+            load = calibration.Load("aes128-cbc", "encrypt", 64, 1.0, 1.0, 0.0)
+            found = calibration.Fit(1.0, float(np.std(logs[:-1], ddof=1)), 0.0, 1.0, 1.0, [load] * count)
+            held += abs(logs[-1] - logs[:-1].mean()) <= 1.96 * found.log_sigma
+        assert 0.93 <= held / 2000 <= 0.97, count

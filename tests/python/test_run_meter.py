@@ -91,6 +91,8 @@ def test_a_meter_that_is_not_there_ends_before_anything_is_measured(
     assert cli.answer(words) == 7
     said = capsys.readouterr().err
     assert "there is no powercap" in said
+    assert "load the kernel's module intel_rapl_msr" in said, "the probe's own hint"
+    assert "--resume" not in said, "nothing was measured that could go on"
     assert "Traceback" not in said
     assert not Path("run").exists()
 
@@ -110,3 +112,20 @@ def test_the_meter_describes_itself_by_its_name_range_and_limits(sys_root: Path)
     assert meter["update_period_ns"] == 1_000_000
     assert meter["read_ns"] > 0
     assert meter["gain_source"]
+
+
+def test_what_the_probe_advises_about_a_meter_reaches_the_user(
+    sys_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["meters", "--read", "powercap:package-7", "--sys-root", str(sys_root)]) == 7
+    said = capsys.readouterr().err
+    assert "there is no zone" in said
+    assert "hint: `wattlock meters` lists those of this machine" in said
+    assert "builds it anew" not in said
+
+
+def test_a_tree_that_is_not_there_is_an_error_and_not_a_machine_without_meters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["meters", "--sys-root", str(tmp_path / "none")]) != 0
+    assert "there is no such folder" in capsys.readouterr().err

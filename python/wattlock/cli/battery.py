@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,6 +84,17 @@ def battery(
     from wattlock.energy import battery_cards, tasks
     from wattlock.energy.lifetime import Surroundings
 
+    _refuse_no_numbers(
+        {
+            "--energy-uJ": energy_uJ,
+            "--cycles": cycles,
+            "--time-us": time_us,
+            "--idle-W": idle_W,
+            "--per-second": per_second,
+            "--temperature-C": temperature_C,
+            "--temperature-sigma-C": temperature_sigma_C,
+        }
+    )
     chosen = battery_cards.load(card, cards)
     laws = _laws(chosen.card.laws(), without or [])
     if run is not None and energy_uJ is None and cycles is None:
@@ -97,6 +109,14 @@ def battery(
             allow_assumed=allow_assumed,
         )
     elif run is None and (energy_uJ is None) != (cycles is None):
+        if only or payload_B is not None or file_B is not None or encrypt_share < 1:
+            hint = "name a run with --run, or leave them out"
+            raise InputError(
+                "--only, --payload-B, --file-B and --encrypt-share choose among the cells of a run", hint=hint
+            )
+        if energy_uJ is not None and device is not None:
+            hint = "leave it out, or give --cycles in place of --energy-uJ"
+            raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)
         work = [_own(energy_uJ, cycles, time_us, device=device, own=cards, allow_assumed=allow_assumed)]
     else:
         hint = "--run last takes the last run"
@@ -110,6 +130,8 @@ def battery(
         at=Surroundings(temperature_C, temperature_sigma_C),
         allow_assumed=allow_assumed,
     )
+    if per_second is not None and duty < 1:
+        raise InputError("--per-second and --duty both say how busy the device is", hint="give one of them")
     busy = tasks.Duty(duty, per_second, idle_W)
     rows = tasks.answer(work, busy, drawn, seed=seed)
     if figure is not None:
@@ -118,6 +140,13 @@ def battery(
         write_figure(discharge(tasks.curves(work, busy, drawn)), figure)
         typer.echo(f"drew {figure}", err=True)
     print_table(rows.select(SHORT) if form is Format.table else rows, form)
+
+
+def _refuse_no_numbers(given: dict[str, float | None]) -> None:
+    """An option takes `nan` and `inf` for numbers; no life comes of them."""
+    for option, value in given.items():
+        if value is not None and not math.isfinite(value):
+            raise InputError(f"{option} is {value:g}, which is no number of anything", hint="give a finite number")
 
 
 def _model(name: str) -> Model:

@@ -9,6 +9,7 @@ import typer
 
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.errors import InputError
 
 SHORT = ["name", "access", "unit", "update_ms", "gain_percent", "read_us", "scope"]
 """The columns for eyes; JSON and CSV have all that the probe says."""
@@ -45,6 +46,8 @@ def meters(
 
     from wattlock.run import probe as probes
 
+    if sys_root is not None and not sys_root.is_dir():
+        raise InputError(f"--sys-root {sys_root}: there is no such folder", hint="a tree with class/powercap in it")
     words = ["--sys-root", str(sys_root)] if sys_root else []
     if read is not None:
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from wattlock.analysis.estimate import t_half_width
 from wattlock.energy.cards import Card, Number
 from wattlock.energy.model import COVERAGE
 from wattlock.errors import EvidenceError
@@ -52,9 +53,12 @@ class Fit(NamedTuple):
     def log_sigma(self) -> float:
         """Standard uncertainty of the natural logarithm of another program's joules a cycle.
 
-        Another program is one more draw from the spread, beside the uncertainty of the mean of those seen.
+        Another program is one more draw from the spread, beside the uncertainty of the mean of those seen. The spread
+        of a few loads is itself unsure: Student's t in place of 1.96 widens it, so that 1.96 of this hold 95 %.
         """
-        return math.hypot(self.log_spread * math.sqrt(1 + 1 / len(self.loads)), math.log1p(self.gain))
+        count = len(self.loads)
+        one_more = t_half_width(self.log_spread, count, 0.05) * math.sqrt(count + 1)
+        return math.hypot(one_more / COVERAGE, math.log1p(self.gain))
 
 
 def fit(estimates: pl.DataFrame, *, gain: float, GHz: float | None) -> Fit:

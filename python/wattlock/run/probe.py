@@ -53,8 +53,9 @@ def ask(probe: Path, *words: str) -> Any:
     except OSError as error:
         raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
     except ValueError:
-        said = _last_line(done.stderr) or f"exit code {done.returncode}"
-        raise ProbeError(f"{probe} {words[0]}: {said}", hint="`make setup` builds it anew") from None
+        said = _last_line(done.stderr).removeprefix("error: ")
+        told = f"{words[0]}: {said}" if said else f"{probe} {words[0]}: exit code {done.returncode}"
+        raise ProbeError(told, hint=_hint(done.stderr) or "`make setup` builds it anew") from None
 
 
 def catalogue(
@@ -123,10 +124,16 @@ def _died(process: int, code: int, complaints: bytes) -> ProbeError:
     said = _last_line(complaints).removeprefix("error: ")
     return ProbeError(
         f"the probe {how} in process {process}" + (f": {said}" if said else ""),
-        hint=GO_ON,
+        hint=_hint(complaints) or GO_ON,
     )
 
 
 def _last_line(complaints: bytes) -> str:
     lines = [line for line in complaints.decode(errors="replace").splitlines() if not line.startswith("hint:")]
     return lines[-1].strip() if lines else ""
+
+
+def _hint(complaints: bytes) -> str:
+    """What the probe itself says would mend it; empty where it says nothing."""
+    hints = [line for line in complaints.decode(errors="replace").splitlines() if line.startswith("hint:")]
+    return hints[-1].removeprefix("hint:").strip() if hints else ""
