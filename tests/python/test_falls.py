@@ -172,7 +172,7 @@ def test_a_battery_on_the_mains_is_refused_and_says_how_to_go_on(
     [
         (["--battery", "BAT0"], "no end"),
         (["--repeats", "5"], "those of a battery"),
-        (["--battery", "BAT9", "--repeats", "5", "--sys-root", "sys"], "BAT9"),
+        (["--battery", "BAT9", "--repeats", "5", "--sys-root", "sys"], "there is no battery"),
     ],
 )
 def test_a_battery_run_without_an_end_or_a_battery_is_refused(

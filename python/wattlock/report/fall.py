@@ -23,7 +23,9 @@ def fall_section(fall: FallFacts) -> str:
 def _figure(fall: FallFacts) -> str:
     if fall.curves["operations"].n_unique() < 2:
         return ""
-    chart = discharge(fall.curves).properties(width="container", height=HEIGHT_PX)
+    chart = discharge(fall.curves).properties(
+        width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a cell"
+    )
     return (
         '<div class="plates"><figure><figcaption><strong>Level over calls</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
@@ -37,7 +39,7 @@ def _cells(row: dict[str, object]) -> list[str]:
         value = row[name]
         return number(value, 3) if isinstance(value, float) else ""
 
-    levels = f"{told('from_percent')} to {told('to_percent')}" if row["from_percent"] is not None else ""
+    levels = f"{row['from_percent']:.0f} to {row['to_percent']:.0f}" if row["from_percent"] is not None else ""
     bounds = f"{told('energy_low_uJ')} to {told('energy_high_uJ')}" if row["energy_uJ"] is not None else ""
     state = f"{row['state']}: {row['reason']}" if row["reason"] else str(row["state"])
     name = f"{row['cipher']} {row['provider']} {row['operation']}, {row['payload_B']:,} B"
