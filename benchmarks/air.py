@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parent / "air_ns3.cc"
+SOURCE = Path(__file__).parents[1] / "python" / "wattlock" / "data" / "ns3" / "transfer.cc"
 APPLICATION = ["applications", "internet", "traffic-control", "wifi"]
 LIBRARIES = [*APPLICATION, "mobility", "propagation", "network", "stats", "core"]
 AIM_TIMES = 500
@@ -90,7 +90,8 @@ def build(folder: Path, into: Path) -> Path | None:
         return None
     program = into / "air_ns3"
     links = [f"-lns3.44-{name}" for name in LIBRARIES]
-    command = [compiler, "-std=c++20", "-O2", f"-I{folder / 'include'}", str(SOURCE), "-o", str(program)]
+    command = [compiler, "-std=c++20", "-O2", "-DAS_PROGRAM", f"-I{folder / 'include'}"]
+    command += [str(SOURCE), "-o", str(program)]
     command += [f"-L{folder / 'lib64'}", f"-Wl,-rpath,{folder / 'lib64'}", *links]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
@@ -111,12 +112,12 @@ def ours(probe: str, scenario: dict[str, object]) -> tuple[dict[str, Any], float
     return json.loads(done.stdout.splitlines()[0]), max((seconds[1] - seconds[0]) / (often - once), 1e-6)
 
 
-def theirs(program: Path, scenario: dict[str, object]) -> dict[str, float]:
+def theirs(program: Path, scenario: dict[str, object]) -> dict[str, Any]:
     """ns-3's figures."""
     words = {key: str(value).lower() if isinstance(value, bool) else value for key, value in scenario.items()}
     arguments = [f"--{key}={word}" for key, word in words.items()]
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=True)
-    figures: dict[str, float] = json.loads(done.stdout)
+    figures: dict[str, Any] = json.loads(done.stdout)
     return figures
 
 
@@ -136,8 +137,9 @@ def line(one: Pair, probe: str, program: Path | None) -> str:
     text += " " * 17 if aggregated else f"  p {collision:.3f} {other['failures'] / max(other['attempts'], 1):.3f}"
     sender = dict(result["nodes"][1])
     # ns-3 counts preambles as CCA: what is heard is compared as a whole.
-    heard, their_heard = sender["rx_ns"] + sender["cca_ns"], other["rx_s"] + other["cca_s"]
-    text += f"  sends {sender['tx_ns'] / duration_ns:.3f} {other['tx_s'] / other['duration_s']:.3f}"
+    their_sender = other["nodes"][1]
+    heard, their_heard = sender["rx_ns"] + sender["cca_ns"], their_sender["rx_s"] + their_sender["cca_s"]
+    text += f"  sends {sender['tx_ns'] / duration_ns:.3f} {their_sender['tx_s'] / other['duration_s']:.3f}"
     text += f" hears {heard / duration_ns:.3f} {their_heard / other['duration_s']:.3f}"
     # ns-3 counts A-MPDUs, we count MPDUs: both by datagrams delivered a second of work.
     speed = (float(result["delivered"]) / our_s) / (other["packets_per_s"] * other["duration_s"] / other["wall_s"])

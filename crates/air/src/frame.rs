@@ -1,5 +1,8 @@
 //! Octets of frames: clause 9 (formats) and clause 12 (protection).
 
+use crate::Nanoseconds;
+use crate::phy::{Channel, Rate};
+
 /// Acknowledgement (9.3.1.4).
 pub const ACK_B: u32 = 14;
 /// Clear to send (9.3.1.3).
@@ -121,6 +124,13 @@ pub struct Fragments {
 }
 
 impl Fragments {
+    /// Octets of all of them at `rate`, without what the PHY adds.
+    #[must_use]
+    pub fn octets_ns(self, rate: Rate, channel: &Channel) -> Nanoseconds {
+        let octets = u64::from(self.count.saturating_sub(1)) * u64::from(self.full_B) + u64::from(self.last_B);
+        octets * 8_000_000_000 / rate.bits_per_s(channel).max(1)
+    }
+
     /// MPDU `index`, from 0.
     #[must_use]
     pub const fn mpdu_B(self, index: u32) -> u32 {

@@ -130,6 +130,62 @@ fn the_states_of_every_node_add_up_in_every_engine() {
     }
 }
 
+/// Sum of a key over legs.
+fn over_legs(result: &Value, key: &str) -> u64 {
+    result["legs"].as_array().unwrap().iter().map(|leg| leg[key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn what_hops_beacons_and_collisions_take_leaves_the_idle_time_of_every_node() {
+    let scenarios = [
+        json!({"phy": "b", "datagrams": 500}),
+        json!({"phy": "b", "datagrams": 500, "rts": true, "stations": 4}),
+        json!({"phy": "g", "topology": "bss", "transport": "tcp", "datagrams": 500}),
+        json!({"phy": "g", "topology": "bss", "datagrams": 500, "fragment_B": 600, "rssi_dBm": -72}),
+        json!({"phy": "n", "topology": "bss", "transport": "tcp", "datagrams": 500, "rssi_dBm": -70}),
+        json!({"phy": "b", "topology": "to-ap", "datagrams": 500, "engine": "closed-form", "rssi_dBm": -86}),
+        json!({"phy": "a", "datagrams": 500, "engine": "bianchi", "stations": 6}),
+    ];
+    for scenario in scenarios {
+        let told = result(&scenario);
+        let busy: u64 = ["sent_ns", "rts_ns", "response_ns"].iter().map(|key| over_legs(&told, key)).sum();
+        let busy = busy + told["beacon_ns"].as_u64().unwrap() + told["collision_ns"].as_u64().unwrap();
+        let left = told["duration_ns"].as_u64().unwrap() - busy;
+        for node in told["nodes"].as_array().unwrap() {
+            // Means are rounded to nanoseconds one by one.
+            assert!(node["idle_ns"].as_u64().unwrap().abs_diff(left) <= 5, "{scenario}: {node} beside {left}");
+        }
+        for leg in told["legs"].as_array().unwrap() {
+            let [sent, data, octets] = ["sent_ns", "data_ns", "octets_ns"].map(|key| leg[key].as_u64().unwrap());
+            assert!(octets < data && data <= sent, "{scenario}: {leg}");
+        }
+    }
+}
+
+#[test]
+fn a_packet_that_arrives_is_data_once_a_hop_and_its_octets_are_those_of_the_frame() {
+    let told = result(&json!({
+        "phy": "g", "topology": "bss", "datagrams": 2_000, "rssi_dBm": -72, "fragment_B": 600, "protection": "tkip"
+    }));
+    let legs = told["legs"].as_array().unwrap();
+    assert_eq!(legs.len(), 2);
+    assert!(told["retries"].as_u64().unwrap() > 0);
+    for leg in legs {
+        let packets = leg["packets"].as_u64().unwrap();
+        assert!(packets >= told["delivered"].as_u64().unwrap());
+        assert_eq!(leg["data_ns"].as_u64(), Some(packets * told["resolved"]["data_ns"].as_u64().unwrap()));
+        let octets = &told["resolved"]["octets"];
+        let [payload, transport, ip, llc] =
+            ["payload_B", "transport_B", "ip_B", "llc_B"].map(|key| octets[key].as_u64().unwrap());
+        let [msdu, mpdu, mac] =
+            ["msdu_protection_B", "mpdu_protection_B", "mac_B"].map(|key| octets[key].as_u64().unwrap());
+        assert_eq!([payload, transport, ip, llc, msdu, mpdu, mac], [1472, 8, 20, 8, 8, 12, 28]);
+        let fragments = told["resolved"]["fragments"].as_u64().unwrap();
+        let all = payload + transport + ip + llc + msdu + fragments * (mpdu + mac);
+        assert_eq!(leg["octets_ns"].as_u64(), Some(packets * (all * 8_000 / 54)));
+    }
+}
+
 #[test]
 fn the_engines_agree_where_all_three_can_answer() {
     for scenario in [

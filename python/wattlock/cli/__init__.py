@@ -22,6 +22,7 @@ VERBS = {
     "report": "Draw the report of a run again.",
     "compare": "Compare two runs, or two providers of one.",
     "ciphers": "List the ciphers that can be weighed, and how each stands.",
+    "link": "Say what sending the ciphertext costs: time and joules, line by line.",
     "battery": "Say how many operations, hours or days a battery carries.",
     "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",

@@ -107,8 +107,11 @@ class Published(NamedTuple):
 
 
 def names() -> list[str]:
-    """The published runs that come along."""
-    return sorted(one.name.removesuffix(".toml") for one in (files("wattlock") / "data" / "published").iterdir())
+    """The published battery runs that come along; beside them lie tables of other kinds."""
+    folder = files("wattlock") / "data" / "published"
+    return sorted(
+        one.name.removesuffix(".toml") for one in folder.iterdir() if "iterations" in tomllib.loads(one.read_text())
+    )
 
 
 def tables(name: str) -> Tables:

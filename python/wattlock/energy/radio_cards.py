@@ -23,9 +23,10 @@ LINEAR = {
 
 
 class Sending(Number):
-    """The draw while sending, at a rate where the source names one."""
+    """The draw while sending, at a rate and a power where the source names them."""
 
     rate_Mb_s: Annotated[float, Field(gt=0)] | None = None
+    power_dBm: float | None = None
 
 
 class RadioCard(Table):
@@ -75,12 +76,10 @@ class RadioCard(Table):
         """Whether sending and receiving can be valued by packets and bytes."""
         return all((self.send_packet, self.send_byte, self.receive_packet, self.receive_byte))
 
-    def sending(self, rate_Mb_s: float | None = None) -> Sending | None:
-        """The draw while sending at a rate: that of the nearest rate which the card names, else its first."""
-        if rate_Mb_s is None or not any(one.rate_Mb_s for one in self.tx):
-            return self.tx[0] if self.tx else None
-        named = [(abs(one.rate_Mb_s - rate_Mb_s), one) for one in self.tx if one.rate_Mb_s]
-        return min(named, key=lambda pair: pair[0])[1]
+    def sending(self, rate_Mb_s: float | None = None, power_dBm: float | None = None) -> Sending | None:
+        """The draw while sending at the nearest power and rate which the card names, else its first."""
+        near = _nearest(_nearest(self.tx, "power_dBm", power_dBm), "rate_Mb_s", rate_Mb_s)
+        return near[0] if near else None
 
     def power_W(self, number: Number) -> float:
         """The power of a state of this card, in watts."""
@@ -90,6 +89,15 @@ class RadioCard(Table):
         """All numbers by key; those of `tx` with their place."""
         single = {key: number for key in type(self).model_fields if isinstance(number := getattr(self, key), Number)}
         return single | {f"tx[{place}]": number for place, number in enumerate(self.tx)}
+
+
+def _nearest(among: list[Sending], key: str, wanted: float | None) -> list[Sending]:
+    """Those whose `key` is nearest to what is wanted; all where nothing is, or none says."""
+    named = [one for one in among if getattr(one, key) is not None]
+    if wanted is None or not named:
+        return among
+    least = min(abs(getattr(one, key) - wanted) for one in named)
+    return [one for one in named if abs(getattr(one, key) - wanted) == least]
 
 
 class Radio(NamedTuple):

@@ -58,6 +58,27 @@ def ask(probe: Path, *words: str) -> Any:
         raise ProbeError(told, hint=_hint(done.stderr) or "`make setup` builds it anew") from None
 
 
+def answers(probe: Path, verb: str, lines: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """What a verb of the probe answers to lines of JSON, line by line, from one process.
+
+    A line that can't be answered has its failure among them. Raises ProbeError where there is another answer than JSON.
+    """
+    text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    try:
+        done = subprocess.run([probe, verb], input=text, capture_output=True, check=False)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+    except OSError as error:
+        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+    except ValueError:
+        said = _last_line(done.stderr) or f"exit code {done.returncode}"
+        raise ProbeError(f"{probe} {verb}: {said}", hint="`make setup` builds it anew") from None
+
+
+def ended_early(probe: Path, verb: str, came: int, asked: int) -> ProbeError:
+    """The error for a probe that left lines without an answer."""
+    return ProbeError(f"{probe} {verb}: {came} answers to {asked} lines", hint="`make setup` builds it anew")
+
+
 def catalogue(
     probe: Path, ids: Sequence[str] = (), libraries: Mapping[str, Path] | None = None
 ) -> tuple[dict[str, list[CatalogueRow]], dict[str, str | None]]:

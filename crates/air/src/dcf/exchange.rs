@@ -5,7 +5,7 @@ use rand_core::Rng;
 use super::node::{Node, Pending};
 use super::rates::RateControl;
 use super::traffic::Packet;
-use super::{AGGREGATE_MAX, Network, PPDU_MAX_NS, Simulation, share};
+use super::{AGGREGATE_MAX, Leg, Network, PPDU_MAX_NS, Simulation, share};
 use crate::Nanoseconds;
 use crate::access::{Timing, response_rate};
 use crate::frame::{ACK_B, BLOCK_ACK_B, CTS_B, DELIMITER_B, RTS_B};
@@ -19,6 +19,8 @@ pub(super) struct OnAir {
     fragments: u32,
     full_ns: Nanoseconds,
     last_ns: Nanoseconds,
+    /// All its MPDUs' octets at the rate.
+    octets_ns: Nanoseconds,
     full_error: f64,
     last_error: f64,
     response_ns: Nanoseconds,
@@ -80,6 +82,7 @@ impl OnAir {
             fragments: mpdus.count,
             full_ns: rate.time_on_air_ns(full_B, channel),
             last_ns: rate.time_on_air_ns(last_B, channel),
+            octets_ns: mpdus.octets_ns(rate, channel),
             full_error: error(rate, full_B),
             last_error: error(rate, last_B),
             response_ns: response.time_on_air_ns(ACK_B, channel),
@@ -141,6 +144,7 @@ struct Sending {
     rate: u8,
     /// The node whose link with node 0 is used.
     link: usize,
+    ack: bool,
     to: usize,
     count: usize,
     data_ns: Nanoseconds,
@@ -203,7 +207,7 @@ impl Simulation<'_, '_> {
         } else {
             on_air.fragment(holder.fragment).0
         };
-        Sending { on_air, rate, link, to, count, data_ns, aggregated }
+        Sending { on_air, rate, link, ack, to, count, data_ns, aggregated }
     }
 
     /// Moves the next packet of `node` into its service.
@@ -252,7 +256,7 @@ impl Simulation<'_, '_> {
         let Sending { on_air, to, .. } = *sending;
         let timing = self.network.timing;
         self.outcome.attempts += 1;
-        let (mut now_ns, mut sent_ns, mut answered_ns) = (start_ns, 0, 0);
+        let (mut now_ns, mut sent, mut sent_ns, mut answered_ns) = (start_ns, 0_u64, 0, 0);
         let (mut failed, mut reserved_ns) = (false, on_air.response_ns);
         if on_air.rts_ns > 0 {
             failed = self.fails(on_air.handshake_error);
@@ -273,6 +277,7 @@ impl Simulation<'_, '_> {
             reserved_ns = on_air.block_ack_ns;
             now_ns += sending.data_ns;
             sent_ns += sending.data_ns;
+            sent += sending.count as u64;
             self.count_frames(node, sending.count);
             if !self.fails(on_air.header_error) {
                 for i in 0..sending.count {
@@ -293,6 +298,7 @@ impl Simulation<'_, '_> {
                 let (data_ns, error) = on_air.fragment(fragment);
                 now_ns += data_ns;
                 sent_ns += data_ns;
+                sent += 1;
                 self.count_frames(node, 1);
                 if self.fails(error) {
                     failed = true;
@@ -323,6 +329,10 @@ impl Simulation<'_, '_> {
             let gap_ns = if self.network.eifs { self.eifs_ns } else { timing.gap_ns() };
             self.nodes[to].from_ns = now_ns.max(self.nodes[to].waits_until_ns) + gap_ns;
         }
+        let leg = self.record(node, sending, arrived);
+        leg.sent += sent;
+        leg.sent_ns += sent_ns - on_air.rts_ns;
+        leg.response_ns += answered_ns;
         self.nodes[node].sent_clean_ns += sent_ns;
         self.nodes[to].sent_clean_ns += answered_ns;
         self.clean_ns += sent_ns + answered_ns;
@@ -333,6 +343,24 @@ impl Simulation<'_, '_> {
         // An answer that came but was not made out ends the wait.
         let waits_until_ns = if failed && arrived != 0 { now_ns } else { waits_until_ns };
         self.release(node, now_ns, waits_until_ns);
+    }
+
+    /// Books what arrived for the first time, and the RTS, with the leg that an attempt belongs to.
+    fn record(&mut self, node: usize, sending: &Sending, arrived: u64) -> &mut Leg {
+        let on_air = &sending.on_air;
+        let pending = self.nodes[node].service.iter().take(sending.count).enumerate();
+        let new = pending.filter(|(i, pending)| arrived >> i & 1 == 1 && !pending.arrived).count() as u64;
+        let all_ns = if sending.aggregated {
+            sending.data_ns * new / sending.count.max(1) as Nanoseconds
+        } else {
+            on_air.exchange().data_ns * new
+        };
+        let leg = &mut self.outcome.legs[usize::from(sending.link > self.senders)][usize::from(sending.ack)];
+        leg.packets += new;
+        leg.data_ns += all_ns;
+        leg.octets_ns += on_air.octets_ns * new;
+        leg.rts_ns += on_air.rts_ns;
+        leg
     }
 
     fn count_frames(&mut self, node: usize, count: usize) {

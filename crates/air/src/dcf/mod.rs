@@ -181,6 +181,28 @@ impl fmt::Display for SetupError {
     }
 }
 
+/// Frames of one kind over one hop: what they took of the air, but for collisions.
+///
+/// The first transmission that brings a packet is its data; all others, whether nothing arrived or the acknowledgement
+/// was lost, are `sent_ns` less `data_ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Leg {
+    /// Packets that came over, each once.
+    pub packets: u64,
+    /// Data MPDUs put on the air.
+    pub sent: u64,
+    /// Time on air of them.
+    pub sent_ns: Nanoseconds,
+    /// Of it, that of the transmissions which brought the packets.
+    pub data_ns: Nanoseconds,
+    /// Of that, their MPDUs' octets at the rate; the rest is preamble, PHY header and padding.
+    pub octets_ns: Nanoseconds,
+    /// RTS, by who sends the data.
+    pub rts_ns: Nanoseconds,
+    /// CTS, ACK and BlockAck, by who receives it.
+    pub response_ns: Nanoseconds,
+}
+
 /// What came of it; each node holds its own share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
@@ -204,6 +226,13 @@ pub struct Outcome {
     pub collisions: u64,
     /// Beacons.
     pub beacons: u64,
+    /// Datagrams or segments, and TCP's acknowledgements, over the link of a sender (0) and over that of a receiver
+    /// behind a relay (1).
+    pub legs: [[Leg; 2]; 2],
+    /// Time on air of beacons.
+    pub beacon_ns: Nanoseconds,
+    /// Time in which frames collided.
+    pub collision_ns: Nanoseconds,
 }
 
 impl Outcome {
@@ -350,6 +379,8 @@ impl<'a, 'n> Simulation<'a, 'n> {
         let all = self.settled >= self.to_settle;
         let asked_ns = if all { 0 } else { self.network.duration_ns.unwrap_or(0) };
         outcome.duration_ns = self.free_ns.max(asked_ns);
+        outcome.beacon_ns = outcome.beacons * self.beacon_ns;
+        outcome.collision_ns = self.clash_ns;
         for node in self.nodes {
             node.close(outcome.duration_ns, self.clean_ns, self.clash_ns);
         }

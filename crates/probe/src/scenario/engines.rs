@@ -3,13 +3,13 @@
 
 use wattlock_air::access::response_rate;
 use wattlock_air::bianchi::{Slots, saturation};
-use wattlock_air::dcf::{Network, Node, Outcome, RateControl, States, Transport, exchange, simulate};
-use wattlock_air::frame::{ACK_B, BEACON_B};
+use wattlock_air::dcf::{Leg, Network, Node, Outcome, RateControl, States, Transport, exchange, simulate};
+use wattlock_air::frame::{ACK_B, BEACON_B, FCS_B, HEADER_B, IP_B, LLC_B, QOS_B};
 use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
 use wattlock_air::phy::Rate;
 
 use super::resolve::{Plan, resolve};
-use super::{AirResult, EngineName, NodeResult, Resolved, Role, Scenario, TopologyName, Wrong};
+use super::{AirResult, EngineName, LegResult, NodeResult, Octets, Resolved, Role, Scenario, TopologyName, Wrong};
 use crate::records::SCHEMA;
 
 /// What an engine says; nodes are node 0, senders, and with a relay the receiver.
@@ -67,6 +67,9 @@ pub fn answer(line: usize, scenario: &Scenario) -> Result<AirResult, Wrong> {
         given_up: said.outcome.given_up,
         collision_probability: said.collision_probability,
         beacons: said.outcome.beacons,
+        beacon_ns: said.outcome.beacon_ns,
+        collision_ns: said.outcome.collision_ns,
+        legs: legs(scenario.topology, &said.outcome),
         resolved: resolved(&plan, &network),
         nodes: nodes.collect(),
     })
@@ -78,6 +81,45 @@ fn role(topology: TopologyName, node: usize, last: usize) -> Role {
         _ if node == 0 => Role::AccessPoint,
         TopologyName::Bss if node == last => Role::Receiver,
         _ => Role::Sender,
+    }
+}
+
+/// The legs over which anything went, in the order in which a packet and its answer take them.
+fn legs(topology: TopologyName, outcome: &Outcome) -> Vec<LegResult> {
+    let middle = if topology == TopologyName::Adhoc { Role::Receiver } else { Role::AccessPoint };
+    let ends = [[Role::Sender, middle], [middle, Role::Receiver]];
+    [(0, 0), (1, 0), (1, 1), (0, 1)]
+        .into_iter()
+        .map(|(hop, kind): (usize, usize)| {
+            let Leg { packets, sent, sent_ns, data_ns, octets_ns, rts_ns, response_ns } = outcome.legs[hop][kind];
+            LegResult {
+                hop: hop + 1,
+                acknowledgements: kind == 1,
+                from: ends[hop][kind],
+                to: ends[hop][1 - kind],
+                packets,
+                sent,
+                sent_ns,
+                data_ns,
+                octets_ns,
+                rts_ns,
+                response_ns,
+            }
+        })
+        .filter(|leg| leg.sent > 0 || leg.rts_ns > 0)
+        .collect()
+}
+
+fn octets(network: &Network, payload_B: u32) -> Octets {
+    let protection = network.framing.protection;
+    Octets {
+        payload_B,
+        ip_B: IP_B,
+        transport_B: network.packet_B - payload_B - IP_B,
+        llc_B: LLC_B,
+        msdu_protection_B: protection.msdu_B(),
+        mpdu_protection_B: protection.mpdu_B(),
+        mac_B: HEADER_B + if network.framing.qos { QOS_B } else { 0 } + FCS_B,
     }
 }
 
@@ -97,6 +139,7 @@ fn resolved(plan: &Plan, network: &Network) -> Resolved {
         basic_rates_Mb_s: plan.basic_Mb_s.clone(),
         payload_B: plan.payload_B,
         packet_B: network.packet_B,
+        octets: octets(network, plan.payload_B),
         fragments: mpdus.count,
         psdu_B: mpdus.full_B,
         data_ns: exchange.data_ns,
@@ -206,9 +249,12 @@ fn one_station(scenario: &Scenario, plan: &Plan, network: &Network) -> Result<An
     let answered_ns = won * answers_ns + beacons * beacon_ns;
     let node = |tx_ns, rx_ns| states(duration_ns, tx_ns, rx_ns, 0.0);
     let frames = whole(attempts * f64::from(exchange.fragments));
+    let sent = Sent { packets: whole(delivered), frames, won, lost: attempts - won };
     let outcome = Outcome {
         duration_ns: whole(duration_ns),
         delivered: whole(delivered),
+        legs: [[leg(plan, network, &exchange, &sent), Leg::default()], [Leg::default(); 2]],
+        beacon_ns: whole(beacons * beacon_ns),
         frames,
         retries: whole(attempts - datagrams),
         drops: whole(datagrams * mean.dropped),
@@ -240,6 +286,31 @@ fn parts(exchange: &Exchange) -> Parts {
         first_ns: first_ns as f64,
         all_ns: (exchange.rts_ns + exchange.data_ns) as f64,
         answers_ns: (exchange.cts_ns + exchange.response_ns) as f64,
+    }
+}
+
+/// Attempts of a closed form, in the mean: those that came through and those lost by noise.
+struct Sent {
+    packets: u64,
+    frames: u64,
+    won: f64,
+    lost: f64,
+}
+
+fn leg(plan: &Plan, network: &Network, exchange: &Exchange, sent: &Sent) -> Leg {
+    let data_ns = whole(sent.won * exchange.data_ns as f64);
+    // Of an attempt that fails only its first frame is sent.
+    let rts = exchange.rts_ns > 0;
+    let first_ns = if rts { 0.0 } else { parts(exchange).first_ns };
+    let octets_ns = network.framing.mpdus(network.packet_B).octets_ns(plan.rates[plan.rate], &network.channel);
+    Leg {
+        packets: sent.packets,
+        sent: sent.frames,
+        sent_ns: data_ns + whole(sent.lost * first_ns),
+        data_ns,
+        octets_ns: whole(sent.won * octets_ns as f64).min(data_ns),
+        rts_ns: whole((sent.won + sent.lost) * exchange.rts_ns as f64),
+        response_ns: whole(sent.won * (exchange.response_ns + exchange.cts_ns) as f64),
     }
 }
 
@@ -284,9 +355,13 @@ fn saturated(scenario: &Scenario, plan: &Plan, network: &Network) -> Result<Answ
     let answered_ns = won * answers_ns + beacons * beacon_ns;
     let attempts = slots * chain.attempt * share;
     let datagrams = delivered / (1.0 - chain.dropped);
+    let sent = Sent { packets: whole(delivered), frames: whole(single), won, lost: single - won };
     let outcome = Outcome {
         duration_ns: whole(duration_ns),
         delivered: whole(delivered),
+        legs: [[leg(plan, network, &exchange, &sent), Leg::default()], [Leg::default(); 2]],
+        beacon_ns: whole(beacons * beacon_ns),
+        collision_ns: whole(clash_ns),
         frames: whole(attempts),
         retries: whole(attempts - datagrams),
         drops: whole(datagrams * chain.dropped),

@@ -263,6 +263,53 @@ pub struct NodeResult {
     pub delivered: u64,
 }
 
+/// Frames of one kind over one hop, and what they took of the air, but for collisions. What is left of the duration
+/// beside legs, beacons and collisions is gaps and back-off.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LegResult {
+    /// 1, or behind an access point 2.
+    pub hop: usize,
+    /// TCP's acknowledgements in place of data.
+    pub acknowledgements: bool,
+    /// Who sends.
+    pub from: Role,
+    /// Who receives.
+    pub to: Role,
+    /// Packets that came over, each once.
+    pub packets: u64,
+    /// Data frames put on the air, those in collisions apart.
+    pub sent: u64,
+    /// Time on air of these.
+    pub sent_ns: u64,
+    /// Of it, that of the transmissions which brought the packets; the rest had to be sent again.
+    pub data_ns: u64,
+    /// Of that, the octets at the rate; the rest is preamble, PHY header and padding.
+    pub octets_ns: u64,
+    /// RTS.
+    pub rts_ns: u64,
+    /// CTS, ACK and BlockAck, from the other end.
+    pub response_ns: u64,
+}
+
+/// Octets of a packet with data by whose they are.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Octets {
+    /// Payload.
+    pub payload_B: u32,
+    /// UDP or TCP.
+    pub transport_B: u32,
+    /// IP.
+    pub ip_B: u32,
+    /// LLC and SNAP.
+    pub llc_B: u32,
+    /// Protection of the whole packet.
+    pub msdu_protection_B: u32,
+    /// Protection of each frame.
+    pub mpdu_protection_B: u32,
+    /// MAC header and FCS of each frame.
+    pub mac_B: u32,
+}
+
 /// What a scenario came down to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Resolved {
@@ -286,6 +333,8 @@ pub struct Resolved {
     pub payload_B: u32,
     /// IP packet.
     pub packet_B: u32,
+    /// Its octets, and those around it.
+    pub octets: Octets,
     /// MPDUs of a datagram; more than 1 are fragments.
     pub fragments: u32,
     /// Octets of its MPDU, or of all but the last fragment.
@@ -333,6 +382,12 @@ pub struct AirResult {
     pub collision_probability: f64,
     /// Beacons.
     pub beacons: u64,
+    /// Time on air of beacons.
+    pub beacon_ns: u64,
+    /// Time in which frames collided.
+    pub collision_ns: u64,
+    /// What went over each hop.
+    pub legs: Vec<LegResult>,
     /// What the scenario came down to.
     pub resolved: Resolved,
     /// Each node.

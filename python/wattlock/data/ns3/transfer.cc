@@ -1,8 +1,10 @@
-// One scenario in ns-3, told as one line of JSON: what benchmarks/air.py holds `wattlock-probe air` against.
+// One scenario in ns-3, told as one line of JSON: the second engine of `wattlock link --engine ns3`, and what
+// benchmarks/air.py holds `wattlock-probe air` against.
 //
-// Compiled against the headers and libraries of the wheel `ns3` (3.44). Its traps: packets wait in MAC queues for 500 ms
-// only unless told otherwise; addresses are resolved when stations associate; TCP sends small segments where its
-// application writes small pieces. All nodes stand in one place, so that slots are slots.
+// For the wheel `ns3` (3.44): compiled by its cling in a process of its own, or with AS_PROGRAM by a compiler against its
+// headers. Its traps: packets wait in MAC queues for 500 ms only unless told otherwise; addresses are resolved when
+// stations associate; TCP sends small segments where its application writes small pieces; preambles below -82 dBm are
+// not detected unless that model is off. All nodes stand in one place, so that slots are slots.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -14,15 +16,18 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
+namespace weighing
+{
 using namespace ns3;
 
-namespace
-{
 const double START_S = 1.0; // stations have associated by then
 uint64_t g_attempts = 0, g_failures = 0, g_received = 0, g_wanted = 0;
 double g_last_s = START_S;
-std::map<WifiPhyState, double> g_states_s;
+std::vector<std::map<WifiPhyState, double>> g_states_s;
 
 bool
 Started()
@@ -73,24 +78,26 @@ ReceivedBytes(Ptr<const Packet> packet, const Address&)
 }
 
 void
-StateWas(Time start, Time duration, WifiPhyState state)
+StateWas(uint32_t node, Time start, Time duration, WifiPhyState state)
 {
-    if (start.GetSeconds() >= START_S)
-    {
-        g_states_s[state] += duration.GetSeconds();
-    }
+    const double from_s = std::max(start.GetSeconds(), START_S);
+    g_states_s[node][state] += std::max(0.0, (start + duration).GetSeconds() - from_s);
 }
-} // namespace
 
-int
-main(int argc, char** argv)
+/// The scenario that `words` name, as `--key=value` behind a name for the program.
+std::string
+Transfer(std::vector<std::string> words)
 {
+    Config::Reset();
+    g_attempts = g_failures = g_received = g_wanted = 0;
+    g_last_s = START_S;
     std::string topology = "adhoc", phy = "g", mode, control, transport = "udp";
-    uint32_t stations = 1, packet_B = 1500, ampdu_B = 0, seed = 1;
+    std::string band = "5";
+    uint32_t stations = 1, packet_B = 1500, ampdu_B = 0, seed = 1, window_B = 131072, width_MHz = 20;
     uint64_t datagrams = 0;
-    double duration_s = 10, interval_us = 200;
+    double duration_s = 10, interval_us = 200, rss_dBm = -40;
     int gi_ns = 800;
-    bool rts = false;
+    bool rts = false, short_preamble = false;
     CommandLine line;
     line.AddValue("topology", "adhoc, to-ap, bss", topology);
     line.AddValue("phy", "b, g, a, n, ac, ax", phy);
@@ -106,7 +113,12 @@ main(int argc, char** argv)
     line.AddValue("gi_ns", "guard interval of HE", gi_ns);
     line.AddValue("rts", "RTS and CTS", rts);
     line.AddValue("seed", "seed", seed);
-    line.Parse(argc, argv);
+    line.AddValue("band", "2.4, 5, 6 of n, ac, ax", band);
+    line.AddValue("width_MHz", "channel of n, ac, ax", width_MHz);
+    line.AddValue("window_B", "window of TCP", window_B);
+    line.AddValue("rss_dBm", "power with which everybody hears everybody", rss_dBm);
+    line.AddValue("short_preamble", "short preambles of DSSS", short_preamble);
+    line.Parse(words);
 
     RngSeedManager::SetSeed(seed);
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(10000)));
@@ -122,9 +134,15 @@ main(int argc, char** argv)
     NodeContainer nodes(count);
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(rss_dBm));
     YansWifiPhyHelper radio;
     radio.SetChannel(channel.Create());
+    // Off only where it would be a cliff of its own: with it two frames that collide disturb each other otherwise.
+    if (rss_dBm < -80)
+    {
+        radio.DisablePreambleDetectionModel();
+    }
+    radio.Set("ShortPlcpPreambleSupported", BooleanValue(short_preamble));
     WifiHelper wifi;
     const std::map<std::string, WifiStandard> standards{{"b", WIFI_STANDARD_80211b},
                                                         {"g", WIFI_STANDARD_80211g},
@@ -135,7 +153,8 @@ main(int argc, char** argv)
     wifi.SetStandard(standards.at(phy));
     if (ht)
     {
-        radio.Set("ChannelSettings", StringValue("{0, 20, BAND_5GHZ, 0}"));
+        const std::string bands = band == "2.4" ? "BAND_2_4GHZ" : band == "6" ? "BAND_6GHZ" : "BAND_5GHZ";
+        radio.Set("ChannelSettings", StringValue("{0, " + std::to_string(width_MHz) + ", " + bands + ", 0}"));
     }
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
                                  "DataMode",
@@ -175,6 +194,7 @@ main(int argc, char** argv)
     {
         const uint32_t segment_B = packet_B - 52; // IP 20, TCP 20, timestamps 12
         Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment_B));
+        Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window_B));
         InternetStackHelper().Install(nodes);
         Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
         const auto interfaces = addresses.Assign(devices);
@@ -218,23 +238,45 @@ main(int argc, char** argv)
         nodes.Get(sink)->AddApplication(server);
         g_wanted = datagrams * stations;
     }
+    g_states_s.assign(count, {});
     for (uint32_t i = 0; i < count; i++)
     {
         auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        // Ad hoc only: through an access point ns-3's stations settle for long ones.
+        device->GetRemoteStationManager()->SetShortPreambleEnabled(short_preamble);
         device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&Sent));
+        device->GetPhy()->GetState()->TraceConnectWithoutContext("State", MakeBoundCallback(&StateWas, i));
         device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxDataFailed", MakeCallback(&Failed));
     }
-    DynamicCast<WifiNetDevice>(devices.Get(1))->GetPhy()->GetState()->TraceConnectWithoutContext("State",
-                                                                                              MakeCallback(&StateWas));
     Simulator::Stop(Seconds(START_S + (datagrams ? 10000 : duration_s)));
     const auto began = std::chrono::steady_clock::now();
     Simulator::Run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     const double elapsed_s = datagrams ? g_last_s - START_S : duration_s;
     const double packets = transport == "tcp" ? double(g_received) / (packet_B - 52) : double(g_received);
-    std::cout << "{\"duration_s\":" << elapsed_s << ",\"packets_per_s\":" << packets / elapsed_s
-              << ",\"attempts\":" << g_attempts << ",\"failures\":" << g_failures << ",\"wall_s\":" << took.count()
-              << ",\"tx_s\":" << g_states_s[WifiPhyState::TX] << ",\"rx_s\":" << g_states_s[WifiPhyState::RX]
-              << ",\"cca_s\":" << g_states_s[WifiPhyState::CCA_BUSY] << "}\n";
+    std::ostringstream told;
+    told.precision(12);
+    told << "{\"duration_s\":" << elapsed_s << ",\"packets_per_s\":" << packets / elapsed_s << ",\"delivered\":" << packets
+         << ",\"attempts\":" << g_attempts << ",\"failures\":" << g_failures << ",\"wall_s\":" << took.count()
+         << ",\"nodes\":[";
+    for (uint32_t i = 0; i < count; i++)
+    {
+        auto& states = g_states_s[i];
+        const double tx = states[WifiPhyState::TX], rx = states[WifiPhyState::RX], cca = states[WifiPhyState::CCA_BUSY];
+        // A state is told when it ends: what is not told yet is idle.
+        told << (i ? "," : "") << "{\"tx_s\":" << tx << ",\"rx_s\":" << rx << ",\"cca_s\":" << cca
+             << ",\"idle_s\":" << elapsed_s - tx - rx - cca << "}";
+    }
+    told << "]}";
     Simulator::Destroy();
+    return told.str();
 }
+} // namespace weighing
+
+#ifdef AS_PROGRAM
+int
+main(int argc, char** argv)
+{
+    std::cout << weighing::Transfer(std::vector<std::string>(argv, argv + argc)) << std::endl;
+}
+#endif

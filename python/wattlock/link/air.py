@@ -1,0 +1,71 @@
+"""The probe as the teller of time: scenarios of the air in one process, their answers as they come."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import InputError
+from wattlock.link.payload import Group
+from wattlock.link.scenario import OWN, Named
+from wattlock.run import probe as probes
+from wattlock.study.problems import suggestion
+
+# What air's keys are called in a scenario.
+PLACES = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")} | {"payload_B": "payload.payload_B"}
+UNKNOWN = re.compile("`([^`]+)`")
+Question = dict[str, Any]
+Answer = dict[str, Any]
+
+
+def question(named: Named, group: Group, signal: dict[str, float], number: int) -> Question:
+    """One line for the air: a group of equal packets at one position.
+
+    * `signal`: what takes the place of the scenario's signal. `number`: of the group, so that each draws for itself.
+    """
+    asked = named.scenario
+    whole = {
+        "phy": asked.phy,
+        "topology": asked.topology,
+        "band": asked.band,
+        "rate_Mb_s": asked.rate_Mb_s,
+        "mcs": asked.mcs,
+        "preamble": asked.preamble,
+        "basic_rates_Mb_s": asked.basic_rates_Mb_s,
+        "protection": asked.protection,
+        "transport": asked.transport,
+        "engine": asked.engine,
+        "seed": asked.seed + number,
+        "payload_B": group.wire_B,
+        "datagrams": group.packets,
+        **asked.air,
+        **signal,
+    }
+    return {key: value for key, value in whole.items() if value is not None}
+
+
+def ask(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
+    """The answers, in the order of the questions, from one process.
+
+    Raises InputError naming scenario and key of the first that can't be, ProbeError where the probe fails.
+    """
+    answers = probes.answers(probe, "air", [question for _, question in questions])
+    if len(answers) != len(questions):
+        raise probes.ended_early(probe, "air", len(answers), len(questions))
+    for (named, asked), answer in zip(questions, answers, strict=True):
+        if answer["kind"] == "failure":
+            raise _refusal(named, asked, answer)
+    return answers
+
+
+def _refusal(named: Named, asked: Question, failure: Answer) -> InputError:
+    key = failure["key"]
+    if "unknown field" in failure["message"]:
+        known = [one for one in UNKNOWN.findall(failure["message"])[1:] if one not in OWN]
+        return InputError(f"link {named.label}: air.{key}: unknown key", hint=suggestion(key, known, "there are"))
+    place = f"air.{key}" if key in named.scenario.air else PLACES.get(key, key)
+    hint = failure["hint"] or ""
+    if key == "payload_B" and named.scenario.payload.encrypt == "packet":
+        hint = f"{hint} with what cipher and encoding add: less plaintext a packet"
+    value = f" (is {asked[key]})" if key in asked and str(asked[key]) not in failure["message"] else ""
+    return InputError(f"link {named.label}: {place}: {failure['message']}{value}", hint=hint)

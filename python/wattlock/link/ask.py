@@ -1,0 +1,245 @@
+"""From scenarios to answers: packets, the air's time, the hosts' work, joules, and how far the position moves them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from wattlock.energy import cards, radio_cards
+from wattlock.energy.radio_cards import Radio
+from wattlock.energy.tasks import weakest
+from wattlock.errors import InputError
+from wattlock.link import air, payload, position, work
+from wattlock.link.joules import RadioEnergy, radio_energy
+from wattlock.link.ledger import LINES, Line, Transfer, together, transfer
+from wattlock.link.payload import Group
+from wattlock.link.position import Case, Distribution
+from wattlock.link.scenario import Named, Role
+from wattlock.link.work import Measured, Work
+from wattlock.study.cells import CatalogueRow
+
+# UDP's and TCP's own octets with those of IP; TCP with its timestamps (RFC 768, 791, 9293, 7323).
+PACKET_B = {"udp": 1_500 - 28, "tcp": 1_500 - 52}
+Ciphers = Mapping[str, CatalogueRow]
+
+
+class Position(NamedTuple):
+    """A transfer over the positions of a poor signal, or at one signal and 3 dB beside it.
+
+    * `duration_s`, `energy_J`: of all nodes' radios, their median and 95 % of the positions; null joules without cards.
+    * `delivered`: share of the packets that arrive; a transfer that loses some ends with those that are left.
+    * `complete`: share of the positions from which everything arrives.
+    """
+
+    offset_dB: float
+    positions: int
+    duration_s: Distribution
+    energy_J: Distribution | None
+    delivered: Distribution
+    complete: float
+
+
+class Answer(NamedTuple):
+    """What a scenario costs.
+
+    * `transfer`: with the waiting for hosts among its lines; `duration_ns`: with it. Where positions are drawn, it is
+      that of the position with the median duration.
+    * `radios`: by the states, and by the linear model, of each card that has it.
+    * `positions`: as drawn, 3 dB stronger, 3 dB weaker; empty without a signal.
+    """
+
+    named: Named
+    groups: list[Group]
+    transfer: Transfer
+    duration_ns: int
+    rate_Mb_s: float
+    radios: list[RadioEnergy]
+    works: list[Work]
+    positions: list[Position]
+    evidence: str
+
+    @property
+    def by_states(self) -> list[RadioEnergy]:
+        """A radio a node: by states where its card has them."""
+        first: dict[Role, RadioEnergy] = {}
+        for one in self.radios:
+            first.setdefault(one.role, one)
+        return list(first.values())
+
+    @property
+    def total_J(self) -> float | None:
+        """Joules of all radios and of what hosts compute; None where no node has a card."""
+        return self._sum([one.total.J for one in self.by_states])
+
+    @property
+    def marginal_J(self) -> float | None:
+        """The same without the radios' idling."""
+        return self._sum([one.marginal.J for one in self.by_states])
+
+    def _sum(self, radios: list[float]) -> float | None:
+        computed = [one.energy.J for one in self.works if one.energy]
+        return sum(radios) + sum(computed) if radios else None
+
+    def joules_of(self, line: Line) -> float | None:
+        """Marginal joules of one line of the ledger, of all nodes."""
+        if not self.by_states:
+            return None
+        found = [one.by_line_J.get((line.what, line.hop), 0.0) for one in self.by_states]
+        found += [one.energy.J for one in self.works if one.what == line.what and one.energy]
+        return sum(found)
+
+
+def groups_of(named: Named, ciphers: Ciphers) -> list[Group]:
+    """The packets of a scenario.
+
+    Raises InputError where the cipher is not known, a message doesn't fit into a packet, or the file can't be read.
+    """
+    asked = named.scenario.payload
+    cipher = _cipher(named, ciphers)
+    room_B = PACKET_B[named.scenario.transport]
+    try:
+        if asked.sizes is not None:
+            return payload.packets(((size_B, count) for size_B, count in asked.sizes), cipher, asked.encoding)
+        data_B = asked.data_B if asked.data_B is not None else _size_B(asked.file or "")
+        if asked.encrypt == "file":
+            return payload.whole(data_B, asked.payload_B or room_B, cipher, asked.encoding)
+        plain_B = asked.payload_B or payload.largest_plain_B(room_B, cipher, asked.encoding)
+        return payload.packets(payload.equal(data_B, plain_B), cipher, asked.encoding)
+    except InputError as error:
+        raise InputError(f"link {named.label}: {error.message}", hint=error.hint) from error
+
+
+def largest_question(named: Named, ciphers: Ciphers) -> air.Question:
+    """What the air is asked of most of a scenario's packets, at its first position: for another engine to answer too.
+
+    Raises InputError as `groups_of`.
+    """
+    number, group = max(enumerate(groups_of(named, ciphers)), key=lambda pair: pair[1].packets)
+    asked = air.question(named, group, position.cases(named)[0].signal, number)
+    return {"id": named.label, **asked}
+
+
+def ask(
+    every: Sequence[Named],
+    probe: Path,
+    ciphers: Ciphers,
+    *,
+    measured: Measured | None = None,
+    own: Path | None = None,
+    allow_assumed: bool = False,
+) -> list[Answer]:
+    """What scenarios cost; the probe is started once.
+
+    * `ciphers`: the catalogue's rows of the ciphers that they name. `own`: the user's folder of cards.
+
+    Raises InputError for what is wrong with a scenario, EvidenceError for numbers that need consent or are missing.
+    """
+    plans = [(named, groups_of(named, ciphers), position.cases(named)) for named in every]
+    # Cards first: what they refuse, nobody needs to wait for.
+    carded = [_cards(named, own) for named in every]
+    questions = [
+        (named, air.question(named, group, case.signal, number))
+        for named, groups, asked in plans
+        for case in asked
+        for number, group in enumerate(groups)
+    ]
+    answers = iter(air.ask(probe, questions))
+    found = []
+    for (named, groups, asked), (radios, devices) in zip(plans, carded, strict=True):
+        came = [[next(answers) for _ in groups] for _ in asked]
+        work.check_devices(devices, measured, allow_assumed=allow_assumed)
+        computed = work.works(named, groups, measured, devices, allow_assumed=allow_assumed)
+        parts = _Parts(named, groups, radios, computed, allow_assumed)
+        found.append(_answer(parts, asked, came))
+    return found
+
+
+class _Parts(NamedTuple):
+    named: Named
+    groups: list[Group]
+    radios: dict[Role, Radio]
+    works: list[Work]
+    allow_assumed: bool
+
+
+def _answer(parts: _Parts, asked: list[Case], came: list[list[air.Answer]]) -> Answer:
+    costs = [_cost(parts, answers) for answers in came]
+    first = [one for one, case in zip(costs, asked, strict=True) if not case.offset_dB]
+    middle = sorted(first, key=lambda one: one.duration_ns)[(len(first) - 1) // 2]
+    if not asked[0].signal:
+        return middle
+    offsets = dict.fromkeys(case.offset_dB for case in asked)
+    positions = [
+        _position(by_dB, [one for one, case in zip(costs, asked, strict=True) if case.offset_dB == by_dB])
+        for by_dB in offsets
+    ]
+    return middle._replace(positions=positions)
+
+
+def _position(offset_dB: float, costs: list[Answer]) -> Position:
+    joules = [sum(radio.total.J for radio in one.by_states) for one in costs]
+    whole = sum(one.transfer.delivered == one.transfer.asked for one in costs)
+    return Position(
+        offset_dB,
+        len(costs),
+        position.distribution([one.duration_ns * 1e-9 for one in costs]),
+        position.distribution(joules) if costs[0].by_states else None,
+        position.distribution([one.transfer.delivered / one.transfer.asked for one in costs]),
+        whole / len(costs),
+    )
+
+
+def _cost(parts: _Parts, answers: list[air.Answer]) -> Answer:
+    named, groups, radios, works, allow_assumed = parts
+    sent = together(transfer(group, answer) for group, answer in zip(groups, answers, strict=True))
+    waits = work.waits(works, sent.duration_ns, list(sent.states_ns), overlapped=named.scenario.host.overlapped)
+    lines = sorted([*sent.lines, *waits], key=lambda line: LINES.index(line.what))
+    duration_ns = sum(line.time_ns for line in lines)
+    rate_Mb_s = answers[0]["resolved"]["rate_bit_s"] / 1e6
+    models: tuple[Literal["states", "linear"], ...] = ("states", "linear")
+    energies = [
+        radio_energy(
+            radio,
+            role,
+            sent,
+            duration_ns=duration_ns,
+            rate_Mb_s=rate_Mb_s,
+            allow_assumed=allow_assumed,
+            model=model,
+        )
+        for role, radio in radios.items()
+        for model in models
+        if (radio.card.has_states if model == "states" else radio.card.is_linear)
+    ]
+    # What the air took is computed by a model of it, whatever the cards are.
+    evidence = weakest("modelled", *(one.evidence for one in energies), *(one.evidence for one in works))
+    whole = sent._replace(lines=lines)
+    return Answer(named, groups, whole, duration_ns, rate_Mb_s, energies, works, [], evidence)
+
+
+def _cards(named: Named, own: Path | None) -> tuple[dict[Role, Radio], dict[Role, cards.Device]]:
+    asked = named.scenario
+    radios = {role: radio_cards.load(name, own) for role in asked.roles if (name := asked.radio_of(role))}
+    names: dict[Role, str | None] = {asked.roles[0]: asked.cost.sender, asked.roles[-1]: asked.cost.receiver}
+    return radios, {role: cards.load(name, own) for role, name in names.items() if name}
+
+
+def _cipher(named: Named, ciphers: Ciphers) -> CatalogueRow | None:
+    name = named.scenario.payload.cipher
+    if name is None:
+        return None
+    if name not in ciphers:
+        raise InputError(
+            f"link {named.label}: payload.cipher: no cipher {name!r}", hint="`wattlock ciphers` lists all of them"
+        )
+    return ciphers[name]
+
+
+def _size_B(file: str) -> int:
+    path = Path(file)
+    try:
+        size_B = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"payload.file {file}: {error.strerror}", hint="check the path") from error
+    if not path.is_file() or not size_B:
+        raise InputError(f"payload.file {file}: is no file, or an empty one", hint="give a file with something in it")
+    return size_B

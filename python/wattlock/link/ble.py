@@ -1,0 +1,79 @@
+"""A message over a connection of Bluetooth Low Energy: ATT in L2CAP in data PDUs, each answered by an empty one."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from wattlock.energy.number import Table
+from wattlock.energy.radio_cards import Technology
+from wattlock.link import framing
+from wattlock.link.exchange import Event, Frame, State, cut
+
+# Nanoseconds of a bit before coding, and bits sent for each.
+BIT_ns = {"1M": 1_000, "2M": 500, "S2": 1_000, "S8": 1_000}
+CODING = {"1M": 1, "2M": 1, "S2": 2, "S8": 8}
+# The access address and the coding indicator of a coded PDU always go at S=8 (Bluetooth Core 5.4, Vol 6, Part B, 2.2).
+HEADER_CODING = 8
+
+
+class Ble(Table):
+    """Bluetooth Low Energy.
+
+    * `phy`: 1M, 2M, or coded with two (S2) or eight (S8) symbols a bit.
+    * `encrypted`: AES-CCM of the link, a MIC of 4 octets in each PDU.
+    * `max_pdu_B`: payload of a PDU; 27 without data length extension. `att_mtu_B`: ATT's, 23 unless agreed otherwise.
+    """
+
+    standard: Literal["ble"] = "ble"
+    phy: Literal["1M", "2M", "S2", "S8"] = "1M"
+    encrypted: bool = True
+    max_pdu_B: Annotated[int, Field(ge=27, le=251)] = 251
+    att_mtu_B: Annotated[int, Field(ge=23, le=517)] = 247
+
+    technology: ClassVar[Technology] = "ble"
+
+    @property
+    def rate_Mb_s(self) -> float:
+        """By which a card's draw is chosen: the modulation's, whatever the coding."""
+        return 2.0 if self.phy == "2M" else 1.0
+
+    @property
+    def phy_B(self) -> int:
+        """Octets before the PDU, as far as they are octets: a coded preamble is ten of them."""
+        facts = framing.ble()
+        preamble = {"1M": facts.preamble_1M.value, "2M": facts.preamble_2M.value}
+        return preamble.get(self.phy, facts.preamble_coded.value // 8) + facts.access_address.value
+
+    def airtime_ns(self, psdu_B: int) -> int:
+        """Time on air of a PDU with its CRC, `psdu_B` octets; exact.
+
+        Source: Bluetooth Core 5.4, Vol 6, Part B, 2.1 and 2.2.
+        """
+        facts = framing.ble()
+        if self.phy in {"1M", "2M"}:
+            return (self.phy_B + psdu_B) * 8 * BIT_ns[self.phy]
+        first = 8 * facts.access_address.value + facts.coding_indicator.value + facts.termination.value
+        second = 8 * psdu_B + facts.termination.value
+        return facts.preamble_coded.value * 1_000 + (first * HEADER_CODING + second * CODING[self.phy]) * 1_000
+
+    def frames(self, data_B: int) -> Iterator[Frame]:
+        """The PDUs of a message of `data_B` octets."""
+        facts = framing.ble()
+        security_B = facts.mic.value if self.encrypted else 0
+        for value_B in cut(data_B, self.att_mtu_B - facts.att.value):
+            headers_B = facts.l2cap.value + facts.att.value
+            for pdu_B in cut(headers_B + value_B, self.max_pdu_B):
+                transport_B = min(pdu_B, headers_B)
+                headers_B -= transport_B
+                mac_B = facts.header.value + facts.crc.value
+                yield Frame(pdu_B - transport_B, transport_B, security_B, mac_B)
+
+    def around(self, frame: Frame, frame_ns: int, *, last: bool) -> list[Event]:
+        """T_IFS, the empty PDU of the other side, T_IFS; the same where the other side polls first."""
+        del frame, frame_ns, last
+        facts = framing.ble()
+        gap = Event("gaps", 0, facts.interframe.value * 1_000, "idle", "idle")
+        empty_B = facts.header.value + facts.crc.value
+        states: tuple[State, State] = ("rx", "tx")
+        return [gap, Event("acknowledgements", self.phy_B + empty_B, self.airtime_ns(empty_B), *states), gap]

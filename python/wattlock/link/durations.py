@@ -1,0 +1,144 @@
+"""Measured durations of transfers: the tables that a paper prints, or a person's own CSV."""
+
+import csv
+import tomllib
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from wattlock.energy.number import Table, Text
+from wattlock.errors import InputError
+from wattlock.study.problems import suggestion
+
+PLAIN = "none"
+"""The cipher of what is sent unencrypted."""
+COLUMNS = ("data", "cipher", "condition", "duration_s")
+OPTIONAL = ("size_B",)
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Duration(NamedTuple):
+    """How long one set of data took, under one cipher and condition; several runs are several of these.
+
+    * `size_B`: the plain bytes of the set, where somebody knows them.
+    """
+
+    data: str
+    cipher: str
+    condition: str
+    duration_s: float
+    size_B: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The cell in words."""
+        return f"{self.data} {self.cipher} {self.condition}"
+
+
+class Printed(Table):
+    """Durations as a paper prints them: by data and cipher, a column a condition."""
+
+    source: Text
+    conditions: Annotated[list[Text], Field(min_length=1)]
+    duration_s: dict[str, dict[str, list[Seconds]]]
+
+    @model_validator(mode="after")
+    def _rows_are_full(self) -> Self:
+        for data, rows in self.duration_s.items():
+            for cipher, row in rows.items():
+                if len(row) != len(self.conditions):
+                    raise ValueError(f"{data}.{cipher} has {len(row)} of {len(self.conditions)} durations")
+        return self
+
+
+def names() -> list[str]:
+    """The printed durations that come along."""
+    folder = files("wattlock") / "data" / "published"
+    return sorted(
+        one.name.removesuffix(".toml")
+        for one in folder.iterdir()
+        if "duration_s" in tomllib.loads(one.read_text(encoding="utf-8"))
+    )
+
+
+def printed(name: str) -> tuple[list[Duration], str]:
+    """Printed durations and their source.
+
+    Raises InputError where there are none of that name.
+    """
+    if name not in names():
+        raise InputError(f"there are no printed durations {name}", hint=suggestion(name, names(), "there are"))
+    text = (files("wattlock") / "data" / "published" / f"{name}.toml").read_text(encoding="utf-8")
+    tables = Printed.model_validate(tomllib.loads(text))
+    cells = [
+        Duration(data, cipher, condition, duration_s)
+        for data, rows in tables.duration_s.items()
+        for cipher, row in rows.items()
+        for condition, duration_s in zip(tables.conditions, row, strict=True)
+    ]
+    return cells, tables.source
+
+
+def read_csv(path: Path) -> list[Duration]:
+    """Durations of a CSV with the columns data, cipher, condition, duration_s and, where it is known, size_B.
+
+    The cipher of what was sent plain is `none`. Raises InputError with line and column of what is wrong.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+            if missing:
+                raise InputError(
+                    f"{path}: has no column {missing[0]}", hint=f"the columns are {', '.join((*COLUMNS, *OPTIONAL))}"
+                )
+            return [_row(path, reader.line_num, row) for row in reader]
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: not CSV: {error}") from error
+
+
+def of(name_or_path: str) -> tuple[list[Duration], str]:
+    """Durations by the name of a publication or the path of a CSV, and their source."""
+    path = Path(name_or_path)
+    if name_or_path in names() or not path.suffix:
+        return printed(name_or_path)
+    return read_csv(path), str(path)
+
+
+def check(cells: Iterable[Duration], origin: str) -> None:
+    """Raises InputError where ciphertext has no plain transfer of the same data and condition beside it."""
+    cells = list(cells)
+    plain = {(cell.data, cell.condition) for cell in cells if cell.cipher == PLAIN}
+    alone = [cell for cell in cells if (cell.data, cell.condition) not in plain]
+    if alone:
+        raise InputError(
+            f"{origin}: {alone[0].name} has no plain transfer beside it",
+            hint=f"a row of {alone[0].data}, {PLAIN}, {alone[0].condition} says what it is compared with",
+        )
+    if all(cell.cipher == PLAIN for cell in cells):
+        raise InputError(f"{origin}: has no ciphertext to explain", hint="rows of a cipher beside those of none")
+
+
+def _row(path: Path, line: int, row: dict[str, str | None]) -> Duration:
+    words = {key: (row[key] or "").strip() for key in COLUMNS[:3]}
+    for key, word in words.items():
+        if not word:
+            raise InputError(f"{path}: line {line}: {key} is empty")
+    size = (row.get("size_B") or "").strip()
+    size_B = _positive(path, line, "size_B", size) if size else None
+    return Duration(**words, duration_s=_positive(path, line, "duration_s", row["duration_s"] or ""), size_B=size_B)
+
+
+def _positive(path: Path, line: int, key: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise InputError(f"{path}: line {line}: {key} must be a number above 0, is {word!r}")
+    return value

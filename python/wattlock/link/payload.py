@@ -1,0 +1,131 @@
+"""What a cipher and an encoding make of a plaintext, and the packets that it then takes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from wattlock.errors import InputError
+from wattlock.study.cells import CatalogueRow
+
+Encoding = Literal["raw", "base64", "hex", "base64x2"]
+PADDED = {"ecb", "cbc"}
+# A frame's protection and a key's establishment encrypt no message of the user's.
+NO_MESSAGE = {"frame", "establish", "sign"}
+
+
+class Parts(NamedTuple):
+    """Octets of a payload by what they are; a whole transfer's, or one packet's.
+
+    * `iv_B`: the IV or nonce, in front of the ciphertext; `padding_B`: PKCS#7 of ECB and CBC; `tag_B`: an AEAD's.
+    * `encoding_B`: what base64 or hexadecimal adds.
+    """
+
+    plain_B: int = 0
+    iv_B: int = 0
+    padding_B: int = 0
+    tag_B: int = 0
+    encoding_B: int = 0
+
+    @property
+    def wire_B(self) -> int:
+        """All of them: what is handed to UDP or TCP."""
+        return sum(self)
+
+    def times(self, count: int) -> "Parts":
+        """So many of them."""
+        return Parts(*(count * part for part in self))
+
+
+class Group(NamedTuple):
+    """Packets of one size.
+
+    * `wire_B`: payload of each; `parts`: octets of all `packets` together.
+    """
+
+    wire_B: int
+    packets: int
+    parts: Parts
+
+
+def encoded_B(octets_B: int, encoding: Encoding) -> int:
+    """Letters of `octets_B` octets in an encoding.
+
+    Source: RFC 4648, sections 4 (base64 with its padding, no line breaks) and 8 (base16).
+    """
+    if encoding == "base64x2":
+        return encoded_B(encoded_B(octets_B, "base64"), "base64")
+    if encoding == "base64":
+        return 4 * -(-octets_B // 3)
+    return 2 * octets_B if encoding == "hex" else octets_B
+
+
+def expanded(plain_B: int, cipher: CatalogueRow | None, encoding: Encoding = "raw") -> Parts:
+    """One message of `plain_B` octets as it leaves: encrypted, then encoded.
+
+    * `cipher`: its row of the catalogue; None sends the plaintext.
+
+    Raises InputError where the id is of no cipher of messages.
+    """
+    iv_B = padding_B = tag_B = 0
+    if cipher:
+        if cipher["mode"] in NO_MESSAGE or cipher.get("operations"):
+            hint = "`wattlock ciphers` lists those that do"
+            raise InputError(f"payload.cipher: {cipher['id']} encrypts no messages", hint=hint)
+        block_B = cipher["block_bits"] // 8
+        iv_B, tag_B = cipher["iv_B"], cipher["tag_bits"] // 8
+        padding_B = block_B - plain_B % block_B if cipher["mode"] in PADDED else 0
+    sealed_B = plain_B + iv_B + padding_B + tag_B
+    return Parts(plain_B, iv_B, padding_B, tag_B, encoded_B(sealed_B, encoding) - sealed_B)
+
+
+def largest_plain_B(room_B: int, cipher: CatalogueRow | None, encoding: Encoding) -> int:
+    """The longest plaintext whose message fits into `room_B` octets; 0 where none does."""
+    low_B, high_B = 0, room_B
+    while low_B < high_B:
+        middle_B = (low_B + high_B + 1) // 2
+        if expanded(middle_B, cipher, encoding).wire_B <= room_B:
+            low_B = middle_B
+        else:
+            high_B = middle_B - 1
+    return low_B
+
+
+def whole(data_B: int, packet_B: int, cipher: CatalogueRow | None, encoding: Encoding) -> list[Group]:
+    """A file that is encrypted once and then cut into packets of `packet_B` octets, the last one smaller."""
+    parts = expanded(data_B, cipher, encoding)
+    full, rest_B = divmod(parts.wire_B, packet_B)
+    first = Parts(*apportioned(full * packet_B, parts))
+    last = Parts(*(all_B - first_B for all_B, first_B in zip(parts, first, strict=True)))
+    return [Group(size_B, count, of) for size_B, count, of in ((packet_B, full, first), (rest_B, 1, last)) if of.wire_B]
+
+
+def packets(sizes: Iterable[tuple[int, int]], cipher: CatalogueRow | None, encoding: Encoding) -> list[Group]:
+    """Messages that are encrypted each for itself, a packet each: a capture's distribution, or equal ones.
+
+    * `sizes`: octets of plaintext and how many messages have so many.
+    """
+    groups = []
+    for plain_B, count in sizes:
+        parts = expanded(plain_B, cipher, encoding)
+        if count and parts.wire_B:
+            groups.append(Group(parts.wire_B, count, parts.times(count)))
+    return groups
+
+
+def equal(data_B: int, plain_B: int) -> list[tuple[int, int]]:
+    """The sizes of `data_B` octets in messages of `plain_B`, the last one smaller."""
+    full, rest_B = divmod(data_B, plain_B)
+    return [(size_B, count) for size_B, count in ((plain_B, full), (rest_B, 1)) if size_B and count]
+
+
+def apportioned(total: int, weights: Sequence[int]) -> list[int]:
+    """`total` in whole shares by `weights` that add up to it: each share ends where its weight's end is rounded to."""
+    ends = [total * end // (sum(weights) or 1) for end in _ends(weights)]
+    return [after - before for before, after in pairwise([0, *ends])]
+
+
+def _ends(weights: Sequence[int]) -> Iterator[int]:
+    end = 0
+    for weight in weights:
+        end += weight
+        yield end

@@ -1,0 +1,197 @@
+"""Answers as rows: a summary of each, its ledger, its nodes, its hops, its positions."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wattlock.link.ask import Answer
+from wattlock.link.joules import Interval, RadioEnergy
+from wattlock.link.ledger import STATES, Line
+from wattlock.link.position import Distribution
+
+Row = dict[str, Any]
+
+
+def summary(answer: Answer, first: Answer) -> Row:
+    """One row of a scenario, held against `first`."""
+    sent = answer.transfer
+    cipher = _cipher(answer)
+    return {
+        "scenario": answer.named.label,
+        "duration_s": answer.duration_ns * 1e-9,
+        "ratio": answer.duration_ns / first.duration_ns,
+        "payload_Mb_s": sum(group.parts.plain_B for group in answer.groups) * 8e3 / answer.duration_ns,
+        "octets_B": sum(line.octets_B for line in sent.lines),
+        "delivered_percent": 100 * sent.delivered / sent.asked,
+        "retries": sent.retries,
+        "total_J": answer.total_J,
+        "marginal_J": answer.marginal_J,
+        "cipher_J": cipher.J if cipher else None,
+        "cipher_share": share(answer),
+        "evidence": answer.evidence,
+    }
+
+
+def ledger(answer: Answer) -> list[Row]:
+    """A row a line, then one of their sums, which are the transfer's octets, nanoseconds and joules."""
+    floor_J = sum(one.floor_J for one in answer.by_states) if answer.by_states else None
+    found = [_line(answer, line) for line in answer.transfer.lines]
+    if any(PER_LINE in one.by_line_J for one in answer.by_states):
+        J = sum(one.by_line_J.get(PER_LINE, 0.0) for one in answer.by_states)
+        found.append(_row(PER_LINE[0], J=J))
+    if floor_J is not None:
+        found.append(_row("idle floor", J=floor_J))
+    octets_B, time_ns = (sum(row[key] for row in found) for key in ("octets_B", "time_ns"))
+    total_J = math.fsum(row["energy_J"] for row in found) if answer.by_states else None
+    return [*found, _row("total", None, octets_B, time_ns, percent=100.0, J=total_J)]
+
+
+PER_LINE = ("packets by the linear model", None)
+
+
+def nodes(answer: Answer) -> list[Row]:
+    """A row a node and model of its card; the linear one of a card that has both stands below."""
+    return [_node(answer, one) for one in answer.radios] or [
+        {"node": role, "card": None, **_seconds(answer, role)} for role in answer.transfer.states_ns
+    ]
+
+
+def hops(answer: Answer) -> list[Row]:
+    """A row a hop, and one of what belongs to none."""
+    lines = answer.transfer.lines
+    found: list[Row] = []
+    for hop in sorted({line.hop for line in lines}, key=lambda hop: hop or math.inf):
+        own = [line for line in lines if line.hop == hop]
+        joules = [J for line in own if (J := answer.joules_of(line)) is not None]
+        octets_B, time_ns = sum(line.octets_B for line in own), sum(line.time_ns for line in own)
+        marginal_J = sum(joules) if joules else None
+        found.append({"hop": hop, "octets_B": octets_B, "time_ns": time_ns, "marginal_J": marginal_J})
+    return found
+
+
+def positions(answer: Answer) -> list[Row]:
+    """Duration and joules of the radios over positions: as drawn, then 3 dB stronger and 3 dB weaker."""
+    return [
+        {
+            "signal_dB": one.offset_dB,
+            "positions": one.positions,
+            **_spread("duration", "s", one.duration_s),
+            **_spread("energy", "J", one.energy_J),
+            "delivered_percent": 100 * one.delivered.median,
+            "delivered_low_percent": 100 * one.delivered.low,
+            "complete_percent": 100 * one.complete,
+        }
+        for one in answer.positions
+    ]
+
+
+def works(answer: Answer) -> list[Row]:
+    """What hosts compute: time, joules, evidence."""
+    return [
+        {"work": one.what, "node": one.role, "busy_ns": one.busy_ns, **_interval("energy", one.energy)}
+        | {"evidence": one.evidence}
+        for one in answer.works
+    ]
+
+
+def record(answer: Answer, first: Answer) -> Row:
+    """All of it, nested, for programs."""
+    low, high = share_interval(answer)
+    return {
+        **summary(answer, first),
+        "cipher_share_low": low,
+        "cipher_share_high": high,
+        "title": answer.named.scenario.title,
+        "duration_ns": answer.duration_ns,
+        "engine": answer.named.scenario.engine,
+        "seed": answer.named.scenario.seed,
+        "ledger": ledger(answer),
+        "hops": hops(answer),
+        "nodes": nodes(answer),
+        "works": works(answer),
+        "positions": positions(answer),
+    }
+
+
+def share(answer: Answer) -> float | None:
+    """The cipher's joules as a share of the cipher's and the radios' marginal ones."""
+    cipher, radios = _cipher(answer), [one.marginal.J for one in answer.by_states]
+    return cipher.J / (cipher.J + sum(radios)) if cipher and radios and sum(radios) > 0 else None
+
+
+def share_interval(answer: Answer) -> tuple[float | None, float | None]:
+    """95 % of that share: both sides at their far ends at once, which is wide on the safe side."""
+    cipher, radios = _cipher(answer), answer.by_states
+    low_J, high_J = (sum(getattr(one.marginal, side) for one in radios) for side in ("low_J", "high_J"))
+    if cipher is None or not radios or low_J <= 0:
+        return None, None
+    return cipher.low_J / (cipher.low_J + high_J), cipher.high_J / (cipher.high_J + low_J)
+
+
+def sentences(answer: Answer, others: Sequence[Answer] = ()) -> list[str]:
+    """What a reader should hear beside the numbers."""
+    said = []
+    sent = answer.transfer
+    if sent.delivered < sent.asked:
+        said.append(f"{sent.asked - sent.delivered} of {sent.asked} packets are lost for good")
+    if not answer.by_states:
+        said.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")
+    if answer.named.scenario.payload.cipher and not answer.works:
+        said.append("the cipher's own cost is not counted: name a run with --run, or --device and cost.cycles_per_B")
+    if not others and answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
+        said.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker beside the first")
+    return said
+
+
+def _cipher(answer: Answer) -> Interval | None:
+    """What the cipher spends at both ends, joined on the safe side."""
+    found = [one.energy for one in answer.works if one.what.startswith("cipher") and one.energy]
+    return Interval(*map(sum, zip(*found, strict=True))) if found else None
+
+
+def _line(answer: Answer, line: Line) -> Row:
+    percent = 100 * line.time_ns / answer.duration_ns
+    return _row(line.what, line.hop, line.octets_B, line.time_ns, percent=percent, J=answer.joules_of(line))
+
+
+def _row(
+    what: str, hop: int | None = None, octets_B: int = 0, time_ns: int = 0, *, percent: float = 0.0, J: float | None
+) -> Row:
+    return {
+        "line": what,
+        "hop": hop,
+        "octets_B": octets_B,
+        "time_ns": time_ns,
+        "time_percent": percent,
+        "energy_J": J,
+    }
+
+
+def _node(answer: Answer, one: RadioEnergy) -> Row:
+    return {
+        "node": one.role,
+        "card": one.card,
+        "model": one.model,
+        **_seconds(answer, one.role),
+        **_interval("total", one.total),
+        **_interval("marginal", one.marginal),
+        "evidence": one.evidence,
+        "assumed": ", ".join(one.doubted) or None,
+    }
+
+
+def _seconds(answer: Answer, role: Any) -> Row:
+    states = answer.transfer.states_ns[role]
+    # While the air waits for hosts, radios idle.
+    waited_ns = answer.duration_ns - answer.transfer.duration_ns
+    return {f"{state}_s": (states[state] + (waited_ns if state == "idle" else 0)) * 1e-9 for state in STATES}
+
+
+def _interval(name: str, value: Interval | None) -> Row:
+    keys = (f"{name}_J", f"{name}_low_J", f"{name}_high_J")
+    return dict(zip(keys, value or (None, None, None), strict=True))
+
+
+def _spread(name: str, unit: str, value: Distribution | None) -> Row:
+    keys = (f"{name}_{unit}", f"{name}_low_{unit}", f"{name}_high_{unit}")
+    return dict(zip(keys, value or (None, None, None), strict=True))

@@ -1,0 +1,345 @@
+"""A scenario of sending: who sends what to whom over which air, read from TOML and validated."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from wattlock.energy.number import Table, Text
+from wattlock.errors import InputError
+from wattlock.link.payload import Encoding
+from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
+
+Topology = Literal["adhoc", "to-ap", "bss"]
+Phy = Literal["b", "g", "a", "n", "ac", "ax"]
+Protection = Literal["none", "wep", "tkip", "ccmp", "ccmp256", "gcmp", "gcmp256"]
+Engine = Literal["closed-form", "bianchi", "dcf"]
+Role = Literal["sender", "access-point", "receiver"]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
+LINEAR = "linear"
+# What the scenario says under names of its own.
+OWN: tuple[str, ...] = (
+    "phy",
+    "topology",
+    "protection",
+    "transport",
+    "payload_B",
+    "datagrams",
+    "duration_s",
+    "engine",
+    "seed",
+    "id",
+)
+OWN += ("kind", "schema", "stations", "power_save", "distance_m", "walls_dB", "rssi_dBm", "rate_Mb_s", "mcs", "band")
+OWN += ("preamble", "basic_rates_Mb_s")
+
+
+class Spread(Table):
+    """A law that a position is drawn from: `uniform` from `low` to `high`, `normal` by `mean` and `sigma`."""
+
+    law: Literal["uniform", "normal"]
+    low: float | None = None
+    high: float | None = None
+    mean: float | None = None
+    sigma: Positive | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        needs, not_of_it = (("low", "high"), ("mean", "sigma"))[:: 1 if self.law == "uniform" else -1]
+        for key in needs:
+            if getattr(self, key) is None:
+                raise ValueError(f"{key} is missing, the law {self.law} needs it")
+        for key in not_of_it:
+            if getattr(self, key) is not None:
+                raise ValueError(f"{key} is not of the law {self.law}")
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low is {self.low:g}, must be less than high, {self.high:g}")
+        return self
+
+
+class Signal(Table):
+    """What reaches the other end: by distance and walls, or by the received power; a number, or a law.
+
+    * `positions`: drawn where one of them is a law.
+    """
+
+    distance_m: Positive | Spread | None = None
+    walls_dB: Annotated[float, Field(ge=0)] | Spread | None = None
+    rssi_dBm: float | Spread | None = None
+    positions: Annotated[int, Field(ge=20, le=10_000)] = 100
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.rssi_dBm is not None and (self.distance_m is not None or self.walls_dB is not None):
+            raise ValueError("has rssi_dBm beside distance_m or walls_dB; one of the two")
+        if self.walls_dB is not None and self.distance_m is None:
+            raise ValueError("has walls_dB and no distance_m")
+        return self
+
+    @property
+    def laws(self) -> dict[str, Spread]:
+        """What is drawn."""
+        return {key: one for key, one in self._given() if isinstance(one, Spread)}
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What is fixed."""
+        return {key: one for key, one in self._given() if not isinstance(one, Spread)}
+
+    def _given(self) -> Iterator[tuple[str, float | Spread]]:
+        for key in ("distance_m", "walls_dB", "rssi_dBm"):
+            one: float | Spread | None = getattr(self, key)
+            if one is not None:
+                yield key, one
+
+
+class Payload(Table):
+    """What is sent.
+
+    * `data_B`: octets of plaintext in all; or `file`, a path; or `sizes`, pairs of a message's octets and how many.
+    * `cipher`: an id of the catalogue; without one the plaintext is sent.
+    * `encrypt`: the `file` as a whole, whose ciphertext is then cut into packets; or each `packet` for itself.
+    * `payload_B`: with `file` the octets of a packet above UDP or TCP; with `packet` the plaintext in each. Without it
+      packets are as full as an IP packet of 1500 octets allows.
+    """
+
+    data_B: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    file: Text | None = None
+    sizes: list[Pair] | None = Field(default=None, min_length=1)
+    payload_B: Count | None = None
+    cipher: Text | None = None
+    encoding: Encoding = "raw"
+    encrypt: Literal["file", "packet"] = "file"
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        given = [key for key in ("data_B", "file", "sizes") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(f"has {' and '.join(given) or 'nothing to send'}; it needs one of data_B, file, sizes")
+        if self.sizes is not None and (self.payload_B is not None or self.encrypt == "file"):
+            raise ValueError('has sizes, which are of packets: it needs encrypt = "packet" and no payload_B')
+        return self
+
+
+class Radios(Table):
+    """Radio cards by node; a node without one has time and no joules."""
+
+    sender: Text | None = None
+    access_point: Text | None = None
+    receiver: Text | None = None
+
+    def of(self, role: Role) -> str | None:
+        """The card of a node."""
+        name: str | None = getattr(self, role.replace("-", "_"))
+        return name
+
+
+class Host(Table):
+    """Work of the hosts a packet, in microseconds.
+
+    * `overlapped`: work goes on while the radio sends, so that the slowest of air and hosts sets the pace; without it
+      each waits for the other.
+    """
+
+    sender_us: Annotated[float, Field(ge=0)] = 0.0
+    access_point_us: Annotated[float, Field(ge=0)] = 0.0
+    receiver_us: Annotated[float, Field(ge=0)] = 0.0
+    overlapped: bool = False
+
+    def us(self, role: Role) -> float:
+        """Of one node."""
+        value: float = getattr(self, f"{role.replace('-', '_')}_us")
+        return value
+
+
+class Cost(Table):
+    """What computing costs: device cards of sender and receiver, and cycles a byte where no run has them.
+
+    * `cycles_per_B`: your own figure; it needs a device card that values cycles, and consent.
+    """
+
+    sender: Text | None = None
+    receiver: Text | None = None
+    cycles_per_B: Positive | None = None
+
+
+class Scenario(Table):
+    """One scenario.
+
+    * `bss` goes through an access point: two hops. `to-ap` ends there.
+    * `air`: any other key of `wattlock-probe air`.
+    """
+
+    title: Text = "a transfer"
+    note: str = ""
+    topology: Topology = "adhoc"
+    phy: Phy
+    band: Literal["2.4", "5", "6"] | None = None
+    rate_Mb_s: Positive | None = None
+    mcs: Annotated[int, Field(ge=0)] | None = None
+    preamble: Literal["long", "short"] | None = None
+    basic_rates_Mb_s: list[Positive] | None = None
+    protection: Protection = "none"
+    transport: Literal["udp", "tcp"] = "udp"
+    engine: Engine = "dcf"
+    seed: Annotated[int, Field(ge=0)] = 1
+    payload: Payload
+    signal: Signal = Signal()
+    radio: Text | Radios = Radios()
+    host: Host = Host()
+    cost: Cost = Cost()
+    air: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _no_key_twice(self) -> Self:
+        for key in self.air:
+            if key in OWN:
+                raise ValueError(f"air.{key} has a place of its own, or none in a scenario")
+        return self
+
+    @property
+    def roles(self) -> list[Role]:
+        """The nodes, from where the data comes."""
+        by_topology: dict[Topology, list[Role]] = {
+            "adhoc": ["sender", "receiver"],
+            "to-ap": ["sender", "access-point"],
+            "bss": ["sender", "access-point", "receiver"],
+        }
+        return by_topology[self.topology]
+
+    def radio_of(self, role: Role) -> str | None:
+        """The radio card of a node."""
+        return self.radio.of(role) if isinstance(self.radio, Radios) else self.radio
+
+
+class Named(NamedTuple):
+    """A scenario, its name or path, and what was asked for in place of what it says."""
+
+    name: str
+    scenario: Scenario
+    changed: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The name with what was changed."""
+        changed = (
+            f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in self.changed.items()
+        )
+        return " ".join([self.name, *changed])
+
+
+def names() -> list[str]:
+    """The scenarios that come with wattlock, by name."""
+    return sorted(one.name.removesuffix(".toml") for one in _shelf().iterdir() if one.name.endswith(".toml"))
+
+
+def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
+    """A scenario's tables as they stand in its file, with its name.
+
+    * `name_or_path`: the name of one that comes with wattlock, or the path of a TOML file.
+
+    Raises InputError where there is none, or no TOML in it.
+    """
+    name = str(name_or_path)
+    source: Traversable | Path = Path(name_or_path)
+    if not isinstance(name_or_path, Path) and name in names():
+        source = _shelf() / f"{name}.toml"
+    elif not source.is_file():
+        hint = suggestion(Path(name).stem, names(), "the scenarios are")
+        raise InputError(f"there is no link scenario {name}", hint=hint)
+    try:
+        return name, tomllib.loads(source.read_bytes().decode())
+    except OSError as error:
+        raise InputError(f"link {name}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"link {name}: not TOML: {error}") from error
+
+
+def is_linear(name_or_path: str | Path) -> bool:
+    """Whether a scenario is of a radio that is not 802.11: `link.linear` answers it."""
+    return read(name_or_path)[1].get("phy") == LINEAR
+
+
+def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Named:
+    """A scenario of tables, with what is asked for in place of what they say.
+
+    * `changes`: values by dotted path, as `payload.encoding`; None takes a key away.
+
+    Raises InputError naming the first key that is wrong.
+    """
+    changed = dict(changes or {})
+    raw = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
+    for path, value in changed.items():
+        _put(name, raw, path, value)
+    try:
+        return Named(
+            name,
+            Scenario.model_validate(raw),
+            {k: v for k, v in changed.items() if v is not None or k == "payload.cipher"},
+        )
+    except ValidationError as error:
+        first = min(error.errors(include_url=False), key=_rank)
+        path, what, hint = _problem(first)
+        place = f"{path}: " if path else ""
+        raise InputError(f"link {name}: {place}{what}", hint=hint) from error
+
+
+def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Named:
+    """Read and check a scenario."""
+    return checked(*read(name_or_path), changes)
+
+
+def _put(name: str, raw: dict[str, Any], path: str, value: Any) -> None:
+    *tables, key = path.split(".")
+    inside = raw
+    for table in tables:
+        inside = inside.setdefault(table, {})
+        if not isinstance(inside, dict):
+            raise InputError(f"link {name}: {path}: {table} is no table", hint=f"{table} is {shown(inside)}")
+    if value is None:
+        inside.pop(key, None)
+    else:
+        inside[key] = value
+
+
+def _shelf() -> Traversable:
+    return files("wattlock") / "data" / "links"
+
+
+TABLES: dict[str, type[Table]] = {
+    "payload": Payload,
+    "signal": Signal,
+    "radio": Radios,
+    "host": Host,
+    "cost": Cost,
+}
+# What pydantic puts into the path of a value that may be of two kinds.
+KINDS = {"float", "Spread", "str", "Radios", "constrained-float", "constrained-str"}
+
+
+def _rank(error: ErrorDetails) -> tuple[bool, bool, int]:
+    # An unknown key is the cause where the key that was meant is missing too; of two kinds the one that was meant is
+    # the table where there is one, and the deeper one.
+    no_number = error["type"] in {"float_type", "string_type"} and isinstance(error["input"], dict)
+    return no_number, error["type"] != "extra_forbidden", -len(error["loc"])
+
+
+def _problem(error: ErrorDetails) -> Problem:
+    location = tuple(part for part in error["loc"] if not isinstance(part, str) or not _is_kind(part))
+    if error["type"] == "value_error":
+        return Problem(path_of(location), error["msg"].removeprefix("Value error, "))
+    model = Scenario if len(location) < 2 else TABLES.get(str(location[0]), Scenario)
+    if len(location) > 2 and location[0] == "signal":
+        model = Spread
+    return translated({**error, "loc": location}, list(model.model_fields))
+
+
+def _is_kind(part: str) -> bool:
+    return part in KINDS or part.startswith(("constrained", "function-"))
