@@ -20,7 +20,7 @@ from typing import Any
 
 SOURCE = Path(__file__).parents[1] / "python" / "wattlock" / "data" / "ns3" / "transfer.cc"
 APPLICATION = ["applications", "internet", "traffic-control", "wifi"]
-LIBRARIES = [*APPLICATION, "mobility", "propagation", "network", "stats", "core"]
+LIBRARIES = [*APPLICATION, "energy", "mobility", "propagation", "network", "stats", "core"]
 AIM_TIMES = 500
 HINT = "hint: pip install ns3==3.44.post0, a C++20 compiler, and --ns3 FOLDER where the wheel is not beside this Python"
 

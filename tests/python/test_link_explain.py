@@ -91,6 +91,15 @@ def test_a_cell_that_no_hypothesis_made_is_named_with_how_far_it_is_off() -> Non
     assert best.unexplained["audio des slow"] == pytest.approx(70, abs=25)
 
 
+def test_repeated_runs_that_are_off_are_each_named() -> None:
+    once = made_by(HYPOTHESES["all ciphertext base64"])
+    again = made_by(HYPOTHESES["all ciphertext base64"], seed=2)
+    cells = [c._replace(duration_s=c.duration_s / 2) if c.name == "audio des slow" else c for c in [*once, *again]]
+    explained = explain.explain(cells, "made up")
+    assert set(explained.sooner) == {"audio des slow #1", "audio des slow #2"}
+    assert set(explained.sooner) <= set(explained.fits[0].unexplained)
+
+
 def test_a_perfect_fit_has_a_likelihood_too() -> None:
     explained = explain.explain(made_by(HYPOTHESES["all ciphertext base64"], spread=0.0), "made up")
     assert explained.fits[0].name == "all ciphertext base64"
@@ -153,6 +162,7 @@ def test_a_csv_of_ones_own_is_read_with_sizes_and_repeated_runs(tmp_path: Path) 
         ("data,cipher,condition,duration_s\na,,c,1\n", "line 2: cipher is empty"),
         ("data,cipher,condition,duration_s\na,none\n", "line 2: condition is empty"),
         ("data,cipher,condition,duration_s\na,none,c,1\na,aes,d,2\n", "a aes d has no plain transfer beside it"),
+        ("data,cipher,condition,duration_s,size_B\na,none,c,1,9\na,aes,c,2,\n", "size_B is known of 1 of 2 durations"),
         ("data,cipher,condition,duration_s\na,none,c,1\n", "has no ciphertext to explain"),
         ("data,cipher,condition,duration_s\na,none,c,1\na,aes,c,2\n", "2 durations are too few"),
     ],

@@ -186,6 +186,13 @@ def test_joules_of_one_pdu_are_power_times_time_by_hand() -> None:
     assert sender.marginal_uJ == pytest.approx(3.0 * (4.8e-3 - 4.6e-3) * tx_us, rel=1e-9)
 
 
+def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() -> None:
+    sender = linear.ask(message(Ble(), 20)).energies[0]
+    assert sender.marginal_low_uJ < 0 < sender.marginal_uJ < sender.marginal_high_uJ < sender.total_uJ
+    above, below = (abs(one - sender.marginal_uJ) for one in (sender.marginal_high_uJ, sender.marginal_low_uJ))
+    assert above == pytest.approx(below)
+
+
 @given(link=LINKS, payload_B=st.integers(0, 400))
 def test_lines_add_up_to_the_total_and_the_margin_is_at_most_that(link: Any, payload_B: int) -> None:
     one = linear.ask(message(link, payload_B)).energies[0]
@@ -210,6 +217,21 @@ def test_more_power_takes_more_current_where_the_card_knows_it() -> None:
     spent = [linear.ask(message(Lorawan(), 20, tx_power_dBm=dBm)).energies[0].total_uJ for dBm in (7.0, 14.0, 20.0)]
     assert spent == sorted(spent)
     assert len(set(spent)) == 3
+
+
+@pytest.mark.parametrize(
+    ("link", "power_dBm", "hint"), [(Lorawan(), 30.0, "it knows 7, 13, 17, 20 dBm"), (Ble(), 8.0, "it has one for all")]
+)
+def test_a_power_that_the_card_does_not_name_is_refused(link: Any, power_dBm: float, hint: str) -> None:
+    with pytest.raises(InputError, match="tx_power_dBm") as refusal:
+        linear.ask(message(link, 20, tx_power_dBm=power_dBm))
+    assert hint in refusal.value.hint
+
+
+def test_a_gateway_has_no_card() -> None:
+    raw = {"payload_B": 1, "sender": "sx1262-lora", "receiver": "sx1262-lora", "link": {"standard": "lorawan"}}
+    with pytest.raises(InputError, match="a gateway of LoRaWAN is on the mains"):
+        linear.message_of(raw, "m.toml")
 
 
 LINEAR_CARD = """

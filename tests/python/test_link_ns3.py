@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
 from wattlock.link import ns3
+from wattlock.link.joules import radio_energy
+from wattlock.link.ledger import STATES, Line, State, Transfer
 from wattlock.run import probe
 
 NS3 = ns3.python()
@@ -57,6 +60,42 @@ def test_both_engines_agree_on_the_same_scenarios() -> None:
         assert one.ours_s[1]["tx"] / one.our_duration_s == pytest.approx(
             one.theirs_s[1]["tx"] / one.their_duration_s, abs=0.02
         )
+
+
+@needs_ns3
+def test_joules_of_equal_states_are_those_of_ns3() -> None:
+    radio = radio_cards.load("intel-5300")
+    card = radio.card
+    assert card.rx
+    assert card.idle
+    sending = card.sending(54.0)
+    assert sending
+    watts = {"tx_W": card.power_W(sending), "rx_W": card.power_W(card.rx), "cca_W": card.power_W(card.rx)}
+    watts["idle_W"] = card.power_W(card.idle)
+    questions: list[dict[str, Any]] = [
+        {"phy": "a", "datagrams": 3_000},
+        {"phy": "b", "topology": "bss", "transport": "tcp", "datagrams": 1_000},
+        {"phy": "g", "stations": 5, "duration_s": 2},
+    ]
+    asked = [ns3.told(question, answer)[0] | watts for question, answer in zip(questions, ours(questions), strict=True)]
+    for theirs in ns3.answers_of(asked):
+        for node in theirs["nodes"]:
+            states: dict[State, int] = {state: round(node[f"{state}_s"] * 1e9) for state in STATES[:4]}
+            duration_ns = sum(states.values())
+            line = Line("collisions", None, 0, duration_ns, {"sender": states})
+            sent = Transfer(duration_ns, [line], {"sender": states}, {}, {}, 1, 1, 1, 0)
+            found = radio_energy(
+                radio, "sender", sent, duration_ns=duration_ns, rate_Mb_s=54.0, allow_assumed=False, model="states"
+            )
+            told_J = found.total.J
+            assert told_J == pytest.approx(node["J"], rel=0.001)
+
+
+@needs_ns3
+def test_a_signal_that_nobody_hears_delivers_nothing_in_both() -> None:
+    question = {"phy": "a", "datagrams": 20, "rssi_dBm": -110}
+    one = ns3.beside([question], ours([question]))[0]
+    assert (one.our_delivered_per_s, one.their_delivered_per_s, one.apart_percent) == (0, 0, 0)
 
 
 @needs_ns3

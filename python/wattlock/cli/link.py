@@ -43,6 +43,9 @@ def link(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the scenarios that come with wattlock.")] = False,
+    show: Annotated[
+        str | None, typer.Option("--show", metavar="SCENARIO", help="Print its TOML, to start your own from.")
+    ] = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="Hold the air against the transfer times of the paper's tables 1 to 3.")
     ] = False,
@@ -102,6 +105,11 @@ def link(
     """
     if listing:
         link_pages.list_scenarios(form)
+        return
+    if show is not None:
+        from wattlock.link.scenario import text
+
+        typer.echo(text(show), nl=False)
         return
     if tables:
         from wattlock.run import probe

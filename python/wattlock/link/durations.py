@@ -2,7 +2,8 @@
 
 import csv
 import tomllib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
@@ -120,8 +121,24 @@ def check(cells: Iterable[Duration], origin: str) -> None:
             f"{origin}: {alone[0].name} has no plain transfer beside it",
             hint=f"a row of {alone[0].data}, {PLAIN}, {alone[0].condition} says what it is compared with",
         )
+    sized = sum(cell.size_B is not None for cell in cells)
+    if 0 < sized < len(cells):
+        raise InputError(
+            f"{origin}: size_B is known of {sized} of {len(cells)} durations", hint="give it of all of them, or of none"
+        )
     if all(cell.cipher == PLAIN for cell in cells):
         raise InputError(f"{origin}: has no ciphertext to explain", hint="rows of a cipher beside those of none")
+
+
+def labels(cells: Sequence[Duration]) -> list[str]:
+    """A name for each: the cell's, with its number behind where it was measured several times."""
+    times: Counter[str] = Counter()
+    often = Counter(cell.name for cell in cells)
+    found = []
+    for cell in cells:
+        times[cell.name] += 1
+        found.append(f"{cell.name} #{times[cell.name]}" if often[cell.name] > 1 else cell.name)
+    return found
 
 
 def _row(path: Path, line: int, row: dict[str, str | None]) -> Duration:

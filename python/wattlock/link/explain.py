@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from wattlock.errors import InputError
-from wattlock.link.durations import PLAIN, Duration, check
+from wattlock.link.durations import PLAIN, Duration, check, labels
 
 Numbers: TypeAlias = NDArray[np.float64]
 EXPANSIONS = {1.0: "raw", 4 / 3: "base64", 16 / 9: "base64 twice", 2.0: "hexadecimal"}
@@ -186,6 +186,7 @@ class _Problem:
 
     def __init__(self, cells: Sequence[Duration], source: str, speeds: Mapping[str, float] | None) -> None:
         self.cells = cells
+        self.names = labels(cells)
         self.source = source
         self.ciphers = sorted({cell.cipher for cell in cells} - {PLAIN})
         groups = sorted({(cell.data, cell.condition) for cell in cells})
@@ -220,8 +221,8 @@ class _Problem:
         terms = solved.terms
         fitted = hypothesis.encryption == "fitted"
         far = {
-            cell.name: 100 * math.expm1(left)
-            for cell, left in sorted(zip(self.cells, solved.left, strict=True), key=lambda pair: -abs(pair[1]))
+            name: 100 * math.expm1(left)
+            for name, left in sorted(zip(self.names, solved.left, strict=True), key=lambda pair: -abs(pair[1]))
             if abs(left) > FAR * best.spread
         }
         return Fit(
@@ -352,8 +353,8 @@ def _sooner(cells: Iterable[Duration]) -> dict[str, float]:
         if cell.cipher == PLAIN:
             plain[cell.data, cell.condition].append(cell.duration_s)
     ratios = {
-        cell.name: cell.duration_s / (sum(beside) / len(beside))
-        for cell in cells
+        name: cell.duration_s / (sum(beside) / len(beside))
+        for name, cell in zip(labels(cells), cells, strict=True)
         if cell.cipher != PLAIN and (beside := plain[cell.data, cell.condition])
     }
     return dict(sorted(((name, ratio) for name, ratio in ratios.items() if ratio < 1), key=lambda pair: pair[1]))

@@ -98,8 +98,8 @@ def radio_energy(
         model,
         by_line,
         floor_J,
-        _interval(total_by_key, used),
-        _interval(marginal_by_key, used),
+        interval(total_by_key, used),
+        interval(marginal_by_key, used),
         "assumed" if doubted else "modelled",
         doubted,
     )
@@ -167,7 +167,7 @@ def _concerns(line: Line, role: Role, state: State) -> bool:
     return sender == "access-point" and role == "receiver"
 
 
-def _interval(by_key: dict[str, float], used: dict[str, Number]) -> Interval:
+def interval(by_key: dict[str, float], used: dict[str, Number]) -> Interval:
     """95 %: shares of independent numbers add up in squares. On the logarithmic scale where that keeps its sign."""
     total_J = math.fsum(by_key.values())
     shares = [J * used[key].log_sigma for key, J in by_key.items()]

@@ -1,23 +1,22 @@
 """A message over a radio that is not 802.11, as a ledger: octets, time and joules of payload and all around."""
 
-import math
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from wattlock.energy import radio_cards
-from wattlock.energy.model import COVERAGE
 from wattlock.energy.number import Number, Table, Text, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio, RadioCard
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.ble import Ble
 from wattlock.link.exchange import Frame, State
 from wattlock.link.ieee802154 import Ieee802154
+from wattlock.link.joules import interval
 from wattlock.link.lorawan import Lorawan
 from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
@@ -27,6 +26,7 @@ Node = Literal["sender", "receiver"]
 STANDARDS: dict[str, type[Table]] = {"ble": Ble, "802.15.4": Ieee802154, "lorawan": Lorawan}
 # A frame at a time is walked through: more than this is a file for another radio.
 MOST_B = 16 * 1024 * 1024
+POWER_STEP_dB = 3.0
 DATA = ("payload", "cipher expansion", "encoding")
 LINES = (
     *DATA,
@@ -62,6 +62,12 @@ class Message(Table):
     receiver: Text | None = None
     tx_power_dBm: float | None = None
     link: Standard
+
+    @model_validator(mode="after")
+    def _a_gateway_has_no_card(self) -> Self:
+        if self.receiver and self.link.standard == "lorawan":
+            raise ValueError("a gateway of LoRaWAN is on the mains; leave receiver out")
+        return self
 
 
 class Line(NamedTuple):
@@ -103,7 +109,7 @@ class Energy(NamedTuple):
 
     * `by_line_uJ`: by the ledger's lines; they add up to `total_uJ`.
     * `marginal_uJ`: what is left without the same time at rest (asleep where the card knows sleep, else idle).
-    * low and high: 95 %, by the uncertainty of the card's numbers.
+    * low and high: 95 %, by the uncertainty of the card's numbers, as those of `joules.RadioEnergy`.
     * `assumed`: the card's numbers in use that nobody verified.
     """
 
@@ -154,13 +160,13 @@ def message_of(raw: dict[str, Any], origin: str) -> Message:
     except ValidationError as error:
         first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
         path, what, hint = _problem(first)
-        raise InputError(f"{origin}: {path}: {what}", hint=hint) from error
+        raise InputError(f"{origin}: {path}: {what}" if path else f"{origin}: {what}", hint=hint) from error
 
 
 def _problem(error: ErrorDetails) -> Problem:
     """One of Pydantic's errors; behind `link` stands the standard, which is no key of the file."""
     path, kind = error["loc"], error["type"]
-    standard = STANDARDS.get(str(path[1])) if path[0] == "link" and len(path) > 1 else None
+    standard = STANDARDS.get(str(path[1])) if path[:1] == ("link",) and len(path) > 1 else None
     if standard:
         path = ("link", *path[2:])
     if kind == "union_tag_invalid":
@@ -198,6 +204,7 @@ def ask(message: Message, *, allow_assumed: bool = False, own: Path | None = Non
     if message.receiver:
         named.append(("receiver", message.receiver))
     cards = [(node, _card(name, message.link, own)) for node, name in named]
+    _refuse_power(cards[0][1], message.tx_power_dBm)
     sent = ledger(message, cards[0][1].card)
     energies = [energy(sent, message, radio, node, allow_assumed=allow_assumed) for node, radio in cards]
     return Answer(message, sent, energies)
@@ -270,23 +277,18 @@ def energy(sent: Ledger, message: Message, radio: Radio, node: Node, *, allow_as
     for what, key, _, spent_uJ in terms:
         by_line[what] += spent_uJ
         by_number[key] += spent_uJ
-    total_uJ = math.fsum(by_line.values())
-    low_uJ, high_uJ = _interval(total_uJ, by_number, used)
-    by_number[rest_key] -= floor_uJ
-    marginal_uJ = total_uJ - floor_uJ
-    marginal_low_uJ, marginal_high_uJ = _interval(marginal_uJ, by_number, used)
+    total = interval(by_number, used)
+    if resting:
+        by_number[rest_key] -= floor_uJ
+    marginal = interval(by_number, used)
     assumed = sorted(key for key, number in used.items() if number.doubted)
     return Energy(
         node,
         radio.name,
         model,
         {what: by_line[what] for what in LINES if what in by_line},
-        total_uJ,
-        low_uJ,
-        high_uJ,
-        marginal_uJ,
-        marginal_low_uJ,
-        marginal_high_uJ,
+        *total,
+        *marginal,
         "assumed" if assumed else "modelled",
         assumed,
     )
@@ -384,17 +386,16 @@ def _drawn(radio: Radio, state: State, message: Message) -> tuple[Number | None,
     return (first, state) if first else (second, other)
 
 
-def _interval(value_uJ: float, by_number: dict[str, float], used: dict[str, Number]) -> tuple[float, float]:
-    """95 % of an energy: factors are independent, shares add up in squares on the logarithmic scale."""
-    if not value_uJ:
-        return 0.0, 0.0
-    shares = [spent_uJ * used[key].log_sigma for key, spent_uJ in by_number.items() if key in used]
-    if "voltage" in used:
-        by_current = (spent_uJ for key, spent_uJ in by_number.items() if key in used and used[key].unit in CURRENT)
-        shares.append(sum(by_current) * used["voltage"].log_sigma)
-    width = math.exp(COVERAGE * math.hypot(*shares) / abs(value_uJ))
-    low_uJ, high_uJ = sorted((value_uJ / width, value_uJ * width))
-    return low_uJ, high_uJ
+def _refuse_power(radio: Radio, tx_power_dBm: float | None) -> None:
+    """Raises InputError where a power is asked for of which the card names none within 3 dB."""
+    if tx_power_dBm is None:
+        return
+    named = sorted(one.power_dBm for one in radio.card.tx if one.power_dBm is not None)
+    if all(abs(one - tx_power_dBm) > POWER_STEP_dB for one in named):
+        known = f"it knows {', '.join(f'{one:g}' for one in named)} dBm" if named else "it has one for all"
+        raise InputError(
+            f"tx_power_dBm: radio card {radio.name} has no draw at {tx_power_dBm:g} dBm", hint=f"{known}; leave it out"
+        )
 
 
 def _card(name: str, link: Standard, own: Path | None) -> Radio:

@@ -71,6 +71,8 @@ LLC_B, FCS_B = 8, 4
 TCP_IP_B = 52
 # Everybody hears everybody so well that nothing is lost.
 CLEAR_dBm = -40.0
+# Times the duration of ours: more than any scenario on which the two agree.
+PATIENCE = 10
 # Of ns-3's generator (MRG32k3a), which takes no zero.
 LARGEST_SEED = 4_294_944_443
 # Each station offers a little more than the air carries in all, so that one is always waiting.
@@ -129,7 +131,7 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
     carry a scenario out, naming the key; ProbeError where ns-3 gives up.
     """
     asked = [told(question, answer) for question, answer in zip(questions, answers, strict=True)]
-    found = _answers([words for words, _ in asked])
+    found = answers_of([words for words, _ in asked])
     return [_held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, asked, strict=True)]
 
 
@@ -164,13 +166,17 @@ def told(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[s
         "width_MHz": question.get("channel_MHz", 20),
     }
     words |= {key: question[key] for key in ("datagrams", "duration_s") if question.get(key)}
+    # Where nothing comes any more, ns-3 need not wait for it.
+    words["limit_s"] = 10 + PATIENCE * answer["duration_ns"] * 1e-9
     if tcp:
         words["window_B"] = question.get("tcp_window_B", 65_535)
     if phy in {"n", "ac", "ax"}:
         words["ampdu_B"] = question.get("ampdu_B", 65_535)
     notes = []
     if resolved["packet_B"] != packet_B:
-        notes.append("protection's octets are in ns-3's payload")
+        notes.append(
+            "protection's octets are in ns-3's payload" + (", its TCP acknowledgements have none" if tcp else "")
+        )
     theirs = _their_response(phy, topology, resolved["rate_bit_s"])
     if theirs is not None and theirs != resolved["response_rate_bit_s"]:
         notes.append(f"ns-3 acknowledges at {theirs / 1e6:g} Mb/s, we at {resolved['response_rate_bit_s'] / 1e6:g}")
@@ -224,7 +230,11 @@ def _interval_us(answer: Mapping[str, Any]) -> int:
     return max(1, int(HASTE * each_ns / 1e3))
 
 
-def _answers(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def answers_of(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What ns-3 says to scenarios in its own words, from one process.
+
+    Raises InputError where there is no ns-3, ProbeError where it gives up.
+    """
     program = python()
     if program is None:
         raise InputError("the engine ns3 needs the package ns3, which is not installed", hint=EXTRA)
@@ -250,7 +260,7 @@ def _gave_up(program: Path, code: int, complaints: str, answered: int, asked: in
     if any("No module named 'ns" in line or "Install the ns3 package" in line for line in lines):
         return ProbeError(f"{program} has no ns3", hint=EXTRA)
     # ns-3's own complaint stands before its stack; behind a stack there is nothing to learn.
-    cause = next((line for line in lines if line.startswith("msg=") or "Error" in line or "Could not" in line), "")
+    cause = next((line for line in lines if "NS_ASSERT" in line or "Error" in line or "Could not" in line), "")
     what = f": {cause[:200]}" if cause else ""
     ended = f"signal {-code}" if code < 0 else f"exit code {code}"
     return ProbeError(
@@ -261,7 +271,7 @@ def _gave_up(program: Path, code: int, complaints: str, answered: int, asked: in
 
 def _held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]) -> Beside:
     our_s = answer["duration_ns"] * 1e-9
-    ours_per_s = answer["delivered"] / our_s
+    ours_per_s = answer["delivered"] / our_s if our_s else 0.0
     theirs_per_s = theirs["packets_per_s"]
     if theirs_per_s <= 0 or ours_per_s <= 0:
         apart_percent = 0.0 if theirs_per_s == ours_per_s else float("inf")

@@ -16,6 +16,7 @@ def summary(answer: Answer, first: Answer) -> Row:
     """One row of a scenario, held against `first`."""
     sent = answer.transfer
     cipher = _cipher(answer)
+    low, high = share_interval(answer)
     return {
         "scenario": answer.named.label,
         "duration_s": answer.duration_ns * 1e-9,
@@ -28,6 +29,8 @@ def summary(answer: Answer, first: Answer) -> Row:
         "marginal_J": answer.marginal_J,
         "cipher_J": cipher.J if cipher else None,
         "cipher_share": share(answer),
+        "cipher_share_low": low,
+        "cipher_share_high": high,
         "evidence": answer.evidence,
     }
 
@@ -89,18 +92,15 @@ def works(answer: Answer) -> list[Row]:
     """What hosts compute: time, joules, evidence."""
     return [
         {"work": one.what, "node": one.role, "busy_ns": one.busy_ns, **_interval("energy", one.energy)}
-        | {"evidence": one.evidence}
+        | {"evidence": one.evidence, "basis": one.basis}
         for one in answer.works
     ]
 
 
 def record(answer: Answer, first: Answer) -> Row:
     """All of it, nested, for programs."""
-    low, high = share_interval(answer)
     return {
         **summary(answer, first),
-        "cipher_share_low": low,
-        "cipher_share_high": high,
         "title": answer.named.scenario.title,
         "duration_ns": answer.duration_ns,
         "engine": answer.named.scenario.engine,

@@ -229,9 +229,8 @@ class Named(NamedTuple):
     @property
     def label(self) -> str:
         """The name with what was changed."""
-        changed = (
-            f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in self.changed.items()
-        )
+        shown = {key: value for key, value in self.changed.items() if not key.startswith("cost.")}
+        changed = (f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in shown.items())
         return " ".join([self.name, *changed])
 
 
@@ -240,12 +239,12 @@ def names() -> list[str]:
     return sorted(one.name.removesuffix(".toml") for one in _shelf().iterdir() if one.name.endswith(".toml"))
 
 
-def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
-    """A scenario's tables as they stand in its file, with its name.
+def text(name_or_path: str | Path) -> str:
+    """A scenario's file.
 
     * `name_or_path`: the name of one that comes with wattlock, or the path of a TOML file.
 
-    Raises InputError where there is none, or no TOML in it.
+    Raises InputError where there is none, or where it can't be read.
     """
     name = str(name_or_path)
     source: Traversable | Path = Path(name_or_path)
@@ -255,9 +254,21 @@ def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
         hint = suggestion(Path(name).stem, names(), "the scenarios are")
         raise InputError(f"there is no link scenario {name}", hint=hint)
     try:
-        return name, tomllib.loads(source.read_bytes().decode())
+        return source.read_bytes().decode()
     except OSError as error:
         raise InputError(f"link {name}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"link {name}: not TOML: {error}") from error
+
+
+def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
+    """A scenario's tables as they stand in its file, with its name.
+
+    Raises InputError as `text`, and where it is no TOML.
+    """
+    name = str(name_or_path)
+    try:
+        return name, tomllib.loads(text(name_or_path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"link {name}: not TOML: {error}") from error
 

@@ -181,6 +181,12 @@ def nearest(found: Sequence[Layer], cells: Sequence[Duration]) -> Layer:
     return min(found, key=off)
 
 
+def missing_us(layer: Layer, ratio: Ratio, wanted: float) -> float:
+    """Microseconds a packet, not overlapped with the air, that would make a layer's ratio the one that is wanted."""
+    over, under = (layer.answers[one] for one in (ratio.over, ratio.under))
+    return (wanted * under.duration_ns - over.duration_ns) / over.transfer.asked / 1e3
+
+
 def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
     """Which layer gives which of the paper's ratios, and which of them nothing on the air gives: a sentence each."""
     said = []
@@ -191,11 +197,14 @@ def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
         words = f"{ratio.name}, {ratio.says}: the paper has {low:.3f} to {high:.3f}, "
         words += f"the air {here[0]:.3f} to {here[-1]:.3f}"
         if ratio.name == POOR:
-            end = f"the position chooses it, which the paper doesn't give; {len(fitting)} of {len(found)} do from ours"
+            end = "the position chooses it, which the paper doesn't give; "
+            end += f"{len(fitting)} of {len(found)} layers give it from ours"
         elif fitting:
             end = f"{len(fitting)} of {len(found)} layers give it ({_few(fitting)})"
         else:
-            end = "no mechanism of the air gives it; a host's or an access point's work a packet could"
+            near = nearest(found, cells)
+            end = "no mechanism of the air gives it; work of a host or an access point could, "
+            end += f"of {missing_us(near, ratio, math.sqrt(low * high)):.0f} us a packet if it was {near.name}"
         said.append(f"{words}: {end}.")
     fixed = [ratio for ratio in RATIOS if ratio.name != POOR]
     given = {layer.name: sum(gives(layer, ratio, cells) for ratio in fixed) for layer in found}

@@ -34,6 +34,7 @@ class Work(NamedTuple):
     """What one node computes: `what` is the ledger's line.
 
     * `energy`: None where no card and no meter says it. `evidence`: of the joules, else of the time.
+    * `basis`: what the figures are from.
     """
 
     what: str
@@ -41,6 +42,7 @@ class Work(NamedTuple):
     busy_ns: int
     energy: Interval | None
     evidence: str
+    basis: str
 
 
 def works(
@@ -66,7 +68,7 @@ def works(
             _consent(named, f"host.{role.replace('-', '_')}_us {us:g} us", allow_assumed=allow_assumed)
             seconds = us * 1e-6 * packets
             energy = _by_power(devices[role], seconds, allow_assumed=allow_assumed) if role in devices else None
-            found.append(Work(f"host: {role}", role, round(seconds * 1e9), energy, "assumed"))
+            found.append(Work(f"host: {role}", role, round(seconds * 1e9), energy, "assumed", f"{us:g} us a packet"))
     if asked.payload.cipher:
         last = asked.roles[-1]
         for role in (asked.roles[0], last):
@@ -148,7 +150,7 @@ def _cipher(
         raise InputError(f"device card {device.name} can't value cost.cycles_per_B", hint=hint)
     seconds = asked.cost.cycles_per_B * plain_B / device.card.frequency.in_SI
     energy = _by_power(device, seconds, allow_assumed=allow_assumed)
-    return Work(what, role, round(seconds * 1e9), energy, "assumed")
+    return Work(what, role, round(seconds * 1e9), energy, "assumed", f"{asked.cost.cycles_per_B:g} cycles a byte")
 
 
 def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, what: str) -> Work:
@@ -170,8 +172,10 @@ def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, w
         raise InputError(
             f"link {named.label}: the run has no cell that measured {wanted} of {payload.cipher}", hint=hint
         )
-    same = rows.filter(pl.col("encoding") == payload.encoding)
-    rows = rows if same.is_empty() else same
+    # A transfer has one key; what the encoding costs is counted where the run has measured it.
+    for alike in (pl.col("encoding") == payload.encoding, pl.col("keying") == "ready"):
+        same = rows.filter(alike)
+        rows = rows if same.is_empty() else same
     far = (pl.col("payload_B").cast(pl.Float64).log() - math.log(message_B)).abs()
     row = rows.sort(far, maintain_order=True).row(0, named=True)
     times = plain_B / row["payload_B"]
@@ -183,7 +187,8 @@ def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, w
         log_sigma = math.log(row["energy_high_uJ"] / row["energy_low_uJ"]) / (2 * COVERAGE)
         energy = _interval(row["energy_uJ"] * 1e-6 * times, log_sigma)
         evidence = weakest(row["energy_evidence"])
-    return Work(what, role, round(seconds * times * 1e9), energy, evidence)
+    basis = f"{row['cipher']} of {row['provider']}, {row['operation']}, {row['payload_B']} B, {row['encoding']}"
+    return Work(what, role, round(seconds * times * 1e9), energy, evidence, basis)
 
 
 def check_devices(devices: dict[Role, Device], measured: Measured | None, *, allow_assumed: bool) -> None:

@@ -7,6 +7,7 @@
 // not detected unless that model is off. All nodes stand in one place, so that slots are slots.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
+#include "ns3/energy-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/mobility-module.h"
 #include "ns3/network-module.h"
@@ -84,6 +85,12 @@ StateWas(uint32_t node, Time start, Time duration, WifiPhyState state)
     g_states_s[node][state] += std::max(0.0, (start + duration).GetSeconds() - from_s);
 }
 
+double
+Spent(const energy::DeviceEnergyModelContainer& radios, uint32_t node)
+{
+    return radios.GetN() ? radios.Get(node)->GetTotalEnergyConsumption() : 0.0;
+}
+
 /// The scenario that `words` name, as `--key=value` behind a name for the program.
 std::string
 Transfer(std::vector<std::string> words)
@@ -96,6 +103,8 @@ Transfer(std::vector<std::string> words)
     uint32_t stations = 1, packet_B = 1500, ampdu_B = 0, seed = 1, window_B = 131072, width_MHz = 20;
     uint64_t datagrams = 0;
     double duration_s = 10, interval_us = 200, rss_dBm = -40;
+    double limit_s = 10000;
+    double tx_W = 0, rx_W = 0, cca_W = 0, idle_W = 0;
     int gi_ns = 800;
     bool rts = false, short_preamble = false;
     CommandLine line;
@@ -117,6 +126,11 @@ Transfer(std::vector<std::string> words)
     line.AddValue("width_MHz", "channel of n, ac, ax", width_MHz);
     line.AddValue("window_B", "window of TCP", window_B);
     line.AddValue("rss_dBm", "power with which everybody hears everybody", rss_dBm);
+    line.AddValue("limit_s", "when datagrams that don't come are given up", limit_s);
+    line.AddValue("tx_W", "power of sending; with it joules are told", tx_W);
+    line.AddValue("rx_W", "power of receiving", rx_W);
+    line.AddValue("cca_W", "power of hearing what is no frame", cca_W);
+    line.AddValue("idle_W", "power of listening", idle_W);
     line.AddValue("short_preamble", "short preambles of DSSS", short_preamble);
     line.Parse(words);
 
@@ -248,7 +262,27 @@ Transfer(std::vector<std::string> words)
         device->GetPhy()->GetState()->TraceConnectWithoutContext("State", MakeBoundCallback(&StateWas, i));
         device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxDataFailed", MakeCallback(&Failed));
     }
-    Simulator::Stop(Seconds(START_S + (datagrams ? 10000 : duration_s)));
+    energy::DeviceEnergyModelContainer radios;
+    if (tx_W > 0)
+    {
+        BasicEnergySourceHelper battery; // of one volt, so that watts are amperes, and never empty
+        battery.Set("BasicEnergySourceInitialEnergyJ", DoubleValue(1e6));
+        battery.Set("BasicEnergySupplyVoltageV", DoubleValue(1));
+        WifiRadioEnergyModelHelper spending;
+        spending.Set("TxCurrentA", DoubleValue(tx_W));
+        spending.Set("RxCurrentA", DoubleValue(rx_W));
+        spending.Set("CcaBusyCurrentA", DoubleValue(cca_W));
+        spending.Set("IdleCurrentA", DoubleValue(idle_W));
+        radios = spending.Install(devices, battery.Install(nodes));
+    }
+    std::vector<double> before_J(count, 0.0);
+    Simulator::Schedule(Seconds(START_S), [&] {
+        for (uint32_t i = 0; i < count; i++)
+        {
+            before_J[i] = Spent(radios, i);
+        }
+    });
+    Simulator::Stop(Seconds(START_S + (datagrams ? limit_s : duration_s)));
     const auto began = std::chrono::steady_clock::now();
     Simulator::Run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -256,7 +290,7 @@ Transfer(std::vector<std::string> words)
     const double packets = transport == "tcp" ? double(g_received) / (packet_B - 52) : double(g_received);
     std::ostringstream told;
     told.precision(12);
-    told << "{\"duration_s\":" << elapsed_s << ",\"packets_per_s\":" << packets / elapsed_s << ",\"delivered\":" << packets
+    told << "{\"duration_s\":" << elapsed_s << ",\"packets_per_s\":" << (elapsed_s > 0 ? packets / elapsed_s : 0.0) << ",\"delivered\":" << packets
          << ",\"attempts\":" << g_attempts << ",\"failures\":" << g_failures << ",\"wall_s\":" << took.count()
          << ",\"nodes\":[";
     for (uint32_t i = 0; i < count; i++)
@@ -265,7 +299,8 @@ Transfer(std::vector<std::string> words)
         const double tx = states[WifiPhyState::TX], rx = states[WifiPhyState::RX], cca = states[WifiPhyState::CCA_BUSY];
         // A state is told when it ends: what is not told yet is idle.
         told << (i ? "," : "") << "{\"tx_s\":" << tx << ",\"rx_s\":" << rx << ",\"cca_s\":" << cca
-             << ",\"idle_s\":" << elapsed_s - tx - rx - cca << "}";
+             << ",\"idle_s\":" << elapsed_s - tx - rx - cca
+             << ",\"J\":" << Spent(radios, i) - before_J[i] << "}";
     }
     told << "]}";
     Simulator::Destroy();

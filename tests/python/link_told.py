@@ -1,0 +1,51 @@
+"""Asking a link of the real probe: what the tests of the room `link` share."""
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wattlock.link import scenario
+from wattlock.link.ask import Answer, ask
+from wattlock.run import probe as probes
+from wattlock.study.cells import CatalogueRow
+
+PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+CIPHERS = [
+    "aes128-cbc",
+    "aes128-ecb",
+    "aes128-ctr",
+    "aes128-gcm",
+    "aes128-ccm8",
+    "3des-cbc",
+    "rc4-128",
+    "blowfish128-cbc",
+]
+CIPHERS += ["rc6-20-128-cbc", "chacha20-poly1305", "ascon-aead128", "xor", "rijndael256-192-cbc"]
+
+
+def require_probe() -> None:
+    """A missing program is a failure, not a reason to skip."""
+    if not PROBE.is_file():
+        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+
+
+@cache
+def catalogue() -> dict[str, CatalogueRow]:
+    return {name: of[0] for name, of in probes.catalogue(PROBE, CIPHERS)[0].items()}
+
+
+def told(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
+    """The answer to a scenario that comes with wattlock, with some of its keys changed."""
+    return ask([scenario.load(name, changes)], PROBE, catalogue(), **more)[0]
+
+
+def time_of(answer: Answer, *what: str) -> int:
+    return sum(line.time_ns for line in answer.transfer.lines if not what or line.what in what)
+
+
+def octets_of(answer: Answer, *what: str) -> int:
+    return sum(line.octets_B for line in answer.transfer.lines if not what or line.what in what)
