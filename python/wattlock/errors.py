@@ -57,6 +57,12 @@ class Slower(WattlockError):
     exit_code = 9
 
 
+class TransferRefused(WattlockError):
+    """One side of a transfer refused the other, or a file."""
+
+    exit_code = 10
+
+
 class Interrupted(WattlockError):
     """The person stopped the run, which can be resumed."""
 

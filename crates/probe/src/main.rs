@@ -15,6 +15,7 @@ mod packets;
 mod providers;
 mod records;
 mod scenario;
+mod transfer;
 mod verbs;
 
 use std::process::ExitCode;
@@ -50,6 +51,8 @@ enum Verb {
     Schema(schema::Options),
     #[command(after_help = verbs::frames::EXAMPLE)]
     Frames(verbs::frames::Options),
+    #[command(after_help = verbs::transfer::EXAMPLE)]
+    Transfer(verbs::transfer::Options),
     #[command(hide = true)]
     OpenLibrary(open_library::Options),
 }
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
         Verb::Frames(options) => verbs::frames::run(options),
+        Verb::Transfer(options) => verbs::transfer::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())

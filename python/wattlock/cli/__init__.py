@@ -27,6 +27,8 @@ VERBS = {
     "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",
     "meters": "List the energy meters of this machine, and what would grant access.",
+    "send": "Send files through a cipher to another machine, both sides measured.",
+    "receive": "Receive what another machine sends.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
 }

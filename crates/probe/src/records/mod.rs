@@ -7,9 +7,14 @@
 
 mod battery;
 mod energy;
+mod transfer;
 
 pub use battery::{BatteryLevel, BatteryPlan};
 pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
+pub use transfer::{
+    Datagrams, EnergyWindow, Reason, TransferEnergy, TransferFailure, TransferLine, TransferRecord, TransferSide,
+    Transport,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +153,7 @@ pub enum Keying {
 }
 
 /// What is made of the ciphertext; the encoder's time is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
     /// Bytes as they are.

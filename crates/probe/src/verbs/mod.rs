@@ -12,6 +12,7 @@ pub mod open_library;
 pub mod schema;
 pub mod selftest;
 pub mod table;
+pub mod transfer;
 
 use std::fmt;
 use std::io::{self, Write};

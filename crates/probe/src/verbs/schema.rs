@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::Failure;
-use crate::records::{PlanLine, Record};
+use crate::records::{PlanLine, Record, TransferLine};
 use crate::scenario::{AirLine, Scenario};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines, and of the scenarios and results of `air`.
+/// Prints the JSON Schema of plan lines and record lines, the scenarios and results of `air`, and the records of
+/// `transfer`.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `plan`, `record`, `scenario` and `air`.
+/// The schema as text: one object with `plan`, `record`, `scenario`, `air` and `transfer`.
 #[must_use]
 pub fn text() -> String {
     let both = serde_json::json!({
@@ -23,6 +24,7 @@ pub fn text() -> String {
         "record": schemars::schema_for!(Record),
         "scenario": schemars::schema_for!(Scenario),
         "air": schemars::schema_for!(AirLine),
+        "transfer": schemars::schema_for!(TransferLine),
     });
     format!("{both:#}\n")
 }

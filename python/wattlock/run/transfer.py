@@ -1,0 +1,84 @@
+"""A side of a transfer: the probe carries it out, its records become rows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from wattlock.errors import InputError, ProbeError, TransferRefused, WattlockError
+
+MEANING: dict[int, type[WattlockError]] = {
+    3: InputError,
+    4: TransferRefused,
+    10: InputError,
+    11: InputError,
+    12: InputError,
+}
+"""What an exit code of `wattlock-probe transfer` means here; any other is the probe's own trouble."""
+
+
+def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
+    """Run one side of a transfer to its end; the probe's words go to standard error as they come.
+
+    * `words`: the arguments behind `wattlock-probe transfer`. Standard input is the probe's: a token may come by it.
+    * Returns the rows of the files that arrived, and the error that ended it, if any.
+
+    Raises ProbeError where the probe can't be started.
+    """
+    said: list[str] = []
+    try:
+        child = subprocess.Popen([probe, "transfer", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+    with child:
+        assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - pipes by construction
+        hearing = threading.Thread(target=_pass_on, args=(child.stderr, said))
+        hearing.start()
+        try:
+            records = [json.loads(line) for line in child.stdout]
+        except BaseException:
+            child.terminate()  # it would wait for its peer on its own
+            raise
+        finally:
+            hearing.join()
+    rows = [row(record) for record in records if record.pop("kind") == "transfer"]
+    return rows, _error(child.returncode, said) if child.returncode else None
+
+
+def row(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of one side with the joules net of what the machine draws at rest, null where a meter gave none."""
+    energy = record["energy"]
+    net = {f"{part}_uJ": None if energy is None else _net_uJ(energy[part], energy["idle"]) for part in PARTS}
+    gain = None if energy is None else 100 * energy["gain_relative_uncertainty"]
+    lost = None if record["datagrams"] is None else record["datagrams"]["lost"]
+    return {**record, "lost_datagrams": lost, **net, "gain_percent": gain}
+
+
+PARTS = ("process", "transfer")
+
+
+def _net_uJ(window: dict[str, Any], idle: dict[str, Any]) -> float | None:
+    if window["gross_nJ"] is None or idle["gross_nJ"] is None:
+        return None
+    at_rest_nJ = idle["gross_nJ"] * window["window_ns"] / idle["window_ns"]
+    return float(window["gross_nJ"] - at_rest_nJ) / 1000
+
+
+def _pass_on(words: IO[bytes], said: list[str]) -> None:
+    for line in words:
+        text = line.decode(errors="replace").rstrip("\n")
+        if text.startswith(("error: ", "hint: ")):
+            said.append(text)
+        else:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201 - the token has to be seen while the probe waits
+
+
+def _error(code: int, said: Sequence[str]) -> WattlockError:
+    told = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+    message = told.get("error", f"the probe ended with exit code {code}")
+    return MEANING.get(code, ProbeError)(message, hint=told.get("hint", ""))

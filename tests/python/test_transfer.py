@@ -1,0 +1,119 @@
+"""The verbs `send` and `receive` as a pair on loopback, with the real probe."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wattlock.run.transfer import row
+
+PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]
+PATIENCE_s = 60.0
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test works in an empty folder of its own; a missing probe is a failure, not a reason to skip."""
+    if not PROBE.is_file():
+        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    return tmp_path
+
+
+@contextmanager
+def receiver(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """`wattlock receive` under way, with the address and the token that it printed."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*WATTLOCK, "receive", "--format", "json", *words], **pipes) as child:
+        try:
+            assert child.stderr is not None
+            told = child.stderr.readline() + child.stderr.readline()
+            found = re.fullmatch(r"listening on (\S+)\ntoken: ([0-9a-f]{32})\n", told)
+            assert found, told + child.stderr.read()
+            yield child, found[1], found[2]
+        finally:
+            child.kill()
+
+
+def send(token: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [*WATTLOCK, "send", *words]
+    return subprocess.run(command, input=f"{token}\n", capture_output=True, text=True, check=False, timeout=PATIENCE_s)
+
+
+@pytest.mark.parametrize("extra", [[], ["--udp"]])
+def test_a_pair_of_verbs_carries_files_and_tells_what_both_sides_took(here: Path, extra: list[str]) -> None:
+    contents = {"first.txt": b"a" * 10_000, "second.bin": bytes(range(256)) * 3}
+    for name, content in contents.items():
+        (here / name).write_bytes(content)
+    with receiver("--into", "there") as (child, address, token):
+        assert address.startswith("127.0.0.1:")
+        words = [*contents, "--to", address, "--cipher", "aes128-cbc", "--encoding", "base64", *extra]
+        done = send(token, *words, "--format", "json")
+        assert (done.returncode, done.stderr) == (0, "")
+        received = json.loads(child.communicate(timeout=PATIENCE_s)[0])
+        assert child.returncode == 0
+    assert {path.name: path.read_bytes() for path in (here / "there").iterdir()} == contents
+    rows = json.loads(done.stdout)
+    assert [(one["side"], one["file"]) for one in rows] == [("send", 0), ("receive", 0), ("send", 1), ("receive", 1)]
+    assert [one for one in rows if one["side"] == "receive"] == received
+    for sent, came in zip(rows[::2], rows[1::2], strict=True):
+        same = ["session", "plain_sha256", "plain_B", "sealed_B", "encoded_B", "encoding", "cipher", "transport"]
+        assert {name: sent[name] for name in same} == {name: came[name] for name in same}
+        assert sent["sealed_B"] == sent["plain_B"] // 16 * 16 + 16
+        assert sent["encoded_B"] == (sent["sealed_B"] + 2) // 3 * 4
+        assert sent["transfer_ns"] > 0 < came["cipher_ns"]
+        assert (sent["lost_datagrams"] is None) == (not extra)
+    assert token not in done.stdout + json.dumps(received)
+    assert "first.txt" not in done.stdout
+
+
+def test_a_wrong_token_is_named_by_the_sender_and_the_receiver_goes_on_waiting(here: Path) -> None:
+    (here / "file").write_bytes(b"content")
+    with receiver("--into", "there") as (child, address, token):
+        words = ["file", "--to", address, "--cipher", "null"]
+        wrong = send("0" * 32, *words)
+        assert (wrong.returncode, wrong.stdout) == (10, "")
+        assert re.search("^error: .*token.*\nhint: .*token", wrong.stderr, re.MULTILINE)
+        assert not list((here / "there").iterdir())
+        time.sleep(0.2)  # it turns the stranger away and waits again
+        assert send(token, *words).returncode == 0
+        assert child.wait(PATIENCE_s) == 0
+    assert (here / "there" / "file").read_bytes() == b"content"
+
+
+def test_a_file_that_exists_there_is_refused_on_both_sides_and_kept(here: Path) -> None:
+    (here / "file").write_bytes(b"new")
+    (here / "there").mkdir()
+    (here / "there" / "file").write_bytes(b"old")
+    with receiver("--into", "there") as (child, address, token):
+        done = send(token, "file", "--to", address, "--cipher", "rc4-128")
+        assert done.returncode == 10
+        assert "a file of that name exists" in done.stderr
+        assert "never overwritten" in child.communicate(timeout=PATIENCE_s)[1]
+        assert child.returncode == 10
+    assert [(path.name, path.read_bytes()) for path in (here / "there").iterdir()] == [("file", b"old")]
+
+
+def test_joules_are_net_of_the_machine_at_rest_and_missing_ones_stay_missing() -> None:
+    def window(gross: int | None, time: int | None) -> dict[str, Any]:
+        return {"gross_nJ": gross, "window_ns": time, "error": None if gross is not None else "too short"}
+
+    energy = {
+        "idle": window(2_000_000, 1_000_000),
+        "process": window(None, None),
+        "transfer": window(9_000_000, 2_000_000),
+    }
+    found = row({"energy": {**energy, "gain_relative_uncertainty": 0.05}, "datagrams": None})
+    assert (found["process_uJ"], found["transfer_uJ"], found["gain_percent"]) == (None, 5000.0, 5.0)
+    without = row({"energy": None, "datagrams": {"lost": 3}})
+    assert (without["process_uJ"], without["transfer_uJ"], without["lost_datagrams"]) == (None, None, 3)
