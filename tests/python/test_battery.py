@@ -309,6 +309,20 @@ def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: A
         write_figure(discharge(curves), tmp_path / "fall.gif")
 
 
+@pytest.mark.parametrize(
+    "words", [["--temperature-C", "-41"], ["--temperature-C", "300"], ["--temperature-sigma-C", "90"]]
+)
+def test_a_temperature_at_which_no_battery_works_is_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["battery", "pxa270-handheld", "--energy-uJ", "12", "--time-us", "80", "--allow-assumed"]
+    assert cli.answer([*asked, *words]) == InputError.exit_code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "batteries work at -40 to 60 °C" in said.err
+    assert cli.answer([*asked, "--temperature-C", "-40"]) == 0
+
+
 @pytest.mark.parametrize("option", ["--energy-uJ", "--time-us", "--idle-W", "--per-second", "--temperature-C"])
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_what_is_no_number_gets_no_life(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:

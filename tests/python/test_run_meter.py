@@ -97,6 +97,46 @@ def test_a_meter_that_is_not_there_ends_before_anything_is_measured(
     assert not Path("run").exists()
 
 
+@pytest.mark.parametrize(
+    ("meter", "files", "said"),
+    [
+        (
+            "powercap",
+            {"class/powercap/intel-rapl:0/name": "package-0", "class/powercap/intel-rapl:0/energy_uj": "2040000"},
+            "stood at 2.04 J for 50",
+        ),
+        (
+            "battery",
+            {
+                "class/power_supply/BAT0/type": "Battery",
+                "class/power_supply/BAT0/status": "Discharging",
+                "class/power_supply/BAT0/energy_now": "65535",
+            },
+            'BAT0/energy_now holds "65535"',
+        ),
+        ("hwmon", {"class/hwmon/hwmon0/name": "coretemp"}, "there is no sensor of power"),
+    ],
+)
+def test_a_meter_that_tells_nothing_ends_before_anything_is_timed(  # noqa: PLR0917 - its cases
+    meter: str,
+    files: dict[str, str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(STUDY)
+    for name, text in files.items():
+        (tmp_path / "sys" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sys" / name).write_text(text + "\n")
+    assert cli.answer(["run", "tiny.toml", "--meter", meter, "--sys-root", "sys", "--out", "run"]) == 7
+    told = capsys.readouterr().err
+    assert said in told
+    assert "hint:" in told
+    assert not Path("run").exists()
+
+
 def test_a_meter_and_a_card_are_not_taken_together(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "quick", "--meter", "powercap:package-0", "--device", "x86-server-assumed", "--allow-assumed"]
     assert cli.answer(words) == 3

@@ -1,7 +1,7 @@
 """Joules from blocks: simulated loads whose truth is known, drawn from the meters' own uncertainty laws."""
 
 import math
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,50 +9,79 @@ import polars as pl
 import pytest
 
 from wattlock.analysis import comparison, weighing
+from wattlock.run import probe as probes
+from wattlock.run.weighing import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""
 
+WANDER = {"powercap": 0.01, "perf": 0.02, "battery": 0.01, "hwmon": 0.02, "ppk2": 0.01}
+"""How far the power itself goes from block to block."""
 
-@dataclass(frozen=True)
-class Law:
-    """How a meter errs: quantum, update period, gain, and how far the power itself wanders from block to block."""
-
-    quantum_nJ: float
-    period_ns: float
-    gain: float
-    wander: float
-
-
-LAWS = {
-    "powercap": Law(61_035.0, 1e6, 0.05, 0.01),
-    "perf": Law(0.233, 1e6, 0.05, 0.02),
-    "battery": Law(36e9, 1e9, 0.02, 0.01),
-    "hwmon": Law(25_000.0, 2e6, 0.01, 0.02),
-    "ppk2": Law(10.0, 1e4, 0.003, 0.01),
+TREE = {
+    "class/powercap/intel-rapl:0/name": "package-0",
+    "class/powercap/intel-rapl:0/energy_uj": "1",
+    "devices/power/type": "21",
+    "devices/power/cpumask": "0",
+    "devices/power/events/energy-pkg": "event=0x02",
+    "devices/power/events/energy-pkg.scale": "2.3283064365386962890625e-10",
+    "devices/power/events/energy-pkg.unit": "Joules",
+    "class/power_supply/BAT0/type": "Battery",
+    "class/power_supply/BAT0/status": "Discharging",
+    "class/power_supply/BAT0/energy_now": "50000000",
+    "class/hwmon/hwmon0/name": "ina3221",
+    "class/hwmon/hwmon0/in1_input": "5000",
+    "class/hwmon/hwmon0/curr1_input": "600",
 }
+"""A made-up machine with one meter of each kind that is files."""
 
 
-def simulated(law: Law, loads: int, seed: int) -> tuple[pl.DataFrame, np.ndarray[Any, np.dtype[np.float64]]]:
+def ppk2_recording() -> bytes:
+    """A second of 600 mA, give or take one step of the converter, in the coarsest range of 0.043 ohm."""
+    one = {"R": 0.043, "GS": 0, "GI": 1, "O": 0, "S": 0, "I": 0, "UG": 1}
+    ranges = "".join(f"{name}{at}: {value}\n" for at in range(5) for name, value in one.items())
+    at = np.arange(100_000, dtype="<u4")
+    words = (587 + at % 2) | 4 << 14 | (at % 64) << 18
+    return f"{ranges}mode: 1\nEND\n".encode() + words.astype("<u4").tobytes()
+
+
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What the probe says of a meter of each kind: quantum, update period, gain."""
+    root = tmp_path_factory.mktemp("sys")
+    for name, text in TREE.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text + "\n")
+    rows = probes.ask(probes.find(), "meters", "--format", "json", "--sys-root", str(root))
+    recording = root / "ppk2.bin"
+    recording.write_bytes(ppk2_recording())
+    stream = describe(probes.find(), Choice("ppk2:3300mV", stream=recording))
+    return {row["kind"]: row for row in (*rows, stream)}
+
+
+def simulated(
+    law: dict[str, Any], wander: float, loads: int, seed: int
+) -> tuple[pl.DataFrame, np.ndarray[Any, np.dtype[np.float64]]]:
     """Blocks of so many loads, a cell each, and the net nanojoules of one call in truth."""
     draw = np.random.default_rng(seed)
-    least_ns = weighing.block_length_ns(int(law.period_ns), 41_000_000, 1.0)
+    least_ns = block_length_ns(law)
+    period_ns, quantum_nJ = law["update_period_ns"], law["quantum_nJ"]
     rows, truths = [], []
     for load in range(loads):
         idle_W, net_W, call_ns = draw.uniform(1, 4), draw.uniform(0.5, 8), draw.uniform(100, 1e6)
-        gain = 1 + law.gain * draw.standard_normal()
+        gain = 1 + law["gain_relative_uncertainty"] * draw.standard_normal()
         truths.append(net_W * call_ns)
         drift = draw.uniform(-0.02, 0.02)
         for process in range(8):
             for place, cell in enumerate([None, load, None, load, None]):
-                window = least_ns + draw.uniform(0, law.period_ns)
+                window = least_ns + draw.uniform(0, period_ns)
                 power = idle_W + (net_W if cell is not None else 0.0)
-                power = power * (1 + law.wander * draw.standard_normal()) + drift * place
-                width = law.period_ns / 20
+                power = power * (1 + wander * draw.standard_normal()) + drift * place
+                width = period_ns / 20
                 seen = window + draw.uniform(-width / 2, width / 2) + draw.uniform(-width / 2, width / 2)
                 energy = power * window * gain
-                start = draw.uniform(0, law.quantum_nJ)
-                counted = math.floor((start + energy) / law.quantum_nJ) * law.quantum_nJ
+                start = draw.uniform(0, quantum_nJ)
+                counted = math.floor((start + energy) / quantum_nJ) * quantum_nJ
                 uncertainty = width * math.sqrt(2 / 12)
                 run = window + width
                 rows.append(
@@ -61,11 +90,16 @@ def simulated(law: Law, loads: int, seed: int) -> tuple[pl.DataFrame, np.ndarray
     return pl.DataFrame(rows, schema=weighing.BLOCK_COLUMNS, orient="row"), np.array(truths)
 
 
-def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_much_wider_than_they_need_be() -> None:
+def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_much_wider_than_they_need_be(
+    laws: dict[str, dict[str, Any]],
+) -> None:
     held: list[bool] = []
-    for seed, (name, law) in enumerate(LAWS.items()):
-        blocks, truths = simulated(law, LOADS, seed)
-        found = weighing.estimates(weighing.by_process(blocks, law.quantum_nJ), law.gain, {}, 2.0)
+    assert laws.keys() == WANDER.keys()
+    for seed, (name, wander) in enumerate(WANDER.items()):
+        law = laws[name]
+        blocks, truths = simulated(law, wander, LOADS, seed)
+        processes = weighing.by_process(blocks, law["quantum_nJ"])
+        found = weighing.estimates(processes, law["gain_relative_uncertainty"], {}, 2.0)
         assert found["energy_uJ"].null_count() < LOADS / 20, name
         known = found.filter(pl.col("energy_uJ").is_not_null())
         truth = truths[known["cell"].to_numpy()] / 1e3
@@ -148,13 +182,43 @@ def test_the_gain_cancels_in_the_ratio_of_two_cells_of_one_meter() -> None:
     assert high / middle < min(own)
 
 
-@pytest.mark.parametrize(("period_ns", "length_ns"), [(1_000_000, 41_000_000), (1_000_000_000, 40_824_829_047)])
-def test_a_block_is_the_shortest_whose_edges_leave_one_percent(period_ns: int, length_ns: int) -> None:
-    assert weighing.block_length_ns(period_ns, 41_000_000, 1.0) == pytest.approx(length_ns, rel=1e-6)
+@pytest.mark.parametrize(
+    ("period_ns", "quantum_nJ", "length_ns"),
+    [(10**6, 61_035.0, 41_000_000), (10**9, 0.0, 40_824_829_047), (10**9, 36e9, 296_760_285_000)],
+)
+def test_a_block_is_the_shortest_whose_edges_and_quantum_leave_one_percent(
+    period_ns: int, quantum_nJ: float, length_ns: int
+) -> None:
+    found = weighing.block_length_ns(period_ns, quantum_nJ, 5.0, 41_000_000, 1.0)
+    assert found == pytest.approx(length_ns, rel=1e-5)
+
+
+def test_what_a_block_of_a_battery_leaves_of_its_stated_power_is_what_is_said(laws: dict[str, dict[str, Any]]) -> None:
+    battery = laws["battery"]
+    window_ns = block_length_ns(battery)
+    u_edges = battery["update_period_ns"] / math.sqrt(6) / window_ns
+    u_quantum = battery["quantum_nJ"] / math.sqrt(6) / (LEAST_POWER_W * window_ns)
+    assert math.hypot(u_edges, u_quantum) == pytest.approx(0.01, rel=1e-6)
+
+
+def test_weighing_by_a_battery_is_known_to_take_hours_and_by_a_counter_seconds(laws: dict[str, dict[str, Any]]) -> None:
+    assert least_s(laws["battery"], 1) == pytest.approx(8 * 5 * 296.76, rel=1e-4)
+    assert least_s(laws["powercap"], 20) == pytest.approx(8 * 43 * 0.041)
+
+
+def test_the_processor_that_weighs_is_in_the_package_of_the_one_that_the_meter_was_asked_for(tmp_path: Path) -> None:
+    for cpu, package in enumerate("0101"):
+        folder = tmp_path / f"devices/system/cpu/cpu{cpu}/topology"
+        folder.mkdir(parents=True)
+        (folder / "physical_package_id").write_text(f"{package}\n")
+    choice = Choice("powercap:package-1", sys_root=tmp_path, cpu=3)
+    assert choice.processor([2, 1, 0, 3]) == 1
+    assert choice.processor([2, 0]) == 3
+    assert Choice("powercap", sys_root=tmp_path).processor([2, 0]) == 2
 
 
 def test_a_block_holds_five_updates_also_where_the_target_is_coarse() -> None:
-    assert weighing.block_length_ns(10**9, 41_000_000, 50.0) == 5 * 10**9
+    assert weighing.block_length_ns(10**9, 0.0, 5.0, 41_000_000, 50.0) == 5 * 10**9
 
 
 def test_the_window_lies_between_the_middles_of_its_edges() -> None:

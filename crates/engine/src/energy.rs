@@ -99,19 +99,19 @@ pub fn energy_block<L: Load + ?Sized, M: Meter + ?Sized>(
     meter: &mut M,
 ) -> Result<EnergyBlock, MeterError> {
     let description = meter.description();
-    let (start, _) = edge(load, meter, &description)?;
+    let (start, _) = next_edge(load, meter)?;
     let calls = load.work(least);
-    let (end, more) = edge(load, meter, &description)?;
+    let (end, more) = next_edge(load, meter)?;
     let gross = counter_since(start, end, description)?;
     Ok(EnergyBlock { calls: calls + more, run: end.not_after.saturating_sub(start.not_after), start, end, gross })
 }
 
 /// The next edge, and the calls until it was seen.
-fn edge<L: Load + ?Sized, M: Meter + ?Sized>(
-    load: &mut L,
-    meter: &mut M,
-    description: &MeterDescription,
-) -> Result<(Edge, u64), MeterError> {
+///
+/// # Errors
+/// Those of the meter; a counter that stands still for longer than its patience.
+pub fn next_edge<L: Load + ?Sized, M: Meter + ?Sized>(load: &mut L, meter: &mut M) -> Result<(Edge, u64), MeterError> {
+    let description = meter.description();
     let between = description.update_period / READS_A_PERIOD;
     let (mut last, mut calls): (Reading, u64) = (meter.read()?, 0);
     let first = last;

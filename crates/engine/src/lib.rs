@@ -19,7 +19,7 @@ mod shard;
 
 pub use batch::{Batch, Cause};
 pub use canary::{burst_ppm, clock_changed, core_cycles, core_shared};
-pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, superblock};
+pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, next_edge, superblock};
 pub use ports::{Cell, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{Shard, Sink, Slot, calls_for, shard};

@@ -85,6 +85,11 @@ pub trait Meter {
     /// # Errors
     /// Why there is no value; never a value of 0 in its place.
     fn read(&mut self) -> Result<Reading, MeterError>;
+
+    /// What the last read found where it failed: a file and its text; `None` where there is no more to say.
+    fn said(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// What follows from an error of measuring.
@@ -151,6 +156,11 @@ pub enum MeterError {
         /// What it shows instead.
         shown: i64,
     },
+    /// What shows the power has not answered.
+    NoAnswer {
+        /// For how long.
+        waited: Nanoseconds,
+    },
     /// Samples did not arrive.
     Lost {
         /// How many, at least.
@@ -163,7 +173,11 @@ impl MeterError {
     #[must_use]
     pub fn follows(&self) -> Follows {
         match self {
-            Self::Unreadable | Self::BeyondRange { .. } | Self::NotDischarging | Self::Stuck { .. } => Follows::EndRun,
+            Self::Unreadable
+            | Self::BeyondRange { .. }
+            | Self::NotDischarging
+            | Self::Stuck { .. }
+            | Self::NoAnswer { .. } => Follows::EndRun,
             Self::WrapAmbiguous { .. } | Self::WindowTooShort { .. } => Follows::SkipCell,
             Self::WentBackwards { .. } | Self::Suspended { .. } | Self::NoValue { .. } | Self::Lost { .. } => {
                 Follows::RepeatBatch
@@ -177,24 +191,28 @@ impl fmt::Display for MeterError {
         match self {
             Self::Unreadable => write!(f, "the energy counter can't be read"),
             Self::Stuck { counter, waited } => {
-                write!(f, "the counter stood at {counter} nJ for {waited} ns: it does not count")
+                write!(f, "the counter stood at {} for {}: it does not count", Energy(*counter), Time(*waited))
             }
             Self::WrapAmbiguous { window, round_trip } => {
-                write!(f, "{window} ns between two reads, but the counter may wrap every {round_trip} ns")
+                write!(f, "{} between two reads, but the counter may wrap every {}", Time(*window), Time(*round_trip))
             }
             Self::WentBackwards { from, to } => {
+                let (from, to) = (Energy(*from), Energy(*to));
                 write!(
                     f,
-                    "the counter fell from {from} to {to} nJ, which no single wrap explains: it was reset, or its range is unknown"
+                    "the counter fell from {from} to {to}, which no single wrap explains: it was reset, or its range is \
+                     unknown"
                 )
             }
             Self::BeyondRange { counter, range } => {
-                write!(f, "the counter stands at {counter} nJ, above its range of {range} nJ")
+                write!(f, "the counter stands at {}, above its range of {}", Energy(*counter), Energy(*range))
             }
             Self::WindowTooShort { window, least } => {
-                write!(f, "a window of {window} ns holds too few counter updates, {least} ns is the least")
+                let (window, least) = (Time(*window), Time(*least));
+                write!(f, "a window of {window} holds too few counter updates, {least} is the least")
             }
-            Self::Suspended { suspended } => write!(f, "the machine was suspended for {suspended} ns"),
+            Self::NoAnswer { waited } => write!(f, "the driver has not answered for {}", Time(*waited)),
+            Self::Suspended { suspended } => write!(f, "the machine was suspended for {}", Time(*suspended)),
             Self::NotDischarging => write!(f, "the battery is not discharging: unplug the charger"),
             Self::NoValue { shown } => write!(f, "the meter shows {shown}, which means that it does not know"),
             Self::Lost { samples } => write!(f, "{samples} samples or more did not arrive"),
@@ -203,3 +221,35 @@ impl fmt::Display for MeterError {
 }
 
 impl core::error::Error for MeterError {}
+
+/// A time for the eye: `500 ms`.
+struct Time(Nanoseconds);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0, &[(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us"), (1, "ns")])
+    }
+}
+
+/// Energy for the eye: `1.5 J`.
+struct Energy(Nanojoules);
+
+impl fmt::Display for Energy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0, &[(1_000_000_000, "J"), (1_000_000, "mJ"), (1000, "uJ"), (1, "nJ")])
+    }
+}
+
+/// `value` in the first of `units` that it reaches, to three decimals, without zeros at their end.
+fn scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
+    let (scale, unit) = units.iter().find(|(scale, _)| value >= *scale).or(units.first()).copied().unwrap_or((1, ""));
+    let (whole, mut rest) = (value / scale, value % scale * 1000 / scale);
+    let mut digits = 3;
+    while digits > 0 && rest % 10 == 0 {
+        (rest, digits) = (rest / 10, digits - 1);
+    }
+    match digits {
+        0 => write!(f, "{whole} {unit}"),
+        _ => write!(f, "{whole}.{rest:0digits$} {unit}"),
+    }
+}

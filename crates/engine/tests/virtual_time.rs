@@ -428,3 +428,17 @@ fn an_unreadable_meter_ends_the_run() {
     let error = block_of(&mut meter, 10_000_000).unwrap_err();
     assert_eq!(error.follows(), Follows::EndRun);
 }
+
+#[test]
+fn what_went_wrong_with_a_meter_is_told_in_units_for_the_eye() {
+    for (error, said) in [
+        (MeterError::Stuck { counter: 1_500_000_000, waited: 500_000_000 }, "stood at 1.5 J for 500 ms:"),
+        (MeterError::Stuck { counter: 0, waited: 180_000_000_000 }, "stood at 0 J for 180 s:"),
+        (MeterError::WrapAmbiguous { window: 1_320_000_000_000, round_trip: 61_035 }, "1320 s between"),
+        (MeterError::WrapAmbiguous { window: 1, round_trip: 61_035 }, "wrap every 61.035 us"),
+        (MeterError::WentBackwards { from: 2_040_000_000, to: 61_035_156 }, "fell from 2.04 J to 61.035 mJ,"),
+        (MeterError::WindowTooShort { window: 999, least: 5_000_000 }, "window of 999 ns holds"),
+    ] {
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}

@@ -7,6 +7,8 @@
 
 mod linux;
 
+pub use linux::processors;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;

@@ -63,9 +63,11 @@ def battery(
             "--without", metavar="LAW", help="Leave out a law of the card: ageing, temperature, self-discharge."
         ),
     ] = None,
-    temperature_C: Annotated[float, typer.Option("--temperature-C", help="Mean temperature of the battery.")] = 20.0,
+    temperature_C: Annotated[
+        float, typer.Option("--temperature-C", help="Mean temperature of the battery, -40 to 60.")
+    ] = 20.0,
     temperature_sigma_C: Annotated[
-        float, typer.Option("--temperature-sigma-C", min=0, help="Its standard deviation.")
+        float, typer.Option("--temperature-sigma-C", help="Its standard deviation, 0 to 20.")
     ] = 5.0,
     draws: Annotated[int, typer.Option("--draws", min=100, max=1_000_000, help="Batteries drawn.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = 1,

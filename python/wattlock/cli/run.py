@@ -159,9 +159,10 @@ def _weighed(  # noqa: PLR0917 - as the verb has them
         if (sys_root is not None and also is None) or stream is not None:
             raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
         return None
+    from wattlock.run.session import usable_processors
     from wattlock.run.weighing import Choice, describe
 
-    choice = Choice(meter, str(baseline), sys_root, stream)
+    choice = Choice(meter, str(baseline), sys_root, stream, next(iter(usable_processors()), None))
     return choice, describe(probe, choice)
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
 
+LONG_S = 1800.0
+"""Weighing that lasts longer is announced."""
+
 
 def measure(
     folder: RunFolder,
@@ -34,12 +37,16 @@ def measure(
     """Measures to the end, seals the run and writes its report."""
     from wattlock.run.emptying import Emptying
     from wattlock.run.session import Session
-    from wattlock.run.weighing import Weighing
+    from wattlock.run.weighing import Weighing, block_length_ns, least_s
 
     cells = folder.cells()
     own = [cell for cell in cells if cell.role == "study"]
     watch = [cell for cell in cells if cell.role != "study"]
     typer.echo(f"{study.title}: {len(own)} cells, into {folder.path}", err=True)
+    if weighed and least_s(weighed[1], len(own)) > LONG_S:
+        name, block_s = weighed[1]["name"], block_length_ns(weighed[1]) / 1e9
+        hours = least_s(weighed[1], len(own)) / 3600
+        typer.echo(f"{name} needs blocks of {block_s:.0f} s: weighing takes {hours:.1f} h at least", err=True)
     with folder, files_of(study, own, inputs) as files, bar() as tell:
         seed = folder.plan()[0]["seed"]
         session = Session(folder, study, own, watch, files, probe, seed, tell.measured, libraries=libraries)
@@ -49,8 +56,10 @@ def measure(
             sound = [cell for cell in own if cell.cell not in session.failed]
             cpu = session.processors[0] if session.processors else None
             if weighed:
+                choice, meter = weighed
+                near = choice.processor(session.processors)
                 Weighing(
-                    folder, sound, files, probe, seed, *weighed, cpu=cpu, tell=tell.weighed, libraries=libraries
+                    folder, sound, files, probe, seed, choice, meter, cpu=near, tell=tell.weighed, libraries=libraries
                 ).measure()
             if fall:
                 Emptying(

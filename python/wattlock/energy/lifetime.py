@@ -11,6 +11,8 @@ from wattlock.energy.number import Number
 from wattlock.errors import InputError
 
 ROOM_C = 25.0
+# The widest that a cell's data sheet gives (Energizer L91); beyond it no law of a card holds.
+LEAST_C, MOST_C, MOST_SIGMA_K = -40.0, 60.0, 20.0
 # A battery in the cold still holds something: the law of temperature ends here.
 LEAST_SHARE = 0.05
 CURVE_POINTS = 200
@@ -51,7 +53,14 @@ def drawn(
 
     Each number is drawn by its own law, log-normal or log-uniform; the points of Tremblay's curve move together, the
     voltages by the full voltage's factor, the charges by the capacity's.
+
+    Raises InputError where the temperature is none that a battery works at.
     """
+    if not (LEAST_C <= at.mean_C <= MOST_C and 0 <= at.sigma_C <= MOST_SIGMA_K):
+        raise InputError(
+            f"{at.mean_C:g} ± {at.sigma_C:g} °C: batteries work at {LEAST_C:g} to {MOST_C:g} °C",
+            hint=f"--temperature-C {LEAST_C:g} to {MOST_C:g}, --temperature-sigma-C 0 to {MOST_SIGMA_K:g}",
+        )
     random = np.random.default_rng(seed)
     card = battery.card
     numbers = {key: _draw(number, random, draws) for key, number in card.numbers(model, laws).items()}

@@ -54,7 +54,7 @@ def _refuse_what_is_no_record(data: bytes, process: int) -> None:
         raise ProbeError(f"the probe wrote a line in process {process} that {error}", hint=probes.GO_ON) from None
 
 
-def _processors() -> list[int]:
+def usable_processors() -> list[int]:
     """The processors that may be used, the last first: the first ones have the most interrupts."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0), reverse=True)
@@ -85,7 +85,7 @@ class Session:
     probe: Path
     seed: int
     tell: Callable[[Progress], None] = lambda _: None
-    processors: list[int] = field(default_factory=_processors)
+    processors: list[int] = field(default_factory=usable_processors)
     process: int = 0
     quiet_ppm: int | None = None
     headers: dict[int, dict[str, Any]] = field(default_factory=dict)

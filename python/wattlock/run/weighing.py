@@ -7,6 +7,7 @@ need no allowance for looks.
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,8 +29,12 @@ CELLS = 20
 """Cells of one process: a superblock of them lasts two seconds, in which a drift is about steady."""
 
 LEAST_BLOCK_NS = 41_000_000
-EDGE_PERCENT = 1.0
-"""What the edges of one block may leave of its power, percent."""
+BLOCK_PERCENT = 1.0
+"""What edges and quantum of one block may leave unsure of `LEAST_POWER_W`, percent."""
+
+LEAST_POWER_W = 5.0
+"""About what a laptop draws while it idles. Of less a battery's steps leave more than `BLOCK_PERCENT`; other meters
+step so finely that their edges alone count."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,26 @@ class Choice:
     """What a run is weighed with.
 
     * `meter`: a name of `wattlock-probe meters`; `baseline`: idle, spin or memcpy; `sys_root`, `stream`: where the
-      meter's files or bytes are, null for the machine's own.
+      meter's files or bytes are, null for the machine's own; `cpu`: the processor that the meter is asked for.
     """
 
     meter: str
     baseline: str = "idle"
     sys_root: Path | None = None
     stream: Path | None = None
+    cpu: int | None = None
+
+    def processor(self, among: Sequence[int]) -> int | None:
+        """The first that the meter counts as it counts `cpu`: of one package and die."""
+
+        def place(cpu: int) -> list[str | None]:
+            folder = (self.sys_root or Path("/sys")) / "devices" / "system" / "cpu" / f"cpu{cpu}" / "topology"
+            files = (folder / name for name in ("physical_package_id", "die_id"))
+            return [file.read_text() if file.is_file() else None for file in files]
+
+        if self.cpu is None:
+            return among[0] if among else None
+        return next((one for one in among if place(one) == place(self.cpu)), self.cpu)
 
     def plan(self, block_ns: int, superblocks: int) -> dict[str, Any]:
         """The plan's `energy`."""
@@ -58,16 +76,28 @@ class Choice:
 
 
 def describe(probe: Path, choice: Choice) -> dict[str, Any]:
-    """What the meter is, by a process that opens it and measures nothing.
+    """What the meter is, by a process that opens it, waits until its counter moves, and measures nothing.
 
-    Raises ProbeError where it can't be read, with what would mend that.
+    Raises ProbeError where it can't be read, stands still, or counts another package than that of the choice's
+    processor, with what would mend that.
     """
     written: list[bytes] = []
-    head = next(shards.probe_plan([], [], {}, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False))
+    head = next(shards.probe_plan([], [], {}, {}, process=0, seed=0, cpu=choice.cpu, quiet_ppm=None, measured=False))
     head["energy"] = choice.plan(LEAST_BLOCK_NS, 0)
     probes.measure(probe, [head], 0, written.append)
     meter: dict[str, Any] = json.loads(b"".join(written).split(b"\n", 1)[0])["meter"]
     return meter
+
+
+def block_length_ns(meter: Mapping[str, Any]) -> int:
+    """How long a block of this meter is: `meter` as `describe` gives it."""
+    period_ns, quantum_nJ = meter["update_period_ns"], meter["quantum_nJ"]
+    return weighing.block_length_ns(period_ns, quantum_nJ, LEAST_POWER_W, LEAST_BLOCK_NS, BLOCK_PERCENT)
+
+
+def least_s(meter: Mapping[str, Any], cells: int) -> float:
+    """The time that weighing so many cells takes at least: blocks alone, without the searches for their edges."""
+    return PROCESSES * (2 * cells + 3 * math.ceil(cells / CELLS)) * block_length_ns(meter) / 1e9
 
 
 @dataclass
@@ -126,7 +156,7 @@ class Weighing:
             quiet_ppm=None,
             libraries=self.libraries,
         )
-        block_ns = weighing.block_length_ns(self.meter["update_period_ns"], LEAST_BLOCK_NS, EDGE_PERCENT)
+        block_ns = block_length_ns(self.meter)
         head = {**next(plan), "energy": self.choice.plan(block_ns, 1)}
         ended: list[str] = []
 

@@ -246,7 +246,7 @@ fn of_interest(flags: &str) -> Vec<String> {
 }
 
 /// The processors of a list such as `0-3,8`.
-fn processors(list: &str) -> Option<Vec<u32>> {
+pub fn processors(list: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for part in list.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

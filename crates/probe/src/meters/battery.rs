@@ -5,10 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
+use wattlock_engine::{Meter, MeterError, Nanojoules};
 
+use super::counted::Counted;
+use super::file::{NoNumber, level, size, text};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, LIST, Missing, Opened, Time, sensible, signed, text};
+use super::{Found, LIST, Missing, Opened, Time};
 use crate::records::MeterRecord;
 
 /// The kind.
@@ -69,12 +71,16 @@ impl Battery {
         self.folder.join(name)
     }
 
-    /// A number of the battery.
+    /// A number of the battery that has no sign; currents and powers alone have one.
     ///
     /// # Errors
-    /// It can't be read, or stands for none.
-    fn shown(&self, name: &str) -> Result<u64, MeterError> {
-        sensible(signed(&self.file(name)).ok_or(MeterError::Unreadable)?).map(i64::unsigned_abs)
+    /// It can't be read, is negative, or stands for none.
+    fn shown(&self, name: &str) -> Result<u64, NoNumber> {
+        level(&self.file(name))
+    }
+
+    fn beyond(&self, name: &str, shown: u64) -> NoNumber {
+        NoNumber::of(MeterError::Unreadable, &self.file(name), &shown.to_string(), ", more than any battery holds")
     }
 
     /// How it tells its energy, the surest way first.
@@ -104,15 +110,23 @@ impl Battery {
     ///
     /// # Errors
     /// It does not: its status is not Discharging, or a charger is plugged in.
-    pub fn discharging(&self) -> Result<(), MeterError> {
-        let is_discharging = text(&self.file("status")).map_err(|_| MeterError::Unreadable)? == "Discharging";
+    pub fn discharging(&self) -> Result<(), NoNumber> {
+        let path = self.file("status");
+        let status = text(&path).map_err(|error| NoNumber::unread(&path, &error))?;
+        if status != "Discharging" {
+            return Err(NoNumber::of(MeterError::NotDischarging, &path, &status, ""));
+        }
         let supplies = std::fs::read_dir(&self.supplies).into_iter().flatten().flatten();
-        let mut others = supplies.map(|entry| entry.path()).filter(|path| *path != self.folder);
-        let charger = others.any(|path| {
-            text(&path.join("type")).is_ok_and(|kind| kind == "Mains" || kind.starts_with("USB"))
-                && text(&path.join("online")).is_ok_and(|online| online == "1")
-        });
-        if is_discharging && !charger { Ok(()) } else { Err(MeterError::NotDischarging) }
+        for supply in supplies.map(|entry| entry.path()).filter(|path| *path != self.folder) {
+            let charges = |kind: String| kind == "Mains" || kind == "Wireless" || kind.starts_with("USB");
+            let path = supply.join("online");
+            let online = text(&path).unwrap_or_default();
+            // 1 is a fixed voltage, 2 a programmable one, as USB PD has it.
+            if text(&supply.join("type")).is_ok_and(charges) && !["", "0"].contains(&online.as_str()) {
+                return Err(NoNumber::of(MeterError::NotDischarging, &path, &online, ""));
+            }
+        }
+        Ok(())
     }
 
     /// What it is as a meter, whether or not it counts energy.
@@ -208,9 +222,10 @@ pub fn open<T: Time + Clone + Send + 'static>(root: &Path, domain: &str, time: T
     let description = battery.describe(by);
     let in_engine = description.in_engine(PATIENCE_NS);
     let meter: Box<dyn Meter> = match by {
-        By::Energy => Box::new(Falling { battery, description: in_engine, time }),
+        By::Energy => Box::new(Counted::new(move || fallen_nJ(&battery), in_engine, time)),
         By::Charge => {
-            Box::new(Charge { battery, description: in_engine, time, last: None, counter_nJ: i128::from(TOP_NJ) })
+            let mut charge = Charge { battery, last: None, counter_nJ: i128::from(TOP_NJ) };
+            Box::new(Counted::new(move || charge.counter_nJ(), in_engine, time))
         }
         By::Power | By::Current => {
             let name = description.name.clone();
@@ -221,63 +236,32 @@ pub fn open<T: Time + Clone + Send + 'static>(root: &Path, domain: &str, time: T
     Ok(Opened { description, meter })
 }
 
-fn timed<T: Time>(time: &T, read: impl FnOnce() -> Result<u64, MeterError>) -> Result<Reading, MeterError> {
-    let suspended = time.suspended();
-    let before = time.now();
-    let counter = read()?;
-    Ok(Reading { counter, before, after: time.now(), suspended })
-}
-
 /// `energy_now`: a level that falls, as a counter that rises.
-struct Falling<T> {
-    battery: Battery,
-    description: MeterDescription,
-    time: T,
-}
-
-impl<T: Time> Meter for Falling<T> {
-    fn description(&self) -> MeterDescription {
-        self.description
-    }
-
-    fn read(&mut self) -> Result<Reading, MeterError> {
-        let battery = &self.battery;
-        timed(&self.time, || {
-            battery.discharging()?;
-            let energy_uWh = battery.shown("energy_now")?;
-            TOP_NJ.checked_sub(energy_uWh.saturating_mul(NJ_A_UWH)).ok_or(MeterError::Unreadable)
-        })
-    }
+fn fallen_nJ(battery: &Battery) -> Result<Nanojoules, NoNumber> {
+    battery.discharging()?;
+    let energy_uWh = battery.shown("energy_now")?;
+    TOP_NJ.checked_sub(energy_uWh.saturating_mul(NJ_A_UWH)).ok_or_else(|| battery.beyond("energy_now", energy_uWh))
 }
 
 /// `charge_now`: each step times the mean voltage of its ends. Charge times voltage as a level would fall with the
 /// voltage alone, as soon as a load begins.
-struct Charge<T> {
+struct Charge {
     battery: Battery,
-    description: MeterDescription,
-    time: T,
     /// uAh and uV.
     last: Option<(u64, u64)>,
     counter_nJ: i128,
 }
 
-impl<T: Time> Meter for Charge<T> {
-    fn description(&self) -> MeterDescription {
-        self.description
-    }
-
-    fn read(&mut self) -> Result<Reading, MeterError> {
-        let Self { battery, last, counter_nJ, .. } = self;
-        timed(&self.time, || {
-            battery.discharging()?;
-            let now = (battery.shown("charge_now")?, battery.shown("voltage_now")?);
-            if let Some((charge_uAh, voltage_uV)) = last.replace(now) {
-                let fallen_uAh = i128::from(charge_uAh) - i128::from(now.0);
-                // 1 uAh at 1 uV is 3.6 nJ.
-                *counter_nJ += fallen_uAh * (i128::from(voltage_uV) + i128::from(now.1)) / 2 * 36 / 10;
-            }
-            u64::try_from(*counter_nJ).map_err(|_| MeterError::Unreadable)
-        })
+impl Charge {
+    fn counter_nJ(&mut self) -> Result<Nanojoules, NoNumber> {
+        self.battery.discharging()?;
+        let now = (self.battery.shown("charge_now")?, self.battery.shown("voltage_now")?);
+        if let Some((charge_uAh, voltage_uV)) = self.last.replace(now) {
+            let fallen_uAh = i128::from(charge_uAh) - i128::from(now.0);
+            // 1 uAh at 1 uV is 3.6 nJ.
+            self.counter_nJ += fallen_uAh * (i128::from(voltage_uV) + i128::from(now.1)) / 2 * 36 / 10;
+        }
+        u64::try_from(self.counter_nJ).map_err(|_| self.battery.beyond("charge_now", now.0))
     }
 }
 
@@ -296,16 +280,22 @@ impl Draw {
 }
 
 impl Gauge for Draw {
-    fn power_nW(&mut self) -> Result<u64, MeterError> {
-        self.battery.discharging()?;
+    fn power_nW(&mut self) -> Result<u64, NoNumber> {
+        let battery = &self.battery;
+        battery.discharging()?;
         if self.by == By::Power {
-            return Ok(self.battery.shown("power_now")?.saturating_mul(1000));
+            return Ok(size(&battery.file("power_now"))?.saturating_mul(1000));
         }
-        let (current_uA, voltage_uV) = (self.battery.shown("current_now")?, self.battery.shown("voltage_now")?);
-        let full_uAh = ["charge_full", "charge_full_design"].iter().find_map(|name| self.battery.shown(name).ok());
-        if full_uAh.is_some_and(|full| current_uA > full.saturating_mul(MOST_C_RATE)) || voltage_uV == 0 {
-            let shown = i64::try_from(current_uA).unwrap_or(i64::MAX);
-            return Err(MeterError::NoValue { shown });
+        let path = battery.file("current_now");
+        let (current_uA, voltage_uV) = (size(&path)?, battery.shown("voltage_now")?);
+        let full_uAh = ["charge_full", "charge_full_design"].iter().find_map(|name| battery.shown(name).ok());
+        let cause = MeterError::NoValue { shown: i64::try_from(current_uA).unwrap_or(i64::MAX) };
+        if full_uAh.is_some_and(|full| current_uA > full.saturating_mul(MOST_C_RATE)) {
+            let why = " uA, which would empty the battery in six minutes: it may be power";
+            return Err(NoNumber::of(cause, &path, &current_uA.to_string(), why));
+        }
+        if voltage_uV == 0 {
+            return Err(NoNumber::of(cause, &battery.file("voltage_now"), "0", ""));
         }
         Ok(u64::try_from(u128::from(current_uA) * u128::from(voltage_uV) / 1000).unwrap_or(u64::MAX))
     }

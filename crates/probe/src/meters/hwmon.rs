@@ -5,10 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
+use wattlock_engine::{Meter, MeterDescription};
 
+use super::counted::Counted;
+use super::file::{NoNumber, counter_nJ, level, size, text};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, LIST, Missing, Opened, Time, number, signed, text};
+use super::{Found, LIST, Missing, Opened, Time, mends, number};
 use crate::records::MeterRecord;
 
 /// The kind.
@@ -32,6 +34,8 @@ pub struct Channel {
     domain: String,
     shown: Shown,
     update_ms: Option<u64>,
+    /// The time over which the driver averages: nothing where it does not, an error where it does not tell.
+    average_ms: Option<Result<u64, NoNumber>>,
 }
 
 /// All channels below `root`, by the names of chip and channel, never by the number that the kernel gave the chip.
@@ -55,6 +59,7 @@ fn of_chip(folder: &Path) -> Vec<Channel> {
     for at in 0..=16 {
         let average = folder.join(format!("power{at}_average"));
         let power = input("power", at).or_else(|| Some(average).filter(|path| path.exists()));
+        let interval = folder.join(format!("power{at}_average_interval"));
         let (what, shown) = match (input("energy", at), power, input("in", at).zip(input("curr", at))) {
             (Some(path), ..) => ("energy", Shown::Energy(path)),
             (None, Some(path), _) => ("power", Shown::Power(path)),
@@ -62,14 +67,20 @@ fn of_chip(folder: &Path) -> Vec<Channel> {
             _ => continue,
         };
         let label = text(&folder.join(format!("{what}{at}_label"))).unwrap_or_else(|_| format!("{what}{at}"));
-        found.push(Channel { chip: chip.clone(), domain: format!("{chip}{place}/{label}"), shown, update_ms });
+        let is_average = matches!(&shown, Shown::Power(path) if path.ends_with(format!("power{at}_average")));
+        let average_ms = is_average.then(|| level(&interval));
+        let domain = format!("{chip}{place}/{label}");
+        found.push(Channel { chip: chip.clone(), domain, shown, update_ms, average_ms });
     }
     found
 }
 
 impl Channel {
     fn describe(&self, all: &[Self]) -> MeterRecord {
-        let update_period_ns = self.update_ms.map_or(UPDATE_PERIOD_NS, |ms| ms.max(1) * 1_000_000);
+        let average_ms = self.average_ms.clone().and_then(Result::ok);
+        let update_ms = average_ms.or(self.update_ms);
+        let update_period_ns = update_ms.map_or(UPDATE_PERIOD_NS, |ms| ms.max(1).saturating_mul(1_000_000));
+        let averaged = average_ms.map_or_else(String::new, |ms| format!("; each value is an average over {ms} ms"));
         let (unit, quantum_nJ) = match self.shown {
             Shown::Energy(_) => ("uJ", 1000.0),
             // The least step of the files over one sample.
@@ -82,7 +93,9 @@ impl Channel {
             name: format!("{KIND}:{}", self.domain),
             kind: KIND.to_owned(),
             domain: self.domain.clone(),
-            scope: "what the board's maker wired behind this sensor's shunt; rails may feed one another".to_owned(),
+            scope: format!(
+                "what the board's maker wired behind this sensor's shunt; rails may feed one another{averaged}"
+            ),
             unit: unit.to_owned(),
             quantum_nJ,
             update_period_ns,
@@ -92,13 +105,6 @@ impl Channel {
             gain_source: source.to_owned(),
             overlaps: others.map(|other| format!("{KIND}:{}", other.domain)).collect(),
             read_ns: None,
-        }
-    }
-
-    fn paths(&self) -> Vec<&Path> {
-        match &self.shown {
-            Shown::Energy(path) | Shown::Power(path) => vec![path],
-            Shown::VoltageCurrent(voltage, current) => vec![voltage, current],
         }
     }
 }
@@ -120,19 +126,10 @@ fn gain(chip: &str) -> (f64, &'static str) {
     }
 }
 
-/// What there is.
+/// What there is; whether it answers is seen where it is opened, which waits no longer than its patience.
 pub fn found(root: &Path) -> Vec<Found> {
     let all = channels(root);
-    all.iter()
-        .map(|channel| {
-            let refused = channel.paths().into_iter().find_map(|path| text(path).err().map(|e| (path, e)));
-            let missing = refused.map(|(path, error)| Missing {
-                why: format!("{}: {error}", path.display()),
-                hint: "its driver answers no read: `dmesg` tells why".to_owned(),
-            });
-            Found { record: channel.describe(&all), missing }
-        })
-        .collect()
+    all.iter().map(|channel| Found { record: channel.describe(&all), missing: None }).collect()
 }
 
 /// Opens the channel with this domain; the only one where none is named.
@@ -142,15 +139,30 @@ pub fn found(root: &Path) -> Vec<Found> {
 pub fn open<T: Time + Clone + Send + 'static>(root: &Path, domain: &str, time: T) -> Result<Opened, Missing> {
     let all = channels(root);
     let matching: Vec<&Channel> = all.iter().filter(|c| domain.is_empty() || c.domain == domain).collect();
+    if all.is_empty() {
+        return Err(Missing {
+            why: format!("there is no sensor of power below {}", root.display()),
+            hint: "load the driver of the board's chip (ina2xx, ina3221), or take another meter".to_owned(),
+        });
+    }
     let [channel] = matching[..] else {
         let names: Vec<&str> = all.iter().map(|channel| channel.domain.as_str()).collect();
         let why = format!("{} sensors match {domain:?}: there are {}", matching.len(), names.join(", "));
         return Err(Missing { why, hint: LIST.to_owned() });
     };
     let description = channel.describe(&all);
-    let in_engine = description.in_engine(PATIENCE_NS);
+    if let Some(Err(error)) = &channel.average_ms {
+        return Err(Missing {
+            why: format!("{}: an average over a time that is not told: {error}", description.name),
+            hint: "without its interval nobody knows what an average holds: take another meter".to_owned(),
+        });
+    }
+    let in_engine = description.in_engine(PATIENCE_NS.max(description.update_period_ns.saturating_mul(10)));
     let meter: Box<dyn Meter> = match &channel.shown {
-        Shown::Energy(path) => Box::new(Counter { path: path.clone(), description: in_engine, time }),
+        Shown::Energy(path) => {
+            let path = path.clone();
+            Box::new(Counted::new(move || energy_nJ(&path), in_engine, time))
+        }
         Shown::Power(path) => sampled(Power(path.clone()), in_engine, time, &description.name)?,
         Shown::VoltageCurrent(voltage, current) => {
             sampled(VoltageCurrent(voltage.clone(), current.clone()), in_engine, time, &description.name)?
@@ -167,37 +179,22 @@ fn sampled<T: Time + Clone + Send + 'static>(
 ) -> Result<Box<dyn Meter>, Missing> {
     match Sampled::start(gauge, description, time) {
         Ok(meter) => Ok(Box::new(meter)),
-        Err(error) => Err(Missing { why: format!("{name}: {error}"), hint: LIST.to_owned() }),
+        Err(error) => Err(Missing { why: format!("{name}: {error}"), hint: mends(error.cause).to_owned() }),
     }
 }
 
-struct Counter<T> {
-    path: PathBuf,
-    description: MeterDescription,
-    time: T,
-}
-
-impl<T: Time> Meter for Counter<T> {
-    fn description(&self) -> MeterDescription {
-        self.description
-    }
-
-    fn read(&mut self) -> Result<Reading, MeterError> {
-        let suspended = self.time.suspended();
-        let before = self.time.now();
-        let energy_uJ = number(&self.path).ok_or(MeterError::Unreadable)?;
-        let after = self.time.now();
-        Ok(Reading { counter: energy_uJ.checked_mul(1000).ok_or(MeterError::Unreadable)?, before, after, suspended })
-    }
+/// `energyN_input`, microjoules.
+fn energy_nJ(path: &Path) -> Result<u64, NoNumber> {
+    let text = text(path).map_err(|error| NoNumber::unread(path, &error))?;
+    counter_nJ(path, &text)
 }
 
 /// `powerN_input`, microwatts.
 pub struct Power(pub PathBuf);
 
 impl Gauge for Power {
-    fn power_nW(&mut self) -> Result<u64, MeterError> {
-        let shown = super::sensible(signed(&self.0).ok_or(MeterError::Unreadable)?)?;
-        Ok(shown.unsigned_abs().saturating_mul(1000))
+    fn power_nW(&mut self) -> Result<u64, NoNumber> {
+        size(&self.0).map(|power_uW| power_uW.saturating_mul(1000))
     }
 }
 
@@ -205,9 +202,8 @@ impl Gauge for Power {
 pub struct VoltageCurrent(pub PathBuf, pub PathBuf);
 
 impl Gauge for VoltageCurrent {
-    fn power_nW(&mut self) -> Result<u64, MeterError> {
-        let voltage_mV = super::sensible(signed(&self.0).ok_or(MeterError::Unreadable)?)?;
-        let current_mA = super::sensible(signed(&self.1).ok_or(MeterError::Unreadable)?)?;
-        Ok(voltage_mV.unsigned_abs().saturating_mul(current_mA.unsigned_abs()).saturating_mul(1000))
+    fn power_nW(&mut self) -> Result<u64, NoNumber> {
+        let (voltage_mV, current_mA) = (size(&self.0)?, size(&self.1)?);
+        Ok(voltage_mV.saturating_mul(current_mA).saturating_mul(1000))
     }
 }

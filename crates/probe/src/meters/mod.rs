@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod battery;
+pub mod counted;
+pub mod file;
 pub mod hwmon;
 pub mod perf;
 pub mod powercap;
@@ -12,11 +14,13 @@ pub mod stream;
 pub mod sum;
 #[cfg(test)]
 mod tests;
+pub mod topology;
 
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds};
+use wattlock_engine::{Load, Meter, MeterDescription, MeterError, Nanoseconds, next_edge};
 
+use self::file::NoNumber;
 use crate::records::{EnergyPlan, MeterRecord};
 
 /// Where the system keeps its devices.
@@ -103,22 +107,75 @@ pub fn root(asked: Option<&Path>) -> PathBuf {
     asked.map_or_else(|| PathBuf::from(SYS), Path::to_path_buf)
 }
 
-/// The meter that a plan asks for.
+/// The meter that a plan asks for, read.
+///
+/// * `cpu`: the processor that the load is pinned to; null where it is not.
 ///
 /// # Errors
-/// Why it can't be read, and what would mend that.
-pub fn open(plan: &EnergyPlan) -> Result<Opened, Missing> {
-    let mut opened = if plan.meter.contains(sum::PLUS) {
-        let members = plan.meter.split(sum::PLUS).map(|name| one(plan, name));
-        sum::open(members.collect::<Result<_, _>>()?)?
-    } else {
-        one(plan, &plan.meter)?
+/// Why it can't be read or gives no value, and what would mend that; a package that the processor is not in.
+pub fn open(plan: &EnergyPlan, cpu: Option<u32>) -> Result<Opened, Missing> {
+    let members: Result<Vec<Opened>, Missing> = plan.meter.split(sum::PLUS).map(|name| one(plan, name, cpu)).collect();
+    let mut members = members?;
+    if let Some(cpu) = cpu {
+        let domains: Vec<&MeterRecord> = members.iter().map(|member| &member.description).collect();
+        powercap::refuse_elsewhere(&root(plan.sys_root.as_deref()), cpu, &domains)?;
+    }
+    let mut opened = match members.pop() {
+        Some(only) if members.is_empty() => only,
+        last => sum::open(members.into_iter().chain(last).collect())?,
     };
-    opened.description.read_ns = read_cost(&mut *opened.meter);
+    let Opened { description, meter } = &mut opened;
+    let cost = read_cost(&mut **meter).map_err(|cause| Missing {
+        why: format!("{}: {}", description.name, told(cause, &**meter)),
+        hint: mends(cause).to_owned(),
+    });
+    description.read_ns = Some(cost?);
     Ok(opened)
 }
 
-fn one(plan: &EnergyPlan, name: &str) -> Result<Opened, Missing> {
+/// An error of a meter, with what its last read found.
+pub fn told(cause: MeterError, meter: &dyn Meter) -> String {
+    NoNumber { cause, said: meter.said().unwrap_or_default().to_owned() }.to_string()
+}
+
+/// What a record may hold of it: where the user keeps a tree is not told.
+pub fn for_a_record(told: &str, sys_root: Option<&Path>) -> String {
+    told.replace(&*root(sys_root).to_string_lossy(), SYS)
+}
+
+/// What would mend a meter that gives no value.
+fn mends(cause: MeterError) -> &'static str {
+    match cause {
+        MeterError::NotDischarging => "unplug the charger, and wait until status is Discharging",
+        MeterError::NoValue { .. } => "wait until its driver has a value (`dmesg` tells of it), or take another meter",
+        MeterError::Stuck { .. } => "its firmware or hypervisor hides it, or nothing draws from it: take another meter",
+        _ => "its driver gives no value: `dmesg` may tell why; or take another meter",
+    }
+}
+
+/// Sleeps, and how often it was asked to.
+pub struct Sleep;
+
+impl Load for Sleep {
+    fn work(&mut self, time: Nanoseconds) -> u64 {
+        std::thread::sleep(std::time::Duration::from_nanos(time.max(20_000)));
+        1
+    }
+}
+
+/// Waits until the counter moves, for as long as its patience.
+///
+/// # Errors
+/// It does not, or can't be read.
+pub fn moves(opened: &mut Opened) -> Result<(), Missing> {
+    let meter = &mut *opened.meter;
+    next_edge(&mut Sleep, meter).map(drop).map_err(|cause| Missing {
+        why: format!("{}: {}", opened.description.name, told(cause, meter)),
+        hint: mends(cause).to_owned(),
+    })
+}
+
+fn one(plan: &EnergyPlan, name: &str, cpu: Option<u32>) -> Result<Opened, Missing> {
     let root = root(plan.sys_root.as_deref());
     let (kind, domain) = name.split_once(':').unwrap_or((name, ""));
     match (kind, plan.stream.as_deref()) {
@@ -131,7 +188,7 @@ fn one(plan: &EnergyPlan, name: &str) -> Result<Opened, Missing> {
             Err(Missing { why: format!("{kind} reads files, not a stream"), hint: "leave the stream out".to_owned() })
         }
         (powercap::KIND | powercap::MMIO, None) => powercap::open(&root, kind, domain, SystemTime),
-        (perf::KIND | perf::CORE, None) => perf::open(&root, kind, domain, SystemTime),
+        (perf::KIND | perf::CORE, None) => perf::open(&root, kind, domain, cpu, SystemTime),
         (battery::KIND, None) => battery::open(&root, domain, SystemTime),
         (hwmon::KIND, None) => hwmon::open(&root, domain, SystemTime),
         _ => Err(Missing { why: format!("there is no meter {name:?}"), hint: LIST.to_owned() }),
@@ -141,17 +198,20 @@ fn one(plan: &EnergyPlan, name: &str) -> Result<Opened, Missing> {
 /// What a hint says where a name is wrong.
 pub const LIST: &str = "`wattlock meters` lists those of this machine";
 
-/// The median of 100 reads; `None` where one fails.
-pub fn read_cost(meter: &mut dyn Meter) -> Option<Nanoseconds> {
+/// The median of 100 reads.
+///
+/// # Errors
+/// Of the first that fails.
+pub fn read_cost(meter: &mut dyn Meter) -> Result<Nanoseconds, MeterError> {
     let time = SystemTime;
     let mut costs = [0; 100];
     for cost in &mut costs {
         let start = time.now();
-        meter.read().ok()?;
+        meter.read()?;
         *cost = time.now().saturating_sub(start);
     }
     costs.sort_unstable();
-    Some(costs[costs.len() / 2])
+    Ok(costs[costs.len() / 2])
 }
 
 impl MeterRecord {
@@ -168,26 +228,7 @@ impl MeterRecord {
     }
 }
 
-/// The text of a file without the space around it.
-fn text(path: &Path) -> std::io::Result<String> {
-    std::fs::read_to_string(path).map(|text| text.trim().to_owned())
-}
-
-/// A number of either sign in a file.
-fn signed(path: &Path) -> Option<i64> {
-    text(path).ok()?.parse().ok()
-}
-
-/// A number, unless it is one that drivers show where they have none.
-///
-/// # Errors
-/// All ones in 16 or 32 bits, the least and the greatest number of 32 bits.
-fn sensible(shown: i64) -> Result<i64, MeterError> {
-    const NONE: [i64; 5] = [0xffff, 0xffff_ffff, i32::MIN as i64, i32::MAX as i64, 0xffff * 1000];
-    if NONE.contains(&shown) { Err(MeterError::NoValue { shown }) } else { Ok(shown) }
-}
-
-/// A number in a file.
+/// A number in a file that describes a meter.
 fn number(path: &Path) -> Option<u64> {
-    text(path).ok()?.parse().ok()
+    file::text(path).ok()?.parse().ok()
 }

@@ -6,9 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
+use wattlock_engine::MeterError;
 
-use super::{Found, LIST, Missing, Opened, Time, text};
+use super::counted::Counted;
+use super::file::{NoNumber, text};
+use super::topology::{Place, threads};
+use super::{Found, LIST, Missing, Opened, Time};
+use crate::fingerprint::processors;
 use crate::records::MeterRecord;
 
 /// The kind, for the package and its parts.
@@ -30,7 +34,8 @@ pub struct Event {
     domain: String,
     pmu: &'static str,
     scale_J: f64,
-    cpu: u32,
+    /// One processor a package, a die or a core: that one counts for all of it.
+    cpus: Vec<u32>,
 }
 
 /// The events below `root`.
@@ -43,9 +48,7 @@ pub fn events(root: &Path) -> Vec<Event> {
 
 fn of_pmu(root: &Path, kind: &'static str, pmu: &'static str) -> Vec<Event> {
     let folder: PathBuf = root.join("devices").join(pmu);
-    // "0" or "0,18" or "0-3": the first processor of the first package.
-    let cpu = text(&folder.join("cpumask")).ok().and_then(|mask| mask.split([',', '-']).next()?.parse().ok());
-    let Some(cpu) = cpu else { return Vec::new() };
+    let Some(cpus) = text(&folder.join("cpumask")).ok().and_then(|mask| processors(&mask)) else { return Vec::new() };
     let entries = std::fs::read_dir(folder.join("events")).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -54,7 +57,7 @@ fn of_pmu(root: &Path, kind: &'static str, pmu: &'static str) -> Vec<Event> {
             let file = |end: &str| text(&folder.join("events").join(format!("{name}{end}"))).ok();
             let in_joules = file(".unit").is_some_and(|unit| unit == "Joules");
             let scale_J = file(".scale")?.parse().ok().filter(|_| in_joules)?;
-            Some(Event { kind, domain: name, pmu, scale_J, cpu })
+            Some(Event { kind, domain: name, pmu, scale_J, cpus: cpus.clone() })
         })
         .collect()
 }
@@ -64,17 +67,55 @@ impl Event {
         format!("{}:{}", self.kind, self.domain)
     }
 
-    fn describe(&self, all: &[Self]) -> MeterRecord {
-        let (scope, zone) = match self.domain.as_str() {
-            "energy-pkg" => {
-                ("the processor's package: cores, caches, memory controller, graphics; not memory", "package-0")
+    /// The processor that counts for the package, or the core, that `pinned` is in; the first where nothing is pinned.
+    pub fn counts_for(&self, root: &Path, pinned: Option<u32>) -> Result<u32, Missing> {
+        let is_near = |cpu: &u32, whole: fn(Place) -> Place| {
+            let (place, pinned) = (Place::of(root, *cpu).map(whole), pinned.and_then(|cpu| Place::of(root, cpu)));
+            place.zip(pinned).is_some_and(|(place, pinned)| place.holds(pinned))
+        };
+        let found = match (pinned, &self.cpus[..]) {
+            (Some(pinned), cpus) if self.kind == CORE => {
+                let core = threads(root, pinned);
+                cpus.iter().find(|cpu| core.contains(cpu))
             }
-            "energy-cores" => ("the cores of the package, all programs on them", "package-0/core"),
-            "energy-gpu" => ("the graphics in the package", "package-0/uncore"),
-            "energy-ram" => ("memory", "package-0/dram"),
-            "energy-psys" => ("the platform as its maker wired it", "psys"),
-            "energy-core" => ("one core", "package-0/core"),
-            _ => ("as the kernel names it", ""),
+            (None, cpus) => cpus.first(),
+            (_, [only]) => Some(only),
+            (_, cpus) => cpus
+                .iter()
+                .find(|cpu| is_near(cpu, |place| place))
+                .or_else(|| cpus.iter().find(|cpu| is_near(cpu, Place::package))),
+        };
+        found.copied().ok_or_else(|| Missing {
+            why: format!("{}: none of the processors {:?} counts for processor {pinned:?}", self.name(), self.cpus),
+            hint: "its package or core is not among those that the kernel counts: pin to another".to_owned(),
+        })
+    }
+
+    /// * `cpu`: the processor that counts.
+    pub fn describe(&self, all: &[Self], root: &Path, cpu: u32) -> MeterRecord {
+        let (scope, part) = match self.domain.as_str() {
+            "energy-pkg" => {
+                ("the processor's package: cores, caches, memory controller, graphics; not memory", Some(""))
+            }
+            "energy-cores" => ("the cores of the package, all programs on them", Some("/core")),
+            "energy-gpu" => ("the graphics in the package", Some("/uncore")),
+            "energy-ram" => ("memory", Some("/dram")),
+            "energy-psys" => ("the platform as its maker wired it", None),
+            "energy-core" => ("one core", Some("/core")),
+            _ => ("as the kernel names it", None),
+        };
+        // A die's counters may be called by the die or by the package.
+        let place = Place::of(root, cpu).or(Place::named("package-0"));
+        let names = place.map_or_else(Vec::new, |place| vec![place.to_string(), place.package().to_string()]);
+        let mut zones: Vec<String> = match part {
+            Some(part) => names.iter().map(|name| format!("{name}{part}")).collect(),
+            None => vec!["psys".to_owned()],
+        };
+        zones.dedup();
+        let scope = if self.cpus.len() > 1 {
+            format!("{scope}; of that which holds processor {cpu}")
+        } else {
+            scope.to_owned()
         };
         // What the package holds is in it, and all is in psys; memory is beside the package.
         let counts_same = |other: &Self| {
@@ -83,12 +124,13 @@ impl Event {
         };
         let mut overlaps: Vec<String> =
             all.iter().filter(|other| *other != self && counts_same(other)).map(Self::name).collect();
-        overlaps.extend(["powercap", "powercap-mmio"].map(|kind| format!("{kind}:{zone}")));
+        overlaps
+            .extend(zones.iter().flat_map(|zone| ["powercap", "powercap-mmio"].map(|kind| format!("{kind}:{zone}"))));
         MeterRecord {
             name: self.name(),
             kind: self.kind.to_owned(),
             domain: self.domain.clone(),
-            scope: scope.to_owned(),
+            scope,
             unit: "J".to_owned(),
             // The kernel's unit is 2^-32 J; the register below it steps by 61 uJ.
             quantum_nJ: super::powercap::QUANTUM_NJ,
@@ -106,45 +148,57 @@ impl Event {
 /// What there is.
 pub fn found(root: &Path) -> Vec<Found> {
     let all = events(root);
-    let one = |event: &Event| Found { record: event.describe(&all), missing: open_event(root, event).err() };
-    all.iter().map(one).collect()
+    let one = |event: &Event| {
+        let cpu = event.counts_for(root, None).ok()?;
+        Some(Found { record: event.describe(&all, root, cpu), missing: open_event(root, event, cpu).err() })
+    };
+    all.iter().filter_map(one).collect()
 }
 
-/// Opens an event.
+/// Opens an event of the package, or the core, that processor `pinned` is in.
 ///
 /// # Errors
 /// There is none, it may not be read, or the tree is a copy.
-pub fn open(root: &Path, kind: &str, domain: &str, time: impl Time + 'static) -> Result<Opened, Missing> {
+pub fn open(
+    root: &Path,
+    kind: &str,
+    domain: &str,
+    pinned: Option<u32>,
+    time: impl Time + 'static,
+) -> Result<Opened, Missing> {
     let all = events(root);
-    let wanted = if domain.is_empty() { "energy-pkg" } else { domain };
+    let wanted = match (domain, kind) {
+        ("", CORE) => "energy-core",
+        ("", _) => "energy-pkg",
+        (domain, _) => domain,
+    };
     let Some(event) = all.iter().find(|event| event.kind == kind && event.domain == wanted) else {
         let names: Vec<String> = all.iter().map(Event::name).collect();
         let why = format!("there is no energy event {wanted:?}: there are [{}]", names.join(", "));
         return Err(Missing { why, hint: LIST.to_owned() });
     };
-    let counter = open_event(root, event)?;
-    let description = event.describe(&all);
+    let cpu = event.counts_for(root, pinned)?;
+    let mut counter = open_event(root, event, cpu)?;
+    let description = event.describe(&all, root, cpu);
     let in_engine = description.in_engine(PATIENCE_NS);
-    let meter = Counting { counter, scale_nJ: event.scale_J * 1e9, description: in_engine, time };
+    let scale_nJ = event.scale_J * 1e9;
+    let ask = move || match counter.read() {
+        Ok(count) => Ok(nanojoules(count, scale_nJ)),
+        Err(said) => Err(NoNumber { cause: MeterError::Unreadable, said }),
+    };
+    let meter = Counted::new(ask, in_engine, time);
     Ok(Opened { description, meter: Box::new(meter) })
 }
 
-fn open_event(root: &Path, event: &Event) -> Result<counter::Counter, Missing> {
+fn open_event(root: &Path, event: &Event, cpu: u32) -> Result<counter::Counter, Missing> {
     if root != Path::new(super::SYS) {
         return Err(Missing {
             why: format!("{}: a copied tree describes the kernel's counters, it does not hold them", event.name()),
             hint: "leave --sys-root out, or take powercap, whose counters are files".to_owned(),
         });
     }
-    counter::open(event.pmu, &event.domain, event.cpu)
+    counter::open(event.pmu, &event.domain, cpu)
         .map_err(|why| Missing { why: format!("{}: {why}", event.name()), hint: GRANT.to_owned() })
-}
-
-struct Counting<T> {
-    counter: counter::Counter,
-    scale_nJ: f64,
-    description: MeterDescription,
-    time: T,
 }
 
 /// Counts in units of `scale_nJ` as nanojoules.
@@ -152,20 +206,6 @@ struct Counting<T> {
 fn nanojoules(count: u64, scale_nJ: f64) -> u64 {
     // 2^53 units of 0.23 nJ are 2 MJ, a day at 24 W; from there on it is rounded to a few units.
     (count as f64 * scale_nJ) as u64
-}
-
-impl<T: Time> Meter for Counting<T> {
-    fn description(&self) -> MeterDescription {
-        self.description
-    }
-
-    fn read(&mut self) -> Result<Reading, MeterError> {
-        let suspended = self.time.suspended();
-        let before = self.time.now();
-        let count = self.counter.read().ok_or(MeterError::Unreadable)?;
-        let after = self.time.now();
-        Ok(Reading { counter: nanojoules(count, self.scale_nJ), before, after, suspended })
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -191,8 +231,8 @@ mod counter {
     }
 
     impl Counter {
-        pub fn read(&mut self) -> Option<u64> {
-            self.0.read().ok()
+        pub fn read(&mut self) -> Result<u64, String> {
+            self.0.read().map_err(|error| error.to_string())
         }
     }
 }
@@ -206,8 +246,8 @@ mod counter {
     }
 
     impl Counter {
-        pub fn read(&mut self) -> Option<u64> {
-            None
+        pub fn read(&mut self) -> Result<u64, String> {
+            Err("this system has no perf".to_owned())
         }
     }
 }

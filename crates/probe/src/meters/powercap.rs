@@ -7,9 +7,12 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
-use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
+use wattlock_engine::Nanojoules;
 
-use super::{Found, LIST, Missing, Opened, Time, number, text};
+use super::counted::Counted;
+use super::file::{NoNumber, counter_nJ, text};
+use super::topology::Place;
+use super::{Found, LIST, Missing, Opened, Time, number};
 use crate::records::MeterRecord;
 
 /// Counters behind model-specific registers.
@@ -136,21 +139,10 @@ fn most_W(zone: &Zone) -> u64 {
     if most_uW == 0 { MOST_W } else { (most_uW * 2).div_ceil(1_000_000).min(MOST_W) }
 }
 
-/// What there is. Zones that show one value twice, at two reads, are mirrors of one counter and overlap.
+/// What there is.
 pub fn found(root: &Path) -> Vec<Found> {
     let all = zones(root);
-    let counters =
-        |zone: &Zone| [0; 2].map(|_: u8| number(&zone.folder.join("energy_uj")).filter(|counter| *counter > 0));
-    let shown: Vec<_> = all.iter().map(counters).collect();
-    let mut found = Vec::new();
-    for (zone, counters) in all.iter().zip(&shown) {
-        let mut record = describe(zone, &all);
-        for (other, theirs) in all.iter().zip(&shown) {
-            let is_mirror = other != zone && counters == theirs && counters.iter().all(Option::is_some);
-            if is_mirror && !record.overlaps.contains(&other.name()) {
-                record.overlaps.push(other.name());
-            }
-        }
+    let one = |zone: &Zone| {
         let path = zone.folder.join("energy_uj");
         let missing = match text(&path) {
             Err(error) => Some(refused(&path, &error)),
@@ -160,9 +152,51 @@ pub fn found(root: &Path) -> Vec<Found> {
             }),
             Ok(_) => None,
         };
-        found.push(Found { record, missing });
+        Found { record: with_mirrors(zone, &all), missing }
+    };
+    all.iter().map(one).collect()
+}
+
+/// What a zone is. Zones that show one value twice, at two reads, are mirrors of one counter and overlap.
+fn with_mirrors(zone: &Zone, all: &[Zone]) -> MeterRecord {
+    let mut record = describe(zone, all);
+    for other in all.iter().filter(|other| *other != zone) {
+        let shown = |zone: &Zone| number(&zone.folder.join("energy_uj")).filter(|counter| *counter > 0);
+        let is_mirror = (0..2).all(|_| shown(zone).is_some_and(|counter| shown(other) == Some(counter)));
+        if is_mirror && !record.overlaps.contains(&other.name()) {
+            record.overlaps.push(other.name());
+        }
     }
-    found
+    record
+}
+
+/// Refuses meters that all count other packages than the one that holds processor `cpu`.
+///
+/// # Errors
+/// They do, and which one would not.
+pub fn refuse_elsewhere(root: &Path, cpu: u32, meters: &[&MeterRecord]) -> Result<(), Missing> {
+    let place = |meter: &&MeterRecord| {
+        let is_zone = [KIND, MMIO].contains(&meter.kind.as_str());
+        is_zone.then(|| meter.domain.split('/').next().and_then(Place::named)).flatten()
+    };
+    let (Some(here), Some(places)) =
+        (Place::of(root, cpu), meters.iter().map(place).collect::<Option<Vec<_>>>().filter(|all| !all.is_empty()))
+    else {
+        return Ok(());
+    };
+    if places.iter().any(|place| place.holds(here)) {
+        return Ok(());
+    }
+    let names: Vec<&str> = meters.iter().map(|meter| meter.name.as_str()).collect();
+    let all = zones(root);
+    let right = all.iter().find(|zone| {
+        meters.iter().any(|meter| zone.kind == meter.kind)
+            && Place::named(&zone.domain).is_some_and(|at| at.holds(here))
+    });
+    Err(Missing {
+        why: format!("{}: the load is pinned to processor {cpu}, which is in {here}", names.join("+")),
+        hint: right.map_or_else(|| LIST.to_owned(), |zone| format!("name {}, or the sum of both", zone.name())),
+    })
 }
 
 fn refused(path: &Path, error: &io::Error) -> Missing {
@@ -176,55 +210,43 @@ fn refused(path: &Path, error: &io::Error) -> Missing {
 /// There is none, or it may not be read.
 pub fn open(root: &Path, kind: &str, domain: &str, time: impl Time + 'static) -> Result<Opened, Missing> {
     let all = zones(root);
-    let zone = match all.iter().find(|zone| zone.kind == kind && (zone.domain == domain || domain.is_empty())) {
-        Some(zone) => zone,
-        None if all.is_empty() => {
+    let ours: Vec<&Zone> = all.iter().filter(|zone| zone.kind == kind).collect();
+    let packages: Vec<&Zone> = ours.iter().copied().filter(|zone| Place::named(&zone.domain).is_some()).collect();
+    let zone = match (domain, &packages[..], &ours[..]) {
+        ("", [only], _) | ("", [], [only]) => only,
+        ("", [_, _, ..], _) => {
+            let names: Vec<String> = packages.iter().map(|zone| zone.name()).collect();
             return Err(Missing {
-                why: format!("there is no powercap below {}", root.display()),
-                hint: "virtual machines hide it; on a machine of your own load the kernel's module intel_rapl_msr"
-                    .to_owned(),
+                why: format!("there are {} packages: {}", names.len(), names.join(", ")),
+                hint: format!("name the one of the processor, such as {}, or their sum {}", names[1], names.join("+")),
             });
         }
-        None => {
-            let names: Vec<String> = all.iter().map(Zone::name).collect();
-            let why = format!("there is no zone {domain:?}: there are {}", names.join(", "));
-            return Err(Missing { why, hint: LIST.to_owned() });
-        }
+        _ => match ours.iter().find(|zone| zone.domain == domain) {
+            Some(zone) => zone,
+            None if all.is_empty() => {
+                let hint = "virtual machines hide it; on a machine of your own load the kernel's module \
+                            intel_rapl_msr";
+                let why = format!("there is no powercap below {}", root.display());
+                return Err(Missing { why, hint: hint.to_owned() });
+            }
+            None => {
+                let names: Vec<String> = all.iter().map(Zone::name).collect();
+                let why = format!("there is no zone {domain:?}: there are {}", names.join(", "));
+                return Err(Missing { why, hint: LIST.to_owned() });
+            }
+        },
     };
     let path = zone.folder.join("energy_uj");
-    let file = File::open(&path).map_err(|error| refused(&path, &error))?;
-    let description = describe(zone, &all);
-    let meter = Counter { file, description: description.in_engine(PATIENCE_NS), time };
+    let mut file = File::open(&path).map_err(|error| refused(&path, &error))?;
+    let description = with_mirrors(zone, &all);
+    let in_engine = description.in_engine(PATIENCE_NS);
+    let meter = Counted::new(move || again(&mut file, &path), in_engine, time);
     Ok(Opened { description, meter: Box::new(meter) })
 }
 
-/// An open counter.
-struct Counter<T> {
-    file: File,
-    description: MeterDescription,
-    time: T,
-}
-
-impl<T: Time> Counter<T> {
-    fn counter_uJ(&mut self) -> Option<u64> {
-        let mut digits = [0; 24];
-        self.file.rewind().ok()?;
-        let length = self.file.read(&mut digits).ok()?;
-        std::str::from_utf8(&digits[..length]).ok()?.trim().parse().ok()
-    }
-}
-
-impl<T: Time> Meter for Counter<T> {
-    fn description(&self) -> MeterDescription {
-        self.description
-    }
-
-    fn read(&mut self) -> Result<Reading, MeterError> {
-        let suspended: Nanoseconds = self.time.suspended();
-        let before = self.time.now();
-        let counter_uJ = self.counter_uJ().ok_or(MeterError::Unreadable)?;
-        let after = self.time.now();
-        let counter = counter_uJ.checked_mul(1000).ok_or(MeterError::Unreadable)?;
-        Ok(Reading { counter, before, after, suspended })
-    }
+/// The counter of an open file, read from its start.
+fn again(file: &mut File, path: &Path) -> Result<Nanojoules, NoNumber> {
+    let mut digits = [0; 24];
+    let length = file.rewind().and_then(|()| file.read(&mut digits)).map_err(|error| NoNumber::unread(path, &error))?;
+    counter_nJ(path, &String::from_utf8_lossy(&digits[..length]))
 }

@@ -1,13 +1,14 @@
 //! Meters that show power instead of energy: a thread of its own samples it, and trapezoids make joules of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
 use std::time::Duration;
 
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanojoules, Nanoseconds, Reading};
 
 use super::Time;
+use super::file::NoNumber;
 
 /// What shows power.
 pub trait Gauge: Send {
@@ -15,7 +16,7 @@ pub trait Gauge: Send {
     ///
     /// # Errors
     /// Why there is no value; never 0 in its place.
-    fn power_nW(&mut self) -> Result<u64, MeterError>;
+    fn power_nW(&mut self) -> Result<u64, NoNumber>;
 }
 
 /// Joules by trapezoids between samples of power.
@@ -51,15 +52,14 @@ impl Integral {
 #[derive(Debug, Default)]
 pub struct Samples {
     integral: Integral,
-    error: Option<MeterError>,
+    error: Option<NoNumber>,
 }
 
 impl Samples {
-    /// Takes a sample of `gauge`; an error stays until a read has told it.
-    pub fn take(&mut self, gauge: &mut dyn Gauge, time: &impl Time) {
-        let before = time.now();
-        match gauge.power_nW() {
-            Ok(power) => self.integral.push(before.midpoint(time.now()), power),
+    /// Takes a sample; an error stays until a read has told it.
+    pub fn push(&mut self, at: Nanoseconds, power_nW: Result<u64, NoNumber>) {
+        match power_nW {
+            Ok(power) => self.integral.push(at, power),
             Err(error) => self.error = Some(error),
         }
     }
@@ -68,54 +68,83 @@ impl Samples {
     ///
     /// # Errors
     /// What went wrong since the read before; that nothing was sampled yet.
-    pub fn reading(&mut self, suspended: Nanoseconds) -> Result<Reading, MeterError> {
+    pub fn reading(&mut self, suspended: Nanoseconds) -> Result<Reading, NoNumber> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         let at = self.integral.at().ok_or(MeterError::Unreadable)?;
         Ok(Reading { counter: self.integral.energy(), before: at, after: at, suspended })
     }
+
+    fn is_new(&self) -> bool {
+        self.integral.at().is_none() && self.error.is_none()
+    }
+}
+
+/// Takes one sample of `gauge`, which may take its time: nobody waits for it behind a lock.
+pub fn sample(gauge: &mut dyn Gauge, time: &impl Time) -> (Nanoseconds, Result<u64, NoNumber>) {
+    let before = time.now();
+    let power_nW = gauge.power_nW();
+    (before.midpoint(time.now()), power_nW)
+}
+
+/// Samples, and what wakes who waits for the first one.
+#[derive(Debug, Default)]
+struct Shared {
+    samples: Mutex<Samples>,
+    came: Condvar,
+}
+
+impl Shared {
+    /// A thread that panicked leaves whole samples behind.
+    fn lock(&self) -> MutexGuard<'_, Samples> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A meter whose gauge a thread samples.
 pub struct Sampled<T> {
-    shared: Arc<Mutex<Samples>>,
+    shared: Arc<Shared>,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Thread,
     description: MeterDescription,
     time: T,
+    said: Option<String>,
 }
 
 impl<T: Time + Clone + Send + 'static> Sampled<T> {
     /// Starts the thread, on another processor than this one where there is one, and waits for its first sample.
     ///
     /// # Errors
-    /// What the first sample says.
-    pub fn start(mut gauge: impl Gauge + 'static, description: MeterDescription, time: T) -> Result<Self, MeterError> {
-        let shared = Arc::new(Mutex::new(Samples::default()));
-        let stop = Arc::new(AtomicBool::new(false));
-        lock(&shared).take(&mut gauge, &time);
-        lock(&shared).reading(0)?;
+    /// What the first sample says; that there is none within the meter's patience.
+    pub fn start(mut gauge: impl Gauge + 'static, description: MeterDescription, time: T) -> Result<Self, NoNumber> {
+        let (shared, stop) = (Arc::new(Shared::default()), Arc::new(AtomicBool::new(false)));
         let elsewhere = another_processor();
-        let thread = std::thread::spawn({
+        let handle = std::thread::spawn({
             let (shared, stop, time) = (Arc::clone(&shared), Arc::clone(&stop), time.clone());
             let pause = Duration::from_nanos(description.update_period);
             move || {
                 // Where it can't be pinned it samples from where it is.
                 let _ = elsewhere.map(crate::clock::pin);
                 while !stop.load(Ordering::Relaxed) {
-                    std::thread::sleep(pause);
-                    lock(&shared).take(&mut gauge, &time);
+                    let (at, power_nW) = sample(&mut gauge, &time);
+                    shared.lock().push(at, power_nW);
+                    shared.came.notify_all();
+                    std::thread::park_timeout(pause);
                 }
             }
         });
-        Ok(Self { shared, stop, thread: Some(thread), description, time })
+        let sampled = Self { shared, stop, thread: handle.thread().clone(), description, time, said: None };
+        let patience = Duration::from_nanos(description.patience);
+        let waited = sampled.shared.came.wait_timeout_while(sampled.shared.lock(), patience, |all| all.is_new());
+        let (mut samples, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err(MeterError::NoAnswer { waited: description.patience }.into());
+        }
+        samples.reading(0)?;
+        drop(samples);
+        Ok(sampled)
     }
-}
-
-/// A thread that panicked leaves whole samples behind.
-fn lock(shared: &Mutex<Samples>) -> MutexGuard<'_, Samples> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(target_os = "linux")]
@@ -137,15 +166,27 @@ impl<T: Time> Meter for Sampled<T> {
     }
 
     fn read(&mut self) -> Result<Reading, MeterError> {
-        lock(&self.shared).reading(self.time.suspended())
+        self.said = None;
+        let reading = self.shared.lock().reading(self.time.suspended()).map_err(|error| {
+            self.said = Some(error.said);
+            error.cause
+        })?;
+        let waited = self.time.now().saturating_sub(reading.after);
+        if waited > self.description.patience {
+            return Err(MeterError::NoAnswer { waited });
+        }
+        Ok(reading)
+    }
+
+    fn said(&self) -> Option<&str> {
+        self.said.as_deref().filter(|said| !said.is_empty())
     }
 }
 
 impl<T> Drop for Sampled<T> {
+    /// Nobody waits for the thread: a driver that hangs holds it.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.unpark();
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
@@ -61,7 +62,7 @@ pub fn open(
     let meter: Box<dyn Meter> = if is_file {
         Box::new(Played { bytes, decoder, start: time.now(), description: in_engine, time })
     } else {
-        Box::new(live(bytes, decoder, in_engine, time))
+        Box::new(live(bytes, decoder, in_engine, time).map_err(|error| refused(error.to_string()))?)
     };
     Ok(Opened { description, meter })
 }
@@ -175,7 +176,7 @@ fn live<T: Time + Clone + Send + 'static>(
     decoder: Decoder,
     description: MeterDescription,
     time: T,
-) -> Live<T> {
+) -> Result<Live<T>, MeterError> {
     let shared = Arc::new(Mutex::new((decoder, Ok(time.now()))));
     // It ends with its meter, which it only borrows weakly, and then stops the device.
     let (theirs, clock) = (Arc::downgrade(&shared), time.clone());
@@ -198,7 +199,28 @@ fn live<T: Time + Clone + Send + 'static>(
         }
         let _ = bytes.write_all(&[ppk2::STOP]);
     });
-    Live { shared, description, time }
+    let live = Live { shared, description, time };
+    live.wait_for_samples()?;
+    Ok(live)
+}
+
+impl<T: Time> Live<T> {
+    /// Samples come some milliseconds after the command that starts them.
+    fn wait_for_samples(&self) -> Result<(), MeterError> {
+        let start = std::time::Instant::now();
+        loop {
+            let state = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            state.1?;
+            if state.0.samples > 0 {
+                return Ok(());
+            }
+            drop(state);
+            if start.elapsed() > Duration::from_nanos(self.description.patience) {
+                return Err(MeterError::NoAnswer { waited: self.description.patience });
+            }
+            std::thread::sleep(Duration::from_nanos(BURST_NS));
+        }
+    }
 }
 
 impl<T: Time> Meter for Live<T> {

@@ -105,4 +105,7 @@ impl Meter for Sum {
         }
         Ok(Reading { counter, before, after, suspended })
     }
+    fn said(&self) -> Option<&str> {
+        self.members.iter().find_map(|member| member.meter.said())
+    }
 }

@@ -1,6 +1,8 @@
 //! Every trap of energy meters as a test named after it: one load P(t) in made-up time feeds made-up trees and streams.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 
+mod opening;
+
 use std::cell::RefCell;
 use std::fs;
 use std::io::Cursor;
@@ -13,7 +15,7 @@ use wattlock_engine::{EnergyBlock, Load, Meter, MeterError, Nanoseconds, energy_
 
 use super::hwmon::VoltageCurrent;
 use super::ppk2::{Calibration, Decoder};
-use super::sampled::{Gauge as _, Samples};
+use super::sampled::{Gauge, Samples, sample};
 use super::stream::{Played, Recording, Replay};
 use super::*;
 
@@ -384,7 +386,7 @@ fn power_in_uw_in_current_now_is_an_error() {
     // 13 W: as microamperes they would empty 1.2 Ah in five minutes.
     let files = [("current_now", "13000000"), ("voltage_now", "11400000"), ("charge_full", "1200000")];
     let mut gauge = battery::Draw::of(&battery_tree("uw", &files)).unwrap();
-    assert_eq!(gauge.power_nW(), Err(MeterError::NoValue { shown: 13_000_000 }));
+    assert_eq!(gauge.power_nW().unwrap_err().cause, MeterError::NoValue { shown: 13_000_000 });
 }
 
 #[test]
@@ -400,6 +402,11 @@ fn a_voltage_that_sags_is_not_counted_as_charge_drawn() {
 
 // Sensors ----------------------------------------------------------------------------------------------------------
 
+fn take(samples: &mut Samples, gauge: &mut dyn Gauge, world: &World) {
+    let (at, power_nW) = sample(gauge, world);
+    samples.push(at, power_nW);
+}
+
 #[test]
 fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
     let root = tree("ina", &[("class/hwmon/hwmon3/name", "ina3221")]);
@@ -409,7 +416,7 @@ fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
     for _ in 0..=1000 {
         put(&root, "class/hwmon/hwmon3/in1_input", "5000");
         put(&root, "class/hwmon/hwmon3/curr1_input", &format!("{}", power_W(world.now()) / 5.0 * 1000.0));
-        samples.take(&mut gauge, &world);
+        take(&mut samples, &mut gauge, &world);
         world.now.fetch_add(1_000_000, Ordering::Relaxed);
     }
     let measured = samples.reading(0).unwrap().counter as f64;
@@ -417,8 +424,8 @@ fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
     let described = hwmon::found(&root);
     assert_eq!(described[0].record.name, "hwmon:ina3221/curr1");
     put(&root, "class/hwmon/hwmon3/curr1_input", "");
-    samples.take(&mut gauge, &world);
-    assert_eq!(samples.reading(0), Err(MeterError::Unreadable));
+    take(&mut samples, &mut gauge, &world);
+    assert_eq!(samples.reading(0).unwrap_err().cause, MeterError::Unreadable);
 }
 
 #[test]

@@ -22,8 +22,8 @@ use crate::frames::cells;
 use crate::meters;
 use crate::providers::{Implementation, Providers};
 use crate::records::{
-    BatchRecord, BatteryPlan, Cell, End, Failure as FailureRecord, Follows, Header, Plan, PlanLine, PlannedCell,
-    Record, Role, SCHEMA,
+    BatchRecord, BatteryPlan, Cell, End, EnergyPlan, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
+    PlannedCell, Record, Role, SCHEMA,
 };
 
 /// How it is called.
@@ -59,13 +59,7 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
         })?;
     }
     let providers = providers(&plan.head.libraries)?;
-    let meter = plan
-        .head
-        .energy
-        .as_ref()
-        .map(meters::open)
-        .transpose()
-        .map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))?;
+    let meter = plan.head.energy.as_ref().map(|energy| meter_of(energy, plan.head.cpu)).transpose()?;
     let battery = plan.head.battery.as_ref().map(|battery| battery_of(battery, &plan)).transpose()?;
     let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
     match measure(&plan, providers, meter, battery.as_ref(), &mut output) {
@@ -73,6 +67,19 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
         Err(error) => Err(Failure::new(9, format!("standard output: {error}"))),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// The meter that a plan asks for. Where it measures nothing the question is whether it could: then the counter must move.
+///
+/// # Errors
+/// Code 11 where it can't be read, gives no value, or stands still.
+fn meter_of(energy: &EnergyPlan, cpu: Option<u32>) -> Result<meters::Opened, Failure> {
+    let refused = |missing: meters::Missing| Failure::new(11, missing.why).hint(missing.hint);
+    let mut opened = meters::open(energy, cpu).map_err(refused)?;
+    if energy.superblocks == 0 {
+        meters::moves(&mut opened).map_err(refused)?;
+    }
+    Ok(opened)
 }
 
 /// The battery that a plan empties.

@@ -7,7 +7,7 @@ use wattlock_engine::Nanoseconds;
 
 use super::Output;
 use crate::meters::battery::Battery;
-use crate::meters::{SystemTime, Time};
+use crate::meters::{SystemTime, Time, for_a_record};
 use crate::records::{BatteryLevel, BatteryPlan, Record};
 
 /// What a battery run needs to know of its process.
@@ -52,7 +52,7 @@ impl Emptying<'_> {
         let level = self.battery.level();
         let untold = self.plan.until_percent.is_some() && level.percent.is_none();
         let error = match self.battery.discharging() {
-            Err(error) => Some(error.to_string()),
+            Err(error) => Some(for_a_record(&error.to_string(), self.plan.sys_root.as_deref())),
             Ok(()) if untold => Some("the battery tells no level, and the run was to end at one".to_owned()),
             Ok(()) => None,
         };

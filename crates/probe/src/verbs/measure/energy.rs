@@ -9,7 +9,7 @@ use wattlock_engine::{self as engine, Clock as _, Load, Nanoseconds, Slot, Split
 use super::Output;
 use crate::bind::Prepared;
 use crate::clock::RealClock;
-use crate::meters::Opened;
+use crate::meters::{self, Opened};
 use crate::records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Follows, Record};
 
 /// Tries of one block, the first included.
@@ -89,7 +89,10 @@ impl Weighing<'_> {
         let cpu_ns = self.clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
         let canary_after_ticks = self.clock.canary();
         let (error, follows) = match (&block, cpu_ns) {
-            (Err(error), _) => (Some(error.to_string()), Some(error.follows().into())),
+            (Err(error), _) => {
+                let told = meters::told(*error, meter);
+                (Some(meters::for_a_record(&told, self.plan.sys_root.as_deref())), Some(error.follows().into()))
+            }
             (Ok(_), Some(cpu_ns)) if role == BlockRole::Cell && cpu_ns * 100 < wall_ns * LEAST_CPU_PERCENT => {
                 let percent = cpu_ns * 100 / wall_ns.max(1);
                 (
