@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use verbs::{air, apply, catalogue, doctor, measure, meters as meters_verb, open_library, schema, selftest};
+use verbs::{air, apply, capture, catalogue, doctor, measure, meters as meters_verb, open_library, schema, selftest};
 
 #[derive(Parser)]
 #[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
@@ -53,6 +53,8 @@ enum Verb {
     Frames(verbs::frames::Options),
     #[command(after_help = verbs::transfer::EXAMPLE)]
     Transfer(verbs::transfer::Options),
+    #[command(after_help = capture::EXAMPLE)]
+    Capture(capture::Options),
     #[command(hide = true)]
     OpenLibrary(open_library::Options),
 }
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Verb::Schema(options) => schema::run(options),
         Verb::Frames(options) => verbs::frames::run(options),
         Verb::Transfer(options) => verbs::transfer::run(options),
+        Verb::Capture(options) => capture::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -8,7 +8,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, OptionCode, PcapBlockOwned, PcapError, create_reader};
 
 /// The largest block that is read: a capture's packets have at most 256 KiB.
 const BUFFER_B: usize = 4 << 20;
@@ -28,6 +28,10 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
     /// Whether all its bytes were captured.
     pub is_whole: bool,
+    /// Its bytes before the capture cut it short.
+    pub whole_B: u32,
+    /// Octets of FCS behind it, where the capture says so.
+    pub fcs_B: Option<u8>,
     /// When.
     pub time_ns: u64,
     /// What a copy is stamped with.
@@ -112,7 +116,18 @@ fn prefixed<R: Read>(mut source: R) -> io::Result<(bool, Prefixed<R>)> {
 
 struct Interface {
     link: i32,
+    fcs_B: Option<u8>,
     ticks_per_second: u64,
+    /// What its times count from (if_tsoffset).
+    since_s: i64,
+}
+
+impl Interface {
+    fn time_ns(&self, ticks: u64) -> u64 {
+        let since_ns = i128::from(self.since_s) * 1_000_000_000;
+        let time_ns = since_ns + i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
+        u64::try_from(time_ns.max(0)).unwrap_or(u64::MAX)
+    }
 }
 
 /// Reads a capture to its end, piece by piece.
@@ -120,7 +135,8 @@ struct Interface {
 /// # Errors
 /// What `take` says; a capture that is cut or corrupt is an [`End`].
 pub fn read<E>(mut source: Source, mut take: impl FnMut(Piece) -> Result<(), E>) -> Result<End, E> {
-    let mut section = Section { interfaces: Vec::new(), endian: Endian::Little, link: 0, fraction_ns: 1000 };
+    let mut section =
+        Section { interfaces: Vec::new(), endian: Endian::Little, link: 0, fcs_B: None, fraction_ns: 1000 };
     loop {
         let (read_B, between) = match source.next() {
             Ok((read_B, block)) => match section.piece(&block) {
@@ -181,9 +197,18 @@ struct Section {
     interfaces: Vec<Interface>,
     endian: Endian,
     link: i32,
+    fcs_B: Option<u8>,
     fraction_ns: u64,
 }
 
+/// Octets of FCS of a pcap's packets: bit 26 says that the four highest bits tell them, in words of two octets.
+fn fcs_B(network: i32) -> Option<u8> {
+    let network = network.cast_unsigned();
+    (network >> 26 & 1 == 1).then(|| u8::try_from(2 * (network >> 28)).unwrap_or(0))
+}
+
+/// Option `if_fcslen` of an interface.
+const FCS_LENGTH: OptionCode = OptionCode(13);
 /// Interfaces of a section; more are no capture.
 const MOST_INTERFACES: usize = 4096;
 
@@ -192,6 +217,7 @@ impl Section {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 self.link = header.network.0 & 0xffff;
+                self.fcs_B = fcs_B(header.network.0);
                 let is_fine = header.is_nanosecond_precision();
                 self.fraction_ns = if is_fine { 1 } else { 1000 };
                 let magic = if is_fine { NANOSECONDS } else { MICROSECONDS };
@@ -205,6 +231,8 @@ impl Section {
                     link: self.link,
                     data: packet.data,
                     is_whole: packet.caplen >= packet.origlen,
+                    whole_B: packet.origlen.max(packet.caplen),
+                    fcs_B: self.fcs_B,
                     time_ns,
                     stamp: Stamp::Pcap(packet.ts_sec, packet.ts_usec),
                 }))
@@ -219,19 +247,31 @@ impl Section {
                     return Found::Corrupt;
                 }
                 let ticks_per_second = interface.ts_resolution().filter(|rate| *rate > 0).unwrap_or(1_000_000);
-                self.interfaces.push(Interface { link: interface.linktype.0, ticks_per_second });
+                let fcs_B = interface.options.iter().find(|option| option.code == FCS_LENGTH);
+                self.interfaces.push(Interface {
+                    link: interface.linktype.0,
+                    fcs_B: fcs_B.and_then(|option| option.value.first()).copied(),
+                    ticks_per_second,
+                    // The parser reads it in the order of the least byte first, whatever the section's.
+                    since_s: if self.endian == Endian::Big {
+                        interface.ts_offset().swap_bytes()
+                    } else {
+                        interface.ts_offset()
+                    },
+                });
                 Found::Between(Edit::Interface)
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
                 let at = usize::try_from(packet.if_id).unwrap_or(usize::MAX);
                 let Some(interface) = self.interfaces.get(at) else { return Found::Corrupt };
-                let ticks = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
-                let time_ns = ticks * 1_000_000_000 / u128::from(interface.ticks_per_second);
+                let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 Found::Piece(Piece::Packet(Packet {
                     link: interface.link,
                     data: packet.packet_data(),
                     is_whole: packet.caplen >= packet.origlen,
-                    time_ns: u64::try_from(time_ns).unwrap_or(u64::MAX),
+                    whole_B: packet.origlen.max(packet.caplen),
+                    fcs_B: interface.fcs_B,
+                    time_ns: interface.time_ns(ticks),
                     stamp: Stamp::Enhanced(packet.if_id, packet.ts_high, packet.ts_low),
                 }))
             }
@@ -242,6 +282,8 @@ impl Section {
                     link: interface.link,
                     data,
                     is_whole: data.len() as u64 >= u64::from(packet.origlen),
+                    whole_B: packet.origlen,
+                    fcs_B: interface.fcs_B,
                     time_ns: 0,
                     stamp: Stamp::Simple,
                 }))

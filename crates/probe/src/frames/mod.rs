@@ -3,5 +3,6 @@
 
 pub mod capture;
 pub mod cells;
+pub mod census;
 pub mod link;
 pub mod observer;

@@ -3,6 +3,7 @@
 
 pub mod air;
 pub mod apply;
+pub mod capture;
 pub mod catalogue;
 pub mod doctor;
 pub mod frames;

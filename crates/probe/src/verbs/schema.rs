@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use super::Failure;
 use crate::records::{PlanLine, Record, TransferLine};
+use crate::frames::census::CaptureLine;
+use crate::records::{PlanLine, Record};
 use crate::scenario::{AirLine, Scenario};
 
 /// How it is called.
@@ -17,6 +19,12 @@ pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/d
 pub struct Options {}
 
 /// The schema as text: one object with `plan`, `record`, `scenario`, `air` and `transfer`.
+/// Prints the JSON Schema of plan lines and record lines, and of the scenarios and results of `air`, and what `capture`
+/// tells.
+#[derive(clap::Args)]
+pub struct Options {}
+
+/// The schema as text: one object with `plan`, `record`, `scenario`, `air` and `capture`.
 #[must_use]
 pub fn text() -> String {
     let both = serde_json::json!({
@@ -25,6 +33,7 @@ pub fn text() -> String {
         "scenario": schemars::schema_for!(Scenario),
         "air": schemars::schema_for!(AirLine),
         "transfer": schemars::schema_for!(TransferLine),
+        "capture": schemars::schema_for!(CaptureLine),
     });
     format!("{both:#}\n")
 }
