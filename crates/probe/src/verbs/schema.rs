@@ -5,26 +5,19 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::Failure;
-use crate::records::{PlanLine, Record, TransferLine};
 use crate::frames::census::CaptureLine;
-use crate::records::{PlanLine, Record};
+use crate::records::{PlanLine, Record, TransferLine};
 use crate::scenario::{AirLine, Scenario};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines, the scenarios and results of `air`, and the records of
-/// `transfer`.
+/// Prints the JSON Schema of plan lines and record lines, of the scenarios and results of `air`, and of what `transfer`
+/// and `capture` tell.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `plan`, `record`, `scenario`, `air` and `transfer`.
-/// Prints the JSON Schema of plan lines and record lines, and of the scenarios and results of `air`, and what `capture`
-/// tells.
-#[derive(clap::Args)]
-pub struct Options {}
-
-/// The schema as text: one object with `plan`, `record`, `scenario`, `air` and `capture`.
+/// The schema as text: one object with `plan`, `record`, `scenario`, `air`, `transfer` and `capture`.
 #[must_use]
 pub fn text() -> String {
     let both = serde_json::json!({

@@ -237,7 +237,7 @@ impl Both {
                 superblocks: 0,
                 baseline: Baseline::Idle,
             };
-            meters::open(&plan).map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))
+            meters::open(&plan, None).map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))
         });
         let weighed = Scale::new(opened.transpose()?);
         weighed.map_err(|refusal| Failure::new(11, refusal.what).hint(meters::LIST))
