@@ -39,9 +39,9 @@ def test_a_study_that_gives_only_what_it_must_gets_the_defaults(tmp_path: Path) 
 
 
 def test_every_study_that_comes_along_is_sound_and_carries_its_own_name() -> None:
-    assert {"first-look", "quick"} <= set(names())
+    assert {"first-look", "quick", "papers/quick", "papers/full", "papers/battery"} <= set(names())
     for name in names():
-        assert load(name).id == name
+        assert load(name).id == name.replace("/", "-")
 
 
 def test_a_path_is_read_though_a_study_of_that_name_comes_along(
@@ -58,9 +58,17 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
     ("name", "message", "hint"),
     [
         ("first-lok", "study first-lok: there is no such study", 'did you mean "first-look"?'),
-        ("zzz", "study zzz: there is no such study", "the studies are: calibration, first-look, quick"),
+        (
+            "zzz",
+            "study zzz: there is no such study",
+            "the studies are: calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+        ),
         ("first-look.toml", "study first-look.toml: there is no such study", 'did you mean "first-look"?'),
-        (".", "study .: is not a file", "the studies are: calibration, first-look, quick"),
+        (
+            ".",
+            "study .: is not a file",
+            "the studies are: calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+        ),
     ],
 )
 def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, hint: str) -> None:

@@ -115,8 +115,16 @@ class Study(Table):
 
 
 def names() -> list[str]:
-    """The studies that come with wattlock, by name."""
-    return sorted(entry.name.removesuffix(".toml") for entry in _shelf().iterdir() if entry.name.endswith(".toml"))
+    """The studies that come with wattlock, by name; one in a folder as `papers/quick`."""
+    return sorted(_names(_shelf()))
+
+
+def _names(shelf: Traversable) -> Iterator[str]:
+    for entry in shelf.iterdir():
+        if entry.is_dir():
+            yield from (f"{entry.name}/{name}" for name in _names(entry))
+        elif entry.name.endswith(".toml"):
+            yield entry.name.removesuffix(".toml")
 
 
 def load(name_or_path: str | Path) -> Study:

@@ -1,0 +1,85 @@
+"""From which size on one cipher is cheaper than another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wattlock.analysis.draws import Array, drawn, interval
+from wattlock.analysis.law import FEWEST_SIZES, theil_sen
+from wattlock.errors import InputError
+
+
+class Crossover(NamedTuple):
+    """The size at which two costs are equal.
+
+    * `payload_B`, `low_B`, `high_B`: between the two measured sizes where the cheaper one changes, and its interval;
+      None where it doesn't change. Between sizes costs are taken as straight lines.
+    * `by_law_B`: where the two laws meet, None where they don't within the measured sizes; `disagreement`: the greater
+      of the two ways over the less.
+    * `probability`: the share of draws in which the costs cross an odd number of times.
+    * `cheaper_below`: the cheaper one at the smallest size, "a" or "b"; `cheaper_above`: at the largest.
+    * `crossings`: how often the cheaper one changes; with more than one there is no "from this size on".
+    """
+
+    payload_B: float | None
+    low_B: float | None
+    high_B: float | None
+    by_law_B: float | None
+    disagreement: float | None
+    probability: float
+    cheaper_below: str
+    cheaper_above: str
+    crossings: int
+
+
+def crossover(payload_B: ArrayLike, a: tuple[ArrayLike, ArrayLike], b: tuple[ArrayLike, ArrayLike]) -> Crossover:
+    """Where the costs of two ciphers meet.
+
+    * `payload_B`: sizes, rising; `a`, `b`: costs of one call at these and the standard errors of their logarithms.
+
+    Raises InputError with fewer than three sizes.
+    """
+    size = np.asarray(payload_B, dtype=float)
+    if len(size) < FEWEST_SIZES:
+        raise InputError(
+            f"a crossover needs {FEWEST_SIZES} sizes, there are {len(size)}", hint="measure more payload_B"
+        )
+    (cost_a, sigma_a), (cost_b, sigma_b) = ([np.asarray(one, dtype=float) for one in side] for side in (a, b))
+    gap = cost_a - cost_b
+    draws = drawn(np.concatenate([cost_a, cost_b]), np.concatenate([sigma_a, sigma_b]))
+    draws_a, draws_b = draws[:, : len(size)], draws[:, len(size) :]
+    gaps = draws_a - draws_b
+    crossings = int(np.sum(np.diff(np.sign(gap)) != 0))
+    changes = np.sign(gaps[:, 0]) != np.sign(gaps[:, -1])
+    met_B = low_B = high_B = disagreement = None
+    if np.sign(gap[0]) != np.sign(gap[-1]):
+        met_B = float(_first_change(size, gap[None, :])[0])
+        low_B, high_B = interval(_first_change(size, gaps[changes]))
+    (fixed_a, fixed_b), (slope_a, slope_b) = theil_sen(size, np.stack([cost_a, cost_b]))
+    by_law = float((fixed_b - fixed_a) / (slope_a - slope_b)) if slope_a != slope_b else np.inf
+    by_law_B = by_law if size[0] <= by_law <= size[-1] else None
+    if met_B and by_law_B:
+        disagreement = max(met_B / by_law_B, by_law_B / met_B)
+    return Crossover(
+        met_B,
+        low_B,
+        high_B,
+        by_law_B,
+        disagreement,
+        float(np.mean(changes)),
+        "a" if gap[0] < 0 else "b",
+        "a" if gap[-1] < 0 else "b",
+        crossings,
+    )
+
+
+def _first_change(size: Array, gaps: Array) -> Array:
+    """Of each row the size at which its gap first has the other sign than at the start."""
+    later = np.argmax(np.sign(gaps) != np.sign(gaps[:, :1]), axis=1)
+    rows, before = np.arange(len(gaps)), np.maximum(later - 1, 0)
+    gap_before, gap_after = gaps[rows, before], gaps[rows, later]
+    share = np.divide(gap_before, gap_before - gap_after, out=np.zeros(len(gaps)), where=gap_before != gap_after)
+    return np.asarray(size[before] + share * (size[later] - size[before]))

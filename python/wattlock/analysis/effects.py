@@ -1,0 +1,103 @@
+"""What a factor does to a cost, and whether it does nothing that matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import polars as pl
+from scipy.special import ndtr, stdtrit
+
+from wattlock.analysis.draws import COVERAGE, log_sigma
+from wattlock.analysis.estimate import LEVEL
+
+Says = Literal["equivalent", "different", "undecided"]
+
+
+class Ratio(NamedTuple):
+    """A cost over another, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def log(self) -> float:
+        """Its natural logarithm."""
+        return math.log(self.value)
+
+    @property
+    def sigma(self) -> float:
+        """Standard error of that."""
+        return math.log(self.high / self.low) / (2 * COVERAGE)
+
+    @property
+    def percent(self) -> tuple[float, float, float]:
+        """How much more the numerator costs, with the ends of the interval."""
+        value, low, high = (100 * (one - 1) for one in self)
+        return value, low, high
+
+
+def ratio(numerator: float, denominator: float, *sigmas: float) -> Ratio:
+    """A ratio of two costs whose logarithms have these standard errors, taken as independent."""
+    value, factor = numerator / denominator, math.exp(COVERAGE * math.hypot(*sigmas))
+    return Ratio(value, value / factor, value * factor)
+
+
+def mean(ratios: Sequence[Ratio]) -> Ratio:
+    """The geometric mean of ratios: its error joins theirs and the spread between them (t, by their number)."""
+    logs = [one.log for one in ratios]
+    count, middle = len(logs), sum(logs) / len(logs)
+    within = math.hypot(*(one.sigma for one in ratios)) / count * COVERAGE
+    spread = math.sqrt(sum((log - middle) ** 2 for log in logs) / (count - 1)) if count > 1 else 0.0
+    between = float(stdtrit(count - 1, 1 - LEVEL / 2)) * spread / math.sqrt(count) if count > 1 else 0.0
+    factor = math.exp(math.hypot(within, between))
+    return Ratio(math.exp(middle), math.exp(middle) / factor, math.exp(middle) * factor)
+
+
+class Equivalence(NamedTuple):
+    """Two one-sided tests: `p` is the greater; `says` at 5 %, `different` where the whole interval lies outside."""
+
+    p: float
+    says: Says
+
+
+def equivalence(found: Ratio, low_percent: float, high_percent: float) -> Equivalence:
+    """Whether a ratio lies within bounds that don't matter (TOST).
+
+    * `low_percent`, `high_percent`: the bounds of the effect.
+
+    Source: D. J. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, J.
+    Pharmacokinetics and Biopharmaceutics 15 (1987).
+    """
+    low, high = math.log1p(low_percent / 100), math.log1p(high_percent / 100)
+    if found.sigma == 0:
+        return Equivalence(0.0, "equivalent") if low <= found.log <= high else Equivalence(1.0, "different")
+    p = max(float(ndtr((low - found.log) / found.sigma)), float(ndtr((found.log - high) / found.sigma)))
+    outside = math.log(found.low) > high or math.log(found.high) < low
+    return Equivalence(p, "different" if outside else "equivalent" if p < LEVEL else "undecided")
+
+
+def factor_effects(cells: pl.DataFrame, factor: str, same: Sequence[str], cost: str = "time_ns") -> pl.DataFrame:
+    """What each level of a factor costs over its first one, in cells that differ in nothing else.
+
+    * `cells`: with `cost` and `half_width_percent`; `same`: the columns in which matched cells agree.
+    * Returns a row a level but the first: `level, pairs, ratio, low, high` (95 %, over the matched pairs, `mean`).
+    """
+    rows = cells.filter(pl.col(cost).is_not_null())
+    levels = rows[factor].unique(maintain_order=True).to_list()
+    found = []
+    for level in levels[1:]:
+        pairs = rows.filter(pl.col(factor) == levels[0]).join(
+            rows.filter(pl.col(factor) == level), on=list(same), suffix=".b", nulls_equal=True
+        )
+        sigma = log_sigma(pairs["half_width_percent"]), log_sigma(pairs["half_width_percent.b"])
+        ratios = [
+            ratio(b, a, *both) for a, b, *both in zip(pairs[cost], pairs[f"{cost}.b"], *map(list, sigma), strict=True)
+        ]
+        if ratios:
+            value, low, high = mean(ratios)
+            found.append({"level": str(level), "pairs": len(ratios), "ratio": value, "low": low, "high": high})
+    schema = {"level": pl.String, "pairs": pl.Int64, "ratio": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(found, schema=schema)

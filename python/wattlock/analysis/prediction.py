@@ -1,0 +1,75 @@
+"""Predicting one cost from another: decryption from encryption."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import linregress, t
+
+from wattlock.analysis.estimate import LEVEL
+from wattlock.errors import InputError
+
+FEWEST_PAIRS = 4
+
+
+class Prediction(NamedTuple):
+    """y = intercept + slope * x by least squares.
+
+    * `slope_low`, `slope_high`: 95 %, t on pairs - 2 degrees of freedom; the errors of all pairs are taken as alike.
+    * `r_squared`: of the pairs that were fitted, which flatters; `left_out_percent`: the root mean square, and
+      `worst_left_out_percent` the greatest, of the error on each pair predicted from all others, of its value.
+    * `ratio`, `ratio_low`, `ratio_high`: the mean of y / x over the pairs (of logarithms), t over the pairs.
+    """
+
+    slope: float
+    slope_low: float
+    slope_high: float
+    intercept: float
+    r_squared: float
+    left_out_percent: float
+    worst_left_out_percent: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    pairs: int
+
+
+def predict(x: ArrayLike, y: ArrayLike) -> Prediction:
+    """Fit y from x and say how well it foretells a pair that it hasn't seen.
+
+    Raises InputError with fewer than four pairs, or where all x are equal.
+    """
+    known, wanted = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    count = len(known)
+    if count < FEWEST_PAIRS or np.ptp(known) == 0:
+        raise InputError(
+            f"a prediction needs {FEWEST_PAIRS} pairs that differ, there are {count} of {len(np.unique(known))} kinds",
+            hint="measure both operations",
+        )
+    fit = linregress(known, wanted)
+    half = float(t.ppf(1 - LEVEL / 2, count - 2)) * float(fit.stderr)
+    off = []
+    for left_out in range(count):
+        rest = np.arange(count) != left_out
+        if np.ptp(known[rest]) == 0:
+            continue
+        without = linregress(known[rest], wanted[rest])
+        off.append((without.intercept + without.slope * known[left_out]) / wanted[left_out] - 1)
+    logs = np.log(wanted / known)
+    middle, spread = float(logs.mean()), float(t.ppf(1 - LEVEL / 2, count - 1) * logs.std(ddof=1) / np.sqrt(count))
+    ratio, ratio_low, ratio_high = (float(np.exp(middle + side * spread)) for side in (0, -1, 1))
+    return Prediction(
+        float(fit.slope),
+        float(fit.slope) - half,
+        float(fit.slope) + half,
+        float(fit.intercept),
+        float(fit.rvalue) ** 2,
+        100 * float(np.sqrt(np.mean(np.square(off)))),
+        100 * float(np.max(np.abs(off))),
+        ratio,
+        ratio_low,
+        ratio_high,
+        count,
+    )

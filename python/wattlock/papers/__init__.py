@@ -1,0 +1,1 @@
+"""The five papers: what they say, and a judge for each claim."""

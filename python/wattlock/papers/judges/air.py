@@ -1,0 +1,250 @@
+"""Claims on what sending adds: judged by a link's answers, beside the papers' own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wattlock.analysis.effects import Ratio, mean, ratio
+from wattlock.papers.judges.compose import Judge, judged, missing
+from wattlock.papers.judges.evidence import NAMES, Evidence, Transfer
+from wattlock.papers.judges.verdict import (
+    Compared,
+    Effect,
+    Judgement,
+    above,
+    all_hold,
+    percent_effect,
+    ratio_band,
+    ratio_effect,
+    within,
+)
+from wattlock.papers.record import Claim
+
+COMMAND = "wattlock link --run RUN"
+CONTROL = "air and host apart; the papers give neither the physical layer nor the spread of any figure"
+KINDS = ("text", "audio", "video")
+SMALL_B = 100
+PLAIN = "none"
+
+
+def _found(evidence: Evidence, scenario: str, cipher: str, data: str) -> Transfer | None:
+    fits = (one for one in evidence.transfers if (one.scenario, one.cipher, one.data) == (scenario, cipher, data))
+    return next(fits, None)
+
+
+def _over(a: Ratio, b: Ratio) -> Ratio:
+    return ratio(a.value, b.value, a.sigma, b.sigma)
+
+
+def _judged(claim: Claim, evidence: Evidence, compared: Sequence[Compared], needs: str, also: str = "") -> Judgement:
+    kinds = " and ".join(sorted({one.evidence for one in evidence.transfers}))
+    said = f"{kinds} sending over 802.11, where the paper measured two laptops" if kinds else "nothing"
+    return judged(claim, said, compared, control=CONTROL, needs=needs, command=COMMAND, also=also)
+
+
+def against_aes(scenario: str) -> Judge:
+    """A judge of Blowfish's and RC6's transfer over AES's, for each kind of data."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        compared = []
+        for kind in KINDS:
+            aes = _found(evidence, scenario, "aes", kind)
+            for family in ("blowfish", "rc6"):
+                mine = _found(evidence, scenario, family, kind)
+                if aes and mine:
+                    found = _over(mine.duration_s, aes.duration_s)
+                    holds = within(found.low, found.high, *ratio_band(claim.expect[kind]))
+                    effect = ratio_effect(f"{NAMES[family]} over AES, sending {kind},", found)
+                    compared.append(Compared(mine.evidence, scenario, effect, holds))
+        compared.sort(key=lambda one: (False, None, True).index(one.holds))
+        also = _table_says(evidence, scenario, claim)
+        needs = f"transfers of text, audio and video in scenario {scenario} with aes, blowfish and rc6"
+        return _judged(claim, evidence, compared if len(compared) == 2 * len(KINDS) else [], needs, also)
+
+    return judge
+
+
+def _table_says(evidence: Evidence, scenario: str, claim: Claim) -> str:
+    parts = []
+    for kind in KINDS:
+        table = evidence.papers.sending[kind]
+        ratios = [table.of(family, scenario) / table.of("aes", scenario) for family in ("blowfish", "rc6")]
+        parts.append(f"{kind} {min(ratios):.3f} to {max(ratios):.3f} (claimed {claim.expect[kind]:g})")
+    return f"The paper's own tables give {', '.join(parts)}."
+
+
+def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False) -> Judge:
+    """A judge of the plaintext's transfer in one scenario over that in another; the band stands in the claim."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        found = _by_kind(evidence, over, under)
+        low, high = claim.expect[expected]
+        told = percent_effect if percent else ratio_effect
+        compared = []
+        for kind, one in found:
+            bounds = one.percent[1:] if percent else (one.low, one.high)
+            effect = told(f"{over} over {under}, sending {kind} in clear,", one)
+            compared.append(Compared("modelled", kind, effect, within(*bounds, low, high)))
+        compared.sort(key=lambda one: (False, None, True).index(one.holds))
+        table = _table_range(evidence, over, under)
+        return _judged(claim, evidence, compared, f"plaintext transfers in the scenarios {over} and {under}", table)
+
+    return judge
+
+
+def _by_kind(evidence: Evidence, over: str, under: str) -> list[tuple[str, Ratio]]:
+    pairs = [(kind, _found(evidence, over, PLAIN, kind), _found(evidence, under, PLAIN, kind)) for kind in KINDS]
+    return [(kind, _over(a.duration_s, b.duration_s)) for kind, a, b in pairs if a and b]
+
+
+def _table_range(evidence: Evidence, over: str, under: str) -> str:
+    plain: list[float] = []
+    every: list[float] = []
+    for table in evidence.papers.sending.values():
+        for cipher in table.duration_s:
+            (plain if cipher == PLAIN else every).append(table.of(cipher, over) / table.of(cipher, under))
+    return (
+        f"The paper's own tables give {min(plain):.2f} to {max(plain):.2f} for plaintext, "
+        f"{min(every):.2f} to {max(every):.2f} over the ciphers."
+    )
+
+
+def poor_signal(claim: Claim, evidence: Evidence) -> Judgement:
+    """A poor signal under WEP over an excellent one, open as the paper has it, and under WEP as it ought to be."""
+    least = claim.expect["percent_at_least"]
+    compared = []
+    for under in ("adhoc_open", "adhoc_wep"):
+        for kind, found in _by_kind(evidence, "adhoc_poor", under):
+            effect = percent_effect(f"what a poor signal adds to {under}, sending {kind} in clear,", found)
+            compared.append(Compared("modelled", f"{kind}, against {under}", effect, _at_least(found, least)))
+    own = [one for one in compared if "adhoc_open" in one.cells]
+    own.sort(key=lambda one: (False, None, True).index(one.holds))
+    compared = own + [one for one in compared if "adhoc_open" not in one.cells]
+    table = _table_range(evidence, "adhoc_poor", "adhoc_open")
+    return _judged(claim, evidence, compared, "plaintext transfers at a poor and an excellent signal", table)
+
+
+def _at_least(found: Ratio, percent: float) -> bool | None:
+    return above(found.percent[1], found.percent[2], percent)
+
+
+def dominates(claim: Claim, evidence: Evidence) -> Judgement:
+    """The radio's share of the energy of sending, with each cipher."""
+    low, high = claim.expect["radio_share"]
+    compared = []
+    for one in evidence.transfers:
+        if one.radio_J and one.host_J and one.cipher != PLAIN and one.scenario in SCENARIOS:
+            share = _share(one.radio_J, one.host_J)
+            effect = Effect(
+                f"the radio's share, sending {one.data} with {NAMES.get(one.cipher, one.cipher)},", "1", *share
+            )
+            compared.append(Compared(one.evidence, one.scenario, effect, within(share.low, share.high, low, high)))
+    compared.sort(key=lambda one: ((False, None, True).index(one.holds), one.effect.value))
+    table = evidence.papers.sending.values()
+    times = [t.of("aes", column) / t.of(PLAIN, column) for t in table for column in t.columns]
+    also = f"The paper's own tables have AES at {min(times):.2f} to {max(times):.2f} times the plain transfer."
+    return _judged(claim, evidence, compared, "transfers with the energies of radio and host", also)
+
+
+SCENARIOS = ("adhoc_open", "adhoc_wep", "adhoc_poor", "bss_tkip", "bss_open")
+
+
+def _share(radio: Ratio, host: Ratio) -> Ratio:
+    return Ratio(
+        radio.value / (radio.value + host.value),
+        radio.low / (radio.low + host.high),
+        radio.high / (radio.high + host.low),
+    )
+
+
+def overhead(claim: Claim, evidence: Evidence) -> Judgement:
+    """What of the radio's energy is not the payload's, on small packets."""
+    low, high = claim.expect["overhead_share_small_packets"]
+    compared = []
+    for one in evidence.transfers:
+        if one.overhead_share and 0 < one.payload_B <= SMALL_B:
+            share = one.overhead_share
+            effect = Effect(f"what headers, gaps and answers take of {one.payload_B} B packets", "1", *share)
+            compared.append(Compared(one.evidence, one.scenario, effect, within(share.low, share.high, low, high)))
+    compared.sort(key=lambda one: (False, None, True).index(one.holds))
+    return _judged(claim, evidence, compared, f"transfers of packets of {SMALL_B} B and less")
+
+
+def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
+    """Fragments against whole packets, over the signals: energy and throughput."""
+    wholes = {one.signal_dBm: one for one in evidence.transfers if one.scenario == "whole"}
+    compared = []
+    for one in evidence.transfers:
+        whole = wholes.get(one.signal_dBm)
+        if one.scenario != "fragmented" or whole is None or not (one.radio_J and whole.radio_J):
+            continue
+        energy = mean([_over(one.radio_J, whole.radio_J)])
+        time = _over(one.duration_s, whole.duration_s)
+        holds = all_hold([above(1 - energy.high, 1 - energy.low, 0.0), above(time.low, time.high, 1.0)])
+        effect = percent_effect("what fragmenting costs in energy", energy)
+        compared.append(Compared(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds))
+    compared.sort(key=lambda one: (False, None, True).index(one.holds))
+    holding = [one.cells for one in compared if one.holds]
+    also = f"It holds at: {', '.join(holding)}." if holding else "It holds at none of these signals."
+    needs = "the same packets whole and in fragments, over a range of signals"
+    return _judged(claim, evidence, compared, needs, also if compared else "")
+
+
+def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
+    """The cells of the papers' own tables in which Blowfish's or RC6's ciphertext arrives sooner than the plaintext."""
+    sooner, cells = [], 0
+    for table in evidence.papers.sending.values():
+        for cipher in ("blowfish", "rc6"):
+            for column in table.columns if cipher in table.duration_s else []:
+                cells += 1
+                found = table.of(cipher, column) / table.of(PLAIN, column)
+                if found < 1:
+                    sooner.append((found, f"{table.data} {column} {cipher}"))
+    control = "the spread between runs, which the paper does not give: nothing in a cipher can do that"
+    if not cells:
+        return missing(claim, "the paper's tables with blowfish and rc6", "none", control)
+    count = float(len(sooner))
+    effect = Effect("the number of cells in which ciphertext arrives sooner", "1", count, count, count)
+    compared = [Compared("the paper's tables", f"{cells} cells", effect, len(sooner) == claim.expect["cells"])]
+    least = min(sooner, default=(1.0, "none"))
+    also = f"The greatest lead is {100 * (1 - least[0]):.0f} % ({least[1]}): so far do its runs differ."
+    return judged(claim, "the paper's own tables, no run", compared, control=control, needs="", also=also)
+
+
+def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
+    """The commonest sizes of packets in a capture, in bins that double."""
+    control = "a capture of the reader's own; the bins double, so that no bin is favoured by its place"
+    if not evidence.capture:
+        return missing(claim, "a capture of 802.11 frames", "wattlock papers --capture FILE.pcap", control)
+    low, high = claim.expect["mode_bin"]
+    bins: dict[int, int] = {}
+    for size_B, frames in evidence.capture.items():
+        bins[size_B.bit_length()] = bins.get(size_B.bit_length(), 0) + frames
+    own = bins.pop(low.bit_length(), 0)
+    other = max(bins.values(), default=0)
+    total = own + sum(bins.values())
+    # Of two counts of frames the difference is known to the root of their sum (Poisson).
+    error = 1.96 * (own + other) ** 0.5
+    lead, width = 100 * (own - other) / total, 100 * error / total
+    effect = Effect(
+        f"the lead of {low} to {high} B over the next bin, of all frames,", "%", lead, lead - width, lead + width
+    )
+    holds = above(lead - width, lead + width, 0.0)
+    return judged(
+        claim, "a capture", [Compared("capture", f"{total} frames", effect, holds)], control=control, needs=""
+    )
+
+
+JUDGES: dict[str, Judge] = {
+    "transmission-dominates": dominates,
+    "adhoc-blowfish-rc6-vs-aes": against_aes("adhoc_open"),
+    "bss-blowfish-rc6-vs-aes": against_aes("bss_tkip"),
+    "poor-signal": poor_signal,
+    "open-vs-wep": of_scenarios("adhoc_wep", "adhoc_open", "effect_percent", percent=True),
+    "bss-vs-adhoc": of_scenarios("bss_open", "adhoc_open", "ratio"),
+    "tkip-vs-open": of_scenarios("bss_tkip", "bss_open", "ratio"),
+    "ciphertext-faster-than-plaintext": faster_than_plain,
+    "mac-overhead-cited": overhead,
+    "fragmentation": fragmentation,
+    "packet-sizes": packet_sizes,
+}

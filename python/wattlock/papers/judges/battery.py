@@ -1,0 +1,75 @@
+"""Claims on what is left of a battery."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from wattlock.analysis.effects import Ratio
+from wattlock.papers.judges.compose import Judge, judged
+from wattlock.papers.judges.evidence import Evidence, Fall
+from wattlock.papers.judges.verdict import Compared, Effect, Judgement, percent_band, within
+from wattlock.papers.record import Claim
+
+COMMAND = "wattlock run papers/battery --battery BAT0"
+FILE_B = 5_000_000
+
+
+def three_des(claim: Claim, evidence: Evidence) -> Judgement:
+    """What is left after so many encryptions of a file with 3DES."""
+    band = percent_band(claim.expect["left_percent"])
+    compared = []
+    for fall in _of(evidence.falls, "3des", FILE_B):
+        left = _scaled(fall, claim.expect["encryptions"], FILE_B)
+        effect = Effect(f"what is left after {claim.expect['encryptions']} encryptions of 5 MB", "%", *left)
+        compared.append(_compared(fall, effect, within(left.low, left.high, *band)))
+    return _judged(
+        claim, evidence, compared, "the cell of 3DES alone; that the rest goes rapidly needs the whole curve"
+    )
+
+
+def blowfish(claim: Claim, evidence: Evidence) -> Judgement:
+    """What one encryption of 13.6 KB takes out of a battery, and by how many orders of magnitude that misses."""
+    claimed, size_B = claim.expect["drained_percent"], claim.expect["bytes"]
+    compared, also = [], ""
+    for fall in _of(evidence.falls, "blowfish", size_B):
+        left = _scaled(fall, 1, size_B)
+        drained = Ratio(100 - left.value, 100 - left.high, 100 - left.low)
+        effect = Effect("what one encryption of 13.6 KB drains", "%", *drained)
+        compared.append(_compared(fall, effect, within(drained.low, drained.high, *percent_band(claimed))))
+        if drained.value > 0:
+            orders = math.log10(claimed / drained.value)
+            also = also or f"The claim is {orders:.1f} orders of magnitude away."
+    return _judged(
+        claim, evidence, compared, "the same cell a million times, so that the fall can be seen at all", also
+    )
+
+
+def _of(falls: Iterable[Fall], family: str, size_B: int) -> list[Fall]:
+    """The falls of a family, measured ones first, the nearest size first."""
+    mine = [one for one in falls if one.cipher.startswith(family)]
+    return sorted(
+        mine, key=lambda one: (one.evidence != "measured", abs(math.log(one.payload_B / size_B)), one.battery)
+    )
+
+
+def _scaled(fall: Fall, calls: int, size_B: int) -> Ratio:
+    """What so many calls leave, in proportion to the bytes; a battery can't hold less than nothing."""
+    times = calls * size_B / (fall.calls * fall.payload_B)
+    return Ratio(*(max(0.0, 100 - times * (100 - one)) for one in fall.left_percent))
+
+
+def _compared(fall: Fall, effect: Effect, holds: bool | None) -> Compared:
+    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cipher, effect, holds)
+
+
+def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:
+    kinds = sorted({fall.evidence for fall in evidence.falls})
+    said = " and ".join(f"a {kind} fall of a battery" for kind in kinds) or "nothing"
+    if "measured" not in kinds and kinds:
+        said += ", where the paper emptied one"
+    needs = "a battery to empty, measured or by its card"
+    return judged(claim, said, compared, control=control, needs=needs, command=COMMAND, also=also)
+
+
+JUDGES: dict[str, Judge] = {"3des-battery": three_des, "blowfish-battery": blowfish}

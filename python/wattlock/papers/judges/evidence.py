@@ -1,0 +1,244 @@
+"""What judges judge by: the estimates of a run, and what others answered, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wattlock.analysis.draws import log_sigma
+from wattlock.analysis.effects import Ratio, ratio
+from wattlock.papers import record
+from wattlock.papers.record import Claim, Papers
+
+KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
+"""The keys at which families are compared: the papers' own."""
+
+NAMES = {
+    "aes": "AES",
+    "des": "DES",
+    "3des": "3DES",
+    "rc2": "RC2",
+    "rc4": "RC4",
+    "rc6": "RC6",
+    "blowfish": "Blowfish",
+    "xor": "XOR",
+}
+"""Families in words."""
+
+MODES = {"cbc", "stream"}
+"""No paper names its mode; CBC is ours, as in `first-look`."""
+
+USUAL_PROVIDERS = ("rustcrypto", "wattlock", "openssl", "libtomcrypt", "libgcrypt", "nettle", "botan", "libmcrypt")
+TABLES, FIXSLICED, HARDWARE, AS_BUILT = "table-based", "fixsliced", "hardware AES", "as built"
+# What every library had when the papers were written comes first.
+IMPLEMENTATIONS = (TABLES, AS_BUILT, FIXSLICED, HARDWARE)
+HARDWARE_WORDS = ("aesni", "vaes", "armv8", "aes instructions")
+
+
+class Transfer(NamedTuple):
+    """What a link answers to one question, as plain values.
+
+    * `scenario`: as the columns of the papers' tables, `adhoc_open` and so on; `fragmented` and `whole`; `packet`.
+    * `cipher`: a family, or `none`; `data`: the data set, or empty; `payload_B`: of a packet, 0 for a data set.
+    * `duration_s`: of the whole transfer, the host's time included where the air waits for it.
+    * `radio_J`, `host_J`: energies of all nodes' radios and of the cipher's work; `overhead_share`: of the radio's
+      energy, what is not spent on the payload.
+    * `signal_dBm`: at the receiver; `evidence`: modelled or assumed.
+    """
+
+    scenario: str
+    data: str
+    cipher: str
+    duration_s: Ratio
+    radio_J: Ratio | None = None
+    host_J: Ratio | None = None
+    overhead_share: Ratio | None = None
+    payload_B: int = 0
+    signal_dBm: float | None = None
+    evidence: str = "modelled"
+
+
+class Fall(NamedTuple):
+    """A battery's fall, measured or by a model: percent left after so many calls of one cell."""
+
+    cipher: str
+    payload_B: int
+    calls: int
+    left_percent: Ratio
+    battery: str
+    evidence: str
+
+
+class Security(NamedTuple):
+    """How a cipher stands: bits after the best attack, key bits, status, and whether it authenticates."""
+
+    strength_bits: float
+    key_bits: int
+    status: str
+    authenticated: bool
+
+    @property
+    def sound(self) -> bool:
+        """Whether it may be advised at all."""
+        return self.authenticated and self.status in {"approved", "acceptable"}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a judge may look at.
+
+    * `estimates`: a row a cell, with the energy columns where the run was valued or metered.
+    * `transfers`, `falls`, `security` (by cipher id), `capture` (frames by length, bytes): answers of others.
+    * `machine`: what the run is of: `computer`, `handheld` or `microcontroller`.
+    * `run`: its id, for the commands.
+    """
+
+    estimates: pl.DataFrame
+    transfers: Sequence[Transfer] = ()
+    falls: Sequence[Fall] = ()
+    security: Mapping[str, Security] = field(default_factory=dict)
+    capture: Mapping[int, int] | None = None
+    machine: str = "computer"
+    run: str = ""
+    papers: Papers = field(default_factory=record.load)
+
+    @property
+    def is_metered(self) -> bool:
+        """Whether a meter weighed cells of the run."""
+        return (
+            "energy_evidence" in self.estimates.columns
+            and (self.estimates["energy_evidence"] == "measured").any()
+            and "energy_random_percent" in self.estimates.columns
+        )
+
+    def rests_on(self, claim: Claim) -> str:
+        """What the costs of a claim are, and how that differs from what it speaks of."""
+        if claim.about != "energy":
+            return "measured time"
+        if self.is_metered:
+            return "measured energy"
+        return "measured time, which stands for energy as in the papers' own model E = Vcc * I * T; no meter weighed it"
+
+    def cells(self, claim: Claim, **factors: object) -> list[Cell]:
+        """The cells of a run with these factors, with their costs.
+
+        * `factors`: by column; those of a plain cell where not given: key ready, raw, hot, independent.
+        """
+        plain = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
+        wanted = {**plain, **factors}
+        rows = self.estimates.filter(
+            pl.col("state").is_in(["resolved", "unresolved"])
+            & (pl.col("processes") > 1)
+            & pl.col("time_ns").is_not_null()
+            & pl.all_horizontal([pl.col(name) == value for name, value in wanted.items()])
+        )
+        if claim.about == "energy" and self.is_metered:
+            weighed = rows.filter(pl.col("energy_evidence") == "measured")
+            return [_cell(row, row["energy_uJ"], row["energy_random_percent"]) for row in weighed.iter_rows(named=True)]
+        return [_cell(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]
+
+
+class Cell(NamedTuple):
+    """A cell's cost of one call, with the standard error of its logarithm, and what it is a cell of."""
+
+    family: str
+    cipher: str
+    provider: str
+    implementation: str
+    key_bits: int
+    block_bits: int
+    payload_B: int
+    cost: float
+    sigma: float
+    row: Mapping[str, Any]
+
+    def over(self, other: Cell) -> Ratio:
+        """The cost of a byte over that of a byte of another cell; of a call where there are no bytes."""
+        mine, theirs = (max(1, one.payload_B) for one in (self, other))
+        return ratio(self.cost / mine, other.cost / theirs, self.sigma, other.sigma)
+
+
+def _cell(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Cell:
+    return Cell(
+        family=str(row["family"]),
+        cipher=str(row["cipher"]),
+        provider=str(row["provider"]),
+        implementation=implementation(row),
+        key_bits=int(row["key_bits"] or 0),
+        block_bits=int(row["block_bits"] or 0),
+        payload_B=int(row["payload_B"]),
+        cost=float(cost),
+        sigma=float(log_sigma(half_width_percent)),
+        row=row,
+    )
+
+
+def implementation(row: Mapping[str, Any]) -> str:
+    """What an implementation of AES rests on; others are as built."""
+    backend = str(row["backend"] or "").lower()
+    if not str(row["family"]).startswith(("aes", "rijndael")):
+        return AS_BUILT
+    if "fixsliced" in backend:
+        return FIXSLICED
+    if "tables" in backend:
+        return TABLES
+    return HARDWARE if any(word in backend for word in HARDWARE_WORDS) else AS_BUILT
+
+
+class Ground(NamedTuple):
+    """Cells of several families that may be compared: one implementation of AES, and what the others have beside it."""
+
+    implementation: str
+    providers: tuple[str, ...]
+    cells: Mapping[str, Cell]
+
+    @property
+    def name(self) -> str:
+        """The ground in words."""
+        return f"{self.implementation} ({', '.join(self.providers)})"
+
+
+def grounds(cells: Sequence[Cell], families: Sequence[str]) -> list[Ground]:
+    """The grounds on which all `families` stand, the papers' own first: AES by tables, and the fewest libraries.
+
+    * `cells`: of one payload, at most one a family and provider counts: the first with the family's key of `KEY_BITS`.
+    """
+    by_provider: dict[str, dict[str, Cell]] = {}
+    for cell in cells:
+        if cell.row["mode"] in MODES and cell.key_bits == KEY_BITS.get(cell.family, cell.key_bits):
+            by_provider.setdefault(cell.provider, {}).setdefault(cell.family, cell)
+    anchor = "aes" if "aes" in families else families[0]
+    found = []
+    for provider, own in by_provider.items():
+        if anchor not in own:
+            continue
+        order = [provider, library(provider), *USUAL_PROVIDERS, *by_provider]
+        picked = {family: _first(by_provider, order, family) for family in families}
+        whole = {family: cell for family, cell in picked.items() if cell is not None}
+        if len(whole) == len(families):
+            providers = tuple(dict.fromkeys(cell.provider for cell in whole.values()))
+            found.append(Ground(own[anchor].implementation, providers, whole))
+    return sorted(found, key=lambda one: (IMPLEMENTATIONS.index(one.implementation), _libraries(one), one.name))
+
+
+def library(provider: str) -> str:
+    """The library of a provider: some are one library with another implementation of AES."""
+    return provider.removesuffix("-tables").removesuffix("-soft")
+
+
+def _libraries(ground: Ground) -> int:
+    return len({library(provider) for provider in ground.providers})
+
+
+def _first(by_provider: Mapping[str, Mapping[str, Cell]], order: Sequence[str], family: str) -> Cell | None:
+    return next((by_provider[name][family] for name in order if family in by_provider.get(name, {})), None)
+
+
+def largest(cells: Sequence[Cell], keep: Callable[[Cell], bool] = lambda _: True) -> list[Cell]:
+    """The cells at the greatest payload among those kept."""
+    kept = [cell for cell in cells if keep(cell)]
+    most = max((cell.payload_B for cell in kept), default=0)
+    return [cell for cell in kept if cell.payload_B == most]

@@ -1,0 +1,164 @@
+"""Claims on the length of the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from wattlock.analysis.effects import Ratio, equivalence, ratio
+from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, MODES, Cell, Evidence
+from wattlock.papers.judges.verdict import Compared, Judgement, above, all_hold, percent_band, percent_effect, within
+from wattlock.papers.record import Claim
+
+NEGLIGIBLE_PERCENT = 1.0
+"""An effect within so much is no cost: the smallest one worth claiming in the studies."""
+
+Keys = dict[int, Cell]
+Tell = Callable[[Keys], tuple[str, Ratio, bool | None]]
+
+
+def _by_provider(cells: Sequence[Cell], family: str) -> list[tuple[str, str, Keys]]:
+    """Implementation, provider and cells by key length of a family, the papers' kind first.
+
+    Of each provider that payload counts which most keys have, the largest of these.
+    """
+    found: dict[str, dict[int, Keys]] = {}
+    for cell in cells:
+        if cell.family == family and cell.row["mode"] in MODES:
+            found.setdefault(cell.provider, {}).setdefault(cell.payload_B, {}).setdefault(cell.key_bits, cell)
+    best = {name: max(sizes.items(), key=lambda one: (len(one[1]), one[0]))[1] for name, sizes in found.items()}
+    several = [(keys[min(keys)].implementation, name, keys) for name, keys in best.items() if len(keys) > 1]
+    return sorted(several, key=lambda one: (IMPLEMENTATIONS.index(one[0]), one[1]))
+
+
+def _judge(
+    claim: Claim, evidence: Evidence, family: str, tell: Tell, *, control: str, least_keys: int = 2, also: str = ""
+) -> Judgement:
+    compared = []
+    for implementation, provider, keys in _by_provider(
+        evidence.cells(claim, operation="encrypt", data="random"), family
+    ):
+        if len(keys) < least_keys:
+            continue
+        what, found, holds = tell(keys)
+        compared.append(Compared(implementation, provider, percent_effect(what, found), holds))
+    also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
+    needs = f"cells of {family} with several keys"
+    return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, also=also)
+
+
+def _setup(claim: Claim, evidence: Evidence, family: str) -> str:
+    """The key schedule apart: what the longest key's set-up costs over the shortest's."""
+    told = []
+    for _, provider, keys in _by_provider(evidence.cells(claim, operation="key_setup"), family):
+        _, low, high = keys[max(keys)].over(keys[min(keys)]).percent
+        told.append(f"{low:+.1f} to {high:+.1f} % with {provider}")
+    return f"The key schedule apart costs, longest over shortest key, {'; '.join(told)}." if told else ""
+
+
+def _ends(keys: Keys) -> tuple[str, Ratio]:
+    low, high = min(keys), max(keys)
+    return f"what a key of {high} bits costs over one of {low}", keys[high].over(keys[low])
+
+
+def _toldinas(evidence: Evidence) -> str:
+    """What another of the papers has for the same: they contradict each other."""
+    rows = {(one.block_bits, one.key_bits): one.encrypt_battery_percent for one in evidence.papers.toldinas.rijndael}
+    steps = [100 * (rows[128, bits] / rows[128, 128] - 1) for bits in (192, 256)]
+    return f"The papers disagree: toldinas' tables give {steps[0]:+.0f} and {steps[1]:+.0f} % for 192 and 256 bits."
+
+
+def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
+    """192 and 256 bits over 128, in percent."""
+
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        parts = []
+        for bits, key in ((192, "key192_percent"), (256, "key256_percent")):
+            _, low, high = keys[bits].over(keys[128]).percent
+            parts.append(within(low, high, *percent_band(claim.expect[key])))
+        return *_ends(keys), all_hold(parts)
+
+    control = f"{ON_EACH_AES}; by the rounds +20 and +40 % are to be expected; the key schedule apart"
+    return _judge(claim, evidence, "aes", tell, control=control, least_keys=3, also=_toldinas(evidence))
+
+
+def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
+    """What 64 more key bits cost."""
+
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        whole = keys[256].over(keys[128])
+        step = ratio(whole.value**0.5, 1.0, whole.sigma / 2)
+        _, low, high = step.percent
+        holds = within(low, high, *percent_band(claim.expect["per_64_bits_percent"]))
+        return "what 64 more key bits cost", step, holds
+
+    control = f"{ON_EACH_AES}; whether 8 % is noticeable is the reader's to say, whether it is there is measured"
+    return _judge(claim, evidence, "aes", tell, control=control, least_keys=3)
+
+
+def is_clear(family: str) -> Judge:
+    """A judge of whether a longer key costs more at all: more than what is worth claiming."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+            what, found = _ends(keys)
+            _, low, high = found.percent
+            return what, found, above(low, high, NEGLIGIBLE_PERCENT)
+
+        control = f"the key schedule apart from the encryption; an effect below {NEGLIGIBLE_PERCENT:g} % is none"
+        return _judge(claim, evidence, family, tell, control=control)
+
+    return judge
+
+
+def aes_small(claim: Claim, evidence: Evidence) -> Judgement:
+    """A longer key costs more, and not more than so many percent."""
+
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        what, found = _ends(keys)
+        _, low, high = found.percent
+        return what, found, within(low, high, 0.0, claim.expect["percent_at_most"])
+
+    return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
+
+
+def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
+    """RC4's cost doesn't depend on its key: each length against the shortest, and all must be alike."""
+    least, most = claim.expect["effect_percent"]
+
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        shortest = keys[min(keys)]
+        ratios = {bits: cell.over(shortest) for bits, cell in keys.items() if cell is not shortest}
+        bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
+        says = [equivalence(one, least, most).says for one in ratios.values()]
+        holds = all_hold({"equivalent": True, "different": False, "undecided": None}[one] for one in says)
+        return f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,", worst, holds
+
+    control = "the key schedule apart, which is where a key's length could enter; two one-sided tests"
+    return _judge(claim, evidence, "rc4", tell, control=control)
+
+
+def long_key(claim: Claim, evidence: Evidence) -> Judgement:
+    """What the throughput loses by the longest key."""
+    most = claim.expect["throughput_cost_percent_at_most"]
+
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        _, found = _ends(keys)
+        inverse = Ratio(1 / found.value, 1 / found.high, 1 / found.low)
+        loss = -inverse.percent[2], -inverse.percent[1]
+        what = f"the change of throughput by a key of {max(keys)} bits in place of {min(keys)}"
+        return what, inverse, within(*loss, -100.0, most)
+
+    return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
+
+
+JUDGES: dict[str, Judge] = {
+    "aes-key-size": aes_percent,
+    "aes-key-size-unnoticeable": aes_step,
+    "aes-key-size-clear": is_clear("aes"),
+    "aes-key-size-small": aes_small,
+    "rc6-key-size": is_clear("rc6"),
+    "rc4-key-size": rc4_none,
+    "long-key-advice": long_key,
+    "blowfish-key-tradeoff": is_clear("blowfish"),
+}

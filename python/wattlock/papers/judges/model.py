@@ -1,0 +1,103 @@
+"""Claims on the model of energy, and on what a cipher takes by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from scipy.stats import linregress, t
+
+from wattlock.analysis.estimate import LEVEL
+from wattlock.papers.judges.compose import Judge, judged, missing
+from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Cell, Evidence, largest
+from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, ratio_band, within
+from wattlock.papers.record import Claim
+
+FEWEST_CIPHERS = 5
+GIVEN = ("cycles", "clock_MHz", "current_mA", "voltage_V")
+
+
+def sample(claim: Claim, evidence: Evidence) -> Judgement:
+    """The paper's own example of E = Vcc * I * T, computed again."""
+    del evidence
+    control = "the sum done again, with its units"
+    if not all(key in claim.expect for key in GIVEN):
+        return missing(claim, f"the numbers {', '.join(GIVEN)}", "none", control)
+    cycles, clock_MHz, current_mA, voltage_V = (float(claim.expect[key]) for key in GIVEN)
+    charge_mAs = cycles / (clock_MHz * 1e6) * current_mA
+    energy_uJ = charge_mAs * 1e3 * voltage_V
+    holds = all_hold(
+        within(found, found, *ratio_band(claim.expect[key], claim.tolerance))
+        for key, found in (("charge_mAs", charge_mAs), ("energy_uJ", energy_uJ))
+    )
+    effect = Effect("the energy of the example", "uJ", energy_uJ, energy_uJ, energy_uJ)
+    compared = [Compared("a sum", f"{cycles:g} cycles", effect, holds)]
+    return judged(
+        claim, "a sum, no run", compared, control=control, needs="", also=f"The charge is {charge_mAs:.3g} mA*s."
+    )
+
+
+def inverse(claim: Claim, evidence: Evidence) -> Judgement:
+    """The slope of energy a byte over throughput, both as logarithms, where a meter weighed them."""
+    control = "a meter: where energy is modelled from time, the slope is -1 by construction"
+    needs = f"the joules of {FEWEST_CIPHERS} ciphers by a meter; modelled ones can't test this"
+    command = "wattlock run papers/quick --meter NAME"
+    if not evidence.is_metered:
+        return missing(claim, needs, command, control)
+    cells = largest(evidence.cells(claim, operation="encrypt"))
+    if len({cell.cipher for cell in cells}) < FEWEST_CIPHERS:
+        return missing(claim, needs, command, control)
+    speed = [math.log(cell.payload_B / float(cell.row["time_ns"])) for cell in cells]
+    energy = [math.log(cell.cost / cell.payload_B) for cell in cells]
+    fit = linregress(speed, energy)
+    half = float(t.ppf(1 - LEVEL / 2, len(cells) - 2)) * float(fit.stderr)
+    slope = float(fit.slope)
+    band = sorted(ratio_band(claim.expect["slope_log_log"], claim.tolerance))
+    effect = Effect("the slope of log energy over log throughput", "1", slope, slope - half, slope + half)
+    compared = [Compared("measured", f"{len(cells)} cells", effect, within(slope - half, slope + half, *band))]
+    return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, command=command)
+
+
+def cycles(family: str) -> Judge:
+    """A judge of a cipher's cycles a byte; the bytes of its state are those of its definition."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        band = ratio_band(claim.expect["cycles_per_byte"], claim.tolerance)
+        found = []
+        cells = evidence.cells(claim, operation="encrypt", data="random")
+        mine = [one for one in cells if (one.family, one.key_bits) == (family, KEY_BITS[family])]
+        for cell in [one for name in dict.fromkeys(c.provider for c in mine) for one in _largest_of(mine, name)]:
+            per_byte = cell.row["cycles_per_byte"]
+            if per_byte is not None:
+                low, high = cell.row["cycles_per_byte_low"], cell.row["cycles_per_byte_high"]
+                effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
+                found.append(Compared(cell.implementation, cell.provider, effect, within(low, high, *band)))
+        # A cipher's cycles are those of its best code.
+        found.sort(key=lambda one: one.effect.value)
+        return judged(
+            claim,
+            evidence.rests_on(claim),
+            found,
+            control="the processor named: cycles of another core are others",
+            needs=f"cycles of {family}; a core whose multiplier's latency is known",
+            also=f"Its state has {_state_B(family)} bytes; claimed are {claim.expect['state_bytes']}.",
+        )
+
+    return judge
+
+
+def _largest_of(cells: Sequence[Cell], provider: str) -> list[Cell]:
+    return largest(cells, lambda one: one.provider == provider and one.row["mode"] in MODES)
+
+
+def _state_B(family: str) -> int:
+    """Bytes of a cipher's tables: RC4 has a permutation of 256; Blowfish 18 words and four boxes of 256 words."""
+    return 256 if family == "rc4" else 4 * (18 + 4 * 256)
+
+
+JUDGES: dict[str, Judge] = {
+    "energy-sample": sample,
+    "throughput-energy": inverse,
+    "rc4-cycles": cycles("rc4"),
+    "blowfish-cycles": cycles("blowfish"),
+}

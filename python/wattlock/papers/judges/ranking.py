@@ -1,0 +1,144 @@
+"""Claims that order ciphers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from wattlock.analysis.draws import drawn, interval
+from wattlock.analysis.effects import equivalence, mean
+from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
+from wattlock.papers.judges.evidence import AS_BUILT, NAMES, Cell, Evidence, Ground, grounds, largest
+from wattlock.papers.judges.verdict import Compared, Effect, Judgement, above, all_hold, percent_effect
+from wattlock.papers.record import Claim
+
+KINDS = ("text", "audio", "image", "video")
+
+
+def in_order(operation: str, data: str) -> Judge:
+    """A judge of an order of ciphers, the cheapest first, at files of a kind."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        order = claim.expect["order"]
+        cells = largest(evidence.cells(claim, operation=operation, data=data))
+        compared = [_ordered(ground, list(combinations(order, 2))) for ground in grounds(cells, order)]
+        return judged(
+            claim,
+            evidence.rests_on(claim),
+            compared,
+            control=f"{ON_EACH_AES}; all ciphers of one library; sizes equal for all data types",
+            needs=f"cells of {', '.join(order)} that {operation} {data}",
+        )
+
+    return judge
+
+
+def image(claim: Claim, evidence: Evidence) -> Judgement:
+    """RC2, RC6 and Blowfish behind AES, DES and 3DES on images, and 3DES behind DES."""
+    slower, faster = claim.expect["slower"], claim.expect["faster"]
+    last, first = claim.expect["also_slower"]
+    pairs = [(quick, slow) for quick in faster for slow in slower] + [(first, last)]
+    families = sorted({*slower, *faster})
+    cells = largest(evidence.cells(claim, operation="encrypt", data="image"))
+    compared = [_ordered(ground, pairs) for ground in grounds(cells, families)]
+    return judged(
+        claim,
+        evidence.rests_on(claim),
+        compared,
+        control=f"the key schedule apart (key set-up is a cell of its own); {ON_EACH_AES}",
+        needs=f"cells of {', '.join(families)} that encrypt images",
+        also=_start_up(claim, evidence, cells),
+    )
+
+
+def _start_up(claim: Claim, evidence: Evidence, cells: Sequence[Cell]) -> str:
+    """The hypothesis that the key schedule explains it: its share of the smallest image's encryption, the greatest."""
+    smallest_B = 1000 * evidence.papers.conditions["data"]["image"]["from_KB"]
+    files = {(cell.cipher, cell.provider): cell.cost / cell.payload_B * smallest_B for cell in cells}
+    setups = evidence.cells(claim, operation="key_setup")
+    shares = [
+        (100 * cell.cost / (cell.cost + files[cell.cipher, cell.provider]), NAMES[cell.family])
+        for cell in setups
+        if (cell.cipher, cell.provider) in files
+    ]
+    if not shares:
+        return ""
+    share, name = max(shares)
+    return f"Key set-up is at most {share:.1f} % of an image of {smallest_B // 1000} KB ({name})."
+
+
+def first_of_all(claim: Claim, evidence: Evidence) -> Judgement:
+    """One cipher ahead of all others of the papers."""
+    first = claim.expect["first"]
+    others = [family for family in ("blowfish", "rc6", "aes", "des", "3des", "rc2") if family != first]
+    cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    pairs = [(first, other) for other in others]
+    compared = [_ordered(ground, pairs) for ground in grounds(cells, [first, *others])]
+    return judged(
+        claim,
+        evidence.rests_on(claim),
+        compared,
+        control=ON_EACH_AES,
+        needs="cells of all six ciphers that encrypt text",
+    )
+
+
+def data_type(claim: Claim, evidence: Evidence) -> Judgement:
+    """Whether the kind of data has an effect at equal size: each cipher and provider against its own text."""
+    low, high = claim.expect["effect_percent"]
+    by_kind: dict[str, dict[tuple[str, str, int], Cell]] = {}
+    for kind in KINDS:
+        cells = evidence.cells(claim, operation="encrypt", data=kind)
+        by_kind[kind] = {(cell.cipher, cell.provider, cell.payload_B): cell for cell in cells}
+    compared = []
+    for kind in KINDS[1:]:
+        shared = [key for key in by_kind["text"] if key in by_kind[kind]]
+        if shared:
+            found = mean([by_kind[kind][key].over(by_kind["text"][key]) for key in shared])
+            says = equivalence(found, low, high).says
+            holds = {"equivalent": True, "different": False, "undecided": None}[says]
+            effect = percent_effect(f"what {kind} costs over text", found)
+            where = f"{kind} and text of {len(shared)} ciphers and libraries"
+            compared.append(Compared(AS_BUILT, where, effect, holds))
+    if compared:
+        # All kinds must be alike: the one that says no decides, then the one that can't tell.
+        compared.sort(key=lambda one: ((False, None, True).index(one.holds), -abs(one.effect.value)))
+    return judged(
+        claim,
+        evidence.rests_on(claim),
+        compared,
+        control="equal sizes for all data types, and two one-sided tests in place of a look at bars",
+        needs="cells of one cipher at one size for text and other data",
+    )
+
+
+def _ordered(ground: Ground, pairs: Sequence[tuple[str, str]]) -> Compared:
+    """Whether of each pair the second costs more; the effect is the share of pairs in order, by draws."""
+    holds = all_hold(above(*ground.cells[slow].over(ground.cells[quick])[1:], 1.0) for quick, slow in pairs)
+    families = sorted(ground.cells, key=lambda family: ground.cells[family].cost)
+    cells = [ground.cells[family] for family in families]
+    draws = drawn([cell.cost for cell in cells], [cell.sigma for cell in cells], draws=1000)
+    at = {family: number for number, family in enumerate(families)}
+    agree = np.mean([draws[:, at[quick]] < draws[:, at[slow]] for quick, slow in pairs], axis=0)
+    value = float(np.mean([ground.cells[quick].cost < ground.cells[slow].cost for quick, slow in pairs]))
+    what = f"the share of pairs in the claimed order (here {' < '.join(NAMES[one] for one in families)})"
+    return Compared(
+        ground.implementation, ", ".join(ground.providers), Effect(what, "1", value, *interval(agree)), holds
+    )
+
+
+JUDGES: dict[str, Judge] = {
+    "text-encrypt-ranking": in_order("encrypt", "text"),
+    "text-decrypt-ranking": in_order("decrypt", "text"),
+    "audio-ranking": in_order("encrypt", "audio"),
+    "audio-decrypt-ranking": in_order("decrypt", "audio"),
+    "video-ranking": in_order("encrypt", "video"),
+    "video-decrypt-ranking": in_order("decrypt", "video"),
+    "image-ranking": image,
+    "aes-fastest-cited": first_of_all,
+    "blowfish-good-cited": in_order("encrypt", "text"),
+    "video-stream-cited": in_order("encrypt", "video"),
+    "data-type": data_type,
+}

@@ -1,0 +1,161 @@
+"""What the five papers say, as data: sources, conditions, claims, exhibits.
+
+The tables that they print lie in `data/published/`: other rooms fit cards and explain durations by them.
+"""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from wattlock.energy.number import Table, Text
+from wattlock.energy.published import Tables as BatteryTables
+from wattlock.energy.published import tables as battery_tables
+from wattlock.errors import InputError
+from wattlock.link import durations
+from wattlock.study.problems import path_of
+
+Origin = Literal["stated", "cited", "read-off", "ours"]
+About = Literal["time", "energy", "battery", "air", "capture", "table", "security", "model"]
+Kind = Literal["chart", "diagram", "procedure", "input"]
+Sources = Annotated[list[Text], Field(min_length=1)]
+
+
+class Source(Table):
+    """A paper and the machine that it measured on."""
+
+    id: Text
+    year: int
+    authors: Text
+    title: Text
+    machine: Text
+
+
+class Claim(Table):
+    """One sentence of a paper, or of several.
+
+    * `about`: the kind of evidence that it speaks of.
+    * `expect`: its numbers; `tolerance`: as a share, where the common one doesn't hold; `tables_give`: what the paper's
+      own tables give instead.
+    """
+
+    id: Text
+    about: About
+    origin: Origin
+    source: Sources
+    says: Text
+    expect: Annotated[dict[str, Any], Field(default_factory=dict)]
+    tolerance: Annotated[float, Field(gt=0)] | None = None
+    tables_give: dict[str, Any] | None = None
+    note: str = ""
+
+
+class Exhibit(Table):
+    """A figure or a table of a paper; its id begins with that of its paper."""
+
+    id: Text
+    kind: Kind = "chart"
+    shows: Text
+    x: Text | None = None
+    y: Annotated[list[Text], Field(default_factory=list)]
+    series: Text | None = None
+
+
+class Sending(Table):
+    """A table of seconds that a data set was on its way, by cipher, a figure for each of `columns`."""
+
+    data: Text
+    columns: list[Text]
+    duration_s: dict[str, list[Annotated[float, Field(gt=0)]]]
+
+    def of(self, cipher: str, column: str) -> float:
+        """Seconds of one cell."""
+        return self.duration_s[cipher][self.columns.index(column)]
+
+
+class Papers(Table):
+    """All of it.
+
+    * `sending`: tables 1 to 3 of elminaam-wlan, by data type.
+    * `toldinas`: the two tables of toldinas.
+    * `conditions`: as they stand in `conditions.toml`, by table.
+    """
+
+    sources: list[Source]
+    claims: list[Claim]
+    exhibits: list[Exhibit]
+    sending: dict[str, Sending]
+    toldinas: BatteryTables
+    conditions: dict[str, dict[str, Any]]
+
+    def claim(self, name: str) -> Claim:
+        """The claim of that id."""
+        return next(one for one in self.claims if one.id == name)
+
+
+class _Claims(Table):
+    claim: list[Claim]
+
+
+class _Exhibits(Table):
+    exhibit: list[Exhibit]
+
+
+class _Sources(Table):
+    source: list[Source]
+
+
+class _Conditions(Table):
+    data: dict[str, Any]
+    key_bits: dict[str, Any]
+    wlan: dict[str, Any]
+    metrics: dict[str, Any]
+    not_said: dict[str, Any]
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@cache
+def load() -> Papers:
+    """The papers' data.
+
+    Raises InputError naming the file and the key of the first thing that is wrong.
+    """
+    return Papers(
+        sources=_read("sources", _Sources).source,
+        claims=_read("claims", _Claims).claim,
+        exhibits=_read("exhibits", _Exhibits).exhibit,
+        sending=_sending(),
+        toldinas=battery_tables("toldinas"),
+        conditions=_read("conditions", _Conditions).model_dump(),
+    )
+
+
+def _sending() -> dict[str, Sending]:
+    cells, _ = durations.printed("elminaam-wlan")
+    columns = list(dict.fromkeys(cell.condition for cell in cells))
+    found: dict[str, dict[str, list[float]]] = {}
+    for cell in cells:
+        found.setdefault(cell.data, {}).setdefault(cell.cipher, []).append(cell.duration_s)
+    return {data: Sending(data=data, columns=columns, duration_s=rows) for data, rows in found.items()}
+
+
+def _read(name: str, model: type[M]) -> M:
+    text = (files("wattlock") / "data" / "papers" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse(name, text, model)
+
+
+def parse(name: str, text: str, model: type[M]) -> M:
+    """A file of the papers' data, validated.
+
+    Raises InputError naming the file and the key.
+    """
+    try:
+        return model.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = f"{path_of(first['loc'])}: {first['msg']}"
+        raise InputError(f"papers/{name}.toml: {what}", hint="record.py says what each key means") from error
