@@ -153,7 +153,7 @@ pub fn open<T: Time + Clone + Send + 'static>(root: &Path, domain: &str, time: T
     let description = channel.describe(&all);
     if let Some(Err(error)) = &channel.average_ms {
         return Err(Missing {
-            why: format!("{}: an average over a time that is not told: {error}", description.name),
+            why: format!("{}: an average over a time that is not told: {}", description.name, error.said),
             hint: "without its interval nobody knows what an average holds: take another meter".to_owned(),
         });
     }

@@ -124,13 +124,15 @@ pub fn open(plan: &EnergyPlan, cpu: Option<u32>) -> Result<Opened, Missing> {
         Some(only) if members.is_empty() => only,
         last => sum::open(members.into_iter().chain(last).collect())?,
     };
-    let Opened { description, meter } = &mut opened;
-    let cost = read_cost(&mut **meter).map_err(|cause| Missing {
-        why: format!("{}: {}", description.name, told(cause, &**meter)),
-        hint: mends(cause).to_owned(),
-    });
-    description.read_ns = Some(cost?);
+    let cost = read_cost(&mut *opened.meter).map_err(|cause| refused(&opened, cause));
+    opened.description.read_ns = Some(cost?);
     Ok(opened)
+}
+
+/// Why an open meter can't be used, and what would mend it.
+pub fn refused(opened: &Opened, cause: MeterError) -> Missing {
+    let told = told(cause, &*opened.meter);
+    Missing { why: format!("{}: {told}", opened.description.name), hint: mends(cause).to_owned() }
 }
 
 /// An error of a meter, with what its last read found.
@@ -149,6 +151,7 @@ fn mends(cause: MeterError) -> &'static str {
         MeterError::NotDischarging => "unplug the charger, and wait until status is Discharging",
         MeterError::NoValue { .. } => "wait until its driver has a value (`dmesg` tells of it), or take another meter",
         MeterError::Stuck { .. } => "its firmware or hypervisor hides it, or nothing draws from it: take another meter",
+        MeterError::NoAnswer { .. } => "its driver hangs: `dmesg` may tell why; or take another meter",
         _ => "its driver gives no value: `dmesg` may tell why; or take another meter",
     }
 }
@@ -168,11 +171,7 @@ impl Load for Sleep {
 /// # Errors
 /// It does not, or can't be read.
 pub fn moves(opened: &mut Opened) -> Result<(), Missing> {
-    let meter = &mut *opened.meter;
-    next_edge(&mut Sleep, meter).map(drop).map_err(|cause| Missing {
-        why: format!("{}: {}", opened.description.name, told(cause, meter)),
-        hint: mends(cause).to_owned(),
-    })
+    next_edge(&mut Sleep, &mut *opened.meter).map(drop).map_err(|cause| refused(opened, cause))
 }
 
 fn one(plan: &EnergyPlan, name: &str, cpu: Option<u32>) -> Result<Opened, Missing> {

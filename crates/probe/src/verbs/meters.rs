@@ -152,13 +152,12 @@ fn observe(plan: &EnergyPlan) -> Result<Vec<Figure>, Failure> {
     }
     lost.sort_unstable_by(f64::total_cmp);
     let mut opened = meters::open(plan, None).map_err(missing)?;
+    let update_period_ns = opened.description.update_period_ns;
+    let least = OBSERVED_NS.max(update_period_ns.saturating_mul(10));
+    let slept = energy_block(&mut Sleep, least, &mut *opened.meter);
+    let block = slept.map_err(|error| missing(meters::refused(&opened, error)))?;
+    let searching = search(&mut *opened.meter, update_period_ns);
     let description = opened.description;
-    let least = OBSERVED_NS.max(description.update_period_ns.saturating_mul(10));
-    let meter: &mut dyn Meter = &mut *opened.meter;
-    let slept = energy_block(&mut Sleep, least, meter);
-    let told = |error| Failure::new(11, format!("{}: {}", description.name, meters::told(error, meter)));
-    let block = slept.map_err(told)?;
-    let searching = search(meter, description.update_period_ns);
     let window = block.end.moment().saturating_sub(block.start.moment());
     let figure = |what, value, unit| Figure { meter: description.name.clone(), what, value, unit };
     let at = |place: usize| lost.get(place).copied();
