@@ -207,6 +207,12 @@ fn fcs_B(network: i32) -> Option<u8> {
     (network >> 26 & 1 == 1).then(|| u8::try_from(2 * (network >> 28)).unwrap_or(0))
 }
 
+/// Option `if_tsresol` of an interface: a power of ten, or with the highest bit of two, which the parser takes for none.
+fn ticks_per_second(resolution: u8) -> Option<u64> {
+    let exponent = u32::from(resolution & 0x7f);
+    if resolution & 0x80 == 0 { 10_u64.checked_pow(exponent) } else { 1_u64.checked_shl(exponent) }
+}
+
 /// Option `if_fcslen` of an interface.
 const FCS_LENGTH: OptionCode = OptionCode(13);
 /// Interfaces of a section; more are no capture.
@@ -246,7 +252,7 @@ impl Section {
                 if self.interfaces.len() == MOST_INTERFACES {
                     return Found::Corrupt;
                 }
-                let ticks_per_second = interface.ts_resolution().filter(|rate| *rate > 0).unwrap_or(1_000_000);
+                let ticks_per_second = ticks_per_second(interface.if_tsresol).unwrap_or(1_000_000);
                 let fcs_B = interface.options.iter().find(|option| option.code == FCS_LENGTH);
                 self.interfaces.push(Interface {
                     link: interface.linktype.0,
