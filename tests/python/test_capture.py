@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.link import capture
+from wattlock.link.capture import MOST_SIZES, Census, traffic
 from wattlock.report.evidence import NothingToDraw
 from wattlock.report.traffic import binned, packet_sizes
 from wattlock.run import probe
@@ -69,3 +71,78 @@ def test_bins_double_from_64_octets_and_none_is_left_out() -> None:
 def test_a_capture_without_packets_has_no_figure() -> None:
     with pytest.raises(NothingToDraw):
         packet_sizes([])
+
+
+def counted(*sizes: tuple[str, bool, int, int]) -> Census:
+    keys = ("frame", "protected", "size_B", "count")
+    return Census([dict(zip(keys, row, strict=True)) for row in sizes], [], {})
+
+
+def test_a_message_is_what_is_left_of_a_packet_without_its_headers() -> None:
+    found = traffic(
+        counted(
+            ("data", False, 1564, 3),
+            ("data", True, 1580, 2),
+            ("tcp", False, 54, 9),
+            ("tcp", False, 1054, 1),
+            ("udp", False, 74, 5),
+            ("management", False, 200, 100),
+            ("control", False, 14, 50),
+        )
+    )
+    assert found.sizes == [(32, 5), (1000, 1), (1500, 5)]
+    assert found.left_out == 159, "acknowledgements of TCP, beacons, acknowledgements of 802.11"
+
+
+def test_many_sizes_are_put_together_and_keep_their_messages_and_about_their_octets() -> None:
+    rows = [("udp", False, 42 + plain_B, 1 + plain_B % 7) for plain_B in range(1, 1473)]
+    found = traffic(counted(*rows))
+    assert len(found.sizes) <= MOST_SIZES
+    assert sum(count for _, count in found.sizes) == sum(row[3] for row in rows)
+    octets = sum((row[2] - 42) * row[3] for row in rows)
+    assert sum(plain_B * count for plain_B, count in found.sizes) == pytest.approx(octets, rel=1e-3)
+
+
+def test_a_capture_without_messages_is_refused() -> None:
+    with pytest.raises(InputError, match="no packet of the capture carries a message"):
+        traffic(counted(("management", False, 200, 1)))
+
+
+def test_the_verb_prints_the_sizes_draws_them_and_replays_the_messages(
+    air: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = air.rename(tmp_path / "air.pcap")
+    assert cli.answer(["link", "--capture", str(file), "--figure", "sizes.svg"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "64\u2013127" in said.out
+    assert "3 of 3 packets counted" in said.err
+    assert "<svg" in Path("sizes.svg").read_text()
+    assert cli.answer(["link", "adhoc-open", "--capture", str(file), "--format", "json"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr()
+    assert '"adhoc-open messages=1"' in said.out
+    assert "2 packets carry no message" in said.err
+
+
+@pytest.mark.parametrize(
+    "words_and_told",
+    [
+        (["adhoc-open", "--capture", "air.pcap", "--data-B", "9"], "its own sizes"),
+        (["adhoc-open", "--figure", "x.svg"], "a capture's packets"),
+        (["--capture", "none.pcap"], "none.pcap"),
+    ],
+)
+def test_a_capture_beside_other_data_or_none_at_all_is_refused(
+    words_and_told: tuple[list[str], str],
+    air: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    air.rename(tmp_path / "air.pcap")
+    words, told = words_and_told
+    assert cli.answer(["link", *words]) != 0
+    said = capsys.readouterr().err
+    assert told in said
+    assert "Traceback" not in said

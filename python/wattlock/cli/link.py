@@ -17,6 +17,8 @@ from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wattlock.link.ask import Answer
     from wattlock.link.scenario import Named
     from wattlock.link.work import Measured
@@ -56,6 +58,13 @@ def link(
             metavar="NAME|CSV",
             help="Rank hypotheses why ciphertext took longer: elminaam-wlan, or data,cipher,condition,duration_s.",
         ),
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option("--capture", metavar="FILE", help="Its packet sizes; with a scenario, its messages as traffic."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE", help="Draw the capture's sizes: .html, .svg or .png.")
     ] = None,
     phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; also several: b,g.")] = None,
     topology: Annotated[str | None, typer.Option("--topology", help="adhoc, to-ap or bss.")] = None,
@@ -101,25 +110,22 @@ def link(
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
     wattlock link adhoc-open --cipher aes128-cbc --encoding raw,base64 --data-B 1000000;
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
-    wattlock link --tables; wattlock link --explain elminaam-wlan
+    wattlock link --tables; wattlock link --explain elminaam-wlan;
+    wattlock link --capture hour.pcap --figure sizes.svg; wattlock link bss-ccmp --capture hour.pcap
     """
+    if figure is not None and (capture is None or scenario):
+        raise InputError("--figure draws a capture's packets", hint="wattlock link --capture FILE --figure sizes.svg")
     if listing:
-        link_pages.list_scenarios(form)
-        return
+        return link_pages.list_scenarios(form)
     if show is not None:
-        from wattlock.link.scenario import text
-
-        typer.echo(text(show), nl=False)
-        return
+        return link_pages.print_scenario(show)
     if tables:
-        from wattlock.run import probe
-
-        link_pages.papers_tables(probe.find(), radio, cards=cards, allow_assumed=allow_assumed, form=form)
-        return
+        return link_pages.papers_tables(radio, cards=cards, allow_assumed=allow_assumed, form=form)
     if explain is not None:
         measured = _measured(run, device, cards, allow_assumed=allow_assumed) if run else None
-        link_pages.explanation(explain, measured, form)
-        return
+        return link_pages.explanation(explain, measured, form)
+    if capture is not None and not scenario:
+        return link_pages.packet_sizes(capture, figure, form)
     if not scenario:
         raise InputError("name a scenario", hint="`wattlock link --list` lists them: wattlock link adhoc-open")
     given = {
@@ -145,25 +151,52 @@ def link(
         "cost.receiver": device,
     }
     fixed = {key: value for key, value in single.items() if value is not None}
+    if capture is not None:
+        fixed = _replayed(fixed, capture)
     fixed |= _sources(fixed) | dict(_change(text) for text in changes or [])
+    return _carry_out(
+        scenario,
+        given,
+        fixed,
+        lambda named: _answers(named, run, device, cards, allow_assumed=allow_assumed),
+        cards=cards,
+        allow_assumed=allow_assumed,
+        form=form,
+    )
+
+
+def _carry_out(
+    scenario: list[str],
+    given: dict[str, str | None],
+    fixed: dict[str, Any],
+    answers: Callable[[list[Named]], list[Answer]],
+    *,
+    cards: Path | None,
+    allow_assumed: bool,
+    form: Format,
+) -> None:
+    """Asks the radios that are not 802.11, ns-3 beside the air, or the air alone."""
     linear = _linear(scenario)
     if linear:
-        asked_for: dict[str, Any] = {
-            SEVERAL[option]: text for option, text in given.items() if text is not None
-        } | fixed
-        ids = [cipher] if cipher and cipher != "none" else []
-        link_pages.linear(linear, asked_for, _ciphers(ids), cards=cards, allow_assumed=allow_assumed, form=form)
+        wanted = {SEVERAL[option]: text for option, text in given.items() if text is not None}
+        cipher = given["cipher"]
+        ciphers = _ciphers([cipher] if cipher and cipher != "none" else [])
+        link_pages.linear(linear, wanted | fixed, ciphers, cards=cards, allow_assumed=allow_assumed, form=form)
         return
-    if engine == NS3:
-        fixed["engine"] = "dcf"
-    asked = _scenarios(scenario, given, fixed)
-    if engine == NS3:
-        from wattlock.run import probe
+    beside_ns3 = fixed.get("engine") == NS3
+    asked = _scenarios(scenario, given, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
+    if beside_ns3:
+        link_pages.beside_ns3(asked, _ciphers(_ids(asked)), form)
+    else:
+        _print(answers(asked), form)
 
-        link_pages.beside_ns3(asked, _ciphers(_ids(asked)), probe.find(), form)
-        return
-    answers = _answers(asked, run, device, cards, allow_assumed=allow_assumed)
-    _print(answers, form)
+
+def _replayed(fixed: dict[str, Any], capture: Path) -> dict[str, Any]:
+    """The changes that put a capture's messages in place of a scenario's data."""
+    for key in ("payload.data_B", "payload.file", "payload.payload_B"):
+        if key in fixed:
+            raise InputError(f"a capture has its own sizes, and {key} is given too", hint="leave one of them out")
+    return fixed | link_pages.replayed(capture)
 
 
 def _linear(files: list[str]) -> list[str]:
@@ -194,8 +227,9 @@ def _ciphers(ids: list[str]) -> dict[str, CatalogueRow]:
 def _sources(fixed: dict[str, Any]) -> dict[str, Any]:
     """What goes when another takes its place: data comes from one source, and a signal from one of two."""
     gone: list[str] = []
-    if "payload.data_B" in fixed or "payload.file" in fixed:
-        gone += [key for key in ("payload.data_B", "payload.file", "payload.sizes") if key not in fixed]
+    sources = ("payload.data_B", "payload.file", "payload.sizes")
+    if any(key in fixed for key in sources):
+        gone += [key for key in sources if key not in fixed]
     if "signal.rssi_dBm" in fixed:
         gone += [key for key in ("signal.distance_m", "signal.walls_dB") if key not in fixed]
     elif "signal.distance_m" in fixed:

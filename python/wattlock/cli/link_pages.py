@@ -33,6 +33,13 @@ def table(found: Sequence[dict[str, Any]], title: str = "") -> None:
     print_table(frame.select(kept), Format.table)
 
 
+def print_scenario(name: str) -> None:
+    """A scenario's TOML, to start one's own from."""
+    from wattlock.link.scenario import text
+
+    typer.echo(text(name), nl=False)
+
+
 def list_scenarios(form: Format) -> None:
     """Every scenario that comes along."""
     import polars as pl
@@ -103,29 +110,31 @@ def _changed(file: str, changes: dict[str, Any], ciphers: dict[str, CatalogueRow
     return raw
 
 
-def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], probe: Path, form: Format) -> None:
+def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: Format) -> None:
     """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
     import polars as pl
 
     from wattlock.link import air, ns3
     from wattlock.link.ask import largest_question
+    from wattlock.run import probe
 
     questions = [(named, largest_question(named, ciphers)) for named in asked]
-    answers = air.ask(probe, questions)
+    answers = air.ask(probe.find(), questions)
     rows = [one.row() for one in ns3.beside([question for _, question in questions], answers)]
     print_table(pl.DataFrame(rows, infer_schema_length=None), form)
 
 
-def papers_tables(probe: Path, radio: str | None, *, cards: Path | None, allow_assumed: bool, form: Format) -> None:
+def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool, form: Format) -> None:
     """The paper's tables 1 to 3 over every physical layer of their time."""
     import polars as pl
 
     from wattlock.link import durations, tables
     from wattlock.link.ask import ask
+    from wattlock.run import probe
 
     cells, source = durations.printed(tables.PAPER)
     keys = tables.asked(radio)
-    answers = ask([key[-1] for key in keys], probe, {}, own=cards, allow_assumed=allow_assumed)
+    answers = ask([key[-1] for key in keys], probe.find(), {}, own=cards, allow_assumed=allow_assumed)
     found = tables.layers(keys, answers)
     said = tables.sentences(found, cells)
     if form is not Format.table:
@@ -174,3 +183,60 @@ def _speeds(estimates: Any) -> dict[str, float]:
     rows = estimates.filter(pl.col("operation").is_in(["encrypt", "seal"]), pl.col("time_ns") > 0)
     largest = rows.sort("payload_B").group_by("cipher", maintain_order=True).last()
     return {row["cipher"]: row["payload_B"] / row["time_ns"] * 1e9 for row in largest.iter_rows(named=True)}
+
+
+def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
+    """How many packets of which size and kind a capture holds."""
+    import polars as pl
+
+    from wattlock.link.capture import census
+    from wattlock.report.traffic import binned
+    from wattlock.run import probe
+
+    counted = census(probe.find(), file)
+    if form is not Format.table:
+        print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
+    else:
+        rows = binned(counted.sizes) if counted.sizes else pl.DataFrame()
+        total = max(1, counted.summary["counted"])
+        shown = rows.filter(pl.col("count") > 0) if rows.height else rows
+        table(
+            [
+                {
+                    "bytes": row["bin"],
+                    "kind": row["kind"],
+                    "packets": row["count"],
+                    "percent": 100 * row["count"] / total,
+                }
+                for row in shown.iter_rows(named=True)
+            ],
+            f"packets of {file.name} by size",
+        )
+    lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
+    told = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
+    typer.echo(
+        f"{counted.summary['counted']:,} of {counted.summary['packets']:,} packets counted"
+        + (f"; {told}" if told else ""),
+        err=True,
+    )
+    if figure is not None:
+        from wattlock.report.discharge import write_figure
+        from wattlock.report.traffic import packet_sizes as drawn
+
+        write_figure(drawn(counted.sizes), figure)
+        typer.echo(f"drew {figure}", err=True)
+
+
+def replayed(file: Path) -> dict[str, Any]:
+    """The changes of a scenario whose traffic is a capture's."""
+    from wattlock.link.capture import census, traffic
+    from wattlock.run import probe
+
+    found = traffic(census(probe.find(), file))
+    if found.left_out:
+        typer.echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
+    return {
+        "payload.sizes": [list(pair) for pair in found.sizes],
+        "payload.encrypt": "packet",
+        "payload.payload_B": None,
+    }

@@ -41,6 +41,58 @@ def census(probe: Path, file: Path) -> Census:
     return Census(rows["size"], rows["gap"], rows["summary"][0])
 
 
+HEADERS_B = {"data": 24 + 8 + 20 + 8 + 4, "tcp": 14 + 20 + 20, "udp": 14 + 20 + 8}
+"""What stands around a message: MAC, LLC, IP, UDP and FCS of an 802.11 data frame; Ethernet, IP and TCP or UDP."""
+
+PROTECTION_B = 16
+"""Of a protected 802.11 frame, as CCMP has it; other protocols have 8 to 24."""
+
+MOST_SIZES = 64
+"""Each size is asked of the air for itself: more than these are put together with their neighbours."""
+
+
+class Traffic(NamedTuple):
+    """The messages of a capture.
+
+    * `sizes`: octets of a message and how many; `left_out`: packets that carry none.
+    """
+
+    sizes: list[tuple[int, int]]
+    left_out: int
+
+
+def traffic(counted: Census) -> Traffic:
+    """What a scenario sends in place of a capture's packets: the messages of its data frames, TCP and UDP packets.
+
+    A message is what is left of a packet without the headers around it (HEADERS_B), without options. Management and
+    control frames carry none, and none of them is ever encrypted as data. Of more than MOST_SIZES sizes neighbours are
+    put together, each group with about its octets.
+
+    Raises InputError where no packet carries a message.
+    """
+    found: dict[int, int] = {}
+    left_out = 0
+    for row in counted.sizes:
+        around_B = HEADERS_B.get(row["frame"], row["size_B"]) + (PROTECTION_B if row["protected"] else 0)
+        if row["size_B"] > around_B:
+            plain_B = row["size_B"] - around_B
+            found[plain_B] = found.get(plain_B, 0) + row["count"]
+        else:
+            left_out += row["count"]
+    if not found:
+        hint = "its packets are management, control, or headers alone"
+        raise InputError("no packet of the capture carries a message", hint=hint)
+    width_B = -(-max(found) // MOST_SIZES) if len(found) > MOST_SIZES else 1
+    groups: dict[int, list[tuple[int, int]]] = {}
+    for plain_B, count in sorted(found.items()):
+        groups.setdefault((plain_B - 1) // width_B, []).append((plain_B, count))
+    sizes = []
+    for group in groups.values():
+        messages = sum(count for _, count in group)
+        sizes.append((round(sum(plain_B * count for plain_B, count in group) / messages), messages))
+    return Traffic(sizes, left_out)
+
+
 def packets(probe: Path, file: Path) -> Iterator[Packet]:
     """The packets of a capture in their order, one at a time.
 

@@ -230,6 +230,9 @@ class Named(NamedTuple):
     def label(self) -> str:
         """The name with what was changed."""
         shown = {key: value for key, value in self.changed.items() if not key.startswith("cost.")}
+        if sizes := shown.pop("payload.sizes", None):
+            shown = {key: value for key, value in shown.items() if not key.startswith("payload.")}
+            shown["messages"] = sum(count for _, count in sizes)
         changed = (f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in shown.items())
         return " ".join([self.name, *changed])
 

@@ -33,7 +33,7 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
     return alt.LayerChart(data=curves, layer=[lines, points])
 
 
-def write_figure(chart: alt.LayerChart, path: Path) -> None:
+def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
     """Write a chart as HTML, SVG or PNG by the ending of `path`.
 
     Raises InputError where the ending is another one or the file can't be written.
