@@ -13,7 +13,7 @@ FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench bench-air bench-battery bench-ciphers setup dev clean help
+.PHONY: run test check advisories bench bench-air bench-battery bench-ciphers bench-frames setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,9 @@ bench-ciphers: setup ## compare every implementation with the libraries' own ben
 
 bench-air: setup ## hold `wattlock-probe air` against ns-3, figures and speed
 	$(VENV)/bin/python benchmarks/air.py
+
+bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames beside the bare AEAD
+	$(VENV)/bin/python benchmarks/frames.py
 
 bench: setup ## compare with `openssl speed` and criterion, in shuffled order
 	$(VENV)/bin/python benchmarks/against_peers.py
