@@ -20,6 +20,7 @@ help: ## list these rules
 
 run: setup ## set up, then weigh the papers' ciphers on this machine and write the report
 	$(VENV)/bin/wattlock run first-look $(ENERGY)
+	@echo "The five papers, measured and judged on this machine in two minutes: $(VENV)/bin/wattlock papers $(ENERGY)"
 
 test: dev ## set up, then run all tests, Rust and Python
 	@failed=; \

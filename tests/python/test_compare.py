@@ -140,6 +140,32 @@ def test_a_cut_off_run_goes_on_only_with_the_library_that_it_was_begun_with(
     assert "was begun with another libmine.so" in capsys.readouterr().err
 
 
+def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "monday")
+    measure(probe, "tuesday", canaries={"1": truth(1) * 1.05})
+    measure(probe, "wednesday", canaries={"1": truth(1) * 0.9})
+    rows, _ = compared(capsys, "monday", "tuesday", "wednesday")
+    ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
+    assert [row["run_a"] for row in rows] == [ids[0]] * 8
+    assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
+    assert [row["verdict"] for row in rows] == ["same", "slower", "same", "same", "same", "faster", "same", "same"]
+    _, errors = compared(capsys, "monday", "tuesday", "wednesday", "--fail-above", "2%", code=Slower.exit_code)
+    assert "1 of 8 cells are slower" in errors
+
+
+def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    probe.write_text(f"{probe.read_text()}# another build\n")
+    measure(probe, "after", canaries={"1": truth(1) * 1.5})
+    rows, errors = compared(capsys, "before", "after")
+    assert {row["verdict"] for row in rows} == {"undecided"}
+    assert rows[1]["ratio"] == pytest.approx(1.5, rel=0.01)
+    assert all(row["reason"].startswith("two builds of the probe, ") for row in rows)
+    assert "differ in their build" in errors
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=EvidenceError.exit_code)
+    assert "can't judge two builds of the probe" in errors
+
+
 def test_an_invalid_run_is_not_let_through(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure(probe, "run", canaries={"5": 0.7})
     _, errors = compared(capsys, "run", "run", "--fail-above", "2%", code=EvidenceError.exit_code)

@@ -1,12 +1,12 @@
-"""`wattlock compare`: the cells of two runs, or of two providers of one, against each other."""
+"""`wattlock compare`: the cells of runs against those of the first, or of two providers of one run."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.options import Run
 from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError, Slower
@@ -31,10 +31,10 @@ CLOCK_SHARE = 0.02
 
 
 def compare(
-    run: Run,
-    other: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="The run to be judged; the first one without it.")
-    ] = None,
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Paths, ids or `last`; the others are held against the first."),
+    ],
     providers: Annotated[
         tuple[str, str] | None, typer.Option("--providers", metavar="A B", help="Provider B against provider A.")
     ] = None,
@@ -43,32 +43,63 @@ def compare(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Compare the cells of two runs, or of two providers: cycles a byte, and how many times the first is the second.
+    """Compare the cells of runs with those of the first, or of two providers: how many times the first is the second.
 
     A ratio above 1 says that the second one is slower; its interval is of 95 %, for each cell by itself. A cell fails
     --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in the first
-    run and none in the second; cells that can't tell are named. Energies are compared where one meter weighed both.
+    run and none in the second; cells that can't tell are named. Runs of two builds of the probe are shown beside each
+    other, and nothing is claimed of them. Energies are compared where one meter weighed both.
 
-    Examples: wattlock compare before after --fail-above 2%    wattlock compare last --providers rustcrypto openssl
+    Examples: wattlock compare before after --fail-above 2%    wattlock compare monday tuesday wednesday
+    wattlock compare last --providers rustcrypto openssl
     """
+    import polars as pl
+
     share = _share(fail_above) if fail_above is not None else None
-    if other is None and providers is None:
+    if len(runs) == 1 and providers is None:
         raise InputError(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
-    a = _read(run)
-    b = a if other is None else _read(other)
-    for line in _warnings(a, b):
+    a, *others = [_read(name) for name in runs]
+    others = others or [a]
+    for line in _warnings([a, *(b for b in others if b is not a)]):
         typer.echo(f"warning: {line}", err=True)
-    first, second, keys = _sides(a, b, providers)
-    compared = _compared(a, b, first, second, keys)
-    columns = SHORT if compared["energy_ratio"].null_count() == compared.height else [*SHORT, *ENERGY]
-    print_table(compared.select(short(columns, compared)) if form is Format.table else compared, form)
+    pairs = [_Pair.of(a, b, providers) for b in others]
+    table = pl.concat([pair.compared for pair in pairs], how="diagonal_relaxed")
+    several = ["run_b"] if len(others) > 1 else []
+    columns = [*several, *SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
+    print_table(table.select(short(columns, table)) if form is Format.table else table, form)
     if share is not None:
+        _judge(pairs, share)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two runs compared: a row a cell, the cells that are lost, and what speaks against a judgement."""
+
+    compared: pl.DataFrame
+    lost: pl.DataFrame
+    against: Sequence[str]
+
+    @classmethod
+    def of(cls, a: Result, b: Result, providers: tuple[str, str] | None) -> _Pair:
+        """Compares `b` with `a`; across builds without a claim, as METHOD.md says of the build."""
+        import polars as pl
+
         from wattlock.analysis.comparison import lost
 
-        _judge(compared, lost(first, second, keys), share, [*a.reasons, *(b.reasons if b is not a else [])])
+        first, second, keys = _sides(a, b, providers)
+        compared = _compared(a, b, first, second, keys)
+        builds = [one.plan["probe_sha256"][:12] for one in (a, b)]
+        against = [f"can't judge an invalid run: {one}" for one in a.reasons]
+        against += [f"can't judge an invalid run: {one}" for one in b.reasons if b is not a]
+        if builds[0] != builds[1]:
+            why = f"two builds of the probe, {builds[0]} and {builds[1]}: a difference may be theirs"
+            compared = compared.with_columns(verdict=pl.lit("undecided"), reason=pl.lit(why))
+            against.append(f"can't judge {why}")
+        named = {"run_a": pl.lit(a.plan["id"]), "run_b": pl.lit(b.plan["id"])}
+        return cls(compared.with_columns(**named), lost(first, second, keys), against)
 
 
 def _share(text: str) -> float:
@@ -157,17 +188,21 @@ def _of_provider(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame.filter(pl.col("provider") == name)
 
 
-def _warnings(a: Result, b: Result) -> Iterator[str]:
-    for result in (a, b) if b is not a else (a,):
+def _warnings(runs: Sequence[Result]) -> Iterator[str]:
+    for result in runs:
         name = result.plan["id"]
         yield from (f"run {name} is invalid: {reason}" for reason in result.reasons)
         yield from (f"run {name}: {line}" for line in result.warnings)
-    for what, first, second in _conditions(a, b):
-        if first != second:
-            yield f"the runs differ in their {what}: {first} and {second}"
-    clocks = [one.clock.GHz for one in (a, b)]
-    if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:
-        yield f"the runs differ in their clock: {clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
+    first, *others = runs
+    for other in others:
+        pair = "the runs" if len(runs) == 2 else f"{first.plan['id']} and {other.plan['id']}"
+        for what, one, two in _conditions(first, other):
+            if one != two:
+                yield f"{pair} differ in their {what}: {one} and {two}"
+        clocks = first.clock.GHz, other.clock.GHz
+        if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:
+            told = f"{clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
+            yield f"{pair} differ in their clock: {told}"
 
 
 def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
@@ -188,18 +223,24 @@ def _meter(result: Result) -> str | None:
     return result.meter["name"] if result.meter else None
 
 
-def _judge(compared: pl.DataFrame, lost: pl.DataFrame, share: float, reasons: Sequence[str]) -> None:
-    """Raises Slower where a cell is or has none any more, EvidenceError where the run can't be believed.
+def _judge(pairs: Sequence[_Pair], share: float) -> None:
+    """Raises Slower where a cell is or has none any more, EvidenceError where a run can't be judged.
 
     Names the cells that can't tell.
     """
+    import polars as pl
+
     from wattlock.analysis.comparison import slower_than
 
-    slower, unclear = slower_than(compared, share)
+    table = pl.concat([pair.compared for pair in pairs], how="diagonal_relaxed")
+    lost = pl.concat([pair.lost for pair in pairs], how="diagonal_relaxed")
+    slower, unclear = slower_than(table, share)
     if unclear.height:
         typer.echo(f"warning: {unclear.height} cells can't tell: {_named(unclear)}", err=True)
-    if reasons:
-        raise EvidenceError(f"--fail-above can't judge an invalid run: {reasons[0]}", hint="measure again")
+    against = [reason for pair in pairs for reason in pair.against]
+    if against:
+        hint = "measure again, both runs with one build of wattlock"
+        raise EvidenceError(f"--fail-above {against[0]}", hint=hint)
     if lost.height:
         cells = ", ".join(
             f"{row['cipher']} {row['operation']} of {row['provider']}" for row in lost.head(SHOWN_CELLS).to_dicts()
@@ -207,7 +248,7 @@ def _judge(compared: pl.DataFrame, lost: pl.DataFrame, share: float, reasons: Se
         what = f"{lost.height} cells have a number in the first and none in the second: {cells}"
         raise Slower(what, hint="`wattlock show RUN` says why each failed; a cipher that is gone has no row")
     if slower.height:
-        what = f"{slower.height} of {compared.height} cells are slower by more than {share * 100:.4g} %"
+        what = f"{slower.height} of {table.height} cells are slower by more than {share * 100:.4g} %"
         raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cells")
 
 

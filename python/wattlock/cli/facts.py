@@ -49,7 +49,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         question=study["question"],
         id=result.plan["id"],
         created=result.plan["created"],
-        host=list(_host(result)),
+        host=list(host(result)),
         duration_s=result.wall_s,
         cells=result.estimates.height,
         resolved=resolved,
@@ -108,7 +108,7 @@ def _device(device: cards.Device | None) -> DeviceFacts | None:
     return DeviceFacts(device.name, device.card.evidence, notes, device.card.narrowed_by)
 
 
-def _host(result: Result) -> Iterator[tuple[str, str]]:
+def host(result: Result) -> Iterator[tuple[str, str]]:
     """Label and value of what was measured on; what the machine doesn't show is left out."""
     print_of: dict[str, Any] = result.header["fingerprint"]
     hardware, kernel, build = print_of["hardware"], print_of["kernel"], print_of["build"]

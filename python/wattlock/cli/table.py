@@ -32,9 +32,9 @@ def show(frame: pl.DataFrame, form: Format) -> None:
       header line, and a list or an object in a cell as JSON.
     """
     if form is Format.json:
-        typer.echo(_json_array(frame))
+        typer.echo(json_array(frame))
     elif form is Format.csv:
-        typer.echo(_flat(frame).write_csv(), nl=False)
+        typer.echo(flat(frame).write_csv(), nl=False)
     else:
         _show_to_eyes(frame)
 
@@ -47,7 +47,8 @@ def short(columns: list[str], cells: pl.DataFrame) -> list[str]:
     return [*columns[:behind], "aad_B", *columns[behind:]]
 
 
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+def flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with each list and object as JSON, as CSV can hold it."""
     import polars as pl
 
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
@@ -59,7 +60,8 @@ def _json(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _json_array(frame: pl.DataFrame) -> str:
+def json_array(frame: pl.DataFrame) -> str:
+    """One array with one object a row, null where a number is missing or not finite."""
     rows = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in frame.iter_rows(named=True))
     return "[" + ",\n ".join(rows) + "]"
 

@@ -118,4 +118,4 @@ def cells_table(estimates: pl.DataFrame) -> str:
         for row in blanked.iter_rows(named=True)
     )
     head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
-    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table")
+    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table", "sortable")

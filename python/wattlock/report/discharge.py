@@ -38,7 +38,7 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
 
     Raises InputError where the ending is another one or the file can't be written.
     """
-    drawn = chart.properties(width=WIDTH_PX, height=HEIGHT_PX).to_dict() | {"config": _config()}
+    drawn = chart.properties(width=WIDTH_PX, height=HEIGHT_PX).to_dict() | {"config": file_config()}
     try:
         match path.suffix:
             case ".svg":
@@ -53,7 +53,7 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
         raise InputError(f"--figure {path}: can't be written: {error.strerror}") from error
 
 
-def _config() -> dict[str, object]:
+def file_config() -> dict[str, object]:
     """The page's look with its colours resolved: a file of its own has no style sheet."""
     return {key: _resolved(value) for key, value in page_config().items()} | {"background": LIGHT["paper"]}
 

@@ -55,14 +55,14 @@ def cell(value: str, is_number: bool = False) -> str:
     return f"<td{attributes}>{text(value)}</td>"
 
 
-def table(caption: str, head: Sequence[str], body: Iterable[str], name: str = "") -> str:
+def table(caption: str, head: Sequence[str], body: Iterable[str], name: str = "", kind: str = "") -> str:
     """A table in a scrolling box that the keyboard reaches.
 
     * `head`: column titles; one that starts with "#" heads numbers. * `body`: the HTML of the rows or row groups.
-    * `name`: the id of the table, where the page's script is to find it.
+    * `name`: the id of the table, where the page's script is to find it; `kind`: its classes.
     """
     cells = "".join(f'<th scope="col"{_numeric(title)}>{text(title.removeprefix("#"))}</th>' for title in head)
-    identity = f' id="{name}"' if name else ""
+    identity = (f' id="{name}"' if name else "") + (f' class="{kind}"' if kind else "")
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}"><table{identity}>'
         f"<caption>{text(caption)}</caption><thead><tr>{cells}</tr></thead>{''.join(body)}</table></div>"

@@ -61,18 +61,30 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         for name, body in bodies.items()
     )
     return (
+        f"{opening(run.title)}"
+        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}</main>'
+        f"<footer><p>Made by wattlock from run {text(run.id)}. "
+        "The records beside this page are the source; it can be redrawn.</p></footer>"
+        f"{scripts('figures', 'filter', 'sort')}</body></html>"
+    )
+
+
+def opening(title: str) -> str:
+    """The head of a page and the start of its body: nothing is fetched from elsewhere."""
+    return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="color-scheme" content="light dark">'
-        f'<link rel="icon" href="data:,"><title>{text(run.title)}: wattlock</title>'
+        f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
         f"<style>{look.stylesheet()}{_asset('page.css')}</style></head><body>"
-        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}</main>'
-        f"<footer><p>Made by wattlock from run {text(run.id)}. "
-        "The records beside this page are the source; it can be redrawn.</p></footer>"
-        f"{island('config', look.page_config())}<script>{_vega()}</script><script>{_asset('page.js')}</script>"
-        "</body></html>"
     )
+
+
+def scripts(*names: str) -> str:
+    """What makes the page move: the charts' engine once, and these of our own."""
+    own = "".join(f"<script>{_asset(f'{name}.js')}</script>" for name in names)
+    return f"{island('config', look.page_config())}<script>{_vega()}</script>{own}"
 
 
 def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:

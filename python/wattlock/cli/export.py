@@ -1,0 +1,146 @@
+"""`wattlock export`: the estimates of a run as a file for other programs, or for a paper."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wattlock.cli.options import AllowAssumed, Device, Run
+from wattlock.errors import EvidenceError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from wattlock.run.result import Result
+
+    About = dict[str, str | bool | None]
+
+
+class Form(StrEnum):
+    """What is written."""
+
+    csv = "csv"
+    parquet = "parquet"
+    latex = "latex"
+    json = "json"
+
+
+ENDINGS = {".csv": Form.csv, ".parquet": Form.parquet, ".tex": Form.latex, ".json": Form.json}
+
+
+def export(
+    run: Run = "last",
+    *,
+    form: Annotated[
+        Form | None, typer.Option("--format", help="csv without it, or what the ending of --out says.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="In place of standard output; parquet needs one.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Withhold host name, user, paths and serial numbers.")
+    ] = False,
+    device: Device = None,
+    allow_assumed: AllowAssumed = False,
+) -> None:
+    """Write the estimates of a run with their intervals and evidence, each row with the run that it comes from.
+
+    A column's unit is the end of its name. LaTeX gives tables with booktabs and nothing else; what the run was stands
+    in their comments. Examples: wattlock export last --out estimates.parquet
+    wattlock export last --format latex --public --out table.tex
+    """
+    from wattlock.cli.facts import valued
+    from wattlock.run.result import read
+    from wattlock.store import RunFolder, find
+
+    form = form or (ENDINGS.get(out.suffix) if out else None) or Form.csv
+    if form is Form.parquet and out is None:
+        raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
+    folder = RunFolder.open(find(run))
+    if folder.is_sealed:
+        folder.verify()
+    result = read(folder)
+    frame = valued(result, device, allow_assumed=allow_assumed)
+    about = _about(result, device)
+    if public:
+        frame, about = _public(frame, about)
+    for reason in result.reasons:
+        typer.echo(f"warning: the run is invalid: {reason}", err=True)
+    if form is Form.latex and result.reasons:
+        hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
+        raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
+    _write(_bytes(frame, about, form), out)
+
+
+def _about(result: Result, device: str | None) -> About:
+    """What the run was: what stands in each row, and in the comments of a table."""
+    plan, fingerprint = result.plan, result.header["fingerprint"]
+    return {
+        "run": plan["id"],
+        "run_is_valid": not result.reasons,
+        "study": plan["study"]["id"],
+        "created": plan["created"],
+        "processor": fingerprint["hardware"]["model_name"],
+        "isa": fingerprint["build"]["isa"],
+        "compiler": fingerprint["build"]["rustc"],
+        "probe_sha256": plan["probe_sha256"],
+        "wattlock": plan["wattlock"],
+        "joules_by": device or (result.meter["name"] if result.meter else plan["device"]),
+    }
+
+
+def _public(frame: pl.DataFrame, about: About) -> tuple[pl.DataFrame, About]:
+    import getpass
+    import socket
+
+    from wattlock.report.public import public, public_frame
+
+    host = socket.gethostname()
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a number without a name
+        user = ""
+    names = [host, host.partition(".")[0], user, Path.home().name]
+    return public_frame(frame, names), {
+        key: public(value, names) if isinstance(value, str) else value for key, value in about.items()
+    }
+
+
+def _bytes(frame: pl.DataFrame, about: About, form: Form) -> bytes:
+    import io
+
+    import polars as pl
+
+    from wattlock.cli.table import flat, json_array
+    from wattlock.report.latex import latex
+
+    if form is Form.latex:
+        return latex(frame, {key: value for key, value in about.items() if value is not None}).encode()
+    said = (
+        pl.lit(value, pl.Boolean if isinstance(value, bool) else pl.String).alias(key) for key, value in about.items()
+    )
+    whole = frame.select(*said, *frame.columns)
+    if form is Form.json:
+        return f"{json_array(whole)}\n".encode()
+    if form is Form.csv:
+        return flat(whole).write_csv().encode()
+    written = io.BytesIO()
+    whole.write_parquet(written)
+    return written.getvalue()
+
+
+def _write(content: bytes, out: Path | None) -> None:
+    if out is None:
+        sys.stdout.buffer.write(content)
+        return
+    from wattlock.store.disk import write_whole
+
+    try:
+        write_whole(out, [content])
+    except OSError as error:
+        raise InputError(f"--out {out}: can't be written: {error.strerror}", hint="name another file") from error
+    typer.echo(f"wrote {out}", err=True)

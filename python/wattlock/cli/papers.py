@@ -1,0 +1,106 @@
+"""`wattlock papers`: the five papers regenerated on this machine, and every claim of theirs judged."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.options import AllowAssumed, Device
+from wattlock.errors import InputError
+
+
+class Length(StrEnum):
+    """How much is measured."""
+
+    quick = "quick"
+    full = "full"
+    battery = "battery"
+
+
+def papers(
+    length: Annotated[
+        Length, typer.Option("--length", help="quick takes two minutes, full some hours; battery empties one.")
+    ] = Length.quick,
+    *,
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", metavar="RUN", help="Judge this run in place of measuring: a path, an id, or `last`."),
+    ] = None,
+    device: Device = None,
+    allow_assumed: AllowAssumed = False,
+    radio: Annotated[
+        str, typer.Option("--radio", metavar="CARD", help="The radio card that values sending.")
+    ] = "intel-5300",
+    battery: Annotated[
+        str | None, typer.Option("--battery", metavar="CARD", help="The battery card that joules empty.")
+    ] = None,
+    capture: Annotated[
+        Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/papers.html.")] = None,
+) -> None:
+    """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
+
+    --run may be given several times; runs of one build on one machine are judged together. Examples: wattlock papers
+    wattlock papers --device x86-server-assumed --allow-assumed    wattlock papers --run last --export exhibits
+    """
+    from wattlock.cli.papers_material import gather
+    from wattlock.papers.exhibits import show_all
+    from wattlock.papers.judges import judge_all
+    from wattlock.report.papers_page import counts, papers_page
+    from wattlock.store.disk import write_whole
+
+    if capture is not None and not capture.is_file():
+        raise InputError(f"--capture {capture}: there is no such file", hint="a capture is pcap or pcapng")
+    names = run or [_measured(length, device, allow_assumed=allow_assumed)]
+    found = gather(
+        names, device, allow_assumed=allow_assumed, radio=radio, battery=battery, capture=capture, length=str(length)
+    )
+    judgements = judge_all(found.evidence)
+    shown = show_all(found.material)
+    page = out or found.folder / "papers.html"
+    html = papers_page(found.facts, found.material.papers, judgements, shown)
+    try:
+        write_whole(page, [html.encode()])
+    except OSError as error:
+        raise InputError(f"{page}: can't be written: {error.strerror}", hint="name another file with --out") from error
+    if export is not None:
+        from wattlock.report.exhibit_files import write_exhibits
+
+        typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
+    for reason in found.facts.reasons:
+        typer.echo(f"warning: {reason}", err=True)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items())
+    typer.echo(f"{len(judgements)} claims: {told}", err=True)
+    typer.echo(str(page))
+
+
+def _measured(length: Length, device: str | None, *, allow_assumed: bool) -> str:
+    """Carries out the study of this length and gives its run."""
+    from wattlock.cli.run import run as carry_out
+    from wattlock.store import find
+
+    carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, battery=_own_battery(length))
+    return str(find("last"))
+
+
+def _own_battery(length: Length) -> str | None:
+    """A battery of this machine to empty, where there is one and that was asked for."""
+    if length is not Length.battery:
+        return None
+    from wattlock.errors import WattlockError
+    from wattlock.run import probe as probes
+    from wattlock.run.emptying import Fall, look
+
+    try:
+        look(probes.find(), Fall("", None, None, None, 10, None))
+    except WattlockError as error:
+        typer.echo(f"note: no battery is emptied ({error.message}); one is computed from joules and its card", err=True)
+        return None
+    return "any"

@@ -1,0 +1,246 @@
+"""Gathers what the papers are judged and drawn from: runs, the air's answers, batteries, the catalogue, a capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wattlock.errors import EvidenceError, InputError, WattlockError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from wattlock.papers.exhibits import Material
+    from wattlock.papers.judges import Evidence, Fall, Security
+    from wattlock.report.papers_page import PapersFacts
+    from wattlock.run.result import Result
+
+FILE_B = 5_000_000
+DRAWS = 2000
+BATTERY = "laptop-57wh"
+FALLING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
+
+
+class Found(NamedTuple):
+    """All that was gathered; `folder`: of the first run."""
+
+    evidence: Evidence
+    material: Material
+    facts: PapersFacts
+    folder: Path
+
+
+def gather(
+    names: Sequence[str],
+    device: str | None,
+    *,
+    allow_assumed: bool,
+    radio: str,
+    battery: str | None,
+    capture: Path | None,
+    length: str,
+) -> Found:
+    """Reads the runs and asks the probe for the rest.
+
+    Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
+    """
+    import polars as pl
+
+    from wattlock.cli.facts import valued
+    from wattlock.papers import record, sending
+    from wattlock.papers.exhibits import Material
+    from wattlock.papers.judges import Evidence
+    from wattlock.run import probe as probes
+    from wattlock.run.result import read
+    from wattlock.store import RunFolder, find
+
+    folders = [RunFolder.open(find(name)) for name in names]
+    for folder in folders:
+        if folder.is_sealed:
+            folder.verify()
+    results = [read(folder) for folder in folders]
+    _refuse_mixed(results)
+    frames = [valued(result, device, allow_assumed=allow_assumed) for result in results]
+    estimates = pl.concat(frames, how="diagonal_relaxed")
+    reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
+    if reasons:
+        # What an invalid run measured is no result: nothing of it is judged or drawn.
+        estimates = estimates.clear()
+    papers, probe = record.load(), probes.find()
+    sent = sending.send(papers, estimates, probe, radio, allow_assumed=allow_assumed)
+    rows, _ = probes.catalogue(probe)
+    curves, falls, notes = _batteries(results, estimates, device, battery, allow_assumed=allow_assumed)
+    sizes = _capture(probe, capture)
+    catalogue = [several[0] for several in rows.values()]
+    evidence = Evidence(
+        estimates=estimates,
+        transfers=sent.transfers,
+        falls=falls,
+        security=_security(catalogue),
+        capture=sizes,
+        run=str(results[0].plan["id"]),
+        papers=papers,
+    )
+    material = Material(papers, estimates, sent.cells, curves, sizes, catalogue, radio)
+    command = _command(names, device, radio, battery, capture, length, allow_assumed=allow_assumed)
+    facts = _facts(results, estimates, length, command, reasons, notes)
+    return Found(evidence, material, facts, folders[0].path)
+
+
+def _refuse_mixed(results: Sequence[Result]) -> None:
+    """Raises EvidenceError where the runs are of several builds or processors: METHOD.md, the build."""
+    for what, of in (
+        ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
+        ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),
+    ):
+        if len(set(of)) > 1:
+            hint = "judge them one by one, and `wattlock compare` them"
+            raise EvidenceError(f"the runs are of two {what}: {of[0]} and {of[1]}", hint=hint)
+
+
+def _batteries(
+    results: Sequence[Result],
+    estimates: pl.DataFrame,
+    device: str | None,
+    card: str | None,
+    *,
+    allow_assumed: bool,
+) -> tuple[pl.DataFrame | None, list[Fall], list[str]]:
+    """Measured falls, else those by joules and a battery's card: curves, rows for the judges, what to warn of."""
+    from wattlock.papers import falls as fallen
+
+    emptied = [
+        fall
+        for result in results
+        if result.battery is not None and result.falls is not None
+        for fall in fallen.measured(result.falls, result.battery["name"])
+    ]
+    if emptied:
+        return _measured_curves(results), emptied, []
+    import polars as pl
+
+    from wattlock.energy import battery_cards, tasks
+    from wattlock.energy.lifetime import Surroundings
+
+    able = estimates.filter(pl.col("cipher").is_in(FALLING), pl.col("energy_uJ").is_not_null())
+    plain = {"operation": "encrypt", "data": "random", "provider": "rustcrypto", "keying": "ready", "encoding": "raw"}
+    able = able.filter(*(pl.col(name) == level for name, level in plain.items()))
+    able = able.filter(pl.col("payload_B") == pl.col("payload_B").max().over("cipher"))
+    try:
+        chosen = battery_cards.load(card or BATTERY)
+        falls = fallen.modelled(estimates, chosen, allow_assumed=allow_assumed)
+        plan = tasks.plan(
+            chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
+        )
+    except WattlockError as error:
+        if card is not None:
+            raise
+        return None, [], [f"no battery is computed: {error.message}"]
+    if able.is_empty():
+        return None, falls, []
+    clock_Hz, counts = _clock(results[0], device)
+    work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock_Hz, counts_cycles=counts)
+    curves = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
+    return curves.with_columns(battery=pl.lit(chosen.name)), falls, []
+
+
+def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
+    import polars as pl
+
+    from wattlock.analysis.falls import curves
+
+    frames = [
+        curves(
+            result.levels, {cell["cell"]: (cell["cipher"], cell["payload_B"]) for cell in result.cells}
+        ).with_columns(battery=pl.lit(result.battery["name"]))
+        for result in results
+        if result.battery is not None
+    ]
+    return pl.concat(frames)
+
+
+def _clock(result: Result, device: str | None) -> tuple[float | None, bool]:
+    from wattlock.cli.facts import asked
+
+    card = asked(result, device)
+    if card is None:
+        return None, False
+    clock = card.card.frequency
+    return clock.in_SI if clock else None, card.card.counts_cycles
+
+
+def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
+    from wattlock.advise.standing import standing
+    from wattlock.papers.judges import Security
+
+    found = {}
+    for row in catalogue:
+        try:
+            stands = standing(row)
+        except InputError:  # a cipher of which nothing is said can't be called sound
+            continue
+        found[str(row["id"])] = Security(
+            stands.strength_bits, int(row["key_bits"] or 0), stands.status, bool(stands.authenticated)
+        )
+    return found
+
+
+def _capture(probe: Path, file: Path | None) -> dict[int, int] | None:
+    if file is None:
+        return None
+    from wattlock.link.capture import census
+
+    found: dict[int, int] = {}
+    for row in census(probe, file).sizes:
+        found[row["size_B"]] = found.get(row["size_B"], 0) + row["count"]
+    return found
+
+
+def _command(  # noqa: PLR0917 - as the verb has them
+    names: Sequence[str],
+    device: str | None,
+    radio: str,
+    battery: str | None,
+    capture: Path | None,
+    length: str,
+    *,
+    allow_assumed: bool,
+) -> list[str]:
+    given = {"--device": device, "--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
+    options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
+    options += " --allow-assumed" if allow_assumed else ""
+    runs = "".join(f" --run {Path(name).name}" for name in names)
+    return [f"wattlock papers --length {length}{options}", f"wattlock papers{runs}{options}"]
+
+
+def _facts(  # noqa: PLR0917 - as gathered
+    results: Sequence[Result],
+    estimates: pl.DataFrame,
+    length: str,
+    command: Sequence[str],
+    reasons: Sequence[str],
+    notes: Sequence[str],
+) -> PapersFacts:
+    from wattlock.cli.facts import host
+    from wattlock.report.papers_page import PapersFacts
+
+    kinds = estimates["energy_evidence"].drop_nulls().unique().sort().to_list()
+    joules = (
+        f"Joules here are {' and '.join(kinds)}."
+        if kinds
+        else "There are no joules: no meter was read and no device card named. Claims on energy are judged by time."
+    )
+    warnings = [f"run {one.plan['id']}: {line}" for one in results for line in one.warnings]
+    return PapersFacts(
+        length=length,
+        runs=[str(one.plan["id"]) for one in results],
+        created=max(str(one.plan["created"]) for one in results),
+        duration_s=sum(one.wall_s for one in results),
+        host=list(host(results[0])),
+        command=command,
+        joules=joules,
+        reasons=reasons,
+        warnings=[*warnings, *notes],
+    )

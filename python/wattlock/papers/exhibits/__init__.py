@@ -1,0 +1,57 @@
+"""Every figure and table of the papers: a function each, from a run's estimates to panels with a finding."""
+
+from wattlock.papers.exhibits import battery, costs, drawings, packets, rijndael, tables_of_sending
+from wattlock.papers.exhibits.costs import Show, files
+from wattlock.papers.exhibits.shown import Drawing, Material, Panel, Shown
+
+__all__ = ["EXHIBITS", "Drawing", "Material", "Panel", "Shown", "show_all"]
+
+ALL = ("time_ms", "throughput_MB_s", "energy_uJ_per_byte")
+
+EXHIBITS: dict[str, Show] = {
+    "elminaam-wlan-fig1": drawings.authentication,
+    "elminaam-wlan-fig2": files("text", "encrypt", quantities=ALL),
+    "elminaam-wlan-table1": tables_of_sending.durations("text"),
+    "elminaam-wlan-fig3": tables_of_sending.energies("text"),
+    "elminaam-wlan-fig4": files("image", "encrypt", quantities=("time_ms",)),
+    "elminaam-wlan-fig5": files("image", "encrypt", quantities=("throughput_KB_s",)),
+    "elminaam-wlan-fig6": files("image", "encrypt", quantities=("energy_uJ_per_byte",)),
+    "elminaam-wlan-fig7": tables_of_sending.durations("image"),
+    "elminaam-wlan-fig8": files("audio", "encrypt", quantities=ALL),
+    "elminaam-wlan-table2": tables_of_sending.durations("audio"),
+    "elminaam-wlan-fig9": tables_of_sending.energies("audio"),
+    "elminaam-wlan-fig10": files("video", "encrypt", quantities=ALL),
+    "elminaam-wlan-table3": tables_of_sending.durations("video"),
+    "elminaam-wlan-fig11": tables_of_sending.energies("video"),
+    "singh-figA-C": files("text", "encrypt", quantities=ALL),
+    "singh-figD-F": files("text", "decrypt", quantities=ALL),
+    "singh-figF-G": files("video", "encrypt", quantities=ALL),
+    "singh-figH-J": files("video", "decrypt", quantities=("time_ms", "throughput_KB_s", "energy_uJ_per_byte")),
+    "prasithsangaree-fig1": battery.fall,
+    "prasithsangaree-fig2": packets.over_packets("throughput_MB_s"),
+    "prasithsangaree-fig3": packets.over_packets("cpu_time_ms"),
+    "prasithsangaree-fig4": packets.over_packets("energy_uJ"),
+    "prasithsangaree-fig5": costs.energy_of_a_megabyte,
+    "prasithsangaree-fig6": packets.capture_sizes,
+    "elminaam-perf-fig1": drawings.taxonomy,
+    "elminaam-perf-fig2": costs.encoding("base64"),
+    "elminaam-perf-fig3": costs.encoding("hex"),
+    "elminaam-perf-fig4": files("text", "encrypt", quantities=("throughput_MB_s",)),
+    "elminaam-perf-fig5": files("text", "decrypt", quantities=("throughput_MB_s",)),
+    "elminaam-perf-fig6-9": files("audio", "encrypt", "decrypt", quantities=("throughput_KB_s", "cpu_time_ms")),
+    "elminaam-perf-fig10-13": files("video", "encrypt", "decrypt", quantities=("throughput_KB_s", "cpu_time_ms")),
+    "elminaam-perf-fig14": costs.key_sizes("aes"),
+    "elminaam-perf-fig15": costs.key_sizes("rc6"),
+    "toldinas-fig1": drawings.features,
+    "toldinas-fig2": drawings.loop,
+    "toldinas-fig3": drawings.bitmap,
+    "toldinas-table1": rijndael.table("encrypt"),
+    "toldinas-table2": rijndael.table("decrypt"),
+    "toldinas-fig4": rijndael.profiles,
+    "toldinas-fig5": rijndael.prediction,
+}
+
+
+def show_all(material: Material) -> list[Shown]:
+    """Every exhibit on this machine, in the order of the data."""
+    return [EXHIBITS[one.id](one, material) for one in material.papers.exhibits]

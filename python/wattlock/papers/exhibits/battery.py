@@ -1,0 +1,48 @@
+"""The exhibit of batteries that empty."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from wattlock.papers.exhibits.cells import NAMES
+from wattlock.papers.exhibits.shown import Material, Panel, Shown, frame
+from wattlock.papers.record import Exhibit
+
+WANTED = ("cast", "idea", "3des")
+COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
+MEGABYTES = 5
+
+
+def _name(task: str) -> str:
+    """`cast128-cbc` as CAST-128."""
+    bare = task.removesuffix("-cbc").removesuffix("128")
+    return NAMES.get(bare, bare.upper()) + ("-128" if task.startswith(("aes128", "cast128")) else "")
+
+
+def fall(exhibit: Exhibit, material: Material) -> Shown:
+    """What is left of a battery over encryptions of a 5 MB file, a line a cipher."""
+    curves = material.curves
+    if curves is None or curves.is_empty():
+        lacking = ", ".join(NAMES[one] for one in WANTED)
+        return Shown(exhibit, missing=(f"joules of {lacking} and a battery's card",), command=COMMAND)
+    rows = [
+        {
+            "name": _name(row["task"]),
+            "variant": row["battery"],
+            "x": float(row["operations"]),
+            "value": float(row["level_percent"]),
+            "evidence": row["evidence"],
+        }
+        for row in curves.iter_rows(named=True)
+    ]
+    panel = Panel(
+        f"Charge left over encryptions of {MEGABYTES} MB", "lines", frame(rows), "charge left, %", "encryptions"
+    )
+    ends = curves.group_by("task", maintain_order=True).agg(pl.col("operations").max()).sort("operations")
+    told = [f"{round(row['operations']):,} with {_name(row['task'])}" for row in ends.iter_rows(named=True)]
+    battery = curves["battery"][0]
+    said = f"Of {battery}, encryptions of 5 MB until it is empty: {', '.join(told)}; the papers tell of 600 with 3DES."
+    tasks = " ".join(ends["task"].to_list()).lower()
+    missing = tuple(NAMES[one] for one in WANTED if one not in tasks)
+    absent = (f"{', '.join(missing)}: joules of encrypting",) if missing else ()
+    return Shown(exhibit, (panel,), finding=said, missing=absent, command=COMMAND if missing else "")

@@ -1,0 +1,213 @@
+"""Exhibits of what a cipher costs by itself: files by cipher, encodings, key sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from wattlock.papers.exhibits.cells import (
+    NAMES,
+    QUANTITIES,
+    SIX,
+    amount,
+    chosen,
+    drawn,
+    lacking,
+    number,
+    of_the_rankings,
+    sentence,
+)
+from wattlock.papers.exhibits.shown import JOULES, QUICK, Material, Panel, Shown
+from wattlock.papers.record import Exhibit
+
+Show = Callable[[Exhibit, Material], Shown]
+SEVERAL_SIZES = 3
+NO_JOULES = "joules: no meter was read and no device card named"
+SEVERAL_CIPHERS = 2
+SMALLEST_TOLD = 0.1
+KINDS = {"image": "images"}
+UNITS = {"time_ms": "ms", "cpu_time_ms": "ms of CPU time", "throughput_MB_s": "MB/s", "throughput_KB_s": "KB/s"}
+UNITS |= {"energy_uJ_per_byte": "µJ/byte"}
+ING = {"encrypt": "encrypting", "decrypt": "decrypting"}
+
+
+def files(data: str, *operations: str, quantities: tuple[str, ...]) -> Show:
+    """Files of a kind by cipher: a panel a quantity and operation, and lines over the file size where it was varied."""
+
+    def show(exhibit: Exhibit, material: Material) -> Shown:
+        panels: list[Panel] = []
+        findings: list[str] = []
+        missing: list[str] = []
+        for operation in operations:
+            rows = of_the_rankings(chosen(material.estimates, operation=operation, data=data))
+            rows = rows.filter(pl.col("family").is_in(SIX))
+            missing += lacking(rows, SIX, f"{operation} {data}")
+            for quantity in quantities:
+                panel = _by_cipher(rows, quantity, f"{ING[operation]} {KINDS.get(data, data)}")
+                if panel:
+                    panels.append(panel)
+                elif quantity.startswith("energy") and not rows.is_empty():
+                    missing.append(NO_JOULES)
+            if operation in ("encrypt", "decrypt") and exhibit.x:
+                panels += _over_size(material, operation, data)
+            findings += _ranking(rows, operation, data, quantities[0])
+        command = JOULES if missing and all(one == NO_JOULES for one in missing) else QUICK if missing else ""
+        return Shown(
+            exhibit, tuple(panels), finding=" ".join(findings), missing=tuple(dict.fromkeys(missing)), command=command
+        )
+
+    return show
+
+
+def _by_cipher(rows: pl.DataFrame, quantity: str, doing: str) -> Panel | None:
+    made = drawn(rows, quantity)
+    sizes = rows["payload_B"].unique().sort().to_list()
+    if made.is_empty():
+        return None
+    of = f" of {sizes[0]:,} B" if len(sizes) == 1 else ""
+    title = f"{sentence(QUANTITIES[quantity].words)} of {doing}{of}"
+    return Panel(title, "dots", made, QUANTITIES[quantity].unit)
+
+
+def _over_size(material: Material, operation: str, data: str) -> list[Panel]:
+    """Time over the file's size, where one library has three and more sizes within the paper's range."""
+    span = material.papers.conditions["data"][data]
+    rows = of_the_rankings(
+        chosen(material.estimates, operation=operation, data="random", provider="libtomcrypt")
+    ).filter(pl.col("family").is_in(SIX), pl.col("payload_B").is_between(1e3 * span["from_KB"], 1e3 * span["to_KB"]))
+    if rows["payload_B"].n_unique() < SEVERAL_SIZES:
+        return []
+    made = drawn(rows.with_columns(pl.col("payload_B") / 1e3), "time_ms", "payload_B")
+    title = f"Time of {ING[operation]} over the size of the file (random bytes of {data}'s sizes)"
+    return [Panel(title, "lines", made, QUANTITIES["time_ms"].unit, "file size, KB (10³ B)")]
+
+
+def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
+    """The order in the library that has most of the ciphers, with AES by tables, and what other code of AES changes."""
+    counts = rows.group_by("provider").agg(
+        kinds=pl.col("family").n_unique(), by_tables=pl.col("backend").fill_null("").str.contains("tables").any()
+    )
+    if counts.is_empty():
+        return []
+    provider = counts.sort("kinds", "by_tables", "provider", descending=[True, True, False])["provider"][0]
+    own = rows.filter(pl.col("provider") == provider).sort("time_ns")
+    if own.height < SEVERAL_CIPHERS:
+        return []
+    shown = quantity if amount(own.row(0, named=True), quantity)["value"] is not None else "time_ms"
+    unit = UNITS[shown]
+    told = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
+    times = number(own["time_ns"][-1] / own["time_ns"][0])
+    said = (
+        f"{ING[operation].capitalize()} {KINDS.get(data, data)} in {provider}, in {unit} from the cheapest: "
+        f"{', '.join(told)}; the last takes {times} times as long as the first."
+    )
+    quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
+    if quickest.height and quickest["provider"][0] != provider and quickest["time_ns"][0] < own["time_ns"][0]:
+        lead = number(own["time_ns"][0] / quickest["time_ns"][0])
+        said += f" AES of {quickest['provider'][0]} is {lead} times as fast as that first."
+    return [said]
+
+
+def encoding(name: str) -> Show:
+    """Time by cipher, the ciphertext written as text and raw beside it."""
+
+    def show(exhibit: Exhibit, material: Material) -> Shown:
+        both = chosen(material.estimates, operation="encrypt", encoding=["raw", name])
+        both = of_the_rankings(both).filter(pl.col("family").is_in(SIX))
+        encoded = both.filter(pl.col("encoding") == name)
+        keys = ("cipher", "provider", "payload_B", "data")
+        rows = both.join(encoded.select(keys).unique(), on=keys, how="semi")
+        panels = []
+        for data, members in rows.group_by("data", maintain_order=True):
+            made = drawn(members, "time_ms").with_columns(
+                variant=pl.concat_str(
+                    pl.Series(members["encoding"]).replace({"raw": "raw"}), pl.lit(" "), pl.Series(members["provider"])
+                )
+            )
+            size = members["payload_B"].unique().sort().to_list()
+            title = f"Time of encrypting {data[0]} bytes, printed as {name}" + (f", {size[0]:,} B" if size else "")
+            panels.append(Panel(title, "dots", made, QUANTITIES["time_ms"].unit))
+        missing = lacking(encoded, SIX, f"encrypt with {name} output")
+        return Shown(
+            exhibit, tuple(panels), finding=_dearer(rows, name), missing=missing, command=QUICK if missing else ""
+        )
+
+    return show
+
+
+def _dearer(rows: pl.DataFrame, name: str) -> str:
+    keys = ["family", "provider", "payload_B", "data"]
+    wide = rows.pivot("encoding", index=keys, values="time_ns", aggregate_function="first")
+    if name not in wide.columns or wide.is_empty():
+        return ""
+    wide = wide.with_columns(share=100 * (pl.col(name) / pl.col("raw") - 1)).drop_nulls().sort("share")
+    if wide.is_empty():
+        return ""
+    least, most = wide.row(0, named=True), wide.row(-1, named=True)
+    return (
+        f"Writing the ciphertext as {name} adds {number(least['share'])} % to {NAMES[least['family']]}'s time "
+        f"({least['provider']}) and {number(most['share'])} % to {NAMES[most['family']]}'s ({most['provider']}): "
+        "the encoder's time is about the same, so that it weighs most on the cheapest cipher."
+    )
+
+
+def key_sizes(family: str) -> Show:
+    """Time over the key size of one family, a line an implementation."""
+
+    def show(exhibit: Exhibit, material: Material) -> Shown:
+        rows = _of_keys(material.estimates, [family])
+        made = drawn(rows, "time_ms", "key_bits")
+        if rows["key_bits"].n_unique() < 2:
+            return Shown(exhibit, missing=(f"{NAMES[family]} with several key sizes",), command=QUICK)
+        size = rows["payload_B"][0]
+        panel = Panel(
+            f"Time of encrypting {size:,} B over the key size of {NAMES[family]}",
+            "lines",
+            made,
+            QUANTITIES["time_ms"].unit,
+            "key, bits",
+        )
+        return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)))
+
+    return show
+
+
+def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
+    """The cells of each provider at its largest payload at which it has several keys of a family."""
+    rows = chosen(estimates, operation="encrypt", data="random").filter(pl.col("family").is_in(families))
+    several = pl.col("key_bits").n_unique().over("family", "provider", "payload_B") > 1
+    rows = rows.filter(several)
+    return rows.filter(pl.col("payload_B") == pl.col("payload_B").max().over("family", "provider")).sort(
+        "family", "provider", "key_bits"
+    )
+
+
+def _by_key(rows: pl.DataFrame) -> list[str]:
+    said = []
+    for (family, provider), members in rows.group_by("family", "provider", maintain_order=True):
+        first, last = members.row(0, named=True), members.row(-1, named=True)
+        change = 100 * (last["time_ns"] / first["time_ns"] - 1)
+        sure = max(first["half_width_percent"], last["half_width_percent"])
+        keys = f"{last['key_bits']} bits of key in place of {first['key_bits']}"
+        told = f"within ±{number(max(sure, SMALLEST_TOLD))} %"
+        what = f"cost {change:+.1f} %" if abs(change) > sure else f"change nothing that can be told ({told})"
+        said.append(f"{NAMES[str(family)]} of {provider}: {keys} {what}.")
+    return said
+
+
+def energy_of_a_megabyte(exhibit: Exhibit, material: Material) -> Shown:
+    """RC4 and AES: energy of 1 MB (10⁶ B) over the key size; time where there are no joules."""
+    rows = _of_keys(material.estimates, ["rc4", "aes"])
+    made = drawn(rows, "energy_uJ_per_byte", "key_bits")
+    if rows.is_empty():
+        return Shown(exhibit, missing=("RC4 and AES with several key sizes",), command=QUICK)
+    if made.is_empty():
+        time = drawn(rows, "time_ms", "key_bits")
+        per = 1e6 / rows["payload_B"].max()  # type: ignore[operator]
+        scaled = time.with_columns(pl.col("value", "low", "high") * per)
+        panel = Panel("Time of 1 MB over the key size", "lines", scaled, QUANTITIES["time_ms"].unit, "key, bits")
+        return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)), missing=(NO_JOULES,), command=JOULES)
+    scaled = made.with_columns(pl.col("value", "low", "high") * 1e6)
+    panel = Panel("Energy of 1 MB over the key size", "lines", scaled, QUANTITIES["energy_uJ"].unit, "key, bits")
+    return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)))

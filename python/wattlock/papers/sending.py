@@ -1,0 +1,210 @@
+"""What sending adds, asked of the air for the papers: their five conditions, small packets, fragments over signals.
+
+The paper names no physical layer, rate or packet size; what stands here for them is ours: 802.11b with 11 Mb/s and
+long preambles, TCP, packets as full as they get. The data is as large as makes the plain ad hoc transfer as long as the
+paper's. A cipher adds what it lengthens the file by, and its own time, which the sender waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wattlock.analysis.effects import Ratio
+from wattlock.link import scenario
+from wattlock.link.ask import Answer, ask
+from wattlock.link.tables import SCENARIOS
+from wattlock.papers.judges import Transfer
+from wattlock.papers.judges.evidence import KEY_BITS
+from wattlock.papers.record import Papers
+
+ASKED_B = 1_000_000
+POSITIONS = 20
+PLAIN = "none"
+SMALL_B = (14, 64, 100)
+SIGNALS_dBm = (-60.0, -80.0, -84.0, -86.0, -88.0)
+FRAGMENT_B = 500
+PADDED_IV_B = {"aes": 32, "rc4": 0}
+"""What a file grows by at most: an IV and a block of padding."""
+OF_A_BLOCK_OF_8_B = 16
+
+
+class Sending(NamedTuple):
+    """One data set under one cipher in one condition.
+
+    * `air_s`: on the air; `host_s`: the sender's cipher, None where the run has no such cell.
+    * `radio_J`: of all nodes' radios, None without cards; `host_J`: of the cipher's work, None where nothing values it.
+    * `data_B`: of plaintext. `paper_s`: as printed, None where the paper prints none.
+    """
+
+    data: str
+    cipher: str
+    condition: str
+    data_B: float
+    air_s: Ratio
+    host_s: Ratio | None
+    radio_J: Ratio | None
+    host_J: Ratio | None
+    paper_s: float | None
+    evidence: str
+
+    @property
+    def duration_s(self) -> Ratio:
+        """The transfer with the cipher's own time before it."""
+        if self.host_s is None:
+            return self.air_s
+        return Ratio(*(one + other for one, other in zip(self.air_s, self.host_s, strict=True)))
+
+    def as_transfer(self) -> Transfer:
+        """As the judges read it."""
+        return Transfer(
+            self.condition, self.data, self.cipher, self.duration_s, self.radio_J, self.host_J, evidence=self.evidence
+        )
+
+
+class Sent(NamedTuple):
+    """All answers: the tables' cells, and what the judges need beside."""
+
+    cells: list[Sending]
+    others: list[Transfer]
+
+    @property
+    def transfers(self) -> list[Transfer]:
+        """As the judges read them."""
+        return [*(cell.as_transfer() for cell in self.cells), *self.others]
+
+
+def send(
+    papers: Papers,
+    estimates: pl.DataFrame,
+    probe: Path,
+    radio: str | None,
+    *,
+    allow_assumed: bool = False,
+) -> Sent:
+    """Asks the air once for all that the papers say of sending.
+
+    * `estimates`: a run's, for the ciphers' own time. * `radio`: the card of all nodes, None for durations alone.
+    """
+    tables = [scenario.load(name, _full({"radio": radio}, poor=key)) for key, name in SCENARIOS.items()]
+    small = [_variant({"radio": radio, "payload.payload_B": size_B, "transport": "udp"}) for size_B in SMALL_B]
+    signals = [
+        _variant({"radio": radio, "signal.rssi_dBm": signal, "transport": "udp", **cut})
+        for signal in SIGNALS_dBm
+        for cut in ({}, {"air.fragment_B": FRAGMENT_B})
+    ]
+    answers = ask([*tables, *small, *signals], probe, {}, allow_assumed=allow_assumed)
+    rows = dict(zip(SCENARIOS, answers, strict=False))
+    cells = [cell for data in _kinds(papers) for cell in _cells(papers, estimates, rows, data)]
+    of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]
+    others = [_small(size_B, answer) for size_B, answer in zip(SMALL_B, of_small, strict=True)]
+    for number, answer in enumerate(of_signals):
+        name = "fragmented" if number % 2 else "whole"
+        others.append(_plain(name, answer, signal_dBm=SIGNALS_dBm[number // 2]))
+    return Sent(cells, others)
+
+
+def _full(changes: Mapping[str, Any], *, poor: str) -> dict[str, Any]:
+    own = {"payload.data_B": ASKED_B, "transport": "tcp", "phy": "b", "rate_Mb_s": 11, **changes}
+    return own | ({"signal.positions": POSITIONS} if poor == "adhoc_poor" else {})
+
+
+def _variant(changes: Mapping[str, Any]) -> scenario.Named:
+    return scenario.load("adhoc-open", {**_full({}, poor=""), "payload.data_B": 100_000, **changes})
+
+
+def _kinds(papers: Papers) -> list[str]:
+    """The data sets of the tables, and the images, of whose transfer the paper prints nothing."""
+    return [*papers.sending, "image"]
+
+
+def _cells(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, Answer], data: str) -> list[Sending]:
+    table = papers.sending.get(data)
+    plain_s = rows["adhoc_open"].duration_ns * 1e-9
+    data_B = ASKED_B * (table.of(PLAIN, "adhoc_open") / plain_s) if table else _images_B(papers)
+    found = []
+    ciphers = list(next(iter(papers.sending.values())).duration_s)
+    for cipher in ciphers:
+        grown = data_B + (0 if cipher == PLAIN else PADDED_IV_B.get(cipher, OF_A_BLOCK_OF_8_B))
+        cost = None if cipher == PLAIN else _cost(estimates, cipher, data)
+        for condition, answer in rows.items():
+            air_s, radio_J = _taken(answer, grown / ASKED_B)
+            paper_s = table.of(cipher, condition) if table else None
+            host_s, host_J = _host(cost, data_B)
+            kinds = {answer.evidence, *([cost["energy_evidence"]] if cost and host_J else [])}
+            evidence = "assumed" if "assumed" in kinds else "modelled"
+            found.append(Sending(data, cipher, condition, data_B, air_s, host_s, radio_J, host_J, paper_s, evidence))
+    return found
+
+
+def _images_B(papers: Papers) -> float:
+    """The paper says the range of its images and not how many: one of each end stands for them."""
+    image = papers.conditions["data"]["image"]
+    return 1e3 * float(image["from_KB"] + image["to_KB"])
+
+
+def _taken(answer: Answer, times: float) -> tuple[Ratio, Ratio | None]:
+    """Seconds and radio joules of so many times the data; of drawn positions the median and 95 %."""
+    if answer.positions:
+        here = answer.positions[0]
+        spread_s = Ratio(*(times * one for one in (here.duration_s.median, here.duration_s.low, here.duration_s.high)))
+        energy = here.energy_J
+        spread_J = Ratio(*(times * one for one in (energy.median, energy.low, energy.high))) if energy else None
+        return spread_s, spread_J
+    seconds = times * answer.duration_ns * 1e-9
+    return Ratio(seconds, seconds, seconds), _radio(answer, times)
+
+
+def _radio(answer: Answer, times: float) -> Ratio | None:
+    if not answer.by_states:
+        return None
+    sides = ("J", "low_J", "high_J")
+    return Ratio(*(times * sum(getattr(one.total, side) for one in answer.by_states) for side in sides))
+
+
+def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | None:
+    """The cell that encrypts this data by AES's tables, or what else there is; in the papers' own way first."""
+    rows = estimates.filter(
+        pl.col("family") == family,
+        pl.col("operation") == "encrypt",
+        pl.col("data") == data,
+        pl.col("keying") == "ready",
+        pl.col("encoding") == "raw",
+        pl.col("key_bits") == KEY_BITS[family],
+        pl.col("time_ns").is_not_null(),
+    )
+    in_order = sorted(rows.iter_rows(named=True), key=lambda row: (row["provider"] != "libtomcrypt", row["cell"]))
+    return in_order[0] if in_order else None
+
+
+def _host(cost: Mapping[str, Any] | None, data_B: float) -> tuple[Ratio | None, Ratio | None]:
+    if cost is None:
+        return None, None
+    times = data_B / cost["payload_B"]
+    seconds = Ratio(*(times * 1e-9 * cost[name] for name in ("time_ns", "time_low_ns", "time_high_ns")))
+    if cost.get("energy_uJ") is None:
+        return seconds, None
+    return seconds, Ratio(*(times * 1e-6 * cost[name] for name in ("energy_uJ", "energy_low_uJ", "energy_high_uJ")))
+
+
+def _plain(name: str, answer: Answer, *, signal_dBm: float | None = None) -> Transfer:
+    seconds, joules = _taken(answer, 1.0)
+    return Transfer(name, "", PLAIN, seconds, joules, signal_dBm=signal_dBm, evidence=answer.evidence)
+
+
+def _small(size_B: int, answer: Answer) -> Transfer:
+    """Of the radios' joules beyond idling, what is not spent on the payload's own octets."""
+    lines = [(line.what, answer.joules_of(line) or 0.0) for line in answer.transfer.lines]
+    whole = sum(joules for _, joules in lines)
+    share = 1 - sum(joules for what, joules in lines if what == "payload") / whole if whole else None
+    found = _plain("packet", answer)
+    overhead = Ratio(share, share, share) if share is not None else None
+    return found._replace(payload_B=size_B, overhead_share=overhead)
+
+
+def condition_names() -> Sequence[str]:
+    """The conditions in the order of the tables."""
+    return list(SCENARIOS)

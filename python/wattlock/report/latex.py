@@ -1,0 +1,174 @@
+"""Tables for a paper: the estimates of a run as LaTeX that needs nothing but booktabs."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wattlock.report import words
+from wattlock.report.evidence import DRAWN_STATES, PLAIN
+
+Row = Mapping[str, Any]
+GROUP = ("operation", "mode", "payload_B", "data", "aad_B", *PLAIN)
+"""What the rows of one table have in common."""
+
+ROWS = 45
+"""As many rows as a page holds; what is longer goes on in another table."""
+
+DAGGER = r"$^\dagger$"
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "µ": r"$\mu$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "–": "--",
+    "’": "'",
+    **{letter: f"\\{letter}" for letter in "{}$&#%_"},
+}
+
+
+def escaped(value: object) -> str:
+    """A text as LaTeX shows it: nothing in it is a command, and what pdfLaTeX's own fonts lack is told in ASCII."""
+    plain = unicodedata.normalize("NFC", " ".join(str(value).split()))
+    return "".join(ESCAPES.get(letter) or _settable(letter) for letter in plain)
+
+
+def _settable(letter: str) -> str:
+    if letter.isascii():
+        return letter if letter.isprintable() else ""
+    bare = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return "".join(ESCAPES.get(one, one) for one in bare) or "?"
+
+
+def comment(label: str, value: object) -> str:
+    """A line that LaTeX skips, whatever the value holds."""
+    return f"% {label}: {' '.join(str(value).split())}"
+
+
+def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
+    """Tables of the cells that have a number, one for each operation, mode, payload and setting.
+
+    * `estimates`: as `wattlock show` prints them, with the columns of energy.
+    * `about`: what the comments at the top say of the run; `run` names the labels too.
+    * A dagger marks a cell that is not resolved; the cells without a number stand in the comments.
+    """
+    drawn = pl.col("state").is_in(DRAWN_STATES)
+    head = [r"% \usepackage{booktabs} in the preamble, \input of this file in the text."]
+    head += [comment(label, value) for label, value in about.items()]
+    head += [comment("left out", _told(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
+    run = re.sub(r"[^a-z0-9]+", "-", str(about.get("run", "run")).lower()).strip("-")
+    groups = estimates.filter(drawn).group_by(*GROUP, maintain_order=True)
+    tables = [
+        _table(members.slice(start, ROWS), f"tab:{run}-{number}-{1 + start // ROWS}", goes_on=start > 0)
+        for number, (_, members) in enumerate(groups, 1)
+        for start in range(0, members.height, ROWS)
+    ]
+    return "\n".join([*head, "", *tables])
+
+
+def _told(row: Row) -> str:
+    return f"{row['cipher']} {row['provider']} {row['operation']} {row['payload_B']} B: {row['state']}: {row['reason']}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its head as LaTeX, the words of a row, whether a table of these rows has it."""
+
+    head: str
+    shown: Callable[[Row], str]
+    needs: str
+    is_number: bool = True
+    only_if_several: bool = False
+
+    def stands_in(self, rows: pl.DataFrame) -> bool:
+        """Whether the rows have something to show in it."""
+        column = rows[self.needs].drop_nulls()
+        return column.n_unique() > 1 if self.only_if_several else not column.is_empty()
+
+
+def _with_interval(head: str, value: str, low: str, high: str) -> tuple[_Column, _Column]:
+    return (
+        _Column(head, lambda row: words.estimate(row[value], row[low], row[high]), value),
+        _Column(r"95\,\% interval", lambda row: words.interval(row[value], row[low], row[high]), value),
+    )
+
+
+def _cipher(row: Row) -> str:
+    return words.cipher_name(row["cipher"], row["mode"])
+
+
+COLUMNS = (
+    _Column("Cipher", _cipher, "cipher", is_number=False),
+    _Column("Provider", lambda row: row["provider"], "provider", is_number=False, only_if_several=True),
+    _Column("Code", lambda row: row["backend"] or "", "backend", is_number=False, only_if_several=True),
+    *_with_interval("cycles/B", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"),
+    *_with_interval("time, ns", "time_ns", "time_low_ns", "time_high_ns"),
+    _Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),
+    *_with_interval(r"$\mu$J", "energy_uJ", "energy_low_uJ", "energy_high_uJ"),
+    *_with_interval(r"$\mu$J/B", "energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte"),
+)
+
+
+def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
+    rows = members.sort("cycles_per_byte", "time_ns", "cipher", "provider", nulls_last=True)
+    per_call = not rows["payload_B"][0]
+    skipped = {"energy_uJ_per_byte"} if per_call else {"time_ns", "energy_uJ"}
+    columns = [one for one in COLUMNS if one.needs not in skipped and one.stands_in(rows)]
+    lines = [" & ".join(_cell(column, row) for column in columns) + r" \\" for row in rows.iter_rows(named=True)]
+    return "\n".join(
+        [
+            r"\begin{table}[htbp]",
+            r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+            rf"\caption{{{escaped(_caption(rows))}{', continued' if goes_on else ''}.{_daggers(rows)}}}",
+            rf"\label{{{label}}}",
+            rf"\begin{{tabular}}{{@{{}}{''.join('r' if one.is_number else 'l' for one in columns)}@{{}}}}",
+            r"\toprule",
+            " & ".join(one.head for one in columns) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _cell(column: _Column, row: Row) -> str:
+    mark = DAGGER if column.head == "Cipher" and row["state"] != "resolved" else ""
+    return escaped(column.shown(row)) + mark
+
+
+def _daggers(rows: pl.DataFrame) -> str:
+    return f" {DAGGER}Not resolved." if (rows["state"] != "resolved").any() else ""
+
+
+def _caption(rows: pl.DataFrame) -> str:
+    """What the rows have in common, and what their numbers rest on."""
+    row: Row = rows.row(0, named=True)
+    parts = [words.OPERATION_NAMES.get(row["operation"], str(row["operation"]))]
+    if row["mode"] not in (None, "stream", "aead", "establish", "frame"):
+        parts.append(str(row["mode"]).upper())
+    if row["payload_B"]:
+        parts.append(words.size(row["payload_B"]))
+    if row["data"] not in (None, "random", "none"):
+        parts.append(str(row["data"]))
+    if row["aad_B"]:
+        parts.append(f"{words.size(row['aad_B'])} of associated data")
+    parts += [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
+    kinds = [
+        f"{what} {' and '.join(rows[column].drop_nulls().unique().sort())}"
+        for what, column in (("times", "time_evidence"), ("joules", "energy_evidence"))
+        if rows[column].null_count() < rows.height
+    ]
+    said = ", ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}; {', '.join(kinds)}"

@@ -1,0 +1,259 @@
+"""The page of the five papers: verdicts first, then a chapter a paper, in one file that works offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from wattlock.papers.exhibits import Shown
+from wattlock.papers.judges import Compared, Effect, Judgement
+from wattlock.papers.record import Claim, Papers, Source
+from wattlock.report import words
+from wattlock.report.exhibits import caption, drawing, figure
+from wattlock.report.markup import bullets, commands, facts, paragraphs, table, text, unbroken
+from wattlock.report.page import opening, scripts
+
+MARKS = {"reproduced": "●", "not reproduced": "✕", "not measurable here": "○"}
+SHORT = {
+    "elminaam-wlan": "Elminaam (WLAN)",
+    "elminaam-perf": "Elminaam (speed)",
+    "singh": "Singh",
+    "prasithsangaree": "Prasithsangaree",
+    "toldinas": "Toldinas",
+}
+ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
+SECTIONS = {
+    "answer": "The answer",
+    "verdicts": "Every claim",
+    "contradictions": "Where the papers contradict",
+    "unknown": "What is not known",
+    "method": "How it was measured",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PapersFacts:
+    """What the page is told of the runs beside judgements and exhibits.
+
+    * `length`: quick, full or battery; `runs`: ids; `created`: ISO 8601 of the last; `host`: label and value of what
+      was measured on; `command`: what makes this page again; `reasons`: why a run is invalid; `warnings`: of all runs.
+    """
+
+    length: str
+    runs: Sequence[str]
+    created: str
+    duration_s: float
+    host: Sequence[tuple[str, str]]
+    command: Sequence[str]
+    joules: str
+    reasons: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+
+
+def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
+    """The page as HTML: the same judgements and exhibits give the same bytes."""
+    claims = {claim.id: claim for claim in papers.claims}
+    sections = {
+        "answer": _answer(run, judgements),
+        "verdicts": _verdicts(judgements, claims),
+        **{source.id: _chapter(source, papers, judgements, shown) for source in papers.sources},
+        "contradictions": _contradictions(papers),
+        "unknown": _unknown(papers, shown, judgements),
+        "method": _method(run),
+    }
+    titles = {**SECTIONS, **{source.id: source.title for source in papers.sources}}
+    body = "".join(
+        f'<section id="{name}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{text(titles[name])}</h2>{inside}</section>'
+        for name, inside in sections.items()
+    )
+    links = "".join(f'<li><a href="#{name}">{text(SHORT.get(name, titles[name]))}</a></li>' for name in sections)
+    banner = ""
+    if run.reasons:
+        banner = (
+            '<div class="banner" role="alert"><p><strong>⊘ A run is invalid.</strong> Its numbers are not results, so '
+            f"nothing measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
+        )
+    return (
+        f"{opening('Five papers, regenerated and judged')}"
+        '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
+        f'<p class="kicker">wattlock <span>{text(words.day_and_time(run.created))}</span></p>'
+        "<h1>Five papers, regenerated and judged</h1>"
+        '<p class="question">Which of the claims that five papers make on the energy of encryption hold on this '
+        "machine, and for which implementation?</p>"
+        f'<nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header><main>{body}</main>'
+        f"<footer><p>Made by wattlock from {text(' and '.join(run.runs))}. The records are the source; the page can be "
+        f"drawn again.</p></footer>{scripts('figures', 'sort', 'folds')}</body></html>"
+    )
+
+
+def counts(judgements: Sequence[Judgement]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in MARKS}
+
+
+def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
+    of = counts(judgements)
+    lead = (
+        f"Of {len(judgements)} claims {of['reproduced']} are reproduced on this machine, {of['not reproduced']} are "
+        f"not, and {of['not measurable here']} can’t be measured here."
+    )
+    turned = [one for one in judgements if any(a.holds != b.holds for a in one.compared for b in one.compared)]
+    split = (
+        f"{len(turned)} of them depend on what they are measured with: the comparisons behind them, of other code, "
+        "other data or other conditions, do not agree."
+    )
+    return f'<p class="lead">{unbroken(lead)}</p>{paragraphs([split, run.joules])}'
+
+
+def _verdicts(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
+    rows = "".join(_verdict_row(one, claims[one.claim]) for one in judgements)
+    head = ["Claim", "Verdict", "#Effect", "#95 % interval", "Paper", "Evidence"]
+    return (
+        "<p>A head sorts by its column. The claim leads to its reasons. ● reproduced, ✕ not reproduced, ○ not "
+        "measurable here.</p>"
+        + table("Verdicts on every claim", head, [f"<tbody>{rows}</tbody>"], "verdict-table", "sortable verdicts")
+    )
+
+
+def _verdict_row(one: Judgement, claim: Claim) -> str:
+    papers = ", ".join(SHORT.get(source, source) for source in claim.source)
+    value, interval = _effect(one.effect)
+    key = f' data-v="{one.effect.value:.6g}"' if one.effect else ""
+    ends = f' data-v="{one.effect.low:.6g}"' if one.effect else ""
+    what = f' <span class="quiet">{text(one.effect.what.strip(" ,"))}</span>' if one.effect else ""
+    return (
+        f'<tr><th scope="row"><a href="#claim-{one.claim}">{unbroken(claim.says)}</a></th>'
+        f'<td class="verdict">{MARKS[one.verdict]}\u00a0{one.verdict}</td>'
+        f'<td class="n"{key}>{text(value)}{what}</td><td class="n"{ends}>{text(interval)}</td>'
+        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence)}</td></tr>'
+    )
+
+
+def _effect(effect: Effect | None) -> tuple[str, str]:
+    if effect is None:
+        return words.MISSING, words.MISSING
+    unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
+    interval = (
+        f"{words.number(effect.low)} to {words.number(effect.high)}" if effect.low != effect.high else words.MISSING
+    )
+    return f"{words.number(effect.value)}{unit}", interval
+
+
+def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
+    own = {one.id: one for one in papers.claims if source.id in one.source}
+    first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
+    told_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
+    about = facts([("Authors", f"{source.authors}, {source.year}"), ("Measured on", source.machine)])
+    listed = "".join(_claim(one, own[one.claim]) for one in first)
+    elsewhere = ""
+    if told_before:
+        links = ", ".join(
+            f'<a href="#claim-{one.claim}">{text(own[one.claim].id)}</a> ({one.verdict})' for one in told_before
+        )
+        elsewhere = f'<p class="quiet">Also said here, judged in another chapter: {links}.</p>'
+    drawn = "".join(_exhibit(one) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
+    return f"{about}<h3>Its claims</h3>{listed}{elsewhere}<h3>Its figures and tables</h3>{drawn}"
+
+
+def _claim(one: Judgement, claim: Claim) -> str:
+    parts = [one.sentence, f"Rests on: {one.evidence}.", f"Control: {one.control}."]
+    if one.needs:
+        parts.append(f"It would need {one.needs}.")
+    if claim.note:
+        parts.append(claim.note)
+    command = commands([one.command]) if one.command.startswith("wattlock") else ""
+    return (
+        f'<details class="claim printed" id="claim-{one.claim}"><summary>'
+        f"<strong>{MARKS[one.verdict]} {one.verdict}</strong> "
+        f'{unbroken(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
+        f"{paragraphs(parts)}{command}{_compared(one)}</details>"
+    )
+
+
+def _compared(one: Judgement) -> str:
+    if len(one.compared) < 2:
+        return ""
+    rows = "".join(_comparison(other) for other in one.compared)
+    head = ["Implementation", "Cells", "What", "#Effect", "#95 % interval", "Holds"]
+    return table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
+
+
+def _comparison(one: Compared) -> str:
+    value, interval = _effect(one.effect)
+    holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds]
+    return (
+        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cells)}</td><td>{text(one.effect.what)}</td>'
+        f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td><td>{holds}</td></tr>'
+    )
+
+
+def exhibit_name(name: str) -> str:
+    """An exhibit's id in words: `elminaam-perf-fig6-9` as Figures 6 to 9."""
+    stem = next(name.removeprefix(f"{source}-") for source in SHORT if name.startswith(f"{source}-"))
+    kind, several = ("Table", "Tables") if stem.startswith("table") else ("Figure", "Figures")
+    first, _, last = stem.removeprefix("table").removeprefix("fig").partition("-")
+    return f"{several} {first} to {last}" if last else f"{kind} {first}"
+
+
+def _exhibit(one: Shown) -> str:
+    panels = "".join(figure(panel) for panel in one.panels)
+    drawings = "".join(f"<figure>{_captioned(caption(of))}{drawing(of)}</figure>" for of in one.drawings)
+    plates = f'<div class="plates">{drawings}{panels}</div>' if one.panels or one.drawings else ""
+    finding = f'<p class="finding">{unbroken(one.finding)}</p>' if one.finding else ""
+    notes = "".join(f'<p class="quiet">{unbroken(note)}</p>' for note in one.notes)
+    missing = ""
+    if one.missing:
+        missing = f'<p class="missing">Missing: {unbroken("; ".join(one.missing))}.</p>{commands([one.command])}'
+    title = f"{exhibit_name(one.exhibit.id)}: {one.exhibit.shows}"
+    return (
+        f'<article class="exhibit" id="{escape(one.exhibit.id)}"><h4>{unbroken(title)}</h4>'
+        f"{finding}{plates}{notes}{missing}</article>"
+    )
+
+
+def _captioned(title: str) -> str:
+    return f"<figcaption><strong>{text(title)}</strong></figcaption>" if title else ""
+
+
+def _contradictions(papers: Papers) -> str:
+    told = []
+    for claim in papers.claims:
+        who = ", ".join(SHORT.get(source, source) for source in claim.source)
+        if claim.tables_give:
+            given = "; ".join(f"{key.replace('_', ' ')}: {_figures(value)}" for key, value in claim.tables_give.items())
+            told.append(f"{who}: “{claim.says}”. The paper’s own tables give {given}. {claim.note}".strip())
+        elif any(word in claim.note for word in ("disagree", "contradict", "own tables", "implausible", "misreading")):
+            told.append(f"{who}: “{claim.says}”. {claim.note}")
+    return "<p>Sentences that another paper, or the paper’s own table, does not bear out.</p>" + bullets(told)
+
+
+def _figures(value: object) -> str:
+    return " to ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
+
+
+def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgement]) -> str:
+    items = [f"The papers do not say: {', '.join(papers.conditions['not_said']['items'])}."]
+    lacking = [one for one in shown if one.missing]
+    if lacking:
+        names = ", ".join(one.exhibit.id for one in lacking)
+        items.append(f"{len(lacking)} of {len(shown)} exhibits lack something, and say what measures it: {names}.")
+    needs = dict.fromkeys(one.needs for one in judgements if one.verdict == "not measurable here" and one.needs)
+    items += [f"Would decide a claim: {need}." for need in needs]
+    items.append("What a cipher costs here is what its code costs on this processor; the papers’ own are gone.")
+    return bullets(items)
+
+
+def _method(run: PapersFacts) -> str:
+    steps = [
+        f"The {run.length} studies were carried out in {words.duration(run.duration_s)}: each cell in batches of many "
+        "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
+        "value; intervals are of 95 %.",
+        "Each claim has a judge of its own, a function of these numbers alone: judged again they give the same page. "
+        "A claim on energy that no meter decides is judged by time, as the papers’ model does, and the row says so.",
+        "What sending adds is computed by wattlock’s model of 802.11, not measured.",
+    ]
+    warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(list(run.warnings))}</div>' if run.warnings else ""
+    repeat = f"<h3>How to repeat it</h3>{commands(list(run.command))}"
+    return f"{paragraphs(steps)}{warned}<h3>The machine</h3>{facts(run.host)}{repeat}"

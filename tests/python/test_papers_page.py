@@ -1,0 +1,184 @@
+"""The page of the papers: verdicts first, every claim and exhibit on it, offline, by keyboard, the same bytes twice."""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import papers_run
+from papers_run import PAPERS, material
+from wattlock.papers.exhibits import show_all
+from wattlock.papers.judges import Evidence, judge_all
+from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
+
+LIMIT_S = 240
+MOST_B = 8_000_000
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FACTS = PapersFacts(
+    length="quick",
+    runs=["papers-quick-1"],
+    created="2026-11-21T03:25:47+00:00",
+    duration_s=71.0,
+    host=[("Processor", "a core & <another>")],
+    command=["wattlock papers --length quick"],
+    joules="Joules here are assumed.",
+    warnings=["26% of the batches were disturbed"],
+)
+
+
+def evidence(**changes: Any) -> Evidence:
+    transfers = [cell.as_transfer() for cell in papers_run.sent()]
+    given: dict[str, Any] = {"estimates": papers_run.estimates(), "transfers": transfers, "run": "papers-quick-1"}
+    return Evidence(**(given | changes))
+
+
+def made(**changes: Any) -> str:
+    return papers_page(FACTS, PAPERS, judge_all(evidence(**changes)), show_all(material()))
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return made()
+
+
+def test_every_claim_has_a_row_and_its_reasons_and_every_exhibit_its_place(page: str) -> None:
+    table = page[page.index('id="verdict-table"') :]
+    rows = table[: table.index("</table>")].count("<tr>") - 1
+    assert rows == len(PAPERS.claims)
+    for claim in PAPERS.claims:
+        assert page.count(f'id="claim-{claim.id}"') == 1
+        assert f'href="#claim-{claim.id}"' in page
+    for one in PAPERS.exhibits:
+        assert page.count(f'id="{one.id}"') == 1
+
+
+def test_the_lead_counts_the_verdicts(page: str) -> None:
+    of = counts(judge_all(evidence()))
+    assert sum(of.values()) == len(PAPERS.claims)
+    lead = re.sub(r"<[^>]+>", "", page[page.index('class="lead"') :][:400]).replace("\u00a0", " ")
+    assert f"{of['reproduced']} are reproduced" in lead
+    assert f"{of['not reproduced']} are not" in lead
+
+
+def test_the_same_run_judged_twice_gives_the_same_bytes(page: str) -> None:
+    assert made() == page
+
+
+def test_the_page_fetches_nothing_and_is_small_enough(page: str) -> None:
+    assert len(page.encode()) < MOST_B
+    outside = re.findall(r'(?:src|href)="(?!#|data:)([^"]+)"', re.sub(r"<script>.*?</script>", "", page, flags=re.S))
+    assert outside == []
+    assert "default-src 'none'" in page
+
+
+def test_what_the_files_know_of_contradictions_is_on_the_page(page: str) -> None:
+    section = page[page.index('<section id="contradictions"') :]
+    section = section[: section.index("</section>")]
+    for claim in PAPERS.claims:
+        if claim.tables_give:
+            assert claim.says.split(":")[0][:20].replace("'", "&#x27;") in section.replace("\u00a0", " ")
+    assert "The papers disagree" in section
+
+
+def test_text_of_a_run_is_escaped(page: str) -> None:
+    assert "a core &amp; &lt;another&gt;" in page
+    assert "<another>" not in page
+
+
+def test_without_any_cell_the_page_still_stands_and_judges_by_tables_alone() -> None:
+    empty = papers_run.estimates().clear()
+    shown = show_all(material(estimates=empty, sent=[], curves=None, capture=None))
+    judgements = judge_all(evidence(estimates=empty, transfers=[]))
+    html = papers_page(FACTS, PAPERS, judgements, shown)
+    assert counts(judgements)["not measurable here"] > 45
+    assert html.count("Missing:") > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("elminaam-wlan-table1", "Table 1"),
+        ("elminaam-perf-fig6-9", "Figures 6 to 9"),
+        ("singh-figA-C", "Figures A to C"),
+        ("toldinas-fig5", "Figure 5"),
+    ],
+)
+def test_an_exhibit_is_named_as_in_its_paper(name: str, words: str) -> None:
+    assert exhibit_name(name) == words
+
+
+def axe() -> Path | None:
+    """The accessibility checker, where its Python package is installed."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    return Path(found.origin).with_name("axe.min.js") if found and found.origin else None
+
+
+@pytest.fixture(scope="module")
+def visits(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    if CHROMIUM is None or importlib.util.find_spec("playwright") is None:
+        pytest.skip("no chromium on the PATH, or playwright is not installed")
+    file = tmp_path_factory.mktemp("papers") / "papers.html"
+    file.write_text(page, encoding="utf-8")
+    script = Path(__file__).with_name("papers_browser.py")
+    command = [sys.executable, str(script), CHROMIUM, str(file), *([str(axe())] if axe() else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    seen: list[dict[str, Any]] = json.loads(done.stdout)
+    return seen
+
+
+def test_every_figure_is_drawn_and_not_all_before_they_are_near(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["charts"] == visit["figures"] > 50
+        assert visit["early"] < visit["figures"]
+        assert visit["drawings"] == 6
+
+
+def test_nothing_is_wider_than_a_phone_and_the_console_is_silent(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["overflow_px"] == 0
+        assert visit["complaints"] == []
+        assert [one.partition(":")[0] for one in visit["requests"]] == ["file"] + ["data"] * (
+            len(visit["requests"]) - 1
+        )
+
+
+def test_a_print_unfolds_every_claim(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["unfolded"] == visit["claims"] == len(PAPERS.claims)
+
+
+def test_the_keyboard_reaches_the_verdicts_and_sorts_them_both_ways(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["first_focus"] == "Skip to the verdicts"
+        (rising, told), (falling, told_back) = visit["upwards"], visit["downwards"]
+        assert (told, told_back) == ("ascending", "descending")
+        assert rising != visit["as_judged"]
+        groups = list(dict.fromkeys(rising))
+        assert [groups.index(one) for one in rising] == sorted(groups.index(one) for one in rising)
+        assert list(dict.fromkeys(falling)) == groups[::-1]
+        numbers = [float(one) for one in visit["effects"] if one is not None]
+        assert numbers == sorted(numbers)
+        assert visit["effects"][len(numbers) :] == [None] * (len(visit["effects"]) - len(numbers))
+
+
+def test_a_claim_of_the_table_leads_to_its_reasons(visits: list[dict[str, Any]]) -> None:
+    assert all(visit["opened"] for visit in visits)
+
+
+@pytest.mark.skipif(axe() is None, reason="axe-playwright-python is not installed")
+def test_an_accessibility_scan_has_no_serious_finding(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert [one for one in visit["violations"] if one[0] in {"serious", "critical"}] == []
+
+
+def test_a_shuffled_frame_has_the_same_verdicts() -> None:
+    shuffled = papers_run.estimates().sample(fraction=1, shuffle=True, seed=7)
+    verdicts = [one.verdict for one in judge_all(evidence(estimates=shuffled))]
+    assert verdicts == [one.verdict for one in judge_all(evidence())]
