@@ -13,7 +13,7 @@ FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench bench-air bench-battery bench-ciphers bench-frames setup dev clean help
+.PHONY: run test check advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ bench-ciphers: setup ## compare every implementation with the libraries' own ben
 
 bench-air: setup ## hold `wattlock-probe air` against ns-3, figures and speed
 	$(VENV)/bin/python benchmarks/air.py
+
+bench-advise: setup ## how long advice takes: a million candidates, and the usual answer
+	$(VENV)/bin/python benchmarks/advise.py
 
 bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames beside the bare AEAD
 	$(VENV)/bin/python benchmarks/frames.py

@@ -61,13 +61,13 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
         (
             "zzz",
             "study zzz: there is no such study",
-            "the studies are: calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+            "the studies are: advice, calibration, first-look, papers/battery, papers/full, papers/quick, quick",
         ),
         ("first-look.toml", "study first-look.toml: there is no such study", 'did you mean "first-look"?'),
         (
             ".",
             "study .: is not a file",
-            "the studies are: calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+            "the studies are: advice, calibration, first-look, papers/battery, papers/full, papers/quick, quick",
         ),
     ],
 )

@@ -77,6 +77,7 @@ class Card(Table):
     * `narrowed_by`: what would narrow its interval.
     * `idle_power`: what the device draws while no program runs; it enters no joules of a program.
     * `operating_points`: clocks and voltages; they enter no joules of a program at the card's own clock.
+    * `radio`: the radio card of the same chip or board, taken where nobody names another.
     """
 
     title: Text
@@ -90,6 +91,7 @@ class Card(Table):
     frequency: Number | None = None
     idle_power: Number | None = None
     operating_points: OperatingPoints | None = None
+    radio: Text | None = None
 
     @model_validator(mode="after")
     def _one_way_to_power(self) -> Self:

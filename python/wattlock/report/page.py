@@ -77,13 +77,13 @@ def opening(title: str) -> str:
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="color-scheme" content="light dark">'
         f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
-        f"<style>{look.stylesheet()}{_asset('page.css')}</style></head><body>"
+        f"<style>{look.stylesheet()}{asset('page.css')}</style></head><body>"
     )
 
 
 def scripts(*names: str) -> str:
     """What makes the page move: the charts' engine once, and these of our own."""
-    own = "".join(f"<script>{_asset(f'{name}.js')}</script>" for name in names)
+    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)
     return f"{island('config', look.page_config())}<script>{_vega()}</script>{own}"
 
 
@@ -95,7 +95,8 @@ def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the page's style or script."""
     return files("wattlock").joinpath("data", "report", name).read_text(encoding="utf-8")
 
 

@@ -1,0 +1,71 @@
+"""A question asked again with something changed, in the same world: draws are shared, so that gains can be told."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattlock.advise import days
+from wattlock.advise.answer import Advice
+from wattlock.advise.choices import Choice
+from wattlock.advise.days import Load
+from wattlock.advise.question import Question
+from wattlock.energy.battery import Array
+
+# What engineers reach for: the cipher of CCMP, Bluetooth, 802.15.4 and DTLS profiles, then what passes.
+USUAL = ("aes128-ccm", "aes128-gcm", "aes256-ccm", "aes256-gcm", "chacha20-poly1305", "ascon-aead128")
+
+
+class Gain(NamedTuple):
+    """How much longer the battery lasts, percent: median and 95 % of the draws."""
+
+    percent: float
+    low: float
+    high: float
+
+
+def changed(asked: Question, changes: Mapping[str, Any]) -> Question:
+    """The question with some of its own parts replaced."""
+    return asked.model_copy(update=dict(changes))
+
+
+def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], probe: Path | None) -> list[Load]:
+    """What variants ask of the battery; all packets that are new are asked of the link at once.
+
+    * `probe`: needed for Wi-Fi alone.
+    """
+    sender = of.things.sender
+    packets = [one for asked, choice in variants for one in days.needed(asked, [choice], sender.packet_B)]
+    spent = sender.ask(packets, probe)
+    return [days.load(asked, choice, sender, of.things.draws, spent) for asked, choice in variants]
+
+
+def lives(of: Advice, every: Sequence[Load]) -> Array:
+    """Seconds of battery, as (loads, draws)."""
+    return days.seconds(every, of.world, of.things.battery)
+
+
+def gain(before_s: Array, after_s: Array) -> Gain:
+    """The gain of one life over another, draw by draw."""
+    percent = 100 * (after_s / before_s - 1)
+    low, high = np.quantile(percent, (0.025, 0.975))
+    return Gain(float(np.median(percent)), float(low), float(high))
+
+
+def usual(of: Advice) -> Choice:
+    """The choice that experiments start from: the usual cipher that passes, its nonce sent whole, its tag whole."""
+
+    def far(choice: Choice) -> tuple[int, ...]:
+        place = USUAL.index(choice.cipher) if choice.cipher in USUAL else len(USUAL)
+        framing = ("explicit", "dtls12", "dtls13", "wireguard", "counter")
+        return (
+            place,
+            framing.index(choice.framing),
+            choice.row["tag_bits"] - choice.tag_bits,
+            choice.aggregate,
+            int(choice.resumed),
+            int(choice.cost.accelerator),
+        )
+
+    return min(of.choices, key=far)

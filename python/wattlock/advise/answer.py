@@ -1,0 +1,298 @@
+"""The answer: ranked choices, excluded ones, history, what was assumed, and what would narrow it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattlock.advise import costs as costing
+from wattlock.advise import days, exclude
+from wattlock.advise.choices import Choice, candidates
+from wattlock.advise.days import GROUPS, DAY_s, Load, World
+from wattlock.advise.exclude import Excluded
+from wattlock.advise.history import HISTORY, History, Past
+from wattlock.advise.narrow import Narrowing, narrowings
+from wattlock.advise.question import Question
+from wattlock.advise.rank import Place, head, ranked
+from wattlock.advise.world import Things, check_radio, things
+from wattlock.energy.battery import Array
+from wattlock.energy.number import YEAR_s
+from wattlock.energy.tasks import weakest
+from wattlock.errors import InputError, WattlockError
+from wattlock.run import probe as probes
+from wattlock.study.cells import CatalogueRow
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The whole answer.
+
+    * `choices`, `loads`, `life_s`: those that pass, in one order; `places`: ranked. `life_s` is (choices, draws).
+    * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
+    * `frames`: `ranked`, `excluded`, `history`, `narrowing` as tables.
+    """
+
+    asked: Question
+    things: Things
+    world: World
+    choices: list[Choice]
+    loads: list[Load]
+    life_s: Array
+    places: list[Place]
+    excluded: list[Excluded]
+    narrowing: list[Narrowing]
+    history: list[Past]
+
+    @property
+    def best(self) -> Place:
+        """The first place."""
+        return self.places[0]
+
+    @property
+    def tied(self) -> list[Choice]:
+        """The choices of the first group."""
+        return [self.choices[number] for number in head(self.places)]
+
+    @property
+    def strongest(self) -> Choice:
+        """The choice of the first group that stands best: strength, tag, approval; the longer life among equals."""
+        approved = {"approved": 1}
+        return max(
+            self.tied,
+            key=lambda one: (one.stands.strength_bits, one.tag_bits, approved.get(one.stands.status, 0)),
+        )
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """Of each term, and of the whole."""
+        return {**self.things.evidence, "answer": weakest(*self.things.evidence.values())}
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """A row a choice that passes, longest life first."""
+        return pl.DataFrame([self._row(place) for place in self.places], infer_schema_length=None)
+
+    def _row(self, place: Place) -> dict[str, Any]:
+        choice, load = self.choices[place.number], self.loads[place.number]
+        total = load.total_W
+        return {
+            "rank": place.group,
+            "tie": f"tied: choose on security ({self._size(place.group)})" if self._size(place.group) > 1 else "",
+            "choice": choice.label,
+            **_whole(choice),
+            "days": place.seconds / DAY_s,
+            "days_low": place.low_s / DAY_s,
+            "days_high": place.high_s / DAY_s,
+            "behind_percent": 100 * place.behind,
+            "power_uW": total * 1e6,
+            **{f"{group.replace('-', '_')}_share": load.group_W(group) / total for group in GROUPS},
+            "latency_s": load.latency_s,
+            "air_B": load.octets_B,
+            "radio_busy_share": load.busy,
+            "memory_B": choice.memory_B,
+            "packets_a_key": _finite(choice.messages_a_key(load.packet_B)),
+            "rekeys_per_year": load.rekeys_per_s * 365.2425 * DAY_s,
+            "strength_bits": choice.stands.strength_bits,
+            "quantum_strength_bits": choice.stands.quantum_strength_bits,
+            "evidence": weakest(
+                choice.cost.evidence, *(kind for of, kind in self.evidence.items() if of not in {"cipher", "answer"})
+            ),
+            "cost_source": choice.cost.source,
+        }
+
+    def _size(self, group: int) -> int:
+        return sum(place.group == group for place in self.places)
+
+    @property
+    def excluded_frame(self) -> pl.DataFrame:
+        """A row a cipher, provider and reason: the rule and who says it; choices that share them are counted."""
+        rows: dict[tuple[str, ...], dict[str, Any]] = {}
+        for one in self.excluded:
+            for reason in one.reasons:
+                key = (one.choice.cipher, reason.about, reason.says)
+                row = rows.setdefault(
+                    key,
+                    {
+                        "cipher": one.choice.cipher,
+                        "choices": 0,
+                        "rule": reason.about,
+                        "because": reason.says,
+                        "source": reason.source,
+                        "url": reason.url,
+                    },
+                )
+                row["choices"] += 1
+        return pl.DataFrame(list(rows.values()), schema=EXCLUDED)
+
+    @property
+    def history_frame(self) -> pl.DataFrame:
+        """A row a cipher of the papers' advice that is not followed."""
+        return pl.DataFrame([one._asdict() for one in self.history], schema=HISTORY)
+
+    @property
+    def narrowing_frame(self) -> pl.DataFrame:
+        """A row an uncertain number, by how much knowing it would narrow the first answer."""
+        rows = [
+            {"number": one.number, "narrower_percent": 100 * max(one.narrower, 0.0), "measure": one.how}
+            for one in self.narrowing
+        ]
+        return pl.DataFrame(rows, schema={"number": pl.String, "narrower_percent": pl.Float64, "measure": pl.String})
+
+    def record(self) -> dict[str, Any]:
+        """The whole answer as one object: `ranked` first, then `excluded`."""
+        first = self.narrowing[0] if self.narrowing else None
+        return {
+            "ranked": self.ranked.to_dicts(),
+            "excluded": self.excluded_frame.to_dicts(),
+            "history": self.history_frame.to_dicts(),
+            "tied": [choice.label for choice in self.tied],
+            "strongest": self.strongest.label,
+            "assumed": self.things.assumed,
+            "notes": notes(self),
+            "evidence": self.evidence,
+            "narrowing": self.narrowing_frame.to_dicts(),
+            "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
+            "question": self.asked.model_dump(mode="json"),
+        }
+
+
+EXCLUDED = {
+    "cipher": pl.String,
+    "choices": pl.Int64,
+    "rule": pl.String,
+    "because": pl.String,
+    "source": pl.String,
+    "url": pl.String,
+}
+
+
+def advise(
+    asked: Question,
+    *,
+    own: Path | None = None,
+    allow_assumed: bool = False,
+    probe: Path | None = None,
+    today: date | None = None,
+) -> Advice:
+    """Rank the ways to protect a device's traffic by days of battery.
+
+    * `own`: the user's folder of cards. `probe`: the program that knows the catalogue and Wi-Fi's air.
+    * `today`: from which a lifetime of data counts.
+
+    Raises InputError where nothing passes the floor, the radio can't carry the traffic or a card is missing something,
+    EvidenceError where a number needs consent.
+    """
+    program = probe or probes.find()
+    of = things(asked, own=own, allow_assumed=allow_assumed)
+    past = History(asked, of)
+    wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
+    rows = catalogue(program, wanted)
+    every = candidates(asked, of.costs, rows, of.sender.protections)
+    if not every:
+        raise InputError(
+            "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
+        )
+    when = today or datetime.now(UTC).date()
+    unsound = [Excluded(one, reasons) for one in every if (reasons := exclude.by_security(asked, one, when))]
+    out = {id(one.choice) for one in unsound}
+    sound = [one for one in every if id(one) not in out]
+    old = past.choices(rows, every)
+    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender.packet_B), program)
+    passing: list[Choice] = []
+    loads: list[Load] = []
+    excluded = list(unsound)
+    for choice in sound:
+        load = days.load(asked, choice, of.sender, of.draws, spent)
+        reasons = exclude.by_cost(asked, choice, load, of.sender.duty_cycle)
+        if reasons:
+            excluded.append(Excluded(choice, reasons, load.busy))
+        else:
+            passing.append(choice)
+            loads.append(load)
+    if not passing:
+        exclude.refuse_none(excluded)
+    check_radio(loads, of, allow_assumed=allow_assumed)
+    world = days.world(asked, [*passing, *old], of.sender, of.draws, of.battery)
+    life_s = days.seconds(loads, world, of.battery)
+    places = ranked(life_s)
+    first = places[0].number
+    narrow = narrowings(loads[first], passing[first].cost, world, of.battery, of.advice)
+    history = past.told(old, spent, world, life_s[first])
+    return Advice(asked, of, world, passing, loads, life_s, places, excluded, narrow, history)
+
+
+def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:
+    """The catalogue's facts of ciphers, whoever provides them."""
+    rows, _ = probes.catalogue(program, list(ids))
+    return {name: of[0] for name, of in rows.items()}
+
+
+# Few batteries and few products are trusted for longer.
+LONG_s = 10 * YEAR_s
+
+
+def notes(of: Advice) -> list[str]:
+    """What a reader should hear beside the numbers."""
+    said = []
+    choice, load = of.choices[of.best.number], of.loads[of.best.number]
+    if len(of.tied) > 1:
+        said.append(
+            f"{len(of.tied)} choices can't be told apart in days: choose among them on security; the strongest is "
+            f"{of.strongest.label} of {of.strongest.provider}"
+        )
+    peak = _peak_A(of)
+    limit = of.things.battery.battery.card.max_current.in_SI
+    if peak > limit:
+        said.append(
+            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.things.battery.battery.name} gives "
+            f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
+        )
+    if of.best.seconds > LONG_s:
+        said.append("more than ten years: the battery's shelf life ends it sooner than its charge does")
+    share = load.group_W("cipher") / load.total_W
+    said.append(
+        f"the cipher takes {share:.1%} of the energy: were it free, the battery would last {share / (1 - share):.1%} "
+        "longer"
+    )
+    if load.rekeys_per_s * LONG_s > 1 and not of.asked.session:
+        said.append("limits of data ask for new keys in time; their energy is not counted: the question has no session")
+    if of.things.sender.technology != "lorawan" and choice.protection != "none":
+        said.append(
+            f"the link's own encryption ({choice.protection}) is counted in octets; the joules of its hardware are "
+            "taken to be in the radio's"
+        )
+    return said
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None
+
+
+def _peak_A(of: Advice) -> float:
+    sender, battery = of.things.sender, of.things.battery.battery.card
+    card = sender.radio.card
+    states = [key for key in ("tx", "rx") if card.has_states]
+    try:
+        watts = [card.power_W(sender.number(state)) for state in states]
+    except WattlockError:
+        return 0.0
+    return max(watts, default=0.0) / battery.voltage.in_SI
+
+
+def _whole(choice: Choice) -> dict[str, Any]:
+    return {
+        "cipher": choice.cipher,
+        "provider": choice.provider,
+        "key_bits": choice.row["key_bits"],
+        "tag_bits": choice.tag_bits,
+        "mode": choice.row["mode"],
+        "framing": choice.framing,
+        "encoding": choice.encoding,
+        "aggregate": choice.aggregate,
+        "protection": choice.protection,
+        "resumed": choice.resumed,
+        "accelerator": choice.cost.accelerator,
+    }

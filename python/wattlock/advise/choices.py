@@ -1,0 +1,173 @@
+"""Whole choices: cipher, provider, tag, framing, encoding, messages in a packet, the link's protection, resumption."""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import NamedTuple
+
+from wattlock.advise.costs import Cost
+from wattlock.advise.question import Question
+from wattlock.advise.rules import Framing, first, framings, matches, rules
+from wattlock.advise.standing import Standing, standing
+from wattlock.errors import InputError
+from wattlock.link.payload import Encoding, Parts, expanded
+from wattlock.study.cells import CatalogueRow
+from wattlock.study.problems import suggestion
+
+MOST_AGGREGATED = 64
+
+
+class Choice(NamedTuple):
+    """One way to protect the traffic.
+
+    * `row`: the cipher's in the catalogue; `stands`: how it stands; `cost`: on the device.
+    * `tag_bits`: as sent. `aggregate`: messages in one packet. `resumed`: sessions begin by resumption.
+    """
+
+    row: CatalogueRow
+    stands: Standing
+    cost: Cost
+    tag_bits: int
+    framing: str
+    encoding: Encoding
+    aggregate: int
+    protection: str
+    resumed: bool
+
+    @property
+    def cipher(self) -> str:
+        """The cipher's id."""
+        return self.cost.cipher
+
+    @property
+    def provider(self) -> str:
+        """Whose code, or what hardware."""
+        return self.cost.provider
+
+    @property
+    def frame(self) -> Framing:
+        """Its framing's numbers."""
+        return framings()[self.framing]
+
+    @property
+    def label(self) -> str:
+        """In words, with what is not usual about it."""
+        parts = [self.cipher]
+        if self.tag_bits != self.row["tag_bits"]:
+            parts.append(f"tag {self.tag_bits}")
+        parts.append(self.framing)
+        if self.encoding != "raw":
+            parts.append(self.encoding)
+        if self.aggregate > 1:
+            parts.append(f"{self.aggregate} a packet")
+        return ", ".join(parts)
+
+    @property
+    def memory_B(self) -> int | None:
+        """Octets of round keys and state, None where no source says it."""
+        rule = first(self.cipher, rules().memory)
+        return rule.octets_B if rule else None
+
+    def sealed(self, plain_B: int) -> Parts:
+        """A packet of `plain_B` octets of plaintext as it is handed to the link."""
+        frame = self.frame
+        row: CatalogueRow = {**self.row, "iv_B": frame.in_front_B(self.cipher, self.row["iv_B"])}
+        row["tag_bits"] = self.tag_bits
+        return expanded(frame.inside_B(plain_B), row, self.encoding)
+
+    def room_B(self, packet_B: int) -> int:
+        """Octets of plaintext that fit into a packet of `packet_B`; 0 where none does."""
+        low_B, high_B = 0, packet_B
+        while low_B < high_B:
+            middle_B = (low_B + high_B + 1) // 2
+            low_B, high_B = (middle_B, high_B) if self.sealed(middle_B).wire_B <= packet_B else (low_B, middle_B - 1)
+        return low_B
+
+    def packets(self, plain_B: int, packet_B: int) -> list[tuple[int, int]]:
+        """Sizes of plaintext and how many packets of each a message takes."""
+        room_B = self.room_B(packet_B)
+        if not room_B:
+            raise InputError(
+                f"{self.label}: what is around a message takes more than a packet of {packet_B} octets",
+                hint="take a framing with less, or larger packets",
+            )
+        full, rest_B = divmod(plain_B, room_B)
+        return [(size_B, count) for size_B, count in ((room_B, full), (rest_B, 1 if rest_B else 0)) if count] or [
+            (0, 1)
+        ]
+
+    def messages_a_key(self, octets_B: float) -> float:
+        """Packets of so many octets that one key may protect, by the least that a source allows."""
+        by_packets, by_octets = self.stands.messages_log2, self.stands.data_limit_log2_B
+        limits = [2.0**by_packets] if by_packets is not None else []
+        if by_octets is not None:
+            limits.append(2.0**by_octets / max(octets_B, 1.0))
+        return min(limits, default=math.inf)
+
+
+def candidates(
+    asked: Question, costs: list[Cost], rows: Mapping[str, CatalogueRow], protections: list[str]
+) -> list[Choice]:
+    """All choices, sound or not: `exclude` takes out what the floor forbids.
+
+    * `rows`: the catalogue's, by id. `protections`: of the link, to be compared.
+
+    Raises InputError where an option names what there is not.
+    """
+    _refuse_unknown(asked, costs)
+    options = asked.choices
+    chosen = [
+        cost
+        for cost in costs
+        if cost.cipher in rows
+        and (options.ciphers is None or matches(cost.cipher, options.ciphers))
+        and (options.providers is None or matches(cost.provider, options.providers))
+    ]
+    resumed = [False, True] if asked.session and asked.session.resumption else [False]
+    found = []
+    for cost in chosen:
+        row = rows[cost.cipher]
+        stands = standing(row)
+        tags = _tags(asked, row)
+        frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
+        for tag, frame, encoding, many, protection, again in product(
+            tags, frames, options.encodings, aggregates(asked), protections, resumed
+        ):
+            found.append(Choice(row, stands, cost, tag, frame, encoding, many, protection, again))
+    return found
+
+
+def aggregates(asked: Question) -> list[int]:
+    """How many messages a packet may hold: as asked, else 1 and powers of two that the latency leaves time for."""
+    if asked.choices.aggregate:
+        return asked.choices.aggregate
+    slowest = max((flow.every for flow in asked.flow if flow.direction == "send"), default=math.inf)
+    return [1, *_powers(asked.floor.latency, slowest)]
+
+
+def _powers(latency_s: float | None, every_s: float) -> Iterator[int]:
+    many = 2
+    while latency_s is not None and many <= MOST_AGGREGATED and (many - 1) * every_s < latency_s:
+        yield many
+        many *= 2
+
+
+def _tags(asked: Question, row: CatalogueRow) -> list[int]:
+    rule = first(row["id"], rules().tag)
+    whole = row["tag_bits"]
+    if not (rule and asked.choices.truncate and whole):
+        return [whole]
+    least = min((bits for bits in rule.bits if bits >= asked.floor.tag), default=whole)
+    return [whole] if least >= whole else [whole, least]
+
+
+def _refuse_unknown(asked: Question, costs: list[Cost]) -> None:
+    known = {
+        "choices.framings": (asked.choices.framings, sorted(framings())),
+        "choices.ciphers": (asked.choices.ciphers or [], sorted({cost.cipher for cost in costs})),
+        "choices.providers": (asked.choices.providers or [], sorted({cost.provider for cost in costs})),
+    }
+    for key, (named, there) in known.items():
+        for name in named:
+            if not any(matches(one, [name]) for one in there):
+                raise InputError(f'{key}: no "{name}" with a cost', hint=suggestion(name, there, "there are"))

@@ -1,0 +1,319 @@
+"""Days of battery, for all choices and draws at once.
+
+Every term of a choice is watts at the cards' own values times a product of factors that are drawn: the device's joules
+of a cycle, the cipher's own cycles, a radio's state, its voltage. So the watts of all choices in all draws are one
+product of matrices, and one draw is the same world for every choice.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wattlock.advise.choices import Choice
+from wattlock.advise.question import Exchange, KeepAlive, Question
+from wattlock.advise.sending import Packet, Sender, Spent, Way
+from wattlock.energy import lifetime
+from wattlock.energy.battery import Array
+from wattlock.energy.lifetime import Drawn
+from wattlock.energy.number import Number
+from wattlock.energy.radio_cards import CURRENT
+from wattlock.energy.tasks import Plan
+
+DAY_s = 86_400.0
+GROUPS = ("cipher", "radio", "handshake", "upkeep", "wake-up", "idle")
+"""What joules go into: `radio` messages, `upkeep` keep-alive and association."""
+# What stands for an empty packet: the air knows none without an octet.
+LEAST_B = 1
+Term = tuple[str, tuple[str, ...]]
+"""A group, and the factors whose product its watts are multiplied by."""
+
+
+class Device(NamedTuple):
+    """What the device draws.
+
+    * `factors`: the numbers behind the joules of a cycle or second, with their exponents.
+    * `active_W`: while it computes, None where no card says it. `sleep_W`: always.
+    """
+
+    factors: list[tuple[Number, int]]
+    active_W: float | None
+    sleep_W: float
+    sleep_width: float
+
+
+class Load(NamedTuple):
+    """What one choice asks of the battery, at the cards' own values.
+
+    * `terms_W`: by group and factors. `latency_s`: of the slowest flow; nan where computing takes an unknown time.
+    * `octets_B`: on the air for a message of the first flow that sends. `busy`: share of the time that the radio is
+      busy; `sending`: that it sends. `rekeys_per_s`: keys that the limits of data ask for. `packet_B`: octets sealed in
+      a packet that is sent, in the mean.
+    """
+
+    terms_W: dict[Term, float]
+    latency_s: float
+    octets_B: float
+    busy: float
+    sending: float
+    rekeys_per_s: float
+    packet_B: float
+
+    def group_W(self, group: str) -> float:
+        """Watts of one group."""
+        return sum(watts for (name, _), watts in self.terms_W.items() if name == group)
+
+    @property
+    def total_W(self) -> float:
+        """All of them."""
+        return sum(self.terms_W.values())
+
+
+class World(NamedTuple):
+    """The draws: factors around 1 by name, and batteries."""
+
+    factors: dict[str, Array]
+    batteries: Drawn
+
+    @property
+    def draws(self) -> int:
+        """How many."""
+        return self.batteries.capacity_share.size
+
+
+def packets_of(asked: Question, choice: Choice, packet_B: int) -> Iterator[tuple[int, int, float, Way]]:
+    """Plain octets a message, plain octets a packet, packets a second, and the way, of all flows."""
+    most_B = min(packet_B, asked.choices.packet or packet_B)
+    for flow in asked.flow:
+        many = choice.aggregate if flow.direction == "send" else 1
+        for size_B, rate in flow.rates:
+            message_B = many * size_B
+            for plain_B, count in choice.packets(message_B, most_B):
+                yield message_B, plain_B, rate / many * count, flow.direction
+
+
+def needed(asked: Question, choices: Sequence[Choice], packet_B: int) -> Iterator[Packet]:
+    """Every packet that the choices send or receive."""
+    for choice in choices:
+        for _, plain_B, _, way in packets_of(asked, choice, packet_B):
+            yield Packet(choice.sealed(plain_B).wire_B, way, choice.protection)
+        if asked.keep_alive:
+            yield Packet(_beat_B(asked.keep_alive, choice), "send", choice.protection)
+        if asked.session:
+            both: list[Exchange] = [asked.session, *([asked.session.resumption] if asked.session.resumption else [])]
+            for one in both:
+                for octets_B, way, _ in _exchanged(one, packet_B):
+                    yield Packet(octets_B, way, choice.protection)
+
+
+def load(asked: Question, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> Load:
+    """What a choice asks of the battery."""
+    total = _Sum(choice, sender, device, spent)
+    total.messages(asked)
+    if asked.wake_up:
+        for flow in asked.flow:
+            per_s = sum(rate for _, rate in flow.rates) / (choice.aggregate if flow.direction == "send" else 1)
+            total.compute("wake-up", asked.wake_up.time, per_s)
+    if asked.keep_alive:
+        total.radio("upkeep", _beat_B(asked.keep_alive, choice), "send", 1 / asked.keep_alive.every)
+        if asked.keep_alive.message:
+            inside_B = choice.frame.inside_B(asked.keep_alive.message)
+            total.terms["upkeep", total.own] += choice.cost.of("seal_J", inside_B) / asked.keep_alive.every
+    if asked.session:
+        usual = (asked.session.resumption if choice.resumed else None) or asked.session
+        total.exchange(usual, 1 / asked.session.every)
+        total.exchange(asked.session, total.rekeys_per_s)
+    if asked.association:
+        total.listen(asked.association.time / asked.association.every)
+    total.terms["idle", ("sleep",)] += device.sleep_W
+    if sender.rest != "off":
+        total.terms["idle", sender_factors(sender, sender.rest)] += _watts(sender, sender.rest)
+    latency_s, octets_B = _message(asked, choice, sender, spent)
+    terms = dict(total.terms)
+    return Load(terms, latency_s, octets_B, total.busy, total.sending, total.rekeys_per_s, total.packet_B)
+
+
+class _Sum:
+    """A load as it adds up."""
+
+    def __init__(self, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> None:
+        self.choice, self.sender, self.device, self.spent = choice, sender, device, spent
+        self.terms: defaultdict[Term, float] = defaultdict(float)
+        self.busy = self.sending = self.packets_per_s = self.octets_per_s = 0.0
+        cost = choice.cost
+        self.own = (f"cipher {cost.cipher} {cost.provider}", *(("device",) if cost.shared else ()))
+
+    @property
+    def rekeys_per_s(self) -> float:
+        """Keys a second that the limits of data ask for."""
+        if not self.packets_per_s:
+            return 0.0
+        return self.packets_per_s / self.choice.messages_a_key(self.packet_B)
+
+    @property
+    def packet_B(self) -> float:
+        """Octets sealed in a packet that is sent, in the mean."""
+        return self.octets_per_s / self.packets_per_s if self.packets_per_s else 0.0
+
+    def messages(self, asked: Question) -> None:
+        """Radio and cipher of all flows."""
+        cost = self.choice.cost
+        for _, plain_B, per_s, way in packets_of(asked, self.choice, self.sender.packet_B):
+            self.radio("radio", self.choice.sealed(plain_B).wire_B, way, per_s)
+            inside_B = self.choice.frame.inside_B(plain_B)
+            if way == "receive":
+                self.terms["cipher", self.own] += per_s * cost.of("open_J", inside_B)
+                continue
+            self.packets_per_s += per_s
+            self.octets_per_s += per_s * inside_B
+            joules = cost.of("seal_J", inside_B) + asked.decrypt_share * cost.of("open_J", inside_B)
+            self.terms["cipher", self.own] += per_s * joules
+
+    def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
+        """So many packets a second, in place of the radio's rest."""
+        one = self.spent[Packet(octets_B, way, self.choice.protection)]
+        for factors, joules in _joules(self.sender, one, way):
+            self.terms[group, factors] += per_s * joules
+        self._instead_of_rest(group, per_s * one.busy_s)
+        self.sending += per_s * (one.air_s if way == "send" else 0.0)
+
+    def listen(self, share: float) -> None:
+        """A share of the time in which the radio listens."""
+        self.terms["upkeep", sender_factors(self.sender, "rx")] += share * _watts(self.sender, "rx")
+        self._instead_of_rest("upkeep", share)
+
+    def exchange(self, one: Exchange, per_s: float) -> None:
+        """So many handshakes a second."""
+        for octets_B, way, count in _exchanged(one, self.sender.packet_B):
+            self.radio("handshake", octets_B, way, per_s * count)
+        self.compute("handshake", one.computing or 0.0, per_s)
+
+    def compute(self, group: str, seconds: float, per_s: float) -> None:
+        """The core at work."""
+        if self.device.active_W is not None:
+            self.terms[group, ("device",)] += per_s * seconds * self.device.active_W
+
+    def _instead_of_rest(self, group: str, share: float) -> None:
+        self.busy += share
+        if self.sender.rest != "off":
+            rest = self.sender.rest
+            self.terms[group, sender_factors(self.sender, rest)] -= share * _watts(self.sender, rest)
+
+
+def world(
+    asked: Question,
+    choices: Sequence[Choice],
+    sender: Sender,
+    device: Device,
+    batteries: Plan,
+) -> World:
+    """Draw what is uncertain; a cipher's own factor is the same in all of its choices."""
+    random = np.random.default_rng([asked.seed, 2])
+    draws = batteries.batteries.capacity_share.size
+    factors: dict[str, Array] = {"device": np.ones(draws), "": np.ones(draws)}
+    for number, exponent in device.factors:
+        factors["device"] = factors["device"] * factor(number, random, draws) ** exponent
+    factors["sleep"] = np.exp(random.uniform(-device.sleep_width, device.sleep_width, draws))
+    card = sender.radio.card
+    for key, number in card.numbers().items():
+        factors[f"radio {key}"] = factor(number, random, draws)
+    for choice in choices:
+        cost = choice.cost
+        name = f"cipher {cost.cipher} {cost.provider}"
+        if name not in factors:
+            width = cost.uniform_width
+            off = random.normal(0, cost.log_sigma, draws) if width is None else random.uniform(-width, width, draws)
+            factors[name] = np.exp(off)
+    return World(factors, batteries.batteries)
+
+
+def power_W(loads: Sequence[Load], by: World) -> Array:
+    """Watts of each load in each draw, as (loads, draws)."""
+    terms = sorted({term for one in loads for term in one.terms_W})
+    watts = np.array([[one.terms_W.get(term, 0.0) for term in terms] for one in loads])
+    # Terms with the same factors are one column.
+    names = sorted({names for _, names in terms})
+    columns = np.zeros((len(loads), len(names)))
+    for place, (_, factors) in enumerate(terms):
+        columns[:, names.index(factors)] += watts[:, place]
+    drawn = np.array([np.prod([by.factors[name] for name in factors], axis=0) for factors in names])
+    return np.asarray(columns @ drawn)
+
+
+def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
+    """Seconds of battery of each load in each draw, as (loads, draws).
+
+    Raises InputError where a load is more than the battery may give.
+    """
+    return lifetime.seconds(plan.battery, plan.model, by.batteries, power_W(loads, by))
+
+
+def factor(number: Number, random: np.random.Generator, draws: int) -> Array:
+    """Draws of a number over its own value, by its law."""
+    width = np.log1p(number.relative_uncertainty)
+    off = random.uniform(-width, width, draws) if number.distribution == "uniform" else random.normal(0, width, draws)
+    return np.asarray(np.exp(off))
+
+
+def sender_factors(sender: Sender, state: str) -> tuple[str, ...]:
+    """The factors of the watts of a state: its number, and the voltage of a current."""
+    number = sender.number(state)
+    key = next(key for key, one in sender.radio.card.numbers().items() if one is number)
+    return (f"radio {key}", *(("radio voltage",) if number.unit in CURRENT else ()))
+
+
+def _beat_B(beat: KeepAlive, choice: Choice) -> int:
+    """Octets above the link of a keep-alive: one without data is the link's own, and nothing of it is sealed."""
+    return choice.sealed(beat.message).wire_B if beat.message else LEAST_B
+
+
+def _watts(sender: Sender, state: str) -> float:
+    return sender.radio.card.power_W(sender.number(state))
+
+
+def _joules(sender: Sender, spent: Spent, way: Way) -> Iterator[tuple[tuple[str, ...], float]]:
+    card = sender.radio.card
+    if card.has_states:
+        for state, time_s in spent.states_s.items():
+            if time_s:
+                yield sender_factors(sender, state), time_s * _watts(sender, state)
+        return
+    for key, amount in ((f"{way}_packet", spent.packets), (f"{way}_byte", spent.packet_B)):
+        number: Number = getattr(card, key)
+        yield (f"radio {key}",), number.in_SI * amount
+    if card.idle:
+        # The linear model's joules come on top of idling.
+        yield sender_factors(sender, "idle"), _watts(sender, "idle") * spent.busy_s
+
+
+def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
+    ways: tuple[tuple[int, Way], ...] = ((one.sent, "send"), (one.received, "receive"))
+    for octets_B, way in ways:
+        full, rest_B = divmod(octets_B, packet_B)
+        yield from ((size_B, way, count) for size_B, count in ((packet_B, full), (rest_B, 1)) if size_B and count)
+
+
+def _message(asked: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]) -> tuple[float, float]:
+    """Seconds from a message's birth to its end on the air, of the slowest flow; octets of the first that sends."""
+    most_B = min(sender.packet_B, asked.choices.packet or sender.packet_B)
+    slowest, first_B = 0.0, None
+    for flow in asked.flow:
+        if flow.direction != "send":
+            continue
+        sizes = [size_B for size_B, _ in flow.rates]
+        took = [_once(choice, size_B, most_B, spent) for size_B in (max(sizes), sizes[0])]
+        waited = (choice.aggregate - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0)
+        # Not `max`, which loses a time that is not known.
+        slowest = float(np.maximum(slowest, waited + took[0][0]))
+        first_B = took[1][1] if first_B is None else first_B
+    return slowest, first_B or 0.0
+
+
+def _once(choice: Choice, size_B: int, most_B: int, spent: Mapping[Packet, Spent]) -> tuple[float, float]:
+    took_s = octets_B = 0.0
+    for plain_B, count in choice.packets(choice.aggregate * size_B, most_B):
+        one = spent[Packet(choice.sealed(plain_B).wire_B, "send", choice.protection)]
+        took_s += count * (one.busy_s + choice.cost.of("seal_s", choice.frame.inside_B(plain_B)))
+        octets_B += count * one.octets_B
+    return took_s, octets_B / choice.aggregate

@@ -1,0 +1,121 @@
+"""What a floor forbids, each reason with who says it; and the nearest choice where nothing is left."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from wattlock.advise.choices import Choice
+from wattlock.advise.days import Load
+from wattlock.advise.quantity import spoken
+from wattlock.advise.question import Question
+from wattlock.advise.rules import matches, rules
+from wattlock.advise.standing import Cited
+from wattlock.energy.number import YEAR_s
+from wattlock.errors import InputError
+
+SOUND = {"approved", "acceptable"}
+ASKED = "the question"
+
+
+class Excluded(NamedTuple):
+    """A choice that the floor forbids, and all reasons why; `busy`: the share of the time that its radio needs."""
+
+    choice: Choice
+    reasons: list[Cited]
+    busy: float = 0.0
+
+
+def by_security(asked: Question, choice: Choice, today: date) -> list[Cited]:
+    """The reasons of security against a choice; none where it is sound."""
+    return list(_security(asked, choice, today))
+
+
+def by_cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
+    """The reasons of time, memory and the radio against a choice."""
+    return list(_cost(asked, choice, load, duty_cycle))
+
+
+def refuse_none(excluded: Sequence[Excluded]) -> None:
+    """Raises InputError saying which rule excludes how many choices, and the nearest choice that would pass."""
+    if not excluded:
+        raise InputError("no cipher has a cost to be compared by", hint="name a run with --run, or other ciphers")
+    count = Counter(reason.about for one in excluded for reason in one.reasons)
+    told = ", ".join(f"{about} {number}" for about, number in count.most_common())
+    # What a product may give way in comes before what keeps its data safe.
+    nearest = min(excluded, key=_distance)
+    fails = "; ".join(f"{reason.about}: {reason.says}" for reason in nearest.reasons)
+    raise InputError(
+        f"no choice is left of {len(excluded)}: excluded by {told}",
+        hint=f"nearest is {nearest.choice.label} ({nearest.choice.provider}), which fails by {fails}",
+    )
+
+
+def _distance(one: Excluded) -> tuple[int, float, float]:
+    away = sum(WEIGHT.get(reason.about, 1) for reason in one.reasons)
+    return away, max(one.busy, 1.0), -one.choice.stands.strength_bits
+
+
+# How far a reason takes a choice away from passing.
+WEIGHT = {"status": 100, "authenticated": 50, "strength": 20, "lifetime": 20, "tag": 10, "protocol": 10}
+
+
+def _security(asked: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    stands, floor = choice.stands, asked.floor
+    if stands.status not in SOUND:
+        said = next(one for one in stands.statements if one.about == "status")
+        yield said._replace(says=f"{stands.status}: {said.says}")
+    if floor.authenticated and not stands.authenticated:
+        yield Cited(
+            "authenticated", "a changed message is not noticed; the question asks for authentication", ASKED, "", True
+        )
+    if stands.strength_bits < floor.strength:
+        said = next(one for one in stands.statements if one.about == "strength")
+        yield said._replace(says=f"{stands.strength_bits:g} bits are less than {floor.strength:g}: {said.says}")
+    if stands.authenticated and choice.tag_bits < floor.tag:
+        yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", ASKED, "", True)
+    if floor.approved:
+        yield from _approval(choice, floor.approved)
+    yield from _later(asked, choice, today)
+
+
+def _later(asked: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    stands, floor = choice.stands, asked.floor
+    if floor.lifetime:
+        until = today.year + floor.lifetime / YEAR_s
+        for rule in rules().lifetime:
+            if until > rule.beyond_year and stands.strength_bits < rule.bits:
+                yield rule.cited("lifetime", f"secret until {until:.0f}: {rule.says}")
+    for ban in rules().forbidden:
+        if ban.framing == choice.framing and matches(choice.cipher, ban.ciphers):
+            yield ban.cited("protocol", f"{choice.framing}: {ban.says}")
+
+
+def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
+    if any(rule.authority == authority and matches(choice.cipher, rule.ciphers) for rule in rules().approved):
+        return
+    said = next((one for one in choice.stands.statements if one.about == authority), None)
+    name = authority.upper()
+    if (said and "not" in said.says.split()) or (said and said.says.startswith(("never", "withdrawn"))):
+        yield said._replace(about="approved", says=f"by {name}: {said.says}")
+    else:
+        yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
+
+
+def _cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> Iterator[Cited]:
+    floor = asked.floor
+    if floor.latency is not None and math.isnan(load.latency_s):
+        yield Cited("latency", "how long the device computes is not known: its card has no clock", ASKED, "", True)
+    elif floor.latency is not None and load.latency_s > floor.latency:
+        says = f"{spoken(load.latency_s)} from a message's birth to its end on the air, {spoken(floor.latency)} allowed"
+        yield Cited("latency", says, ASKED, "", True)
+    if floor.memory is not None and (choice.memory_B or 0) > floor.memory:
+        says = f"round keys and state take {choice.memory_B} octets, {floor.memory} allowed"
+        yield Cited("memory", says, ASKED, "", True)
+    if load.busy > 1:
+        says = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
+        yield Cited("radio", says, "the link's time on the air", "", True)
+    elif load.sending > duty_cycle:
+        says = f"it sends for {load.sending:.2%} of the time, the band allows {duty_cycle:.0%}"
+        yield Cited("duty cycle", says, "the region's rule of LoRaWAN", "", True)

@@ -1,0 +1,153 @@
+"""Where the answer flips: at which message size, rate or signal another choice comes first; and who is on the front."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattlock.advise import days
+from wattlock.advise.again import changed
+from wattlock.advise.answer import Advice
+from wattlock.advise.choices import Choice
+from wattlock.advise.days import DAY_s, World
+from wattlock.advise.quantity import spoken
+from wattlock.advise.question import Question
+from wattlock.advise.rank import tied
+from wattlock.advise.sending import Sender
+from wattlock.analysis import front as fronts
+from wattlock.energy.battery import Array
+from wattlock.errors import WattlockError
+
+FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
+RATES = (1e-3, 1e-2, 1e-1, 10.0, 100.0, 1e3)
+BIT_ERRORS = (1e-6, 1e-5, 1e-4, 3e-4, 1e-3)
+WEAKER_dB = (5.0, 10.0, 15.0, 20.0)
+# Enough to tell who is first; and choices far behind never come first by a change of traffic alone.
+DRAWS, CHOICES = 200, 60
+
+
+class Flip(NamedTuple):
+    """One variable: the nearest value at which the first group no longer holds the answer, or that none was found.
+
+    * `at`: in words; None where the answer holds over the whole range. `then`: who comes first there.
+    """
+
+    variable: str
+    now: str
+    at: str | None
+    then: str | None
+    looked_at: str
+
+
+def flips(of: Advice, probe: Path | None) -> list[Flip]:
+    """The flips by message size, rate and signal; by battery there is none, and why."""
+    choices = [of.choices[place.number] for place in of.places[:CHOICES]]
+    few = _few(of.world)
+    found = []
+    for variable, now, points in _variables(of):
+        at = then = None
+        for told, asked in points:
+            winner = _winner(of, asked, choices, few, probe)
+            if winner is not None:
+                at, then = told, winner
+                break
+        found.append(Flip(variable, now, at, then, ", ".join(told for told, _ in points)))
+    found.append(
+        Flip("battery", of.things.battery.battery.name, None, None, "any: who draws less lasts longer on every battery")
+    )
+    return found
+
+
+def pareto(of: Advice) -> list[dict[str, Any]]:
+    """The choices on the front of strength, days and latency in some draws, with the share of the draws."""
+    places = of.places[:CHOICES]
+    numbers = [place.number for place in places]
+    power = 1 / of.life_s[numbers][:, :DRAWS]
+    strength = np.array([of.choices[number].stands.strength_bits for number in numbers])
+    quick = -np.nan_to_num(np.array([of.loads[number].latency_s for number in numbers]), nan=np.inf)
+    share = fronts.front(power.T, strength, quick).mean(axis=0)
+    profile = {number: name for name, number in fronts.profiles(np.median(power, axis=1), strength).items()}
+    rows: list[dict[str, Any]] = [
+        {
+            "choice": of.choices[place.number].label,
+            "provider": of.choices[place.number].provider,
+            "strength_bits": float(strength[row]),
+            "days": place.seconds / DAY_s,
+            "latency_s": of.loads[place.number].latency_s,
+            "on_front": float(share[row]),
+            "profile": profile.get(row, ""),
+        }
+        for row, place in enumerate(places)
+    ]
+    kept = [row for row in rows if row["on_front"] or row["profile"]]
+    return sorted(kept, key=lambda row: row["on_front"], reverse=True)
+
+
+def _variables(of: Advice) -> Iterator[tuple[str, str, list[tuple[str, Question]]]]:
+    asked = of.asked
+    size_B, _ = asked.flow[0].rates[0]
+    by_nearness = sorted(FACTORS, key=lambda one: abs(np.log(one)))
+    sizes = [(f"{max(1, round(size_B * one))} B", _sized(asked, one)) for one in by_nearness]
+    yield "message", f"{size_B} B", sizes
+    every = asked.flow[0].every
+    rates = sorted(RATES, key=lambda one: abs(np.log(one)))
+    yield "every", spoken(every), [(spoken(every / one), _faster(asked, one)) for one in rates]
+    radio = asked.radio
+    if radio.rssi_dBm is not None:
+        weaker = [radio.rssi_dBm - one for one in WEAKER_dB]
+        points = [
+            (f"{one:g} dBm", changed(asked, {"radio": radio.model_copy(update={"rssi_dBm": one})})) for one in weaker
+        ]
+        yield "signal", f"{radio.rssi_dBm:g} dBm", points
+    elif of.things.sender.technology != "802.11":
+        worse = [one for one in BIT_ERRORS if one > radio.bit_errors]
+        points = [
+            (f"{one:g}", changed(asked, {"radio": radio.model_copy(update={"bit_errors": one})})) for one in worse
+        ]
+        yield "bit errors", f"{radio.bit_errors:g}", points
+
+
+def _sized(asked: Question, by: float) -> Question:
+    flows = [
+        flow.model_copy(
+            update={
+                "message": None if flow.message is None else max(1, round(flow.message * by)),
+                "sizes": None
+                if flow.sizes is None
+                else [[max(1, round(size_B * by)), count] for size_B, count in flow.sizes],
+            }
+        )
+        for flow in asked.flow
+    ]
+    return changed(asked, {"flow": flows})
+
+
+def _faster(asked: Question, by: float) -> Question:
+    return changed(asked, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in asked.flow]})
+
+
+def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, probe: Path | None) -> str | None:
+    """Who beats the first choice there; None where it holds or the radio can't carry that traffic."""
+    sender = of.things.sender
+    if asked.radio is not of.asked.radio:
+        sender = Sender(sender.radio, asked.radio)
+    try:
+        spent = sender.ask(days.needed(asked, choices, sender.packet_B), probe)
+        loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
+    except WattlockError:
+        return None
+    carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
+    if not carried:
+        return None
+    # Every battery lives longer the less is drawn: one over the watts stands for its life.
+    lives: Array = 1 / days.power_W(loads, few)
+    best = max(carried, key=lambda number: float(np.median(lives[number])))
+    held = choices.index(of.choices[of.best.number])
+    if held in carried and (best == held or tied(lives[best], lives[held])):
+        return None
+    return choices[best].label
+
+
+def _few(world: World) -> World:
+    return world._replace(factors={name: values[:DRAWS] for name, values in world.factors.items()})

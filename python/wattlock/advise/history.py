@@ -1,0 +1,111 @@
+"""What following the papers' advice would save today, and why it is not done: broken and legacy ciphers as history."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from wattlock.advise import days
+from wattlock.advise.choices import Choice
+from wattlock.advise.costs import Cost
+from wattlock.advise.days import DAY_s, World
+from wattlock.advise.question import Question
+from wattlock.advise.sending import Packet, Spent
+from wattlock.advise.standing import standing
+from wattlock.advise.world import Things
+from wattlock.energy.battery import Array
+from wattlock.study.cells import CatalogueRow
+
+FREE = "none: taken as free"
+# Whose advice it was, in the project's words (papers/claims.toml: advice-blowfish-rc6, advice-rc4-100).
+ADVICE = {
+    "blowfish128-cbc": "Elminaam and others 2009 advise Blowfish on wireless devices",
+    "rc6-20-128-cbc": "Elminaam and others 2009 advise RC6 on wireless devices",
+    "rc4-128": "Prasithsangaree and Krishnamurthy 2003 advise RC4 for packets of about 100 octets and more",
+}
+FROM_B = {"rc4-128": 100}
+
+
+class Past(NamedTuple):
+    """One cipher of the papers' advice, without authentication, as the papers sent it.
+
+    * `saves_percent`: of days against the best sound choice, median; low and high are 95 %. `at_most`: the cipher has
+      no cost on this device and was taken as free.
+    """
+
+    cipher: str
+    advice: str
+    days: float
+    saves_percent: float
+    saves_low_percent: float
+    saves_high_percent: float
+    at_most: bool
+    not_done: str
+
+
+HISTORY = {
+    "cipher": pl.String,
+    "advice": pl.String,
+    "days": pl.Float64,
+    "saves_percent": pl.Float64,
+    "saves_low_percent": pl.Float64,
+    "saves_high_percent": pl.Float64,
+    "at_most": pl.Boolean,
+    "not_done": pl.String,
+}
+
+
+class History:
+    """The papers' advice for a question."""
+
+    def __init__(self, asked: Question, of: Things) -> None:
+        self.asked = asked
+        self.of = of
+        largest = max(size_B for flow in asked.flow for size_B, _ in flow.rates)
+        self.ids = [name for name in ADVICE if largest >= FROM_B.get(name, 0)]
+
+    def choices(self, rows: Mapping[str, CatalogueRow], like: Sequence[Choice]) -> list[Choice]:
+        """The ciphers as choices: sent bare with an explicit IV, on the link of the first choice."""
+        return [self._choice(rows[name], like[0]) for name in self.ids if name in rows]
+
+    def told(self, old: Sequence[Choice], spent: Mapping[Packet, Spent], world: World, best_s: Array) -> list[Past]:
+        """What each would save against the best sound choice."""
+        loads = [days.load(self.asked, one, self.of.sender, self.of.draws, spent) for one in old]
+        if not loads:
+            return []
+        life_s = days.seconds(loads, world, self.of.battery)
+        found = []
+        for choice, life in zip(old, life_s, strict=True):
+            saves = 100 * (life / best_s - 1)
+            low, high = np.quantile(saves, (0.025, 0.975))
+            said = next(one for one in choice.stands.statements if one.about == "status")
+            found.append(
+                Past(
+                    choice.cipher,
+                    ADVICE[choice.cipher],
+                    float(np.median(life)) / DAY_s,
+                    float(np.median(saves)),
+                    float(low),
+                    float(high),
+                    choice.provider == FREE,
+                    f"{choice.stands.status}: {said.says} ({said.source}); and nothing notices a changed message",
+                )
+            )
+        return found
+
+    def _choice(self, row: CatalogueRow, like: Choice) -> Choice:
+        name = row["id"]
+        # Any of its modes stands for it where the run has no other: CBC and CTR cost alike by the byte.
+        family = name.rpartition("-")[0] if row["mode"] in {"cbc", "ctr"} else name
+        known = [cost for cost in self.of.costs if fnmatchcase(cost.cipher, f"{family}*")]
+        cost = min(known, key=lambda one: one.of("seal_J", 1024)) if known else free(name)
+        cost = cost._replace(cipher=name)
+        return Choice(row, standing(row), cost, 0, "explicit", "raw", 1, like.protection, resumed=False)
+
+
+def free(cipher: str) -> Cost:
+    """A cost of nothing, as a bound for what is not known."""
+    nothing = [0.0, 0.0]
+    return Cost(cipher, FREE, [0, 1], nothing, nothing, nothing, nothing, 0.0, False, "modelled", FREE, "")

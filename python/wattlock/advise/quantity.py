@@ -1,0 +1,84 @@
+"""Quantities with their units as people write them: 64B, 1s, 10y, 50ms, 8kB, 12uW; nothing else is understood."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+from wattlock.energy.number import YEAR_s
+from wattlock.errors import InputError
+
+Kind = Literal["size", "duration", "power"]
+DAY_s = 86_400.0
+# One of each unit in octets, seconds and watts; a year is the Gregorian calendar's mean.
+UNITS: dict[Kind, dict[str, float]] = {
+    "size": {"B": 1, "kB": 1e3, "KiB": 1024, "MB": 1e6, "MiB": 1024**2, "GB": 1e9},
+    "duration": {
+        "us": 1e-6,
+        "ms": 1e-3,
+        "s": 1,
+        "min": 60,
+        "h": 3600,
+        "d": DAY_s,
+        "w": 7 * DAY_s,
+        "y": YEAR_s,
+    },
+    "power": {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1},
+}
+EXAMPLES: dict[Kind, str] = {"size": "64B, 8kB or 1MB", "duration": "50ms, 1s, 5min or 10y", "power": "12uW or 3mW"}
+WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]+)", re.ASCII)
+
+
+def quantity(text: object, kind: Kind) -> float:
+    """A quantity in octets, seconds or watts.
+
+    Raises ValueError naming the text and how the kind is written; a size is whole octets.
+    """
+    match = WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    unit = UNITS[kind].get(match[2]) if match else None
+    if match is None or unit is None:
+        raise ValueError(f'"{text}" is no {kind}; write {EXAMPLES[kind]}')
+    value = float(match[1]) * unit
+    if kind == "size" and value != int(value):
+        raise ValueError(f'"{text}" is no whole number of octets')
+    return value
+
+
+def option(name: str, text: str, kind: Kind) -> str:
+    """The text of a command line's option, once it is known to be a quantity.
+
+    Raises InputError naming the option and the text.
+    """
+    try:
+        quantity(text, kind)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from error
+    return text
+
+
+def _size(text: object) -> int:
+    return int(quantity(text, "size"))
+
+
+def _duration(text: object) -> float:
+    seconds = quantity(text, "duration")
+    if not seconds:
+        raise ValueError(f'"{text}" is no time at all')
+    return seconds
+
+
+def _power(text: object) -> float:
+    return quantity(text, "power")
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+Duration = Annotated[float, BeforeValidator(_duration)]
+Power = Annotated[float, BeforeValidator(_power)]
+
+
+def spoken(seconds: float) -> str:
+    """A duration as a person says it, to three digits."""
+    for unit, least in (("y", YEAR_s), ("d", DAY_s), ("h", 3600), ("min", 60), ("s", 1), ("ms", 1e-3)):
+        if seconds >= least:
+            return f"{seconds / UNITS['duration'][unit]:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"

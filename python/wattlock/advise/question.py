@@ -1,0 +1,294 @@
+"""What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from wattlock.advise.quantity import Duration, Power, Size
+from wattlock.advise.standing import Authority
+from wattlock.energy.number import Table, Text
+from wattlock.errors import InputError
+from wattlock.link.payload import Encoding
+from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
+
+
+class DeviceAsked(Table):
+    """The device.
+
+    * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
+      valued by published cycles of the card's instruction set.
+    * `sleep`: what all but the radio draws while nothing is done.
+    * `accelerator`: whether hardware for a cipher may be used, where figures of it are published for the device.
+    """
+
+    card: Text | None = None
+    run: Text | None = None
+    sleep: Power | None = None
+    accelerator: bool = True
+
+
+class RadioAsked(Table):
+    """The radio.
+
+    * `card`: its radio card; without one the device's own.
+    * `rest`: what it does between messages; without it sleep where the card has that, else off, and Wi-Fi idles.
+    * `protection`: the link's own encryption; several are compared. 802.11: none, ccmp, gcmp ...; BLE: none, ccm;
+      802.15.4: none, or the security level 1 to 7; LoRaWAN has one.
+    * `link`: keys of a linear radio's standard, as in a scenario of `wattlock link`; `air`: keys of a Wi-Fi scenario.
+    * `bit_errors`: share of bits that arrive wrong, for radios that are not 802.11; a frame that fails is sent again.
+    """
+
+    card: Text | None = None
+    rest: Literal["off", "sleep", "idle"] | None = None
+    protection: list[str] | None = Field(default=None, min_length=1)
+    tx_power_dBm: float | None = None
+    rssi_dBm: float | None = None
+    bit_errors: Share = 0.0
+    link: dict[str, Any] = Field(default_factory=dict)
+    air: dict[str, Any] = Field(default_factory=dict)
+
+
+class BatteryAsked(Table):
+    """The battery; without a card one of 1000 mAh."""
+
+    card: Text | None = None
+    model: Literal["linear", "peukert", "kibam", "tremblay"] = "linear"
+    temperature_C: float = 20.0
+    temperature_sigma_C: Annotated[float, Field(ge=0)] = 5.0
+
+
+class Flow(Table):
+    """Messages of one kind.
+
+    * `message`: octets of plaintext in each, or `sizes`: pairs of octets and how many of such a round of messages.
+    * `every`: a message, or each round, so often. `direction`: as the device sees it.
+
+    In a file, `capture` names a capture in place of sizes and time.
+    """
+
+    name: Text = "messages"
+    message: Size | None = None
+    sizes: list[Pair] | None = Field(default=None, min_length=1)
+    every: Duration
+    direction: Literal["send", "receive"] = "send"
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if (self.message is None) == (self.sizes is None):
+            raise ValueError("needs message or sizes, one of them")
+        if self.message == 0:
+            raise ValueError("message is of 0 octets; keep_alive is for those")
+        return self
+
+    @property
+    def rates(self) -> list[tuple[int, float]]:
+        """Octets of plaintext, and how many of such messages a second."""
+        sizes = self.sizes or [[self.message or 0, 1]]
+        return [(size_B, count / self.every) for size_B, count in sizes]
+
+
+class Exchange(Table):
+    """A handshake or a resumption: octets each way, and how long the device computes for it."""
+
+    sent: Size
+    received: Size
+    computing: Duration | None = None
+
+
+class Session(Exchange):
+    """A handshake `every` so often; with `resumption` in its place where that is chosen."""
+
+    every: Duration
+    resumption: Exchange | None = None
+
+
+class KeepAlive(Table):
+    """What keeps the link: a packet of its own without data, or a sealed message of so many octets."""
+
+    every: Duration
+    message: Size = 0
+
+
+class WakeUp(Table):
+    """The device awake beside ciphers, for each packet that it sends or receives."""
+
+    time: Duration
+
+
+class Association(Table):
+    """The radio listens for `time`, `every` so often: scan, association, beacons, or an announcement's window."""
+
+    every: Duration
+    time: Duration
+
+
+class Floor(Table):
+    """What a choice must keep.
+
+    * `strength`: bits after the best published attack. `tag`: the shortest tag, bits.
+    * `lifetime`: how long the data must stay secret. `latency`: from a message's birth to its end on the air.
+    * `memory`: what the cipher's state and tables may take.
+    * `approved`: by this authority.
+    """
+
+    strength: Annotated[float, Field(ge=0)] = 128.0
+    authenticated: bool = True
+    approved: Authority | None = None
+    tag: Annotated[int, Field(ge=0, le=128)] = 64
+    lifetime: Duration | None = None
+    latency: Duration | None = None
+    memory: Size | None = None
+
+
+class Options(Table):
+    """Which choices are looked at.
+
+    * `ciphers`, `providers`: ids, also as globs; without them all that have a cost.
+    * `framings`: what a sealed packet carries beside its ciphertext (`data/framings/session.toml`).
+    * `aggregate`: messages in one packet; without it 1, and with a latency as many as it allows.
+    * `packet`: the most octets above the link in a packet, sealed; without it as many as fit.
+    """
+
+    ciphers: list[Text] | None = Field(default=None, min_length=1)
+    providers: list[Text] | None = Field(default=None, min_length=1)
+    framings: list[Text] = Field(default=["explicit", "counter", "dtls13"], min_length=1)
+    encodings: list[Encoding] = Field(default=["raw"], min_length=1)
+    aggregate: list[Count] | None = Field(default=None, min_length=1)
+    truncate: bool = True
+    packet: Size | None = None
+
+
+class Question(Table):
+    """A whole question.
+
+    * `decrypt_share`: decryptions that the device computes for each of its encryptions, beside what it receives.
+    """
+
+    title: Text = "a device that sends"
+    note: str = ""
+    source: str = ""
+    device: DeviceAsked = DeviceAsked()
+    radio: RadioAsked = RadioAsked()
+    battery: BatteryAsked = BatteryAsked()
+    flow: Annotated[list[Flow], Field(min_length=1)]
+    decrypt_share: Annotated[float, Field(ge=0)] = 0.0
+    session: Session | None = None
+    keep_alive: KeepAlive | None = None
+    wake_up: WakeUp | None = None
+    association: Association | None = None
+    floor: Floor = Floor()
+    choices: Options = Options()
+    seed: Annotated[int, Field(ge=0)] = 1
+    draws: Annotated[int, Field(ge=100, le=1_000_000)] = 1_000
+
+    @property
+    def messages_per_s(self) -> float:
+        """Messages a second that are sent."""
+        return sum(rate for flow in self.flow if flow.direction == "send" for _, rate in flow.rates)
+
+
+TABLES: dict[str, type[Table]] = {
+    "device": DeviceAsked,
+    "radio": RadioAsked,
+    "battery": BatteryAsked,
+    "flow": Flow,
+    "session": Session,
+    "keep_alive": KeepAlive,
+    "wake_up": WakeUp,
+    "association": Association,
+    "floor": Floor,
+    "choices": Options,
+}
+
+
+def names() -> list[str]:
+    """The profiles that come with wattlock, by name."""
+    return sorted(one.name.removesuffix(".toml") for one in _shelf().iterdir() if one.name.endswith(".toml"))
+
+
+def read(name_or_path: str | Path) -> dict[str, Any]:
+    """A profile's tables as they stand in its file.
+
+    * `name_or_path`: the name of one that comes with wattlock, or the path of a TOML file.
+
+    Raises InputError where there is none, or no TOML in it.
+    """
+    name = str(name_or_path)
+    source: Traversable | Path = Path(name_or_path)
+    if not isinstance(name_or_path, Path) and name in names():
+        source = _shelf() / f"{name}.toml"
+    elif not source.is_file():
+        raise InputError(f"there is no profile {name}", hint=suggestion(Path(name).stem, names(), "the profiles are"))
+    try:
+        return tomllib.loads(source.read_bytes().decode())
+    except OSError as error:
+        raise InputError(f"profile {name}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"profile {name}: not TOML: {error}") from error
+
+
+def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Question:
+    """A question of tables, with what is asked for in place of what they say.
+
+    * `name`: what the tables are called in errors. `changes`: values by dotted path, as `floor.strength`.
+
+    Raises InputError naming the first key that is wrong, and its value.
+    """
+    raw: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
+    for path, value in (changes or {}).items():
+        *inside, key = path.split(".")
+        place = raw
+        for table in inside:
+            found = place.setdefault(table, {})
+            if not isinstance(found, dict):
+                raise InputError(f"{name}: {path}: {table} is no table", hint=f"{table} is {shown(found)}")
+            own = dict(found)
+            place[table] = own
+            place = own
+        place[key] = value
+    flows = raw.get("flow")
+    if isinstance(flows, list):
+        raw["flow"] = [_captured(flow) for flow in flows]
+    try:
+        return Question.model_validate(raw)
+    except ValidationError as error:
+        first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
+        problem = _problem(first)
+        place_of = f"{problem.path}: " if problem.path else ""
+        raise InputError(f"{name}: {place_of}{problem.what}", hint=problem.hint) from error
+
+
+def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Question:
+    """Read and check a profile."""
+    return checked(f"profile {name_or_path}", read(name_or_path), changes)
+
+
+def _captured(flow: Any) -> Any:
+    """A flow with the sizes of its capture in place of the capture's name."""
+    if not isinstance(flow, dict) or "capture" not in flow:
+        return flow
+    from wattlock.advise import capture
+
+    return capture.flow(str(flow["capture"])) | {key: value for key, value in flow.items() if key != "capture"}
+
+
+def _problem(error: ErrorDetails) -> Problem:
+    location = error["loc"]
+    if error["type"] == "value_error":
+        return Problem(path_of(location), error["msg"].removeprefix("Value error, "))
+    model: type[Table] = TABLES.get(str(location[0]), Question) if len(location) > 1 else Question
+    return translated(error, list(model.model_fields))
+
+
+def _shelf() -> Traversable:
+    return files("wattlock") / "data" / "profiles"

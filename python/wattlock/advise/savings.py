@@ -1,0 +1,307 @@
+"""Ways to spend less, as named experiments: replace primitives, modify the protocol. Each says what it found."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattlock.advise import hybrid as policies
+from wattlock.advise.again import Gain, changed, gain, lives, loads, usual
+from wattlock.advise.answer import Advice
+from wattlock.advise.choices import Choice
+from wattlock.advise.days import DAY_s
+from wattlock.advise.quantity import spoken
+from wattlock.advise.question import Flow, Question
+from wattlock.advise.rank import SMALLEST_EFFECT
+from wattlock.advise.rules import first, rules
+from wattlock.errors import InputError
+from wattlock.study.problems import suggestion
+
+MANY = (2, 4, 8, 16)
+PROBE_B = 8
+# Pieces smaller than that are nearly all header.
+LEAST_B = 8
+
+
+class Saving(NamedTuple):
+    """What an experiment found.
+
+    * `before_days`, `after_days`: medians; None where it has no such answer. `finding`: in a sentence.
+    """
+
+    name: str
+    way: str
+    before_days: float | None
+    after_days: float | None
+    gain: Gain | None
+    finding: str
+
+
+class Bench(NamedTuple):
+    """What experiments are done with: an answer, the choice that they start from, the probe."""
+
+    of: Advice
+    start: Choice
+    probe: Path | None
+
+    @property
+    def asked(self) -> Question:
+        """The question."""
+        return self.of.asked
+
+    def best(self, variants: list[tuple[Question, Choice]]) -> tuple[int, float, float, Gain]:
+        """Which variant lasts longest, its days and those of the start, and its gain."""
+        life_s = lives(self.of, loads(self.of, [(self.asked, self.start), *variants], self.probe))
+        medians = np.median(life_s, axis=1)
+        number = int(np.argmax(medians[1:]))
+        return number, medians[0] / DAY_s, medians[1 + number] / DAY_s, gain(life_s[0], life_s[1 + number])
+
+
+def row(one: Saving) -> dict[str, Any]:
+    """As a record."""
+    return {
+        "experiment": one.name,
+        "way": one.way,
+        "before_days": one.before_days,
+        "after_days": one.after_days,
+        "gain_percent": one.gain.percent if one.gain else None,
+        "gain_low_percent": one.gain.low if one.gain else None,
+        "gain_high_percent": one.gain.high if one.gain else None,
+        "finding": one.finding,
+    }
+
+
+def names() -> list[str]:
+    """The experiments."""
+    return list(EXPERIMENTS)
+
+
+def experiments(of: Advice, probe: Path | None, only: str | None = None) -> list[Saving]:
+    """Carry out the experiments, or the one that is named.
+
+    Raises InputError where there is none of that name.
+    """
+    if only is not None and only not in EXPERIMENTS:
+        raise InputError(f'there is no experiment "{only}"', hint=suggestion(only, names(), "there are"))
+    bench = Bench(of, usual(of), probe)
+    chosen = names() if only is None else [only]
+    return [saving for name in chosen for saving in EXPERIMENTS[name](bench)]
+
+
+def _found(name: str, way: str, bench: Bench, variants: list[tuple[Question, Choice]], says: list[str]) -> Saving:
+    number, before, after, by = bench.best(variants)
+    small = "" if abs(by.percent) >= 100 * SMALLEST_EFFECT else "; too little to matter"
+    return Saving(name, way, before, after, by, says[number] + small)
+
+
+def _replace(bench: Bench) -> Iterator[Saving]:
+    start = bench.start
+    others = [
+        one
+        for one in bench.of.choices
+        if one.stands.strength_bits >= start.stands.strength_bits
+        and one._replace(row=start.row, stands=start.stands, cost=start.cost, tag_bits=start.tag_bits) == start
+        and one.tag_bits == min(one.row["tag_bits"], start.tag_bits)
+        and one.cost is not start.cost
+    ]
+    if not others:
+        yield _not("replace", REPLACE, "no other cipher of equal strength passes the floor")
+        return
+    says = [f"{one.cipher} of {one.provider} in place of {start.cipher}, {start.provider}" for one in others]
+    yield _found("replace", REPLACE, bench, [(bench.asked, one) for one in others], says)
+
+
+def _accelerate(bench: Bench) -> Iterator[Saving]:
+    """Hardware for a cipher in place of code: it pays from the size on at which its joules of a message are fewer."""
+    device = bench.of.things.device
+    hardware = [one for one in bench.of.choices if one.cost.accelerator]
+    if device is None or not hardware:
+        yield _not("accelerate", REPLACE, "no figures of hardware for a cipher are published for this device")
+        return
+    start = bench.start
+    same = [one for one in hardware if one.cipher == start.cipher] or hardware
+    best = min(same, key=lambda one: (one.framing != start.framing, one.aggregate, -one.tag_bits))
+    code = next((one for one in bench.of.things.costs if one.cipher == best.cipher and not one.accelerator), None)
+    says = f"{best.provider} for {best.cipher}"
+    if code:
+        pays = [size for size in policies.SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
+        says += f": fewer joules than code from {min(pays)} B on" if pays else ": more joules than code at every size"
+    idle = "; what the block draws while it waits is not published and not counted"
+    yield _found("accelerate", REPLACE, bench, [(bench.asked, best)], [says + idle])
+
+
+def _aggregate(bench: Bench) -> Iterator[Saving]:
+    every = max((flow.every for flow in bench.asked.flow if flow.direction == "send"), default=0.0)
+    allowed = bench.asked.floor.latency
+    many = [one for one in MANY if allowed is None or (one - 1) * every < allowed]
+    if not every or not many:
+        yield _not("aggregate", PROTOCOL, "the latency leaves no time to wait for a second message")
+        return
+    says = [f"{one} messages in a packet, the first waits {spoken((one - 1) * every)}" for one in many]
+    variants = [(bench.asked, bench.start._replace(aggregate=one)) for one in many]
+    yield _found("aggregate", PROTOCOL, bench, variants, says)
+
+
+def _batch(bench: Bench) -> Iterator[Saving]:
+    wake_up = bench.asked.wake_up
+    if wake_up is None:
+        yield _not("batch", PROTOCOL, "the question has no wake-up that a batch would save")
+        return
+    every = max(flow.every for flow in bench.asked.flow)
+    allowed = bench.asked.floor.latency
+    many = [one for one in MANY if allowed is None or (one - 1) * every < allowed]
+    if not many:
+        yield _not("batch", PROTOCOL, "the latency leaves no time to wait for a second message")
+        return
+    # As many packets as before: only the time awake for each shrinks.
+    variants = [
+        (changed(bench.asked, {"wake_up": wake_up.model_copy(update={"time": wake_up.time / one})}), bench.start)
+        for one in many
+    ]
+    says = [f"{one} packets in one wake-up, the first waits {spoken((one - 1) * every)}" for one in many]
+    yield _found("batch", PROTOCOL, bench, variants, says)
+
+
+def _truncate(bench: Bench) -> Iterator[Saving]:
+    start = bench.start
+    rule = first(start.cipher, rules().tag)
+    allowed = [bits for bits in (rule.bits if rule else []) if bench.asked.floor.tag <= bits < start.tag_bits]
+    if rule is None or not allowed:
+        yield _not(
+            "truncate", PROTOCOL, f"no standard lets the tag of {start.cipher} be shorter, or the floor forbids it"
+        )
+        return
+    least = min(allowed)
+    says = f"a tag of {least} bits in place of {start.tag_bits}: {rule.says}"
+    yield _found("truncate", PROTOCOL, bench, [(bench.asked, start._replace(tag_bits=least))], [says])
+
+
+def _headers(bench: Bench) -> Iterator[Saving]:
+    says = "the nonce counted at both ends, one octet of it sent"
+    variant = bench.start._replace(framing="counter")
+    yield _found("headers", PROTOCOL, bench, [(bench.asked, variant)], [says])
+
+
+def _compress(bench: Bench) -> Iterator[Saving]:
+    asked, start = bench.asked, bench.start
+    half = [
+        flow.model_copy(
+            update={
+                "message": None if flow.message is None else max(1, flow.message // 2),
+                "sizes": None if flow.sizes is None else [[max(1, size // 2), count] for size, count in flow.sizes],
+            }
+        )
+        for flow in asked.flow
+    ]
+    smaller = changed(asked, {"flow": half})
+    before, after = loads(bench.of, [(asked, start), (smaller, start)], bench.probe)
+    life_s = lives(bench.of, [before, after])
+    octets_per_s = sum(size * rate for flow in asked.flow if flow.direction == "send" for size, rate in flow.rates)
+    spare_uJ = 1e6 * (before.total_W - after.total_W) / octets_per_s if octets_per_s else 0.0
+    finding = (
+        "messages half as long, encrypted after compressing; it pays while compressing takes less than "
+        f"{spare_uJ:.3g} uJ a byte"
+    )
+    medians = np.median(life_s, axis=1) / DAY_s
+    yield Saving("compress", PROTOCOL, medians[0], medians[1], gain(life_s[0], life_s[1]), finding)
+
+
+def _probe(bench: Bench) -> Iterator[Saving]:
+    asked, start = bench.asked, bench.start
+    sending = [(size, rate) for flow in asked.flow if flow.direction == "send" for size, rate in flow.rates]
+    if not sending:
+        yield _not("probe", PROTOCOL, "nothing is sent")
+        return
+    size, rate = max(sending)
+    bulk = changed(asked, {"flow": [_flow(size, rate)], "session": None, "keep_alive": None, "association": None})
+    light = changed(bulk, {"flow": [_flow(min(PROBE_B, size), rate)]})
+    heavy, probing = (one.group_W("radio") for one in loads(bench.of, [(bulk, start), (light, start)], bench.probe))
+    share = probing / heavy
+    finding = (
+        f"{PROBE_B} octets asked first cost {share:.1%} of a message of {size}: it pays where the other end is not "
+        "there more often than that"
+    )
+    yield _not("probe", PROTOCOL, finding)
+
+
+def _resume(bench: Bench) -> Iterator[Saving]:
+    session = bench.asked.session
+    if session is None or session.resumption is None:
+        yield _not("resume", PROTOCOL, "the question has no session, or no resumption, to compare")
+        return
+    saved = session.sent + session.received - session.resumption.sent - session.resumption.received
+    says = f"{saved} octets less for each session, and what its handshake computes"
+    yield _found("resume", PROTOCOL, bench, [(bench.asked, bench.start._replace(resumed=True))], [says])
+
+
+def _fragment(bench: Bench) -> Iterator[Saving]:
+    largest = max(size for flow in bench.asked.flow for size, _ in flow.rates)
+    most = min(bench.of.things.sender.packet_B, bench.start.sealed(largest).wire_B)
+    sizes = [most // cut for cut in (2, 4, 8) if bench.start.room_B(most // cut) >= LEAST_B]
+    if not sizes:
+        yield _not("fragment", PROTOCOL, "messages are too short to be cut")
+        return
+    options = bench.asked.choices
+    variants = [
+        (changed(bench.asked, {"choices": options.model_copy(update={"packet": size})}), bench.start) for size in sizes
+    ]
+    errors = bench.asked.radio.bit_errors
+    air = f"at a bit error rate of {errors:g}" if bench.of.things.sender.technology != "802.11" else "at this signal"
+    says = [f"packets of at most {size} octets, each sealed, {air}" for size in sizes]
+    yield _found("fragment", PROTOCOL, bench, variants, says)
+
+
+def _scale(bench: Bench) -> Iterator[Saving]:
+    device = bench.of.things.device
+    points = device.card.operating_points if device else None
+    clock = device.card.frequency if device else None
+    volts = device.card.voltage if device else None
+    if device is None or points is None or clock is None or volts is None:
+        yield _not("scale", PROTOCOL, "the device's card has no operating points, or no clock of its own")
+        return
+    before = bench.of.loads[bench.of.choices.index(bench.start)]
+    slow = points.at[0]
+    ratio = (slow.voltage_V / volts.in_SI) ** 2
+    # Joules of a cycle go by the square of the voltage; what the device draws beside its core stays as it is.
+    scaled = before._replace(
+        terms_W={term: watts * (ratio if "device" in term[1] else 1.0) for term, watts in before.terms_W.items()}
+    )
+    life_s = lives(bench.of, [before, scaled])
+    medians = np.median(life_s, axis=1) / DAY_s
+    finding = (
+        f"{slow.frequency_MHz:g} MHz at {slow.voltage_V:g} V in place of {clock.value:g} MHz: each cycle takes "
+        f"{ratio:.0%} of its joules, and computing {clock.value / slow.frequency_MHz:.2g} times as long; what draws "
+        "power only while the core runs is not counted"
+    )
+    yield Saving("scale", PROTOCOL, medians[0], medians[1], gain(life_s[0], life_s[1]), finding)
+
+
+def _hybrid(bench: Bench) -> Iterator[Saving]:
+    policy = policies.hybrid(bench.of, bench.start, bench.probe)
+    yield Saving("hybrid", REPLACE, policy.alone_days, policy.days, policy.gain, policy.finding)
+
+
+def _flow(size_B: int, rate: float) -> Flow:
+    return Flow.model_construct(name="bulk", message=size_B, sizes=None, every=1 / rate, direction="send")
+
+
+def _not(name: str, way: str, finding: str) -> Saving:
+    return Saving(name, way, None, None, None, finding)
+
+
+REPLACE, PROTOCOL = "replace primitives", "modify the protocol"
+EXPERIMENTS: dict[str, Callable[[Bench], Iterator[Saving]]] = {
+    "replace": _replace,
+    "hybrid": _hybrid,
+    "accelerate": _accelerate,
+    "aggregate": _aggregate,
+    "batch": _batch,
+    "truncate": _truncate,
+    "headers": _headers,
+    "compress": _compress,
+    "probe": _probe,
+    "resume": _resume,
+    "fragment": _fragment,
+    "scale": _scale,
+}

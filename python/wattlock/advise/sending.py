@@ -1,0 +1,242 @@
+"""What packets take of the radio: seconds by state, asked of the link's models once for each size."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from wattlock.advise.question import RadioAsked
+from wattlock.energy.number import Number
+from wattlock.energy.radio_cards import CURRENT, Radio
+from wattlock.errors import EvidenceError, InputError
+from wattlock.link import air, linear
+from wattlock.link.ask import PACKET_B
+from wattlock.link.ledger import Transfer, transfer
+from wattlock.link.lorawan import Lorawan
+from wattlock.link.payload import Group, Parts
+from wattlock.link.scenario import Named, Role, Scenario, checked
+from wattlock.study.problems import suggestion
+
+Way = Literal["send", "receive"]
+STATES = ("tx", "rx", "idle", "sleep")
+# The mean over so many: the air's own rounding and beacons vanish in it.
+DATAGRAMS = 1_000
+# An IPv6 packet of the least MTU with its headers taken off (RFC 8200, 5; RFC 4944).
+SIXLOWPAN_B = 1_280 - 48
+PROTECTIONS = {
+    "802.11": ["ccmp", "none", "gcmp", "ccmp256", "gcmp256", "tkip", "wep"],
+    "ble": ["ccm", "none"],
+    "802.15.4": ["5", "none", "1", "2", "3", "4", "6", "7"],
+    "lorawan": ["lorawan"],
+}
+"""The link's own encryption by technology, the usual one first."""
+
+
+class Packet(NamedTuple):
+    """One packet to be sent or received: octets above the link, and the link's protection."""
+
+    octets_B: int
+    way: Way
+    protection: str
+
+
+class Spent(NamedTuple):
+    """What a packet takes of the device's radio, retries counted in their mean.
+
+    * `octets_B`: on the air; `busy_s`: from its first state to its last; `air_s`: of those sending.
+    * `states_s`: by state; `packets`, `packet_B`: of the linear model.
+    """
+
+    octets_B: float
+    busy_s: float
+    air_s: float
+    states_s: dict[str, float]
+    packets: float
+    packet_B: float
+
+
+class Sender:
+    """A radio under a question's conditions."""
+
+    def __init__(self, radio: Radio, asked: RadioAsked) -> None:
+        self.radio = radio
+        self.asked = asked
+        self.technology = radio.card.technology
+        self.rate_Mb_s: float | None = None
+        self._spent: dict[Packet, Spent] = {}
+        if self.technology == "802.11":
+            if asked.link:
+                raise InputError("radio.link: is for radios that are not 802.11", hint="radio.air has Wi-Fi's keys")
+            if asked.bit_errors:
+                hint = "radio.rssi_dBm says what reaches the other end of Wi-Fi"
+                raise InputError("radio.bit_errors: is for radios that are not 802.11", hint=hint)
+            self._wifi(self.protections[0])
+        else:
+            if asked.air or asked.rssi_dBm is not None:
+                raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
+            self.rate_Mb_s = self._message(Packet(0, "send", self.protections[0])).link.rate_Mb_s
+
+    @property
+    def protections(self) -> list[str]:
+        """Those of the link that are compared.
+
+        Raises InputError naming one that it does not have.
+        """
+        there = PROTECTIONS[self.technology]
+        for name in self.asked.protection or []:
+            if name not in there:
+                raise InputError(f'radio.protection: no "{name}"', hint=suggestion(name, there, "there are"))
+        return self.asked.protection or there[:1]
+
+    @property
+    def packet_B(self) -> int:
+        """The most octets above the link in one packet."""
+        if self.technology == "802.11":
+            return PACKET_B["udp"]
+        link = self._message(Packet(0, "send", self.protections[0])).link
+        if link.standard == "ble":
+            return link.att_mtu_B - 3
+        if isinstance(link, Lorawan):
+            return max(link.room_B, 1)
+        return SIXLOWPAN_B
+
+    @property
+    def duty_cycle(self) -> float:
+        """The share of the time that the band allows for sending."""
+        if self.technology != "lorawan":
+            return 1.0
+        from wattlock.link import framing
+
+        link = self._message(Packet(0, "send", "lorawan")).link
+        region = link.region if isinstance(link, Lorawan) else ""
+        return framing.lorawan().region[region].duty_cycle_percent / 100
+
+    @property
+    def rest(self) -> Literal["off", "sleep", "idle"]:
+        """What the radio does between messages."""
+        if self.asked.rest:
+            return self.asked.rest
+        if self.radio.card.sleep:
+            return "sleep"
+        return "idle" if self.technology == "802.11" else "off"
+
+    def number(self, state: str) -> Number:
+        """The card's number for a state.
+
+        Raises EvidenceError where it has none.
+        """
+        card = self.radio.card
+        found: Number | None = getattr(card, state, None) if state != "tx" else None
+        if state == "tx":
+            found = card.sending(self.rate_Mb_s, self.asked.tx_power_dBm)
+        if state == "sleep" and found is None:
+            return self.number("idle")
+        if found is None:
+            raise EvidenceError(
+                f"radio card {self.radio.name} has no {state}",
+                hint=f"measure what the radio draws in {state} and add it with its source to a copy of the card",
+            )
+        return found
+
+    def used(self, states: Iterable[str]) -> dict[str, Number]:
+        """The card's numbers that an answer rests on, by key."""
+        found = {state: self.number(state) for state in states}
+        if any(number.unit in CURRENT for number in found.values()) and self.radio.card.voltage:
+            found["voltage"] = self.radio.card.voltage
+        return found
+
+    def ask(self, packets: Iterable[Packet], probe: Path | None) -> dict[Packet, Spent]:
+        """What packets take; those not known yet are asked at once, the probe's air in one process.
+
+        * `probe`: needed for Wi-Fi alone.
+
+        Raises InputError where the radio can't carry one.
+        """
+        new = [one for one in dict.fromkeys(packets) if one not in self._spent]
+        if self.technology != "802.11":
+            self._spent |= {one: self._by_standard(one) for one in new}
+        elif new:
+            if probe is None:
+                raise InputError("the air of Wi-Fi needs the probe", hint="`make setup` builds it")
+            questions = [(named := self._wifi(one.protection), self._question(named, one)) for one in new]
+            for one, answer in zip(new, air.ask(probe, questions), strict=True):
+                self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
+                self._spent[one] = self._of(transfer(_group(one), answer), one.way)
+        return self._spent
+
+    def _message(self, packet: Packet) -> linear.Message:
+        standards = {"ble": "ble", "802.15.4": "802.15.4", "lorawan": "lorawan"}
+        protected: dict[str, Any] = {}
+        if self.technology == "ble":
+            protected = {"encrypted": packet.protection == "ccm"}
+        elif self.technology == "802.15.4":
+            protected = {"security_level": 0 if packet.protection == "none" else int(packet.protection)}
+        link = {"standard": standards[self.technology], **protected, **self.asked.link}
+        return linear.message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
+
+    def _by_standard(self, packet: Packet) -> Spent:
+        ledger = linear.ledger(self._message(packet), self.radio.card)
+        states = ledger.states_ns("sender" if packet.way == "send" else "receiver")
+        air_s = ledger.states_ns("sender").get("tx", 0) * 1e-9
+        if packet.way == "receive" and self.technology == "lorawan":
+            # The gateway's downlink in a receive window: as long as an uplink of so many octets.
+            states = {"rx": ledger.states_ns("sender").get("tx", 0)}
+        error = 1 - (1 - self.asked.bit_errors) ** (8 * ledger.octets_B / ledger.frames)
+        if error > MOST_LOST:
+            raise InputError(
+                f"radio.bit_errors: {self.asked.bit_errors:g} loses {error:.1%} of the frames",
+                hint="shorter frames, or a signal with fewer errors",
+            )
+        attempts = 1 / (1 - error)
+        seconds = {state: attempts * states.get(state, 0) * 1e-9 for state in STATES}  # type: ignore[call-overload]
+        busy_s = attempts * sum(time_ns for time_ns in states.values()) * 1e-9
+        return Spent(attempts * ledger.octets_B, busy_s, attempts * air_s, seconds, attempts, 0.0)
+
+    def _of(self, sent: Transfer, way: Way) -> Spent:
+        """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
+        arrived = sent.delivered / sent.asked
+        if arrived < 1 - MOST_LOST:
+            raise InputError(
+                f"radio.rssi_dBm: {arrived:.1%} of the packets arrive at {self.asked.rssi_dBm:g} dBm and "
+                f"{self.rate_Mb_s:g} Mb/s"
+                if self.asked.rssi_dBm is not None
+                else f"radio.air: {arrived:.1%} of the packets arrive",
+                hint="a stronger signal, or a lower rate: radio.air.mcs, radio.air.rate_Mb_s",
+            )
+        role: Role = "sender" if way == "send" else next(one for one in sent.states_ns if one != "sender")
+        states: Counter[str] = Counter(dict(sent.states_ns[role].items()))
+        # A radio that hears a busy channel decodes, as the link's joules have it.
+        states["rx"] += states.pop("cca", 0)
+        of = sent.sent[role] if way == "send" else sent.received[role]
+        each = 1 / sent.delivered
+        return Spent(
+            sum(line.octets_B for line in sent.lines) * each,
+            sent.duration_ns * 1e-9 * each,
+            sent.states_ns["sender"].get("tx", 0) * 1e-9 * each,
+            {state: states[state] * 1e-9 * each for state in STATES},
+            of.packets * each,
+            of.octets_B * each,
+        )
+
+    def _wifi(self, protection: str) -> Named:
+        own = set(Scenario.model_fields) - {"air", "payload", "signal", "radio"}
+        tables: dict[str, Any] = {"phy": "n", "topology": "to-ap", "engine": "closed-form", "protection": protection}
+        tables |= {key: value for key, value in self.asked.air.items() if key in own}
+        # Single messages are no aggregate of frames.
+        single = {"ampdu_B": 0} if tables["phy"] in {"n", "ac", "ax"} else {}
+        tables["air"] = single | {key: value for key, value in self.asked.air.items() if key not in own}
+        tables["payload"] = {"data_B": 1}
+        if self.asked.rssi_dBm is not None:
+            tables["signal"] = {"rssi_dBm": self.asked.rssi_dBm}
+        return checked("radio.air", tables)
+
+    def _question(self, named: Named, packet: Packet) -> air.Question:
+        return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
+
+
+# Beyond that a link is down, and the mean number of tries says nothing.
+MOST_LOST = 0.95
+
+
+def _group(packet: Packet) -> Group:
+    return Group(packet.octets_B, DATAGRAMS, Parts(plain_B=packet.octets_B * DATAGRAMS))

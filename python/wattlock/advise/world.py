@@ -1,0 +1,183 @@
+"""The things behind a question: device, radio, battery, what ciphers cost; what is not given is assumed and told."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wattlock.advise import costs as costing
+from wattlock.advise.costs import Cost
+from wattlock.advise.days import Device as Draws
+from wattlock.advise.days import Load
+from wattlock.advise.question import Question
+from wattlock.advise.rules import matches, rules
+from wattlock.advise.sending import Sender
+from wattlock.energy import battery_cards, cards, radio_cards, tasks
+from wattlock.energy.cards import Device
+from wattlock.energy.lifetime import Surroundings
+from wattlock.energy.model import measured, rate, value
+from wattlock.energy.number import refuse_doubted
+from wattlock.energy.tasks import Plan, weakest
+from wattlock.errors import InputError
+from wattlock.run.result import Result, read
+from wattlock.store import RunFolder, find
+
+BATTERY = "lipo-1000"
+
+
+@dataclass
+class Things:
+    """What the answer is computed with.
+
+    * `device`: None where a run was measured by a meter. `assumed`: sentences on what nobody gave or verified.
+    * `evidence`: by what it is of.
+    """
+
+    name: str
+    device: Device | None
+    draws: Draws
+    costs: list[Cost]
+    sender: Sender
+    battery: Plan
+    advice: dict[str, str]
+    evidence: dict[str, str]
+    assumed: list[str] = field(default_factory=list)
+
+
+def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
+    """Read cards and run.
+
+    * `own`: the user's folder of cards.
+
+    Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
+    """
+    assumed: list[str] = []
+    device, costs, name = _costs(asked, own, allow_assumed=allow_assumed)
+    isa = device.card.isa if device else "x86_64"
+    sender = _radio(asked, device, own, assumed)
+    battery = _battery(asked, own, assumed, allow_assumed=allow_assumed)
+    sleep_W, width = _sleep(asked, device, isa, assumed)
+    active_W = None
+    if device:
+        clock = device.card.frequency
+        if not device.card.counts_cycles:
+            active_W = rate(device.card).joules
+        elif clock:
+            active_W = rate(device.card).joules * clock.in_SI
+    factors = [(number, exponent) for _, number, exponent in device.card.factors()] if device else []
+    if active_W is None and (asked.wake_up or (asked.session and asked.session.computing)):
+        assumed.append("what wake-up and handshake compute is left out: the device's clock is not known")
+    advice = {
+        "device": device.card.narrowed_by if device else "the run's meter",
+        "radio": sender.radio.card.narrowed_by,
+        "battery": battery.battery.card.narrowed_by,
+        "sleep": "what the very board draws asleep",
+    }
+    evidence = {
+        "cipher": weakest(*{cost.evidence for cost in costs}) if costs else "modelled",
+        "battery": battery.evidence,
+        "sleep": "assumed" if width else "modelled",
+    }
+    return Things(
+        name, device, Draws(factors, active_W, sleep_W, width), costs, sender, battery, advice, evidence, assumed
+    )
+
+
+def check_radio(loads: Sequence[Load], of: Things, *, allow_assumed: bool) -> None:
+    """The radio's evidence by the numbers in use.
+
+    Raises EvidenceError where one of a card that was asked for is verified by nobody, without `allow_assumed`.
+    """
+    names = {name for load in loads for _, factors in load.terms_W for name in factors}
+    numbers = of.sender.radio.card.numbers()
+    used = {key: number for key, number in numbers.items() if f"radio {key}" in names}
+    refuse_doubted(f"radio card {of.sender.radio.name}", used, allow_assumed=allow_assumed)
+    of.evidence["radio"] = "assumed" if any(number.doubted for number in used.values()) else "modelled"
+
+
+def _costs(asked: Question, own: Path | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:
+    card = cards.load(asked.device.card, own) if asked.device.card else None
+    if asked.device.run is None:
+        if card is None:
+            hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
+            raise InputError("neither a device nor a run is named", hint=hint)
+        refuse_doubted(f"device card {card.name}", _numbers(card), allow_assumed=allow_assumed)
+        costs = costing.published(card, allow_assumed=allow_assumed, accelerator=asked.device.accelerator)
+        return card, costs, card.name
+    result = read(RunFolder.open(find(asked.device.run)))
+    if result.reasons:
+        raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
+    return _of_run(result, card, allow_assumed=allow_assumed)
+
+
+def _of_run(result: Result, card: Device | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:
+    kept = result.plan["device"]
+    if card is None and kept is not None:
+        card = cards.kept(kept, result.plan["device_card"])
+        # Who measured the run with a card has allowed its numbers then.
+        allow_assumed = True
+    if card is None and result.meter is not None and result.energies is not None:
+        scope, baseline = result.meter["scope"], result.meter["baseline"]
+        valued = measured(result.estimates, result.energies, scope=scope, baseline=baseline)
+        by = "longer blocks, or a finer meter"
+        return None, costing.measured(valued, clock_Hz=None, counts_cycles=False, narrowed_by=by), "the run's machine"
+    if card is None:
+        raise InputError("the run has no energy", hint="name a device card with --device, or take a meter's run")
+    valued = value(result.estimates, card, isa=result.isa, allow_assumed=allow_assumed)
+    clock = card.card.frequency
+    found = costing.measured(
+        valued,
+        clock_Hz=clock.in_SI if clock else None,
+        counts_cycles=card.card.counts_cycles,
+        narrowed_by="more processes of the run",
+    )
+    return card, found, card.name
+
+
+def _numbers(card: Device) -> dict[str, cards.Number]:
+    return {key: number for key, number, _ in card.card.factors()}
+
+
+def _radio(asked: Question, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:
+    name = asked.radio.card or (device.card.radio if device else None)
+    if name is None:
+        there = ", ".join(radio_cards.RADIOS.names(own))
+        raise InputError("no radio is named, and the device's card names none", hint=f"--radio takes one of: {there}")
+    if asked.radio.card is None:
+        assumed.append(f"the radio is the device's own, {name}: none was given")
+    sender = Sender(radio_cards.load(name, own), asked.radio)
+    if sender.rest == "idle" and not asked.radio.rest:
+        assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
+    return sender
+
+
+def _battery(asked: Question, own: Path | None, assumed: list[str], *, allow_assumed: bool) -> Plan:
+    name = asked.battery.card
+    if name is None:
+        assumed.append("the battery is one of 1000 mAh: none was given")
+    battery = battery_cards.load(name or BATTERY, own)
+    at = Surroundings(asked.battery.temperature_C, asked.battery.temperature_sigma_C)
+    return tasks.plan(
+        battery,
+        asked.battery.model,
+        battery.card.laws(),
+        draws=asked.draws,
+        seed=asked.seed,
+        at=at,
+        allow_assumed=allow_assumed or name is None,
+    )
+
+
+def _sleep(asked: Question, device: Device | None, isa: str, assumed: list[str]) -> tuple[float, float]:
+    """Watts asleep, and the half-width of their logarithm's uniform law."""
+    if asked.device.sleep is not None:
+        return asked.device.sleep, 0.0
+    idle = device.card.idle_power if device else None
+    if idle is not None:
+        return idle.in_SI, math.log1p(idle.relative_uncertainty)
+    rule = next(one for one in rules().sleep if matches(isa, one.isa))
+    low, high = rule.value_uW / (1 + rule.relative_uncertainty), rule.value_uW * (1 + rule.relative_uncertainty)
+    assumed.append(
+        f"asleep the device draws {rule.value_uW:g} uW, or {low:g} to {high:g}: nobody gave it ({rule.because})"
+    )
+    return rule.value_uW * 1e-6, math.log1p(rule.relative_uncertainty)

@@ -1,0 +1,268 @@
+"""`wattlock advise`: which cipher to take, and how many days of battery each choice leaves."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wattlock.cli.decision import check, finite, write
+from wattlock.cli.options import AllowAssumed, Cards
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    from wattlock.advise.answer import Advice
+    from wattlock.advise.question import Question
+
+
+def advise(
+    profile: Annotated[
+        str | None, typer.Argument(metavar="[PROFILE]", help="A profile's name (`--list`) or TOML file.")
+    ] = None,
+    *,
+    listing: Annotated[bool, typer.Option("--list", help="List the profiles that come with wattlock.")] = False,
+    message: Annotated[str | None, typer.Option("--message", help="Plaintext of a message: 64B, 1kB.")] = None,
+    every: Annotated[str | None, typer.Option("--every", help="A message so often: 50ms, 1s, 5min.")] = None,
+    capture: Annotated[
+        str | None, typer.Option("--capture", metavar="FILE", help="Traffic as it was captured, in place of those two.")
+    ] = None,
+    device: Annotated[str | None, typer.Option("--device", metavar="CARD", help="Device card.")] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="What the ciphers cost: a run's path, its id, or `last`.")
+    ] = None,
+    radio: Annotated[
+        str | None, typer.Option("--radio", metavar="CARD", help="Radio card; else the device's own.")
+    ] = None,
+    battery: Annotated[
+        str | None, typer.Option("--battery", metavar="CARD", help="Battery card; else one of 1000 mAh.")
+    ] = None,
+    sleep: Annotated[str | None, typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW.")] = None,
+    protection: Annotated[
+        str | None, typer.Option("--protection", help="The link's own encryption, several with commas: ccmp,none.")
+    ] = None,
+    strength: Annotated[float | None, typer.Option("--strength", min=0, help="Bits at least; 128 without it.")] = None,
+    authenticated: Annotated[
+        bool | None,
+        typer.Option("--authenticated/--unauthenticated", help="Whether a changed message must be noticed; it must."),
+    ] = None,
+    approved: Annotated[
+        str | None, typer.Option("--approved", metavar="WHO", help="By NIST, IETF, ISO, BSI, CRYPTREC or ECRYPT.")
+    ] = None,
+    lifetime: Annotated[str | None, typer.Option("--lifetime", help="How long data stays secret: 10y.")] = None,
+    latency: Annotated[str | None, typer.Option("--latency", help="Until a message has left, at most: 50ms.")] = None,
+    memory: Annotated[str | None, typer.Option("--memory", help="For round keys and state, at most: 8kB.")] = None,
+    decrypt_share: Annotated[
+        float | None, typer.Option("--decrypt-share", min=0, help="Decryptions here for each encryption.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96.")
+    ] = None,
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="Carry out the named ways to spend less, and the energy-first budget.")
+    ] = False,
+    attempt: Annotated[str | None, typer.Option("--try", metavar="NAME", help="Carry out one of them.")] = None,
+    pareto: Annotated[
+        bool, typer.Option("--pareto", help="Show who is on the front of strength, days and latency; profiles.")
+    ] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer flips.")
+    ] = False,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Rows of the table for eyes.")] = 15,
+    draws: Annotated[int | None, typer.Option("--draws", min=100, max=1_000_000, help="Worlds drawn; 1000.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws.")] = None,
+    cards: Cards = None,
+    allow_assumed: AllowAssumed = False,
+    form: Annotated[
+        Format, typer.Option("--format", help="How to print the answer; json is one object.")
+    ] = Format.table,
+) -> None:
+    """Rank the ways to protect a device's messages by days of battery, above a floor of security.
+
+    What is not given is assumed, and the answer says so. --set may be given several times.
+
+    Examples: wattlock advise --message 64B --every 1s --device nrf52840;
+    wattlock advise sensor --approved NIST --lifetime 10y;
+    wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed
+    """
+    if listing:
+        _list(form)
+        return
+    if record is not None:
+        check(record)
+    given: dict[str, Any] = {
+        "device.card": device,
+        "device.run": run,
+        "device.sleep": sleep,
+        "radio.card": radio,
+        "radio.protection": protection.split(",") if protection else None,
+        "battery.card": battery,
+        "floor.strength": strength,
+        "floor.authenticated": authenticated,
+        "floor.approved": approved.lower() if approved else None,
+        "floor.lifetime": lifetime,
+        "floor.latency": latency,
+        "floor.memory": memory,
+        "decrypt_share": decrypt_share,
+        "draws": draws,
+        "seed": seed,
+    }
+    told = {key: one for key, one in given.items() if one is not None}
+    asked = _question(profile, _traffic(message, every, capture), told, changes)
+    from wattlock.advise.answer import advise as answer
+
+    of = answer(asked, own=cards, allow_assumed=allow_assumed)
+    more = _more(of, cards, experiments=experiments, attempt=attempt, pareto=pareto, sensitivity=sensitivity)
+    if record is not None:
+        write(of, more, record)
+        typer.echo(f"wrote {record}", err=True)
+    _print(of, more, form, top)
+
+
+TITLES = {
+    "experiments": "ways to spend less, from the usual choice",
+    "energy_first": "a message's budget: the least that a sound one needs, and what framings take more",
+    "pareto": "strength, days and latency: the front, in shares of the draws",
+    "sensitivity": "where the answer flips",
+}
+
+
+def _more(
+    of: Advice,
+    own: Path | None,
+    *,
+    experiments: bool,
+    attempt: str | None,
+    pareto: bool,
+    sensitivity: bool,
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables beside the answer, by key."""
+    from wattlock.run import probe
+
+    program = probe.find()
+    more: dict[str, list[dict[str, Any]]] = {}
+    if experiments or attempt:
+        from wattlock.advise import energy_first, savings
+
+        if attempt != ENERGY_FIRST:
+            found = savings.experiments(of, program, attempt)
+            more["experiments"] = [savings.row(one) for one in found]
+        if attempt in {None, ENERGY_FIRST}:
+            more["energy_first"] = energy_first.rows(energy_first.budgets(of, program, own))
+    if pareto or sensitivity:
+        from wattlock.advise import flips
+
+        if pareto:
+            more["pareto"] = flips.pareto(of)
+        if sensitivity:
+            more["sensitivity"] = [one._asdict() for one in flips.flips(of, program)]
+    return more
+
+
+ENERGY_FIRST = "energy-first"
+
+
+# What an option is called where the question calls it by its key, for errors.
+KINDS = {"sleep": "power", "lifetime": "duration", "latency": "duration", "memory": "size"}
+
+
+def _traffic(message: str | None, every: str | None, capture: str | None) -> list[dict[str, Any]]:
+    """The one flow that options say; none where a profile has its own."""
+    from wattlock.advise.quantity import option
+
+    if capture is not None:
+        if message is not None or every is not None:
+            raise InputError("--capture and --message both say what is sent", hint="give one of them")
+        return [{"capture": capture}]
+    if message is None and every is None:
+        return []
+    if message is None or every is None:
+        missing = "--every" if every is None else "--message"
+        raise InputError(f"{missing} is missing", hint="traffic is a size and a time: --message 64B --every 1s")
+    return [{"message": option("--message", message, "size"), "every": option("--every", every, "duration")}]
+
+
+def _question(
+    profile: str | None, traffic: list[dict[str, Any]], given: dict[str, Any], changes: list[str] | None
+) -> Question:
+    from wattlock.advise import question
+    from wattlock.advise.quantity import option
+
+    for key, value in given.items():
+        kind = KINDS.get(key.rpartition(".")[2])
+        if kind:
+            option(f"--{key.rpartition('.')[2]}", value, kind)  # type: ignore[arg-type]
+    tables: dict[str, Any] = question.read(profile) if profile else {}
+    if traffic:
+        tables["flow"] = traffic
+    if "flow" not in tables:
+        raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
+    name = f"profile {profile}" if profile else "question"
+    return question.checked(name, tables, given | dict(_change(text) for text in changes or []))
+
+
+def _change(text: str) -> tuple[str, Any]:
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (equals and key):
+        raise InputError(f'--set "{text}" is not KEY=VALUE', hint="for example floor.tag=96")
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
+
+
+def _list(form: Format) -> None:
+    import polars as pl
+
+    from wattlock.advise import question
+
+    rows = [{"profile": name, "title": str(question.read(name).get("title", ""))} for name in question.names()]
+    print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
+
+
+SHORT = ["rank", "choice", "provider", "days", "days_low", "days_high", "behind_percent"]
+SHARES = ["cipher_share", "radio_share", "handshake_share", "upkeep_share", "wake_up_share", "idle_share"]
+COSTS = ["latency_s", "air_B", "memory_B", "evidence"]
+"""The columns for eyes; JSON and CSV have all of them."""
+
+
+def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top: int) -> None:
+    from wattlock.advise.answer import notes
+    from wattlock.cli.link_pages import table
+
+    if form is Format.json:
+        typer.echo(json.dumps(finite(of.record() | more), ensure_ascii=False))
+        return
+    frame = of.ranked
+    if form is Format.csv:
+        print_table(frame, form)
+        return
+    shares = [name for name in SHARES if frame[name].abs().max() > 0]  # type: ignore[operator]
+    table(frame.select(*SHORT, *shares, *COSTS).head(top).to_dicts(), of.asked.title)
+    if frame.height > top:
+        typer.echo(f"note: {frame.height - top} more choices pass; --top shows them", err=True)
+    if of.excluded:
+        table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
+    if of.history:
+        past = of.history_frame.select(
+            "cipher", "saves_percent", "saves_low_percent", "saves_high_percent", "at_most", "not_done"
+        )
+        table(past.to_dicts(), "what the papers' advice would save, and why it is not followed")
+    for key, rows in more.items():
+        table(rows, TITLES[key])
+    if of.narrowing and of.narrowing[0].narrower > 0:
+        first = of.narrowing[0]
+        typer.echo(f"measure first: {first.number} ({first.how}); it narrows the answer by {first.narrower:.0%}")
+    evidence = ", ".join(f"{what} {kind}" for what, kind in of.evidence.items())
+    typer.echo(f"evidence: {evidence}")
+    for said in of.things.assumed:
+        typer.echo(f"assumed: {said}")
+    for said in notes(of):
+        typer.echo(f"note: {said}", err=True)
