@@ -155,6 +155,12 @@ def test_an_instruction_set_without_published_cycles_needs_consent_and_says_so()
     assert all((cost.uniform_width or 0) > (width[cost.cipher] or 0) for cost in borrowed)
 
 
+def test_the_radio_that_a_device_card_names_has_a_card() -> None:
+    named = {radio for name in cards.names() if (radio := cards.load(name).card.radio)}
+    assert named
+    assert named <= set(radio_cards.RADIOS.names())
+
+
 def test_a_doubted_battery_is_refused_where_it_was_named_and_nobody_consented() -> None:
     with pytest.raises(EvidenceError, match="battery card lipo-1000"):
         ask({"battery.card": "lipo-1000"})

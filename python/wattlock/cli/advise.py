@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def advise(
     profile: Annotated[
-        str | None, typer.Argument(metavar="[PROFILE]", help="A profile's name (`--list`) or TOML file.")
+        str | None, typer.Argument(metavar="PROFILE", help="A profile's name (`--list`) or TOML file.")
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the profiles that come with wattlock.")] = False,
@@ -89,7 +89,7 @@ def advise(
     What is not given is assumed, and the answer says so. --set may be given several times.
 
     Examples: wattlock advise --message 64B --every 1s --device nrf52840;
-    wattlock advise sensor --approved NIST --lifetime 10y;
+    wattlock advise sensor --approved NIST --lifetime 10y --allow-assumed;
     wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed
     """
     if listing:

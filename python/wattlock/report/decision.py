@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from wattlock.advise.record import Section
-from wattlock.report import look
 from wattlock.report.markup import cell, facts, paragraphs, table, text, unbroken
-from wattlock.report.page import asset
+from wattlock.report.page import opening
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 # Columns that hold sentences and may wrap.
 SENTENCES = {"because", "source", "says", "finding", "measure", "looked at", "choice", "design"}
 
@@ -20,12 +18,7 @@ def decision_page(heading: str, parts: Sequence[Section]) -> str:
     links = "".join(f'<li><a href="#part-{place}">{text(part.title)}</a></li>' for place, part in enumerate(parts))
     bodies = "".join(_section(place, part) for place, part in enumerate(parts))
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark">'
-        f'<link rel="icon" href="data:,"><title>{text(heading)}: wattlock</title>'
-        f"<style>{look.stylesheet()}{asset('page.css')}</style></head><body>"
+        f"{opening(heading)}"
         f'<a class="skip" href="#part-0">Skip to the answer</a><header><p class="kicker">wattlock</p>'
         f'<h1>{text(heading)}</h1><nav aria-label="On this page"><ul>{links}</ul></nav></header>'
         f"<main>{bodies}</main><footer><p>Made by wattlock advise.</p></footer></body></html>"
