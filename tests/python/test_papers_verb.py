@@ -100,3 +100,16 @@ def test_a_capture_that_is_not_there_is_named_before_anything_is_measured(
     assert probe.is_file()
     assert "none.pcap" in answer(capsys, "--capture", "none.pcap", code=InputError.exit_code)[1]
     assert not Path("runs").exists()
+
+
+@needs_the_air
+def test_an_invalid_run_takes_nothing_from_a_sound_one_beside_it(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    direct(probe, providers=["libtomcrypt"], canaries={"7": 0.7})
+    assert cli.answer(["run", "virtual.toml", "--out", "bad"]) == 0
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    answer(capsys, "--run", "run", "--run", "bad", "--out", "both.html")
+    page = Path("both.html").read_text(encoding="utf-8")
+    assert "A run is invalid." in page
+    assert "Time of encrypting text of 350,000 B" in page

@@ -11,6 +11,9 @@ import typer
 from wattlock.cli.options import AllowAssumed, Device
 from wattlock.errors import InputError
 
+UNTIL_PERCENT, LOG_EVERY_S = 10, 10
+"""A battery is emptied down to this level: below it a machine may go out."""
+
 
 class Length(StrEnum):
     """How much is measured."""
@@ -22,7 +25,7 @@ class Length(StrEnum):
 
 def papers(
     length: Annotated[
-        Length, typer.Option("--length", help="quick takes two minutes, full some hours; battery empties one.")
+        Length, typer.Option("--length", help="quick takes two minutes, full half an hour; battery empties one.")
     ] = Length.quick,
     *,
     run: Annotated[
@@ -86,7 +89,9 @@ def _measured(length: Length, device: str | None, *, allow_assumed: bool) -> str
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, battery=_own_battery(length))
+    battery = _own_battery(length)
+    until = None if battery is None else UNTIL_PERCENT
+    carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, battery=battery, until_percent=until)
     return str(find("last"))
 
 
@@ -99,7 +104,7 @@ def _own_battery(length: Length) -> str | None:
     from wattlock.run.emptying import Fall, look
 
     try:
-        look(probes.find(), Fall("", None, None, None, 10, None))
+        look(probes.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, None))
     except WattlockError as error:
         typer.echo(f"note: no battery is emptied ({error.message}); one is computed from joules and its card", err=True)
         return None

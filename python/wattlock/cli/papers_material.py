@@ -63,11 +63,10 @@ def gather(
     results = [read(folder) for folder in folders]
     _refuse_mixed(results)
     frames = [valued(result, device, allow_assumed=allow_assumed) for result in results]
-    estimates = pl.concat(frames, how="diagonal_relaxed")
+    # What an invalid run measured is no result: nothing of it is judged or drawn.
+    sound = [frame.clear() if one.reasons else frame for one, frame in zip(results, frames, strict=True)]
+    estimates = pl.concat(sound, how="diagonal_relaxed")
     reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
-    if reasons:
-        # What an invalid run measured is no result: nothing of it is judged or drawn.
-        estimates = estimates.clear()
     papers, probe = record.load(), probes.find()
     sent = sending.send(papers, estimates, probe, radio, allow_assumed=allow_assumed)
     rows, _ = probes.catalogue(probe)

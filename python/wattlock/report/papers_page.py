@@ -73,7 +73,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
     if run.reasons:
         banner = (
             '<div class="banner" role="alert"><p><strong>⊘ A run is invalid.</strong> Its numbers are not results, so '
-            f"nothing measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
+            f"nothing that it measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
         )
     return (
         f"{opening('Five papers, regenerated and judged')}"
