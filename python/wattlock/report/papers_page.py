@@ -127,7 +127,7 @@ def _verdict_row(one: Judgement, claim: Claim) -> str:
         f'<tr><th scope="row"><a href="#claim-{one.claim}">{unbroken(claim.says)}</a></th>'
         f'<td class="verdict">{MARKS[one.verdict]}\u00a0{one.verdict}</td>'
         f'<td class="n"{key}>{text(value)}{what}</td><td class="n"{ends}>{text(interval)}</td>'
-        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence)}</td></tr>'
+        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
     )
 
 

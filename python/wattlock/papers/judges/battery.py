@@ -65,7 +65,7 @@ def _compared(fall: Fall, effect: Effect, holds: bool | None) -> Compared:
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:
     kinds = sorted({fall.evidence for fall in evidence.falls})
-    said = " and ".join(f"a {kind} fall of a battery" for kind in kinds) or "nothing"
+    said = " and ".join(f"{'an' if kind == 'assumed' else 'a'} {kind} fall of a battery" for kind in kinds) or "nothing"
     if "measured" not in kinds and kinds:
         said += ", where the paper emptied one"
     needs = "a battery to empty, measured or by its card"
