@@ -13,7 +13,7 @@ FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep
 ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
+.PHONY: run test check fuzz advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	@cargo clippy --version >/dev/null 2>&1 || { echo "error: clippy is missing; get it with \`rustup component add clippy\`" >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cd fuzz && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
@@ -51,6 +52,9 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 				--target $(firstword $(BARE_TARGETS)) || exit 1; \
 		done; \
 	fi
+
+fuzz: ## bytes that nobody meant, FUZZ_SECONDS (60) for each of what reads captures and frames
+	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories
@@ -96,5 +100,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES) $
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -31,10 +31,10 @@ pub fn count(frame: &Frame<'_>, body_B: usize, protocol: Protocol) -> Result<u8,
 /// [`Error::OutputTooSmall`].
 pub fn write(frame: &Frame<'_>, body_B: usize, at: u8, count: u8, output: &mut [u8]) -> Result<usize, Error> {
     let (header, body) = (frame.header(), frame.body());
-    let is_last = at + 1 >= count;
+    let is_last = at >= count.saturating_sub(1);
     // The last one may hold nothing but the end of Michael.
-    let from = body.len().min(usize::from(at) * body_B);
-    let to = if is_last { body.len() } else { body.len().min(from + body_B) };
+    let from = body.len().min(usize::from(at).saturating_mul(body_B));
+    let to = if is_last { body.len() } else { body.len().min(from.saturating_add(body_B)) };
     let needed_B = header.len() + to - from;
     let given_B = output.len();
     let output = output.get_mut(..needed_B).ok_or(Error::OutputTooSmall { given_B, needed_B })?;

@@ -184,8 +184,10 @@ impl<'a> Frame<'a> {
         self.mpdu.get(4).is_some_and(|first| first & 1 == 1)
     }
 
+    /// To and from the distribution system; only data frames go there, whatever the flags of others are.
     fn directions(&self) -> (bool, bool) {
-        (self.flags() & TO_DS != 0, self.flags() & FROM_DS != 0)
+        let is_data = self.kind() == Kind::Data;
+        (is_data && self.flags() & TO_DS != 0, is_data && self.flags() & FROM_DS != 0)
     }
 
     /// Whom the MSDU is for (table 9-30).

@@ -183,10 +183,10 @@ impl<'a> KeyFrame<'a> {
             return Ok(None);
         }
         let packet = eapol.get(..4 + usize::from(u16::from_be_bytes([a, b]))).ok_or(Malformed::KeyFrame)?;
-        let frame = Self { packet, information: u16::from_be_bytes([eapol[5], *eapol.get(6).unwrap_or(&0)]) };
-        let &[_, _, ..] = packet.get(FIXED_B - 2..).ok_or(Malformed::KeyFrame)? else {
+        if packet.len() < FIXED_B {
             return Err(Malformed::KeyFrame.into());
-        };
+        }
+        let frame = Self { packet, information: u16::from_be_bytes([packet[5], packet[6]]) };
         frame.data().map(|_| Some(frame))
     }
 

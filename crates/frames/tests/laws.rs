@@ -142,6 +142,31 @@ fn a_shared_key_is_answered_by_four_frames_of_the_standards_sizes() {
     assert_eq!(sizes_B, [30, 160, 168, 30]);
 }
 
+#[test]
+fn a_key_frame_that_ends_anywhere_is_malformed() {
+    let whole = [&[2, 3, 0, 95, 2, 0, 0x8a][..], &[0; 92]].concat();
+    assert!(matches!(KeyFrame::parse(&whole), Ok(Some(_))));
+    for length_B in 5..whole.len() {
+        // Its own length says as much as is there, too: five octets are one before the information.
+        let mut cut = whole[..length_B].to_vec();
+        assert_eq!(KeyFrame::parse(&cut).err(), Some(Malformed::KeyFrame.into()), "{length_B} octets");
+        cut[3] = u8::try_from(length_B - 4).unwrap();
+        assert_eq!(KeyFrame::parse(&cut).err(), Some(Malformed::KeyFrame.into()), "{length_B} octets, as it says");
+    }
+}
+
+#[test]
+fn a_management_frame_goes_to_no_distribution_system_whatever_its_flags_say() {
+    let mut mpdu = data(false, 1, &[9; 40]);
+    (mpdu[0], mpdu[1]) = (0xc0, 0x03);
+    let frame = Frame::parse(&mpdu).unwrap();
+    assert_eq!((frame.destination(), frame.source()), (frame.receiver(), frame.transmitter()));
+    for protocol in Protocol::ALL {
+        let protected = protect(&mut key(protocol), &mpdu, 5);
+        assert_eq!(unprotect(&mut key(protocol), &protected, None).map(|(clear, _)| clear), Ok(mpdu.clone()));
+    }
+}
+
 proptest! {
     #[test]
     fn every_frame_comes_back_and_is_told_from_the_others(

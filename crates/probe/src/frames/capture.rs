@@ -93,11 +93,22 @@ type Source = Box<dyn PcapReaderIterator + Send>;
 /// That the file can't be read, or is no capture.
 pub fn open(path: &Path) -> Result<Source, String> {
     let told = |error: io::Error| format!("{}: {error}", path.display());
-    let (is_gzip, file) = prefixed(File::open(path).map_err(told)?).map_err(told)?;
-    let source: Box<dyn Read + Send> = if is_gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let source = source(File::open(path).map_err(told)?, BUFFER_B).map_err(told)?;
+    source.ok_or_else(|| format!("{}: neither pcap nor pcapng", path.display()))
+}
+
+/// A capture out of bytes; `None` of what is none.
+///
+/// * `buffer_B`: room for its largest block, at least 64 KiB; what is larger is corrupt.
+///
+/// # Errors
+/// That not even the first bytes can be read.
+pub fn source(bytes: impl Read + Send + 'static, buffer_B: usize) -> io::Result<Option<Source>> {
+    let (is_gzip, bytes) = prefixed(bytes)?;
+    let source: Box<dyn Read + Send> = if is_gzip { Box::new(MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
     // Read at once, as the format is told by what the first read gives.
-    let (_, source) = prefixed(source).map_err(told)?;
-    create_reader(BUFFER_B, source).map_err(|_| format!("{}: neither pcap nor pcapng", path.display()))
+    let (_, source) = prefixed(source)?;
+    Ok(create_reader(buffer_B, source).ok())
 }
 
 /// A source whose first bytes were read ahead.
@@ -116,6 +127,8 @@ fn prefixed<R: Read>(mut source: R) -> io::Result<(bool, Prefixed<R>)> {
 
 struct Interface {
     link: i32,
+    /// The most octets of a packet that were captured; 0 is no limit.
+    most_B: u32,
     fcs_B: Option<u8>,
     ticks_per_second: u64,
     /// What its times count from (if_tsoffset).
@@ -256,6 +269,7 @@ impl Section {
                 let fcs_B = interface.options.iter().find(|option| option.code == FCS_LENGTH);
                 self.interfaces.push(Interface {
                     link: interface.linktype.0,
+                    most_B: interface.snaplen,
                     fcs_B: fcs_B.and_then(|option| option.value.first()).copied(),
                     ticks_per_second,
                     // The parser reads it in the order of the least byte first, whatever the section's.
@@ -283,7 +297,10 @@ impl Section {
             }
             PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
                 let Some(interface) = self.interfaces.first() else { return Found::Corrupt };
+                let most_B = usize::try_from(interface.most_B).ok().filter(|most_B| *most_B > 0).unwrap_or(usize::MAX);
+                // What is behind the limit pads the block.
                 let data = packet.packet_data();
+                let data = data.get(..most_B).unwrap_or(data);
                 Found::Piece(Piece::Packet(Packet {
                     link: interface.link,
                     data,
@@ -319,7 +336,12 @@ impl Writer {
         let is_gzip = path.extension().is_some_and(|extension| extension == "gz");
         let out: Box<dyn Write> =
             if is_gzip { Box::new(GzEncoder::new(file, flate2::Compression::default())) } else { Box::new(file) };
-        Ok(Self { out, endian: Endian::Little })
+        Ok(Self::on(out))
+    }
+
+    /// Writes to where bytes go.
+    pub fn on(out: Box<dyn Write>) -> Self {
+        Self { out, endian: Endian::Little }
     }
 
     /// Writes what a capture begins with.

@@ -16,6 +16,8 @@ const MOST_PAIRS: usize = 65_536;
 const KEPT_KEYS: usize = 8;
 /// Fragments that wait for the rest of their MSDUs.
 const MOST_WAITING: usize = 4096;
+/// Their octets.
+const MOST_WAITING_B: usize = 16 << 20;
 
 /// Why frames were not written, and how many.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -106,7 +108,9 @@ pub enum Outcome<T> {
 
 /// Somebody who listens.
 pub struct Observer<T> {
-    secrets: Vec<Secret>,
+    /// By numbers that are never given twice.
+    secrets: HashMap<usize, Secret>,
+    next: usize,
     common: Vec<usize>,
     pairs: HashMap<Pair, VecDeque<usize>>,
     groups: HashMap<(Address, u8), VecDeque<usize>>,
@@ -114,6 +118,7 @@ pub struct Observer<T> {
     handshakes: HashMap<Pair, Vec<Handshake>>,
     receivers: HashMap<(usize, Protocol, Address), Receiver>,
     waiting: VecDeque<Waiting<T>>,
+    waiting_B: usize,
     countermeasures: HashMap<Address, Countermeasures>,
     clear: Vec<u8>,
     /// Fragments whose MSDU was given up.
@@ -132,9 +137,11 @@ impl<T> Observer<T> {
             protocols: Some([Protocol::Wep40, Protocol::Wep104]),
         };
         let of_temporal = |bytes: &Vec<u8>| Secret { bytes: Zeroizing::new(bytes.clone()), protocols: None };
-        let secrets: Vec<_> = wep.iter().map(of_wep).chain(temporal.iter().map(of_temporal)).collect();
+        let secrets: HashMap<_, _> =
+            wep.iter().map(of_wep).chain(temporal.iter().map(of_temporal)).enumerate().collect();
         Self {
             common: (0..secrets.len()).collect(),
+            next: secrets.len(),
             secrets,
             pairs: HashMap::new(),
             groups: HashMap::new(),
@@ -142,6 +149,7 @@ impl<T> Observer<T> {
             handshakes: HashMap::new(),
             receivers: HashMap::new(),
             waiting: VecDeque::new(),
+            waiting_B: 0,
             countermeasures: HashMap::new(),
             clear: Vec::new(),
             given_up: 0,
@@ -200,10 +208,12 @@ impl<T> Observer<T> {
                 if frame.fragment() == 0 {
                     self.given_up += self.take_waiting(frame).len() as u64;
                 }
-                if self.waiting.len() == MOST_WAITING {
-                    self.waiting.pop_front();
+                while self.waiting.len() == MOST_WAITING || self.waiting_B + mpdu.len() > MOST_WAITING_B {
+                    let Some(oldest) = self.waiting.pop_front() else { break };
+                    self.waiting_B -= oldest.mpdu.len();
                     self.given_up += 1;
                 }
+                self.waiting_B += mpdu.len();
                 self.waiting.push_back(Waiting { of: of(frame), mpdu: mpdu.to_vec(), with });
                 Outcome::Waits
             }
@@ -223,6 +233,7 @@ impl<T> Observer<T> {
         let (taken, kept) = self.waiting.drain(..).partition(|waiting: &Waiting<T>| waiting.of == of(frame));
         self.waiting = kept;
         let taken: VecDeque<Waiting<T>> = taken;
+        self.waiting_B -= taken.iter().map(|waiting| waiting.mpdu.len()).sum::<usize>();
         taken.into_iter().map(|waiting| (waiting.mpdu, waiting.with)).collect()
     }
 
@@ -243,12 +254,14 @@ impl<T> Observer<T> {
         }
         let mut refusal = Refusal::NoKey;
         for at in self.candidates(frame) {
-            let Some(secret) = self.secrets.get(at) else { continue };
+            let Some(secret) = self.secrets.get(&at) else { continue };
             let allowed = secret.protocols;
             let fitting = fitting(frame, secret.bytes.len());
             for protocol in fitting.filter(|protocol| allowed.is_none_or(|allowed| allowed.contains(protocol))) {
                 match self.try_key(at, protocol, frame, clear) {
                     Ok(opened) => return Ok(opened),
+                    // It has verified: another key may be the same one, with counters that have not seen it.
+                    Err(Error::Replay) => return Err(Refusal::Because(Error::Replay)),
                     Err(error) if Refusal::Because(error).weight() > refusal.weight() => {
                         refusal = Refusal::Because(error);
                     }
@@ -265,7 +278,8 @@ impl<T> Observer<T> {
             return receiver.key.unprotect(frame, Some(&mut receiver.replay), clear);
         }
         // Somebody is remembered from the first frame that verifies: nobody's guesses fill the memory.
-        let mut receiver = Receiver { key: Key::new(protocol, &self.secrets[at].bytes)?, replay: Replay::new() };
+        let Some(secret) = self.secrets.get(&at) else { return Err(Malformed::NothingToDo.into()) };
+        let mut receiver = Receiver { key: Key::new(protocol, &secret.bytes)?, replay: Replay::new() };
         let opened = receiver.key.unprotect(frame, Some(&mut receiver.replay), clear)?;
         if self.receivers.len() >= MOST_PAIRS {
             // Whoever is not remembered could be replayed.
@@ -294,33 +308,50 @@ impl<T> Observer<T> {
         let learned: Vec<_> = handshakes.iter_mut().filter_map(|handshake| handshake.hear(&key_frame).ok()).collect();
         for learned in learned {
             if let Some(pairwise) = learned.pairwise {
-                let keys = self.pairs.entry(pair(access_point, station)).or_default();
-                self.keys_learned += u64::from(install(&mut self.secrets, keys, &pairwise));
+                self.install(Owner::Pair(pair(access_point, station)), &pairwise);
             }
             if let Some((key_id, group)) = learned.group {
-                let keys = self.groups.entry((access_point, key_id)).or_default();
-                self.keys_learned += u64::from(install(&mut self.secrets, keys, &group));
+                self.install(Owner::Group(access_point, key_id), &group);
             }
+        }
+    }
+
+    /// Installs a key, if it is not there already: a key that is installed once more would begin its numbers anew.
+    fn install(&mut self, owner: Owner, temporal: &Temporal) {
+        let keys = match owner {
+            Owner::Pair(pair) => self.pairs.entry(pair).or_default(),
+            Owner::Group(access_point, key_id) => self.groups.entry((access_point, key_id)).or_default(),
+        };
+        let secrets = &mut self.secrets;
+        let is_there = |at: &usize| secrets.get(at).is_some_and(|secret| secret.bytes.as_slice() == temporal.bytes());
+        if keys.iter().chain(&self.common).any(is_there) {
+            return;
+        }
+        let protocols = temporal.protocol.map(|protocol| [protocol; 2]);
+        let mut install = |bytes: &[u8]| {
+            keys.push_front(self.next);
+            secrets.insert(self.next, Secret { bytes: Zeroizing::new(bytes.to_vec()), protocols });
+            self.next += 1;
+        };
+        install(temporal.bytes());
+        if let (None, Some((short, [_, ..]))) = (protocols, temporal.bytes().split_at_checked(16)) {
+            // The handshake did not say how long its key is.
+            install(short);
+        }
+        self.keys_learned += 1;
+        if keys.len() > KEPT_KEYS {
+            let forgotten = keys.split_off(KEPT_KEYS);
+            secrets.retain(|at, _| !forgotten.contains(at));
+            self.receivers.retain(|(at, _, _), _| !forgotten.contains(at));
         }
     }
 }
 
-/// Installs a key, if it is not there already: a key that is installed once more would begin its numbers anew.
-fn install(secrets: &mut Vec<Secret>, keys: &mut VecDeque<usize>, temporal: &Temporal) -> bool {
-    let is_there = |at: &usize| secrets.get(*at).is_some_and(|secret| secret.bytes.as_slice() == temporal.bytes());
-    if keys.iter().any(is_there) {
-        return false;
-    }
-    keys.push_front(secrets.len());
-    keys.truncate(KEPT_KEYS);
-    let protocols = temporal.protocol.map(|protocol| [protocol; 2]);
-    secrets.push(Secret { bytes: Zeroizing::new(temporal.bytes().to_vec()), protocols });
-    if let (None, Some(short)) = (protocols, temporal.bytes().get(..16)) {
-        // The handshake did not say how long its key is.
-        keys.push_front(secrets.len());
-        secrets.push(Secret { bytes: Zeroizing::new(short.to_vec()), protocols });
-    }
-    true
+/// Whose a key is.
+enum Owner {
+    Pair(Pair),
+    /// Of an access point, which of four.
+    Group(Address, u8),
 }
 
 fn pair(one: Address, other: Address) -> Pair {
@@ -329,4 +360,49 @@ fn pair(one: Address, other: Address) -> Pair {
 
 fn of(frame: &Frame<'_>) -> Fragmented {
     (frame.transmitter(), frame.receiver(), frame.tid(), frame.sequence())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: [u8; 32] = [5; 32];
+
+    fn mpdu(flags: u8, sequence: u16, body: &[u8]) -> Vec<u8> {
+        let mut mpdu = vec![0x08, flags, 0, 0];
+        mpdu.extend([2; 18]);
+        mpdu.extend((sequence << 4).to_le_bytes());
+        mpdu.extend(body);
+        mpdu
+    }
+
+    fn hear(observer: &mut Observer<()>, protocol: Protocol, mpdu: &[u8], number: u64) -> Option<Outcome<()>> {
+        let mut sealed = vec![0; mpdu.len() + wattlock_frames::MAX_EXPANSION_B];
+        let mut key = Key::new(protocol, &KEY[..protocol.key_B()]).ok()?;
+        let length_B = key.protect(&Frame::parse(mpdu).ok()?, number, 0, &mut sealed).ok()?;
+        Some(observer.hear(&Frame::parse(&sealed[..length_B]).ok()?, 0, ()))
+    }
+
+    #[test]
+    fn a_replay_is_refused_though_its_key_was_given_twice() {
+        let mut observer = Observer::new(&[], &[KEY[..16].to_vec(), KEY[..16].to_vec()], Vec::new());
+        let first = hear(&mut observer, Protocol::Ccmp128, &mpdu(1, 1, b"body"), 1);
+        assert!(matches!(first, Some(Outcome::Verified(_))));
+        let again = hear(&mut observer, Protocol::Ccmp128, &mpdu(1, 1, b"body"), 1);
+        assert!(matches!(again, Some(Outcome::Refused(Refusal::Because(Error::Replay), 1))));
+    }
+
+    #[test]
+    fn fragments_that_wait_are_given_up_where_they_grow_too_large_together() {
+        let mut observer = Observer::new(&[], &[KEY.to_vec()], Vec::new());
+        // First fragments, each of another MSDU, of 64 KiB.
+        for sequence in 0..300_u16 {
+            let mpdu = mpdu(5, sequence, &[7; 1 << 16]);
+            let heard = hear(&mut observer, Protocol::Tkip, &mpdu, u64::from(sequence) + 1);
+            assert!(matches!(heard, Some(Outcome::Waits)));
+            assert!(observer.waiting.iter().map(|waiting| waiting.mpdu.len()).sum::<usize>() <= MOST_WAITING_B);
+        }
+        assert_eq!(observer.waiting(), 300);
+        assert!(observer.given_up > 0);
+    }
 }
