@@ -16,7 +16,7 @@ from wattlock.advise import costs as costing
 from wattlock.advise.again import gain, usual
 from wattlock.advise.energy_first import budgets
 from wattlock.advise.flips import flips, pareto
-from wattlock.advise.quantity import UNITS, quantity, spoken
+from wattlock.advise.quantity import UNITS, percent, quantity, spoken
 from wattlock.advise.rank import ranked, tied
 from wattlock.advise.rules import framings, rules
 from wattlock.advise.savings import experiments, names
@@ -123,6 +123,14 @@ def test_contradicting_floors_name_the_rules_and_the_nearest_choice() -> None:
     with pytest.raises(InputError, match="latency") as late:
         ask({"floor.latency": "1us"})
     assert "1 us allowed" in late.value.hint
+    with pytest.raises(InputError, match="memory") as large:
+        ask({"floor.memory": "8B"})
+    # Of all ciphers with a cost Ascon keeps the fewest octets, AES-256 the most.
+    assert "nearest is ascon-aead128" in large.value.hint
+
+
+def test_a_small_share_is_not_called_none() -> None:
+    assert [percent(share) for share in (0.0, 0.0004, 0.0005, 0.25)] == ["0.0%", "less than 0.1%", "0.1%", "25.0%"]
 
 
 def test_a_radio_that_cannot_carry_the_traffic_says_by_how_much() -> None:

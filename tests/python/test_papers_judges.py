@@ -137,6 +137,23 @@ def test_fragmentation_says_at_which_signals_it_holds() -> None:
     assert "It holds at: signal -85 dBm." in found.sentence
 
 
+def test_fragments_that_save_energy_and_time_are_not_told_as_holding_nowhere() -> None:
+    one, less = Ratio(1.0, 0.999, 1.001), Ratio(0.5, 0.499, 0.501)
+    transfers = [
+        Transfer("whole", "", "aes", one, one, signal_dBm=-88.0),
+        Transfer("fragmented", "", "aes", less, less, signal_dBm=-88.0),
+    ]
+    found = JUDGES["fragmentation"](PAPERS.claim("fragmentation"), nothing(transfers=transfers))
+    assert found.verdict == "not reproduced"
+    assert "Energy alone is saved at -88 dBm, where the transfer takes 0.5 times as long" in found.sentence
+
+
+def test_another_comparison_says_what_it_compares_where_that_differs() -> None:
+    found = judged("adhoc-blowfish-rc6-vs-aes", "fails")
+    other = next(one for one in found.compared if one.effect.what != found.compared[0].effect.what)
+    assert f"{other.effect.what} is {other.effect.told()}" in found.sentence.partition("Elsewhere: ")[2]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "holds"), [(0.9, 1.1, True), (2.0, 2.1, False), (1.2, 1.3, None), (0.5, 0.76, None)]
 )

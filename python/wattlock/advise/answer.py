@@ -15,6 +15,7 @@ from wattlock.advise.days import GROUPS, DAY_s, Load, World
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.history import HISTORY, History, Past
 from wattlock.advise.narrow import Narrowing, narrowings
+from wattlock.advise.quantity import percent
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head, ranked
 from wattlock.advise.world import Things, check_radio, things
@@ -32,6 +33,7 @@ class Advice:
 
     * `choices`, `loads`, `life_s`: those that pass, in one order; `places`: ranked. `life_s` is (choices, draws).
     * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
+    * `today`: the day from which the lifetime of the data is counted.
     * `frames`: `ranked`, `excluded`, `history`, `narrowing` as tables.
     """
 
@@ -45,6 +47,7 @@ class Advice:
     excluded: list[Excluded]
     narrowing: list[Narrowing]
     history: list[Past]
+    today: date
 
     @property
     def best(self) -> Place:
@@ -156,6 +159,7 @@ class Advice:
             "narrowing": self.narrowing_frame.to_dicts(),
             "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
             "question": self.asked.model_dump(mode="json"),
+            "asked_on": self.today.isoformat(),
         }
 
 
@@ -208,7 +212,7 @@ def advise(
         load = days.load(asked, choice, of.sender, of.draws, spent)
         reasons = exclude.by_cost(asked, choice, load, of.sender.duty_cycle)
         if reasons:
-            excluded.append(Excluded(choice, reasons, load.busy))
+            excluded.append(Excluded(choice, reasons, exclude.times_allowed(asked, choice, load)))
         else:
             passing.append(choice)
             loads.append(load)
@@ -221,7 +225,7 @@ def advise(
     first = places[0].number
     narrow = narrowings(loads[first], passing[first].cost, world, of.battery, of.advice)
     history = past.told(old, spent, world, life_s[first])
-    return Advice(asked, of, world, passing, loads, life_s, places, excluded, narrow, history)
+    return Advice(asked, of, world, passing, loads, life_s, places, excluded, narrow, history, when)
 
 
 def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:
@@ -254,8 +258,8 @@ def notes(of: Advice) -> list[str]:
         said.append("more than ten years: the battery's shelf life ends it sooner than its charge does")
     share = load.group_W("cipher") / load.total_W
     said.append(
-        f"the cipher takes {share:.1%} of the energy: were it free, the battery would last {share / (1 - share):.1%} "
-        "longer"
+        f"the cipher takes {percent(share)} of the energy: were it free, the battery would last "
+        f"{percent(share / (1 - share))} longer"
     )
     if load.rekeys_per_s * LONG_s > 1 and not of.asked.session:
         said.append("limits of data ask for new keys in time; their energy is not counted: the question has no session")

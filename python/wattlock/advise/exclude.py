@@ -20,11 +20,11 @@ ASKED = "the question"
 
 
 class Excluded(NamedTuple):
-    """A choice that the floor forbids, and all reasons why; `busy`: the share of the time that its radio needs."""
+    """A choice that the floor forbids, and all reasons why; `over`: how many times what is allowed its costs take."""
 
     choice: Choice
     reasons: list[Cited]
-    busy: float = 0.0
+    over: float = 1.0
 
 
 def by_security(asked: Question, choice: Choice, today: date) -> list[Cited]:
@@ -35,6 +35,13 @@ def by_security(asked: Question, choice: Choice, today: date) -> list[Cited]:
 def by_cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
     """The reasons of time, memory and the radio against a choice."""
     return list(_cost(asked, choice, load, duty_cycle))
+
+
+def times_allowed(asked: Question, choice: Choice, load: Load) -> float:
+    """The product of how many times its latency, its memory and its radio's time go beyond what is allowed; 1: none."""
+    floor = asked.floor
+    pairs = [(load.latency_s, floor.latency), (float(choice.memory_B or 0), floor.memory), (load.busy, 1.0)]
+    return math.prod(max(1.0, took / allowed) for took, allowed in pairs if allowed and not math.isnan(took))
 
 
 def refuse_none(excluded: Sequence[Excluded]) -> None:
@@ -54,7 +61,7 @@ def refuse_none(excluded: Sequence[Excluded]) -> None:
 
 def _distance(one: Excluded) -> tuple[int, float, float]:
     away = sum(WEIGHT.get(reason.about, 1) for reason in one.reasons)
-    return away, max(one.busy, 1.0), -one.choice.stands.strength_bits
+    return away, one.over, -one.choice.stands.strength_bits
 
 
 # How far a reason takes a choice away from passing.

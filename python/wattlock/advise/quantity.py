@@ -82,3 +82,12 @@ def spoken(seconds: float) -> str:
         if seconds >= least:
             return f"{seconds / UNITS['duration'][unit]:.3g} {unit}"
     return f"{seconds * 1e6:.3g} us"
+
+
+LEAST = 0.0005
+"""The least share that a tenth of a percent shows."""
+
+
+def percent(share: float) -> str:
+    """A share in a sentence: what a tenth of a percent doesn't show is not called none."""
+    return "less than 0.1%" if 0 < share < LEAST else f"{share:.1%}"

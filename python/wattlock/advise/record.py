@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import wattlock
 from wattlock.advise.answer import Advice, notes
-from wattlock.advise.days import DAY_s
-from wattlock.advise.quantity import spoken
+from wattlock.advise.days import GROUPS, DAY_s
+from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Flow
 
 Row = Mapping[str, Any]
@@ -66,7 +67,13 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         Section(
             "How to repeat it",
             ["The draws come from the seed: the same command gives the same numbers."],
-            [("Command", command), ("Seed", str(of.asked.seed)), ("Draws", f"{of.world.draws:,}")],
+            [
+                ("Command", command),
+                ("Seed", str(of.asked.seed)),
+                ("Draws", f"{of.world.draws:,}"),
+                ("Asked on", of.today.isoformat()),
+                ("wattlock", wattlock.__version__),
+            ],
         )
     )
     return found
@@ -110,11 +117,16 @@ def _answer(of: Advice) -> list[str]:
         names = "; ".join(dict.fromkeys(one.label for one in of.tied[1:6]))
         said.append(f"It is tied with {len(of.tied) - 1} more ({names} ...): choose among them on security.")
         said.append(f"The strongest of them is {of.strongest.label} of {of.strongest.provider}.")
+    # The four always; what a device does beside them where it shows.
+    of_all = {group: load.group_W(group) / load.total_W for group in GROUPS}
     shares = ", ".join(
-        f"{group} {load.group_W(group) / load.total_W:.1%}" for group in ("cipher", "radio", "handshake", "idle")
+        f"{group} {percent(of_all[group])}" for group in GROUPS if group in ALWAYS or of_all[group] >= LEAST
     )
     said.append(f"Of the energy: {shares}.")
     return said
+
+
+ALWAYS = ("cipher", "radio", "handshake", "idle")
 
 
 def _question(of: Advice) -> list[tuple[str, str]]:

@@ -83,7 +83,7 @@ def gather(
         papers=papers,
     )
     material = Material(papers, estimates, sent.cells, curves, sizes, catalogue, radio)
-    command = _command(names, device, radio, battery, capture, length, allow_assumed=allow_assumed)
+    command = _command(names, results[0], device, radio, battery, capture, length, allow_assumed=allow_assumed)
     facts = _facts(results, estimates, length, command, reasons, notes)
     return Found(evidence, material, facts, folders[0].path)
 
@@ -199,6 +199,7 @@ def _capture(probe: Path, file: Path | None) -> dict[int, int] | None:
 
 def _command(  # noqa: PLR0917 - as the verb has them
     names: Sequence[str],
+    first: Result,
     device: str | None,
     radio: str,
     battery: str | None,
@@ -207,11 +208,21 @@ def _command(  # noqa: PLR0917 - as the verb has them
     *,
     allow_assumed: bool,
 ) -> list[str]:
+    """The command that measures and judges again, then the one that judges these runs again.
+
+    A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
+    """
+    from wattlock.cli.facts import asked
+
+    card = asked(first, device)
+    named = "" if device is not None or card is None else f" --device {card.name}"
+    if named and not allow_assumed and card is not None and card.card.evidence == "assumed":
+        named += " --allow-assumed"
     given = {"--device": device, "--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
     options += " --allow-assumed" if allow_assumed else ""
     runs = "".join(f" --run {Path(name).name}" for name in names)
-    return [f"wattlock papers --length {length}{options}", f"wattlock papers{runs}{options}"]
+    return [f"wattlock papers --length {length}{named}{options}", f"wattlock papers{runs}{options}"]
 
 
 def _facts(  # noqa: PLR0917 - as gathered

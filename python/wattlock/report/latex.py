@@ -72,7 +72,13 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
         for number, (_, members) in enumerate(groups, 1)
         for start in range(0, members.height, ROWS)
     ]
-    return "\n".join([*head, "", *tables])
+    # LaTeX gives up on a hundred floats that wait for a page, and no text stands between these.
+    breaks = [one + "\\clearpage\n" if not number % FLOATS else one for number, one in enumerate(tables, 1)]
+    return "\n".join([*head, "", *breaks])
+
+
+FLOATS = 12
+"""Tables before a page is ended."""
 
 
 def _told(row: Row) -> str:

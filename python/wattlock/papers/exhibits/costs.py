@@ -17,6 +17,7 @@ from wattlock.papers.exhibits.cells import (
     number,
     of_the_rankings,
     sentence,
+    variant,
 )
 from wattlock.papers.exhibits.shown import JOULES, QUICK, Material, Panel, Shown
 from wattlock.papers.record import Exhibit
@@ -100,12 +101,12 @@ def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> li
     times = number(own["time_ns"][-1] / own["time_ns"][0])
     said = (
         f"{ING[operation].capitalize()} {KINDS.get(data, data)} in {provider}, in {unit} from the cheapest: "
-        f"{', '.join(told)}; the last takes {times} times as long as the first."
+        f"{', '.join(told)}; the last takes {times} times the first's time."
     )
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
     if quickest.height and quickest["provider"][0] != provider and quickest["time_ns"][0] < own["time_ns"][0]:
         lead = number(own["time_ns"][0] / quickest["time_ns"][0])
-        said += f" AES of {quickest['provider'][0]} is {lead} times as fast as that first."
+        said += f" AES of {variant(quickest.row(0, named=True))} is {lead} times as fast as that first."
     return [said]
 
 

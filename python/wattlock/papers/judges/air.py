@@ -37,7 +37,8 @@ def _over(a: Ratio, b: Ratio) -> Ratio:
 
 
 def _judged(claim: Claim, evidence: Evidence, compared: Sequence[Compared], needs: str, also: str = "") -> Judgement:
-    kinds = " and ".join(sorted({one.evidence for one in evidence.transfers}))
+    at_hand = {one.implementation for one in compared} or {one.evidence for one in evidence.transfers}
+    kinds = " and ".join(sorted(at_hand))
     said = f"{kinds} sending over 802.11, where the paper measured two laptops" if kinds else "nothing"
     return judged(claim, said, compared, control=CONTROL, needs=needs, command=COMMAND, also=also)
 
@@ -173,19 +174,24 @@ def overhead(claim: Claim, evidence: Evidence) -> Judgement:
 def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
     """Fragments against whole packets, over the signals: energy and throughput."""
     wholes = {one.signal_dBm: one for one in evidence.transfers if one.scenario == "whole"}
-    compared = []
+    compared, saving = [], []
     for one in evidence.transfers:
         whole = wholes.get(one.signal_dBm)
         if one.scenario != "fragmented" or whole is None or not (one.radio_J and whole.radio_J):
             continue
         energy = mean([_over(one.radio_J, whole.radio_J)])
         time = _over(one.duration_s, whole.duration_s)
-        holds = all_hold([above(1 - energy.high, 1 - energy.low, 0.0), above(time.low, time.high, 1.0)])
+        saves, slower = above(1 - energy.high, 1 - energy.low, 0.0), above(time.low, time.high, 1.0)
+        holds = all_hold([saves, slower])
+        if saves and not slower:
+            saving.append(f"{one.signal_dBm:g} dBm, where the transfer takes {time.value:.3g} times as long")
         effect = percent_effect("what fragmenting costs in energy", energy)
         compared.append(Compared(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds))
     compared.sort(key=lambda one: (False, None, True).index(one.holds))
     holding = [one.cells for one in compared if one.holds]
     also = f"It holds at: {', '.join(holding)}." if holding else "It holds at none of these signals."
+    if saving:
+        also += f" Energy alone is saved at {', '.join(saving)}: the throughput is not lowered there."
     needs = "the same packets whole and in fragments, over a range of signals"
     return _judged(claim, evidence, compared, needs, also if compared else "")
 

@@ -36,7 +36,7 @@ def judged(
     paper = f"; the claim: {claim.says}."
     sentence = f"{first.effect.what} is {first.effect.told()} with {first.cells}, {first.implementation}{paper}"
     if others:
-        said = [f"{one.implementation} ({one.cells}): {one.effect.told()}, {WORDS[one.holds]}" for one in others]
+        said = [_elsewhere(one, first) for one in others]
         if len(said) > MOST_TOLD:
             said[MOST_TOLD:] = [f"{len(said) - MOST_TOLD} more in the table"]
         sentence += f" Elsewhere: {'; '.join(said)}."
@@ -57,6 +57,12 @@ def judged(
         "a narrower interval: this one holds both" if unsure else "",
         command if unsure else "",
     )
+
+
+def _elsewhere(one: Compared, first: Compared) -> str:
+    """Another comparison in words; what it compares is said where the first one compares something else."""
+    what = "" if one.effect.what == first.effect.what else f"{one.effect.what} is "
+    return f"{one.implementation} ({one.cells}): {what}{one.effect.told()}, {WORDS[one.holds]}"
 
 
 def missing(claim: Claim, needs: str, command: str, control: str = "", evidence: str = "nothing") -> Judgement:
