@@ -106,6 +106,9 @@ def test_many_sizes_are_put_together_and_keep_their_messages_and_about_their_oct
 def test_a_capture_without_messages_is_refused() -> None:
     with pytest.raises(InputError, match="no packet of the capture carries a message"):
         traffic(counted(("management", False, 200, 1)))
+    with pytest.raises(InputError) as caught:
+        traffic(counted())
+    assert "none of its packets can be read" in str(caught.value.hint)
 
 
 def test_the_verb_prints_the_sizes_draws_them_and_replays_the_messages(

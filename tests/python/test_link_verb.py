@@ -158,3 +158,27 @@ def test_a_scenario_that_is_printed_can_be_run_from_a_file(
 def test_the_verb_without_a_scenario_says_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.answer(["link"]) == 4
     assert "wattlock link --list" in capsys.readouterr().err
+
+
+def test_a_transfer_of_which_nothing_arrives_has_no_throughput(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    assert cli.answer(["link", "adhoc-open", "--rssi-dBm", "-120", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)[0]
+    assert (found["delivered_percent"], found["payload_Mb_s"]) == (0, 0)
+
+
+def test_a_linear_radio_knows_no_encoding_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["link", "ble-reading", "--encoding", "hexx"]) != 0
+    assert 'no encoding "hexx"' in capsys.readouterr().err
+
+
+def test_a_capture_that_is_cut_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    head = b"\xd4\xc3\xb2\xa1\x02\0\x04\0" + bytes(8) + b"\xff\xff\0\0" + b"\x69\0\0\0"
+    (tmp_path / "cut.pcap").write_bytes(head + bytes(8) + b"\x20\0\0\0\x20\0\0\0" + b"\x08")
+    assert cli.answer(["link", "--capture", str(tmp_path / "cut.pcap")]) == 0
+    assert "cut short or corrupt" in capsys.readouterr().err

@@ -86,14 +86,20 @@ def linear(
 
 
 def _changed(file: str, changes: dict[str, Any], ciphers: dict[str, CatalogueRow]) -> dict[str, Any]:
+    from typing import get_args
+
     from wattlock.link import scenario
-    from wattlock.link.payload import expanded
+    from wattlock.link.payload import Encoding, expanded
+    from wattlock.study.problems import suggestion
 
     _, raw = scenario.read(file)
     # For the list alone.
     raw.pop("note", None)
     own = {OF_LINEAR.get(path, path): value for path, value in changes.items() if value is not None}
     cipher, encoding = own.pop("payload.cipher", None), own.pop("payload.encoding", None)
+    if encoding is not None and encoding not in get_args(Encoding):
+        hint = suggestion(str(encoding), get_args(Encoding), "there are")
+        raise InputError(f'link {file}: encoding: no encoding "{encoding}"', hint=hint)
     for path, value in own.items():
         inside, *rest = path.split(".")
         if rest:
@@ -219,6 +225,7 @@ def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
         + (f"; {told}" if told else ""),
         err=True,
     )
+    _say_if_cut(counted.summary)
     if figure is not None:
         from wattlock.report.discharge import write_figure
         from wattlock.report.traffic import packet_sizes as drawn
@@ -227,12 +234,19 @@ def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
         typer.echo(f"drew {figure}", err=True)
 
 
+def _say_if_cut(summary: dict[str, Any]) -> None:
+    if summary["cut"]:
+        typer.echo("warning: the capture is cut short or corrupt: what follows is not counted", err=True)
+
+
 def replayed(file: Path) -> dict[str, Any]:
     """The changes of a scenario whose traffic is a capture's."""
     from wattlock.link.capture import census, traffic
     from wattlock.run import probe
 
-    found = traffic(census(probe.find(), file))
+    counted = census(probe.find(), file)
+    found = traffic(counted)
+    _say_if_cut(counted.summary)
     if found.left_out:
         typer.echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
     return {

@@ -81,6 +81,8 @@ def traffic(counted: Census) -> Traffic:
             left_out += row["count"]
     if not found:
         hint = "its packets are management, control, or headers alone"
+        if not counted.sizes:
+            hint = "none of its packets can be read: `wattlock link --capture FILE` says why"
         raise InputError("no packet of the capture carries a message", hint=hint)
     width_B = -(-max(found) // MOST_SIZES) if len(found) > MOST_SIZES else 1
     groups: dict[int, list[tuple[int, int]]] = {}

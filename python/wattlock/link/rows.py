@@ -13,15 +13,19 @@ Row = dict[str, Any]
 
 
 def summary(answer: Answer, first: Answer) -> Row:
-    """One row of a scenario, held against `first`."""
+    """One row of a scenario, held against `first`.
+
+    * `payload_Mb_s`: of the plaintext in the share of packets that arrive.
+    """
     sent = answer.transfer
+    plain_B = sum(group.parts.plain_B for group in answer.groups)
     cipher = _cipher(answer)
     low, high = share_interval(answer)
     return {
         "scenario": answer.named.label,
         "duration_s": answer.duration_ns * 1e-9,
         "ratio": answer.duration_ns / first.duration_ns,
-        "payload_Mb_s": sum(group.parts.plain_B for group in answer.groups) * 8e3 / answer.duration_ns,
+        "payload_Mb_s": plain_B * 8e3 / answer.duration_ns * sent.delivered / sent.asked,
         "octets_B": sum(line.octets_B for line in sent.lines),
         "delivered_percent": 100 * sent.delivered / sent.asked,
         "retries": sent.retries,
