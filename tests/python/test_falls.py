@@ -129,7 +129,7 @@ def test_a_battery_run_that_is_cut_off_goes_on_and_finds_the_joules_of_a_call(
     capsys.readouterr()
     assert cli.answer(["show", "run", "--battery", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    # Idle watts all the time, and the busy ones for as long as the probe had its processor: how long, other programs say.
+    # Idle watts all the time, and the busy ones for as long as other programs let the probe have its processor.
     call_h = row["hours"] / row["calls"]
     least_uJ, most_uJ = (power_W * call_h * 3.6e9 for power_W in (IDLE_W, IDLE_W + BUSY_W))
     assert 1.5 * least_uJ < row["energy_high_uJ"], row
