@@ -197,7 +197,7 @@ fn a_file_arrives_whole_by_every_kind_of_cipher_every_encoding_and_both_transpor
 #[test]
 fn a_name_that_is_a_path_is_refused_and_nothing_is_written_anywhere() {
     let place = Place::new("names");
-    for name in ["../../x", "../x", "/tmp/x", "a/b", "a\\b", "..", "a\0b", "NUL.txt", ".bashrc", &"n".repeat(300)] {
+    for name in ["../../x", "../x", "/etc/x", "a/b", "a\\b", "..", "a\0b", "NUL.txt", ".bashrc", &"n".repeat(300)] {
         let ended = deliver(&place, offer(name, "null", 3, 3), b"abc", "", [0; 32]);
         assert_eq!((reason(&ended), place.names()), (Reason::BadName, vec![]), "{name:?}");
     }
