@@ -149,3 +149,24 @@ def test_a_capture_beside_other_data_or_none_at_all_is_refused(
     said = capsys.readouterr().err
     assert told in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (105, [], "holds no packet"),
+        (147, [bytes(20)] * 5, "none of its 5 packets could be counted: 5 of another link type"),
+        (105, [bytes(3)] * 2, "none of its 2 packets could be counted: 2 too short"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--format", "json"], ["--figure", "x.svg"], ["bss-ccmp"]])
+def test_a_capture_of_which_nothing_counts_says_what_it_held_and_what_to_do(
+    case: tuple[int, list[bytes], str], more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link, packets, told = case
+    (tmp_path / "none.pcap").write_bytes(pcap(packets)[:20] + struct.pack("<I", link) + pcap(packets)[24:])
+    assert cli.answer(["link", "--capture", str(tmp_path / "none.pcap"), *more]) == 4
+    said = capsys.readouterr()
+    assert not said.out
+    assert told in said.err
+    assert "hint: " in said.err

@@ -71,6 +71,32 @@ def test_a_simple_truth_seldom_loses_to_one_with_a_term_more() -> None:
     assert firsts.count(name) >= 17
 
 
+def random_durations(seed: int, spread: float = 0.4) -> list[Duration]:
+    random = np.random.default_rng(seed)
+    return [
+        Duration(data, cipher, condition, 10.0 * float(np.exp(spread * random.standard_normal())))
+        for data in PLAIN_s
+        for condition in ("fast", "slow")
+        for cipher in ("none", "aes", "des", "rc6")
+    ]
+
+
+def test_of_random_durations_nothing_but_the_spread_stands_first() -> None:
+    explained = [explain.explain(random_durations(seed), "random") for seed in range(20)]
+    firsts = [one.fits[0] for one in explained]
+    assert [fit.name for fit in firsts].count(explain.NOTHING) >= 18
+    # Among them some that another hypothesis fits a little better, by chance.
+    assert any(fit.name == explain.NOTHING and fit.behind > 0 for fit in firsts)
+    for one in explained:
+        alone = next(fit for fit in one.fits if fit.name == explain.NOTHING)
+        assert (one.fits[0] is alone) == (alone.behind < explain.STRONG)
+        said = " ".join(one.sentences())
+        assert ("clearly better than a spread of" in said) == (one.fits[0] is alone)
+        assert [fit.bic for fit in one.fits if fit is not alone] == sorted(
+            fit.bic for fit in one.fits if fit is not alone
+        )
+
+
 def test_what_was_put_in_comes_out() -> None:
     name = "all ciphertext base64 and encryption counted in"
     best = explain.explain(made_by(HYPOTHESES[name], spread=0.001), "made up").fits[0]
@@ -182,7 +208,7 @@ def test_speeds_without_sizes_or_of_other_ciphers_are_refused() -> None:
         explain.explain(sized, "made up", speeds_B_per_s={"aes": 1e6, "rc2": 1e6, "rc6": 1e6})
 
 
-def test_printed_durations_and_battery_runs_are_told_apart() -> None:
+def test_printed_durations_and_battery_runs_are_told_apart(tmp_path: Path) -> None:
     assert durations.names() == ["elminaam-wlan"]
     assert "elminaam-wlan" not in published.names()
     with pytest.raises(InputError, match="no printed durations elminam") as refusal:
@@ -190,3 +216,10 @@ def test_printed_durations_and_battery_runs_are_told_apart() -> None:
     assert "elminaam-wlan" in refusal.value.hint
     with pytest.raises(InputError, match="can't be read"):
         durations.of("nowhere.csv")
+    for place in (str(tmp_path), ""):
+        with pytest.raises(InputError, match="Is a directory") as refusal:
+            durations.of(place)
+        assert "data, cipher, condition, duration_s" in refusal.value.hint
+    bare = tmp_path / "bare"
+    bare.write_text("data,cipher,condition,duration_s\na,none,c,1\n")
+    assert [cell.data for cell in durations.of(str(bare))[0]] == ["a"]

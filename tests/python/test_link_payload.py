@@ -153,6 +153,11 @@ def test_a_run_without_the_cipher_is_told_what_it_has() -> None:
     with pytest.raises(InputError, match="no cell that measured") as caught:
         told(changes={"payload.cipher": "aes128-cbc"}, measured=estimates())
     assert caught.value.hint == 'did you mean "aes128-ctr"?'
+    both = estimates()
+    sealed = both._replace(estimates=both.estimates.filter(pl.col("operation") == "encrypt"))
+    with pytest.raises(InputError, match="no cell that measured decrypt or open of aes128-ctr") as caught:
+        told(changes={"payload.cipher": "aes128-ctr"}, measured=sealed)
+    assert "first-look" in caught.value.hint
 
 
 def test_cycles_of_ones_own_need_consent_and_a_card_with_a_clock() -> None:

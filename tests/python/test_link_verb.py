@@ -179,6 +179,13 @@ def test_a_capture_that_is_cut_says_so(
 ) -> None:
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     head = b"\xd4\xc3\xb2\xa1\x02\0\x04\0" + bytes(8) + b"\xff\xff\0\0" + b"\x69\0\0\0"
-    (tmp_path / "cut.pcap").write_bytes(head + bytes(8) + b"\x20\0\0\0\x20\0\0\0" + b"\x08")
+    whole = bytes(8) + b"\x28\0\0\0\x28\0\0\0" + b"\x80" + bytes(39)
+    cut = bytes(8) + b"\x20\0\0\0\x20\0\0\0" + b"\x08"
+    (tmp_path / "cut.pcap").write_bytes(head + whole + cut)
     assert cli.answer(["link", "--capture", str(tmp_path / "cut.pcap")]) == 0
-    assert "cut short or corrupt" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "management" in said.out
+    assert "cut short or corrupt" in said.err
+    (tmp_path / "cut.pcap").write_bytes(head + cut)
+    assert cli.answer(["link", "--capture", str(tmp_path / "cut.pcap")]) == 4
+    assert "holds no packet; it is cut short or corrupt" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from wattlock.run.transfer import row
+from wattlock import cli, errors
+from wattlock.run.transfer import MEANING, row
 
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
 WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]
@@ -117,3 +119,106 @@ def test_joules_are_net_of_the_machine_at_rest_and_missing_ones_stay_missing() -
     assert (found["process_uJ"], found["transfer_uJ"], found["gain_percent"]) == (None, 5000.0, 5.0)
     without = row({"energy": None, "datagrams": {"lost": 3}})
     assert (without["process_uJ"], without["transfer_uJ"], without["lost_datagrams"]) == (None, None, 3)
+
+
+WATTS = {0: 3.0, 1: 5.0}
+
+
+@contextmanager
+def two_packages(root: Path) -> Iterator[Path]:
+    """A made-up `/sys` with two packages, each of a constant power, whatever anybody computes."""
+    files = {}
+    for number in WATTS:
+        zone = root / "class" / "powercap" / f"intel-rapl:{number}"
+        zone.mkdir(parents=True)
+        texts = {"name": f"package-{number}", "max_energy_range_uj": "262143328850"}
+        for name, text in (texts | {"constraint_0_max_power_uw": "65000000"}).items():
+            (zone / name).write_text(f"{text}\n")
+        files[number] = os.open(zone / "energy_uj", os.O_WRONLY | os.O_CREAT)
+    ends = threading.Event()
+    began = time.monotonic()
+
+    def count() -> None:
+        while not ends.wait(1e-3):
+            for number, file in files.items():
+                energy_uJ = 1_000_000 + int(WATTS[number] * 1e6 * (time.monotonic() - began))
+                os.pwrite(file, f"{energy_uJ:020}\n".encode(), 0)
+
+    follower = threading.Thread(target=count)
+    follower.start()
+    try:
+        yield root
+    finally:
+        ends.set()
+        follower.join()
+
+
+def test_meters_that_share_no_energy_are_added_up_on_both_sides_of_a_transfer(here: Path) -> None:
+    (here / "file").write_bytes(bytes(1_000_000))
+    both = "powercap:package-0+powercap:package-1"
+    with two_packages(here / "sys") as tree:
+        meter = ["--meter", both, "--sys-root", str(tree)]
+        with receiver("--into", "there", *meter) as (child, address, token):
+            done = send(token, "file", "--to", address, "--cipher", "des-cbc", *meter, "--format", "json")
+            assert (done.returncode, done.stderr) == (0, "")
+            child.communicate(timeout=PATIENCE_s)
+        rows = json.loads(done.stdout)
+        assert [one["side"] for one in rows] == ["send", "receive"]
+        for one in rows:
+            idle = one["energy"]["idle"]
+            assert one["energy"]["meter"] == both
+            # nJ over ns are watts.
+            assert idle["gross_nJ"] / idle["window_ns"] == pytest.approx(sum(WATTS.values()), rel=0.05)
+        twice = ["--meter", "powercap:package-0+powercap:package-0", "--sys-root", str(tree)]
+        refused = send("0" * 32, "file", "--to", "127.0.0.1:9", "--cipher", "null", *twice)
+    assert refused.returncode == 4
+    assert "count the same energy" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "one", "other"),
+    [
+        (["send", "file", "--to", "127.0.0.1:9", "--cipher", "null", "--datagram-B", "99"], "--datagram-B", "--udp"),
+        (["send", "file", "--to", "127.0.0.1:9", "--cipher", "null", "--sys-root", "x"], "--sys-root", "--meter"),
+        (["send", "file", "--to", "127.0.0.1:9", "--cipher", "null", "--stream", "x"], "--stream", "--meter"),
+        (["receive", "--sys-root", "x"], "--sys-root", "--meter"),
+        (["receive", "--stream", "x"], "--stream", "--meter"),
+    ],
+)
+def test_an_option_that_needs_another_is_refused_by_both_names(
+    words: list[str], one: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(words) == 4
+    assert f"error: {one} needs {other}\nhint: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("bind", ["localhost:7400", "127.0.0.1", ":7400", "::1:7400", "127.0.0.1:70000", "here"])
+def test_an_address_to_bind_to_is_one_in_numbers_with_a_port(bind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["receive", "--bind", bind]) == 4
+    assert f"error: --bind {bind}: " in capsys.readouterr().err
+
+
+def test_limits_beyond_those_of_the_probe_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value in (("--max-size", 2 << 30), ("--max-time", 700_000), ("--timeout", 90_000)):
+        assert cli.answer(["receive", option, str(value)]) == 2
+        assert f"'{option}'" in capsys.readouterr().err
+
+
+def test_an_unknown_cipher_points_to_the_verb_that_lists_them(here: Path) -> None:
+    (here / "file").write_bytes(b"content")
+    done = send("0" * 32, "file", "--to", "127.0.0.1:9", "--cipher", "WRONG")
+    assert done.returncode == 4
+    assert "`wattlock ciphers`" in done.stderr
+    assert "wattlock-probe" not in done.stderr
+
+
+def test_the_documented_exit_codes_are_those_of_both_programs() -> None:
+    page = Path(__file__).parents[2] / "docs" / "transfer.md"
+    rows = re.findall(r"^\|[^|]+\| (\d+) \| ([\d, ]+) \|$", page.read_text(), flags=re.MULTILINE)
+    told = {int(theirs): int(ours) for ours, all_theirs in rows for theirs in all_theirs.split(",")}
+    assert told.pop(0) == 0
+    assert told == {code: MEANING.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)}
+    assert errors.TransferRefused.exit_code == told[4] == 10
+    help_text = subprocess.run([PROBE, "transfer", "send", "--help"], capture_output=True, text=True, check=True).stdout
+    of_probe = re.findall(r"^  (\d+) +\w", help_text.partition("Exit codes:")[2], flags=re.MULTILINE)
+    assert {int(code) for code in of_probe} == set(told)

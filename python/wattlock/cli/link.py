@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from wattlock.cli import link_pages
+from wattlock.cli import link_linear, link_modes, link_pages
+from wattlock.cli.given import given
 from wattlock.cli.link_pages import table
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
@@ -35,11 +36,29 @@ SEVERAL = {
     "encoding": "payload.encoding",
     "radio": "radio",
 }
+# Keys whose options are not called as they are.
+OPTIONS = {
+    "payload.cipher": "--cipher",
+    "payload.encoding": "--encoding",
+    "payload.data_B": "--data-B",
+    "payload.file": "--file",
+    "payload.payload_B": "--payload-B",
+    "payload.sizes": "--capture",
+    "payload.encrypt": "--capture",
+    "signal.distance_m": "--distance-m",
+    "signal.walls_dB": "--walls-dB",
+    "signal.rssi_dBm": "--rssi-dBm",
+    "rate_Mb_s": "--rate-Mb-s",
+    "cost.sender": "--device",
+    "cost.receiver": "--device",
+}
 LARGEST_CROSSING = 1_000
-NS3 = "ns3"
+# Beyond these somebody who waits should know why: the simulator sends some million packets a second.
+MANY_PACKETS = 50_000_000
 
 
 def link(
+    context: typer.Context,
     scenario: Annotated[
         list[str] | None, typer.Argument(metavar="SCENARIO...", help="Names (`--list`) or TOML files.")
     ] = None,
@@ -66,7 +85,7 @@ def link(
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Draw the capture's sizes: .html, .svg or .png.")
     ] = None,
-    phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; also several: b,g.")] = None,
+    phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; several as b,g.")] = None,
     topology: Annotated[str | None, typer.Option("--topology", help="adhoc, to-ap or bss.")] = None,
     protection: Annotated[
         str | None, typer.Option("--protection", help="none, wep, tkip, ccmp, ccmp256, gcmp, gcmp256.")
@@ -103,8 +122,9 @@ def link(
 ) -> None:
     """Say how long sending takes and what it costs, as a ledger whose lines add up.
 
-    One scenario gives its ledger, nodes and hops; several, or values with commas between, stand side by side.
-    --set may be given several times.
+    One scenario gives its ledger, nodes and hops; several, or values with commas between, stand side by side: --phy,
+    --topology, --protection, --transport, --rate-Mb-s, --cipher, --encoding and --radio take commas, and those of other
+    radios than 802.11 the last three. --set may be given several times.
 
     Examples: wattlock link adhoc-open --radio intel-5300;
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
@@ -113,22 +133,23 @@ def link(
     wattlock link --tables; wattlock link --explain elminaam-wlan;
     wattlock link --capture hour.pcap --figure sizes.svg; wattlock link bss-ccmp --capture hour.pcap
     """
-    if figure is not None and (capture is None or scenario):
-        raise InputError("--figure draws a capture's packets", hint="wattlock link --capture FILE --figure sizes.svg")
-    if listing:
-        return link_pages.list_scenarios(form)
-    if show is not None:
-        return link_pages.print_scenario(show)
-    if tables:
-        return link_pages.papers_tables(radio, cards=cards, allow_assumed=allow_assumed, form=form)
-    if explain is not None:
-        measured = _measured(run, device, cards, allow_assumed=allow_assumed) if run else None
-        return link_pages.explanation(explain, measured, form)
-    if capture is not None and not scenario:
-        return link_pages.packet_sizes(capture, figure, form)
+    options = given(context)
+    link_modes.refuse(options, scenario or [])
+    by = Valuing(run, device, cards, allow_assumed)
+    pages: list[tuple[bool, Callable[[], None]]] = [
+        (listing, lambda: link_pages.list_scenarios(form)),
+        (show is not None, lambda: link_pages.print_scenario(show or "")),
+        (tables, lambda: link_pages.papers_tables(radio, cards=cards, allow_assumed=allow_assumed, form=form)),
+        (explain is not None, lambda: link_pages.explanation(explain or "", by.measured(), form)),
+        (capture is not None and not scenario, lambda: link_pages.packet_sizes(capture or Path(), figure, form)),
+    ]
+    page = next((page for wanted, page in pages if wanted), None)
+    if page:
+        page()
+        return
     if not scenario:
         raise InputError("name a scenario", hint="`wattlock link --list` lists them: wattlock link adhoc-open")
-    given = {
+    several = {
         "phy": phy,
         "topology": topology,
         "protection": protection,
@@ -150,53 +171,69 @@ def link(
         "cost.sender": device,
         "cost.receiver": device,
     }
+    crossed = _crossed(several)
     fixed = {key: value for key, value in single.items() if value is not None}
+    linear = _linear(scenario)
+    if linear:
+        link_linear.refuse_foreign(options, linear[0])
     if capture is not None:
-        fixed = _replayed(fixed, capture)
-    fixed |= _sources(fixed) | dict(_change(text) for text in changes or [])
-    return _carry_out(
-        scenario,
-        given,
-        fixed,
-        lambda named: _answers(named, run, device, cards, allow_assumed=allow_assumed),
-        cards=cards,
-        allow_assumed=allow_assumed,
-        form=form,
-    )
+        fixed |= link_pages.replayed(capture)
+    taken = {key: OPTIONS.get(key, f"--{key.replace('_', '-')}") for key in (*fixed, *crossed)}
+    fixed |= _changes(changes or [], taken | (link_linear.taken(crossed, fixed) if linear else {}))
+    if fixed.get("engine") == link_modes.NS3:
+        link_modes.refuse_joules(options)
+    _carry_out(scenario, crossed, fixed, by, linear=bool(linear), form=form)
+
+
+class Valuing(NamedTuple):
+    """What gives joules: a run and the card that values it, a folder of cards, and whether assumed numbers may."""
+
+    run: str | None
+    device: str | None
+    cards: Path | None
+    allow_assumed: bool
+
+    def measured(self) -> Measured | None:
+        """The run's cells, in joules as far as they can be; None without a run."""
+        from wattlock.cli.facts import asked, valued
+        from wattlock.link.work import Measured
+        from wattlock.run.result import read
+        from wattlock.store import RunFolder, find
+
+        if self.run is None:
+            return None
+        result = read(RunFolder.open(find(self.run)))
+        for reason in result.reasons:
+            typer.echo(f"warning: the run is invalid: {reason}", err=True)
+        estimates = valued(result, self.device, allow_assumed=self.allow_assumed, own=self.cards)
+        valuing = asked(result, self.device, self.cards)
+        clock = valuing.card.frequency if valuing else None
+        counts = bool(valuing and valuing.card.counts_cycles)
+        return Measured(estimates, result.isa, counts, clock.in_SI if clock else None)
 
 
 def _carry_out(
-    scenario: list[str],
-    given: dict[str, str | None],
+    files: list[str],
+    crossed: dict[str, list[Any]],
     fixed: dict[str, Any],
-    answers: Callable[[list[Named]], list[Answer]],
+    by: Valuing,
     *,
-    cards: Path | None,
-    allow_assumed: bool,
+    linear: bool,
     form: Format,
 ) -> None:
     """Asks the radios that are not 802.11, ns-3 beside the air, or the air alone."""
-    linear = _linear(scenario)
     if linear:
-        wanted = {SEVERAL[option]: text for option, text in given.items() if text is not None}
-        cipher = given["cipher"]
-        ciphers = _ciphers([cipher] if cipher and cipher != "none" else [])
-        link_pages.linear(linear, wanted | fixed, ciphers, cards=cards, allow_assumed=allow_assumed, form=form)
+        ids = {*crossed.get("payload.cipher", ()), fixed.get("payload.cipher")} - {None}
+        ciphers = _ciphers(sorted(ids))
+        link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
         return
-    beside_ns3 = fixed.get("engine") == NS3
-    asked = _scenarios(scenario, given, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
+    beside_ns3 = fixed.get("engine") == link_modes.NS3
+    fixed = fixed | _sources(fixed) | ({"engine": "dcf"} if beside_ns3 else {})
+    asked = _scenarios(files, crossed, fixed)
     if beside_ns3:
         link_pages.beside_ns3(asked, _ciphers(_ids(asked)), form)
     else:
-        _print(answers(asked), form)
-
-
-def _replayed(fixed: dict[str, Any], capture: Path) -> dict[str, Any]:
-    """The changes that put a capture's messages in place of a scenario's data."""
-    for key in ("payload.data_B", "payload.file", "payload.payload_B"):
-        if key in fixed:
-            raise InputError(f"a capture has its own sizes, and {key} is given too", hint="leave one of them out")
-    return fixed | link_pages.replayed(capture)
+        _print(_answers(asked, by), form)
 
 
 def _linear(files: list[str]) -> list[str]:
@@ -237,6 +274,23 @@ def _sources(fixed: dict[str, Any]) -> dict[str, Any]:
     return dict.fromkeys(gone)
 
 
+def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
+    """What --set changes.
+
+    * `taken`: keys that options say, with the option.
+
+    Raises InputError where two of them, or one and an option of its own, say the same key.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, value = _change(text)
+        if key in taken or key in found:
+            other = "another --set" if key in found else taken[key]
+            raise InputError(f"--set {text} and {other} say the same key", hint="leave one of them out")
+        found[key] = value
+    return found
+
+
 def _change(text: str) -> tuple[str, Any]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (equals and key):
@@ -247,14 +301,19 @@ def _change(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def _scenarios(files: list[str], given: dict[str, str | None], fixed: dict[str, Any]) -> list[Named]:
+def _crossed(several: dict[str, str | None]) -> dict[str, list[Any]]:
+    """The values of each option that takes several, by the key that it changes."""
+    return {
+        SEVERAL[option]: [_value(option, one.strip()) for one in text.split(",")]
+        for option, text in several.items()
+        if text is not None
+    }
+
+
+def _scenarios(files: list[str], crossed: dict[str, list[Any]], fixed: dict[str, Any]) -> list[Named]:
     """Every scenario under every combination of the values asked for."""
     from wattlock.link import scenario
 
-    crossed: dict[str, list[Any]] = {}
-    for option, text in given.items():
-        if text is not None:
-            crossed[SEVERAL[option]] = [_value(option, one.strip()) for one in text.split(",")]
     found = []
     for file in files:
         name, raw = scenario.read(file)
@@ -281,32 +340,31 @@ def _value(option: str, text: str) -> Any:
     return None if option == "cipher" and text == "none" else text
 
 
-def _answers(
-    asked: list[Named], run: str | None, device: str | None, cards: Path | None, *, allow_assumed: bool
-) -> list[Answer]:
-    from wattlock.link.ask import ask
+def _answers(asked: list[Named], by: Valuing) -> list[Answer]:
+    from wattlock.link.ask import ask, simulated
     from wattlock.run import probe
 
-    program = probe.find()
-    ciphers = _ciphers(_ids(asked))
-    measured = _measured(run, device, cards, allow_assumed=allow_assumed) if run else None
-    return ask(asked, program, ciphers, measured=measured, own=cards, allow_assumed=allow_assumed)
-
-
-def _measured(run: str, device: str | None, cards: Path | None, *, allow_assumed: bool) -> Measured:
-    from wattlock.cli.facts import asked, valued
-    from wattlock.link.work import Measured
-    from wattlock.run.result import read
-    from wattlock.store import RunFolder, find
-
-    result = read(RunFolder.open(find(run)))
-    for reason in result.reasons:
-        typer.echo(f"warning: the run is invalid: {reason}", err=True)
-    estimates = valued(result, device, allow_assumed=allow_assumed, own=cards)
-    valuing = asked(result, device, cards)
-    clock = valuing.card.frequency if valuing else None
-    counts = bool(valuing and valuing.card.counts_cycles)
-    return Measured(estimates, result.isa, counts, clock.in_SI if clock else None)
+    ids = _ids(asked)
+    ciphers = _ciphers(ids)
+    packets = simulated(asked, ciphers)
+    if packets > MANY_PACKETS:
+        typer.echo(
+            f"note: {packets:,} packets to simulate take minutes; less data (--data-B) has the same costs an octet",
+            err=True,
+        )
+    if by.device is not None and by.run is None and not any(one.scenario.computes for one in asked):
+        hint = "--run names a run, --set cost.cycles_per_B=20 or host.sender_us=300 a figure of your own"
+        raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
+    if by.run is not None and not ids:
+        raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
+    return ask(
+        asked,
+        probe.find(),
+        ciphers,
+        measured=by.measured(),
+        own=by.cards,
+        allow_assumed=by.allow_assumed,
+    )
 
 
 def _print(answers: list[Answer], form: Format) -> None:
@@ -325,7 +383,7 @@ def _print(answers: list[Answer], form: Format) -> None:
             every = ({"scenario": one.named.label, **row} for one in answers for row in rows.positions(one))
             table(list(every), "signal: as it is, then 3 dB stronger and 3 dB weaker")
     else:
-        table(rows.ledger(first), first.named.scenario.title)
+        table(rows.ledger(first), first.named.title)
         table(rows.nodes(first), "nodes: what each radio does and spends")
         table(rows.hops(first), "hops")
         if first.works:
@@ -333,5 +391,5 @@ def _print(answers: list[Answer], form: Format) -> None:
         if first.positions:
             table(rows.positions(first), "signal: as it is, then 3 dB stronger and 3 dB weaker")
         table([rows.summary(first, first)], "in short")
-    for said in dict.fromkeys(text for one in answers for text in rows.sentences(one)):
-        typer.echo(f"note: {said}", err=True)
+    for said in rows.notes(answers):
+        typer.echo(f"note: {said}")

@@ -1,4 +1,4 @@
-"""What `wattlock link` prints beside scenarios of 802.11: its list, linear radios, the tables, explanations."""
+"""What `wattlock link` prints beside scenarios of 802.11: its list, captures, the tables, explanations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from wattlock.link.scenario import Named
     from wattlock.link.work import Measured
     from wattlock.study.cells import CatalogueRow
-
-# Of a scenario of 802.11, its place in one of a linear radio.
-OF_LINEAR = {"payload.data_B": "payload_B", "payload.payload_B": "payload_B", "radio": "sender"}
 
 
 def table(found: Sequence[dict[str, Any]], title: str = "") -> None:
@@ -52,68 +48,6 @@ def list_scenarios(form: Format) -> None:
         keys = ("title", "topology", "phy", "protection", "note")
         rows.append({"scenario": name} | {key: raw.get(key) for key in keys})
     print_table(pl.DataFrame(rows), form)
-
-
-def linear(
-    files: list[str],
-    changes: dict[str, Any],
-    ciphers: dict[str, CatalogueRow],
-    *,
-    cards: Path | None,
-    allow_assumed: bool,
-    form: Format,
-) -> None:
-    """Answers of radios that are not 802.11.
-
-    * `changes`: by path, as for scenarios of 802.11; `payload.cipher` and `payload.encoding` become octets.
-    """
-    import polars as pl
-
-    from wattlock.link import linear as radios
-
-    records = []
-    for file in files:
-        message = radios.message_of(_changed(file, changes, ciphers), f"link {file}")
-        answer = radios.ask(message, allow_assumed=allow_assumed, own=cards)
-        energies = [one._asdict() for one in answer.energies]
-        records.append({"scenario": file, "frames": answer.ledger.frames, "ledger": answer.rows(), "nodes": energies})
-        if form is Format.table:
-            table(answer.rows(), f"{file}: {message.title}")
-            hidden = {"by_line_uJ", "assumed"}
-            table([{key: value for key, value in one.items() if key not in hidden} for one in energies], "nodes")
-    if form is not Format.table:
-        print_table(pl.DataFrame(records, infer_schema_length=None), form)
-
-
-def _changed(file: str, changes: dict[str, Any], ciphers: dict[str, CatalogueRow]) -> dict[str, Any]:
-    from typing import get_args
-
-    from wattlock.link import scenario
-    from wattlock.link.payload import Encoding, expanded
-    from wattlock.study.problems import suggestion
-
-    _, raw = scenario.read(file)
-    # For the list alone.
-    raw.pop("note", None)
-    own = {OF_LINEAR.get(path, path): value for path, value in changes.items() if value is not None}
-    cipher, encoding = own.pop("payload.cipher", None), own.pop("payload.encoding", None)
-    if encoding is not None and encoding not in get_args(Encoding):
-        hint = suggestion(str(encoding), get_args(Encoding), "there are")
-        raise InputError(f'link {file}: encoding: no encoding "{encoding}"', hint=hint)
-    for path, value in own.items():
-        inside, *rest = path.split(".")
-        if rest:
-            raw.setdefault(inside, {})[rest[0]] = value
-        else:
-            raw[inside] = value
-    if cipher or encoding:
-        plain_B = raw.get("payload_B")
-        if not isinstance(plain_B, int):
-            raise InputError(f"link {file}: payload_B: is missing", hint="--payload-B says how long the message is")
-        parts = expanded(plain_B, ciphers.get(cipher) if cipher else None, encoding or "raw")
-        raw["cipher_B"] = parts.iv_B + parts.padding_B + parts.tag_B
-        raw["encoding_B"] = parts.encoding_B
-    return raw
 
 
 def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: Format) -> None:
@@ -195,17 +129,17 @@ def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
     """How many packets of which size and kind a capture holds."""
     import polars as pl
 
-    from wattlock.link.capture import census
+    from wattlock.link.capture import census, refuse_nothing
     from wattlock.report.traffic import binned
     from wattlock.run import probe
 
     counted = census(probe.find(), file)
+    refuse_nothing(counted, file)
     if form is not Format.table:
         print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
     else:
-        rows = binned(counted.sizes) if counted.sizes else pl.DataFrame()
-        total = max(1, counted.summary["counted"])
-        shown = rows.filter(pl.col("count") > 0) if rows.height else rows
+        total = counted.summary["counted"]
+        shown = binned(counted.sizes).filter(pl.col("count") > 0)
         table(
             [
                 {
@@ -241,10 +175,11 @@ def _say_if_cut(summary: dict[str, Any]) -> None:
 
 def replayed(file: Path) -> dict[str, Any]:
     """The changes of a scenario whose traffic is a capture's."""
-    from wattlock.link.capture import census, traffic
+    from wattlock.link.capture import census, refuse_nothing, traffic
     from wattlock.run import probe
 
     counted = census(probe.find(), file)
+    refuse_nothing(counted, file)
     found = traffic(counted)
     _say_if_cut(counted.summary)
     if found.left_out:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.given import given, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHORT = ["side", "file", "cipher", "provider", "encoding", "transport", "plain_B", "encoded_B", "wire_B"]
 SHORT += ["cipher_ms", "encode_ms", "transfer_ms", "transfer_cpu_ms", "throughput_MB_s", "lost_datagrams"]
 JOULES = ["process_uJ", "transfer_uJ"]
 """The columns for eyes; JSON and CSV have all that the records say."""
+# The probe's own limits.
+MOST_SILENCE_s, MOST_TIME_s, MOST_B = 86_400, 604_800, 1 << 30
 
 
 class Encoding(StrEnum):
@@ -26,6 +32,7 @@ class Encoding(StrEnum):
 
 
 def send(
+    context: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The files.")],
     *,
     to: Annotated[str, typer.Option("--to", metavar="HOST:PORT", help="Where `wattlock receive` listens.")],
@@ -39,8 +46,13 @@ def send(
         Path, typer.Option("--token-file", metavar="PATH", help="A file with the token; `-` asks for it.")
     ] = Path("-"),
     provider: Annotated[str | None, typer.Option("--provider", metavar="NAME", help="Whose code encrypts.")] = None,
-    timeout: Annotated[int, typer.Option("--timeout", min=1, help="The receiver's longest silence, seconds.")] = 60,
-    meter: Annotated[str | None, typer.Option("--meter", metavar="NAME", help="This side's energy meter.")] = None,
+    timeout: Annotated[
+        int, typer.Option("--timeout", min=1, max=MOST_SILENCE_s, help="The receiver's longest silence, seconds.")
+    ] = 60,
+    meter: Annotated[
+        str | None,
+        typer.Option("--meter", metavar="NAME", help="This side's energy meter, powercap:package-0, or a sum A+B."),
+    ] = None,
     sys_root: Annotated[
         Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the meter below DIR in place of /sys.")
     ] = None,
@@ -51,18 +63,29 @@ def send(
 ) -> None:
     """Encrypt, encode and send files to a machine where `wattlock receive` runs; print what it cost both sides.
 
-    The cipher is what is weighed: the files are only as secret as it is. Example: wattlock send report.pdf
-    --to 192.168.1.2:7400 --cipher aes128-cbc --encoding base64
+    The cipher is what is weighed: the files are only as secret as it is. Ends with 10 where a side refuses
+    (docs/transfer.md). Example: wattlock send report.pdf --to 192.168.1.2:7400 --cipher aes128-cbc --encoding base64
     """
+    options = given(context)
+    refuse_without(options, "--datagram-B", "--udp", "datagrams are of UDP: add --udp, or leave --datagram-B out")
+    refuse_meterless(options)
     words = ["send", "--to", to, "--cipher", cipher, "--encoding", encoding.value, "--token-file", str(token_file)]
     words += ["--timeout", str(timeout), *(["--udp"] if udp else [])]
-    words += given("--datagram-B", datagram_B) + given("--provider", provider) + given("--meter", meter)
-    words += given("--sys-root", sys_root) + given("--stream", stream)
+    words += passed("--datagram-B", datagram_B) + passed("--provider", provider) + passed("--meter", meter)
+    words += passed("--sys-root", sys_root) + passed("--stream", stream)
     carry_out([*words, "--", *map(str, files)], form)
 
 
-def given(option: str, value: object) -> list[str]:
-    """The words of an option that was given, none of one that was not."""
+def refuse_meterless(options: Iterable[str]) -> None:
+    """Raises InputError where something says where a meter is, and no meter is named."""
+    for option in ("--sys-root", "--stream"):
+        refuse_without(
+            options, option, "--meter", "it says where a meter is: name the meter, `wattlock meters` lists them"
+        )
+
+
+def passed(option: str, value: object) -> list[str]:
+    """The words of an option that has a value, none of one that has none."""
     return [] if value is None else [option, str(value)]
 
 

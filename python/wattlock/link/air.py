@@ -13,7 +13,14 @@ from wattlock.study.problems import suggestion
 
 # What air's keys are called in a scenario.
 PLACES = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")} | {"payload_B": "payload.payload_B"}
+PLACES |= {"datagrams": "payload, in packets"}
 UNKNOWN = re.compile("`([^`]+)`")
+# A key with its value in a hint, as the probe's JSON has it.
+IN_JSON = re.compile(r'"(\w+)": "?([\w.-]+)"?')
+# Where the probe names a key alone.
+OTHERWISE = {("rate_Mb_s", "mcs"): "--set mcs=7 in its place, and --set air.streams=2 for two streams"}
+# What a transfer has no use for: it ends when all is sent.
+BY_TIME = ', or a "duration_s"'
 Question = dict[str, Any]
 Answer = dict[str, Any]
 
@@ -54,18 +61,30 @@ def ask(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer
         raise probes.ended_early(probe, "air", len(answers), len(questions))
     for (named, asked), answer in zip(questions, answers, strict=True):
         if answer["kind"] == "failure":
-            raise _refusal(named, asked, answer)
+            raise refusal(named, asked, answer)
     return answers
 
 
-def _refusal(named: Named, asked: Question, failure: Answer) -> InputError:
+def refusal(named: Named, asked: Question, failure: Answer) -> InputError:
+    """The probe's failure to answer, in the words of a scenario of `wattlock link`."""
     key = failure["key"]
     if "unknown field" in failure["message"]:
         known = [one for one in UNKNOWN.findall(failure["message"])[1:] if one not in OWN]
         return InputError(f"link {named.label}: air.{key}: unknown key", hint=suggestion(key, known, "there are"))
     place = f"air.{key}" if key in named.scenario.air else PLACES.get(key, key)
-    hint = failure["hint"] or ""
+    hint = IN_JSON.sub(_as_option, (failure["hint"] or "").replace(BY_TIME, ""))
     if key == "payload_B" and named.scenario.payload.encrypt == "packet":
         hint = f"{hint} with what cipher and encoding add: less plaintext a packet"
-    value = f" (is {asked[key]})" if key in asked and str(asked[key]) not in failure["message"] else ""
+    given = asked.get(key)
+    words = f"{given:g}" if isinstance(given, float) else str(given)
+    value = f" (is {words})" if given is not None and words not in failure["message"] else ""
+    hint = OTHERWISE.get((key, hint), hint)
     return InputError(f"link {named.label}: {place}: {failure['message']}{value}", hint=hint)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """A key of the air with its value as `wattlock link` is told it."""
+    key, value = found.groups()
+    if key in {"engine", "transport", "topology", "protection", "phy"}:
+        return f"--{key} {value}"
+    return f"--set {PLACES.get(key, key if key in OWN else f'air.{key}')}={value}"

@@ -1,5 +1,6 @@
 """From scenarios to answers: packets, the air's time, the hosts' work, joules, and how far the position moves them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -27,6 +28,7 @@ class Position(NamedTuple):
 
     * `duration_s`, `energy_J`: of all nodes' radios, their median and 95 % of the positions; null joules without cards.
     * `delivered`: share of the packets that arrive; a transfer that loses some ends with those that are left.
+    * `ended_s`: as `duration_s`, where a transfer that loses some never ends.
     * `complete`: share of the positions from which everything arrives.
     """
 
@@ -36,13 +38,14 @@ class Position(NamedTuple):
     energy_J: Distribution | None
     delivered: Distribution
     complete: float
+    ended_s: Distribution
 
 
 class Answer(NamedTuple):
     """What a scenario costs.
 
     * `transfer`: with the waiting for hosts among its lines; `duration_ns`: with it. Where positions are drawn, it is
-      that of the position with the median duration.
+      that of the position with the median duration, where those that lose packets come last.
     * `radios`: by the states, and by the linear model, of each card that has it.
     * `positions`: as drawn, 3 dB stronger, 3 dB weaker; empty without a signal.
     """
@@ -98,8 +101,8 @@ def groups_of(named: Named, ciphers: Ciphers) -> list[Group]:
     room_B = PACKET_B[named.scenario.transport]
     try:
         if asked.sizes is not None:
-            return payload.packets(((size_B, count) for size_B, count in asked.sizes), cipher, asked.encoding)
-        data_B = asked.data_B if asked.data_B is not None else _size_B(asked.file or "")
+            return payload.packets(((each_B, count) for each_B, count in asked.sizes), cipher, asked.encoding)
+        data_B = asked.data_B if asked.data_B is not None else size_B(asked.file or "")
         if asked.encrypt == "file":
             return payload.whole(data_B, asked.payload_B or room_B, cipher, asked.encoding)
         plain_B = asked.payload_B or payload.largest_plain_B(room_B, cipher, asked.encoding)
@@ -116,6 +119,18 @@ def largest_question(named: Named, ciphers: Ciphers) -> air.Question:
     number, group = max(enumerate(groups_of(named, ciphers)), key=lambda pair: pair[1].packets)
     asked = air.question(named, group, position.cases(named)[0].signal, number)
     return {"id": named.label, **asked}
+
+
+def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
+    """Packets that the simulator is asked for, at all positions; the closed forms count none.
+
+    Raises InputError as `groups_of`.
+    """
+    return sum(
+        sum(group.packets for group in groups_of(named, ciphers)) * len(position.cases(named))
+        for named in every
+        if named.scenario.engine == "dcf"
+    )
 
 
 def ask(
@@ -164,7 +179,8 @@ class _Parts(NamedTuple):
 def _answer(parts: _Parts, asked: list[Case], came: list[list[air.Answer]]) -> Answer:
     costs = [_cost(parts, answers) for answers in came]
     first = [one for one, case in zip(costs, asked, strict=True) if not case.offset_dB]
-    middle = sorted(first, key=lambda one: one.duration_ns)[(len(first) - 1) // 2]
+    by_duration = sorted(first, key=lambda one: (not one.transfer.complete, one.duration_ns))
+    middle = by_duration[(len(first) - 1) // 2]
     if not asked[0].signal:
         return middle
     offsets = dict.fromkeys(case.offset_dB for case in asked)
@@ -177,7 +193,7 @@ def _answer(parts: _Parts, asked: list[Case], came: list[list[air.Answer]]) -> A
 
 def _position(offset_dB: float, costs: list[Answer]) -> Position:
     joules = [sum(radio.total.J for radio in one.by_states) for one in costs]
-    whole = sum(one.transfer.delivered == one.transfer.asked for one in costs)
+    whole = sum(one.transfer.complete for one in costs)
     return Position(
         offset_dB,
         len(costs),
@@ -185,6 +201,7 @@ def _position(offset_dB: float, costs: list[Answer]) -> Position:
         position.distribution(joules) if costs[0].by_states else None,
         position.distribution([one.transfer.delivered / one.transfer.asked for one in costs]),
         whole / len(costs),
+        position.distribution([one.duration_ns * 1e-9 if one.transfer.complete else math.inf for one in costs]),
     )
 
 
@@ -234,12 +251,16 @@ def _cipher(named: Named, ciphers: Ciphers) -> CatalogueRow | None:
     return ciphers[name]
 
 
-def _size_B(file: str) -> int:
+def size_B(file: str) -> int:
+    """Octets of a file to be sent.
+
+    Raises InputError where there is none, or nothing in it.
+    """
     path = Path(file)
     try:
-        size_B = path.stat().st_size
+        found_B = path.stat().st_size
     except OSError as error:
         raise InputError(f"payload.file {file}: {error.strerror}", hint="check the path") from error
-    if not path.is_file() or not size_B:
+    if not path.is_file() or not found_B:
         raise InputError(f"payload.file {file}: is no file, or an empty one", hint="give a file with something in it")
-    return size_B
+    return found_B

@@ -41,6 +41,33 @@ def census(probe: Path, file: Path) -> Census:
     return Census(rows["size"], rows["gap"], rows["summary"][0])
 
 
+# Why packets are not counted: what is said of them, and what to do.
+NOT_COUNTED = {
+    "unknown_link": (
+        "of another link type",
+        "captured are 802.11 (with radiotap or without), Ethernet, Linux cooked or raw IP: choose it where you capture",
+    ),
+    "malformed": ("too short or too damaged for a header", "capture whole packets: tcpdump -s 0"),
+    "damaged": ("with a wrong FCS", "their receiver heard noise: capture nearer to the sender"),
+}
+
+
+def refuse_nothing(counted: Census, file: Path) -> None:
+    """Raises InputError where no packet was counted, with what the capture held and what to do."""
+    summary = counted.summary
+    if summary["counted"]:
+        return
+    packets = summary["packets"]
+    cut = "; it is cut short or corrupt" if summary["cut"] else ""
+    if not packets:
+        hint = "capture it anew" if cut else "capture while something is sent"
+        raise InputError(f"{file}: the capture holds no packet{cut}", hint=hint)
+    held = [f"{summary[key]:,} {words}" for key, (words, _) in NOT_COUNTED.items() if summary[key]]
+    hints = [hint for key, (_, hint) in NOT_COUNTED.items() if summary[key]]
+    told = f"none of its {packets:,} packets could be counted: {', '.join(held)}{cut}"
+    raise InputError(f"{file}: {told}", hint=hints[0] if hints else "")
+
+
 HEADERS_B = {"data": 24 + 8 + 20 + 8 + 4, "tcp": 14 + 20 + 20, "udp": 14 + 20 + 8}
 """What stands around a message: MAC, LLC, IP, UDP and FCS of an 802.11 data frame; Ethernet, IP and TCP or UDP."""
 

@@ -98,7 +98,8 @@ def read_csv(path: Path) -> list[Duration]:
                 )
             return [_row(path, reader.line_num, row) for row in reader]
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+        hint = f"a CSV with the columns {', '.join(COLUMNS)}, or one of {', '.join(names())}"
+        raise InputError(f"{path}: can't be read: {error.strerror}", hint=hint) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: not CSV: {error}") from error
 
@@ -106,7 +107,7 @@ def read_csv(path: Path) -> list[Duration]:
 def of(name_or_path: str) -> tuple[list[Duration], str]:
     """Durations by the name of a publication or the path of a CSV, and their source."""
     path = Path(name_or_path)
-    if name_or_path in names() or not path.suffix:
+    if name_or_path in names() or not (path.suffix or path.exists()):
         return printed(name_or_path)
     return read_csv(path), str(path)
 

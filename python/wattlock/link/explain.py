@@ -21,10 +21,11 @@ Numbers: TypeAlias = NDArray[np.float64]
 EXPANSIONS = {1.0: "raw", 4 / 3: "base64", 16 / 9: "base64 twice", 2.0: "hexadecimal"}
 """What an encoding makes of the bytes: of three four, twice; two digits an octet."""
 Encryption = Literal["", "fitted", "given"]
-# Beyond this many spreads of the best fit a cell is left unexplained.
+# Beyond this many spreads of the first fit a cell is left unexplained.
 FAR = 2.0
 # Two Bayesian criteria this far apart: strong evidence (Kass and Raftery, JASA 90(430), 1995, 3.2, at 6 of 2 ln B).
 STRONG = 6.0
+NOTHING = "nothing but the spread"
 CAVEAT = "A hypothesis that fits is not a fact: whoever measured did not say what was sent, and none here saw it."
 
 
@@ -51,7 +52,7 @@ class Fit(NamedTuple):
     * `spread_percent`: standard deviation between runs, on the logarithmic scale; `worst_percent`: the farthest cell.
     * `bic`, `aicc`: criteria, lower is better; `behind`: BIC above the best one's.
     * `weight`: probability among these hypotheses, if one of them were true and all as likely before.
-    * `unexplained`: cells more than two spreads of the best hypothesis off, with how far, in percent.
+    * `unexplained`: cells more than two spreads of the first hypothesis off, with how far, in percent.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Fit(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """All hypotheses, the best first.
+    """All hypotheses by BIC; nothing but the spread first where none is clearly better.
 
     * `sooner`: cells of ciphertext that arrived before the plaintext, with their ratio: only a spread can do that.
     * `speeds`: where those of the ciphers are from; `per`: what `encryption` and `host` are counted by.
@@ -108,19 +109,25 @@ class Explanation(NamedTuple):
 
     def sentences(self) -> list[str]:
         """What may be said of it, plainly."""
-        best = self.fits[0]
+        first = self.fits[0]
         rivals = [fit.name for fit in self.fits[1:] if fit.behind < STRONG]
-        said = [f"Of {len(self.fits)} hypotheses, {best.name} fits {self.cells} durations best ({self.source})."]
+        if first.name == NOTHING:
+            said = [
+                f"No hypothesis fits {self.cells} durations clearly better than a spread of "
+                f"{first.spread_percent:.1f} % between runs alone ({self.source})."
+            ]
+        else:
+            said = [f"Of {len(self.fits)} hypotheses, {first.name} fits {self.cells} durations best ({self.source})."]
+            said.append(f"It needs a spread of {first.spread_percent:.1f} % between runs.")
         if rivals:
             said.append(f"Not clearly worse: {'; '.join(rivals)}.")
-        said.append(f"It needs a spread of {best.spread_percent:.1f} % between runs.")
         if self.sooner:
             said.append(
                 f"In {len(self.sooner)} cells ciphertext arrived sooner than plaintext: nothing in a cipher does that, "
                 "so without a spread no hypothesis holds."
             )
-        if best.unexplained:
-            far = (f"{name} ({off:+.0f} %)" for name, off in best.unexplained.items())
+        if first.unexplained:
+            far = (f"{name} ({off:+.0f} %)" for name, off in first.unexplained.items())
             said.append(f"It leaves unexplained: {', '.join(far)}.")
         return [*said, f"Speeds of ciphers: {self.speeds}.", CAVEAT]
 
@@ -129,7 +136,7 @@ def hypotheses(*, speeds: bool = False) -> list[Hypothesis]:
     """The hypotheses that are fitted; with `speeds` encryption has those given besides its own."""
     encryption: list[Encryption] = ["fitted", "given"] if speeds else ["fitted"]
     words = {"fitted": "encryption counted in", "given": "encryption counted in at the speeds given"}
-    found = [Hypothesis("nothing but the spread")]
+    found = [Hypothesis(NOTHING)]
     found += [Hypothesis(f"all ciphertext {word}", times) for times, word in EXPANSIONS.items() if times > 1]
     found.append(Hypothesis("an encoding for each cipher", None))
     expansions = [*((times, word) for times, word in EXPANSIONS.items()), (None, "an encoding for each cipher")]
@@ -150,6 +157,9 @@ def explain(
 ) -> Explanation:
     """Fit every hypothesis to measured durations and rank them by BIC.
 
+    The best of many fits random durations better than none does, by chance. So nothing but the spread stands first
+    unless another is clearly better, by STRONG or more.
+
     * `cells`: durations in seconds, the plain ones of cipher `none` among them.
     * `speeds_B_per_s`: of the ciphers, from a run; then `size_B` of the data must be known. `speeds_from` names it.
 
@@ -160,11 +170,12 @@ def explain(
     check(cells, source)
     problem = _Problem(cells, source, speeds_B_per_s)
     tried = [(one, problem.fit(one)) for one in hypotheses(speeds=speeds_B_per_s is not None)]
-    tried.sort(key=lambda pair: pair[1].bic)
-    best = tried[0][1]
-    relative = [math.exp(-(solved.bic - best.bic) / 2) for _, solved in tried]
+    least = min(solved.bic for _, solved in tried)
+    tried.sort(key=lambda pair: (pair[0].name != NOTHING or pair[1].bic - least >= STRONG, pair[1].bic))
+    relative = [math.exp(-(solved.bic - least) / 2) for _, solved in tried]
+    far = FAR * tried[0][1].spread
     fits = [
-        problem.told(hypothesis, solved, best, weight / sum(relative))
+        problem.told(hypothesis, solved, behind=solved.bic - least, weight=weight / sum(relative), far=far)
         for (hypothesis, solved), weight in zip(tried, relative, strict=True)
     ]
     speeds = "fitted to these durations" if speeds_B_per_s is None else f"fitted, and from {speeds_from}"
@@ -217,13 +228,13 @@ class _Problem:
                         best, improved = one, True
         return best
 
-    def told(self, hypothesis: Hypothesis, solved: _Solved, best: _Solved, weight: float) -> Fit:
+    def told(self, hypothesis: Hypothesis, solved: _Solved, *, behind: float, weight: float, far: float) -> Fit:
         terms = solved.terms
         fitted = hypothesis.encryption == "fitted"
-        far = {
+        unexplained = {
             name: 100 * math.expm1(left)
             for name, left in sorted(zip(self.names, solved.left, strict=True), key=lambda pair: -abs(pair[1]))
-            if abs(left) > FAR * best.spread
+            if abs(left) > far
         }
         return Fit(
             name=hypothesis.name,
@@ -237,9 +248,9 @@ class _Problem:
             worst_percent=100 * math.expm1(float(np.max(np.abs(solved.left)))),
             bic=solved.bic,
             aicc=solved.aicc,
-            behind=solved.bic - best.bic,
+            behind=behind,
             weight=weight,
-            unexplained=far,
+            unexplained=unexplained,
         )
 
     def _solve(self, hypothesis: Hypothesis, expansion: dict[str, float]) -> _Solved:

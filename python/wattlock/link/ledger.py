@@ -79,6 +79,11 @@ class Transfer(NamedTuple):
     frames: int
     retries: int
 
+    @property
+    def complete(self) -> bool:
+        """Whether every packet arrives: what loses some ends sooner, and its duration is no other's equal."""
+        return self.delivered >= self.asked
+
 
 def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
     """The ledger of equal packets.

@@ -174,6 +174,8 @@ def _problem(error: ErrorDetails) -> Problem:
         return Problem("link.standard", f"no standard {shown(tag)}", suggestion(tag, sorted(STANDARDS), "there are"))
     if kind == "union_tag_not_found":
         return Problem("link.standard", "is missing", f"there are: {', '.join(sorted(STANDARDS))}")
+    if kind == "model_attributes_type":
+        return Problem(path_of(path), f"must be a table, is {shown(error['input'])}")
     if kind == "value_error":
         return Problem(path_of(path), error["msg"].removeprefix("Value error, "))
     return translated({**error, "loc": path}, list((standard or Message).model_fields))

@@ -130,9 +130,17 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
     One process answers all; it takes some 20 s to start. Raises InputError where ns-3 is missing or its side can't
     carry a scenario out, naming the key; ProbeError where ns-3 gives up.
     """
-    asked = [told(question, answer) for question, answer in zip(questions, answers, strict=True)]
+    asked = [_named(question, answer) for question, answer in zip(questions, answers, strict=True)]
     found = answers_of([words for words, _ in asked])
     return [_held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, asked, strict=True)]
+
+
+def _named(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    try:
+        return told(question, answer)
+    except InputError as error:
+        name = question.get("id")
+        raise InputError(f"link {name}: {error.message}" if name else error.message, hint=error.hint) from error
 
 
 def told(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -277,6 +285,8 @@ def _held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]
         apart_percent = 0.0 if theirs_per_s == ours_per_s else float("inf")
     else:
         apart_percent = 100 * (theirs_per_s / ours_per_s - 1)
+    if not theirs_per_s and not ours_per_s:
+        notes = [*notes, "nothing arrives in either"]
     return Beside(
         answer.get("id"),
         our_s,

@@ -1,7 +1,7 @@
 """A poor signal as a distribution: positions drawn by a law, and what 3 dB more and less would do."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -49,8 +49,11 @@ def cases(named: Named) -> list[Case]:
 
 
 def distribution(values: Sequence[float]) -> Distribution:
-    """Median and 95 % of values that are equally likely."""
-    median, low, high = (float(one) for one in np.quantile(np.asarray(values), QUANTILES))
+    """Median and 95 % of values that are equally likely; some may be infinite."""
+    drawn = np.asarray(values, dtype=np.float64)
+    # Between a number and infinity there is nothing to interpolate.
+    method: Literal["linear", "inverted_cdf"] = "linear" if np.isfinite(drawn).all() else "inverted_cdf"
+    median, low, high = (float(one) for one in np.quantile(drawn, QUANTILES, method=method))
     return Distribution(median, low, high)
 
 

@@ -15,6 +15,8 @@ Row = dict[str, Any]
 def summary(answer: Answer, first: Answer) -> Row:
     """One row of a scenario, held against `first`.
 
+    * `ratio`: of durations; None where one of the two loses packets for good, as it ends sooner for that.
+      `no_ratio`: why there is none.
     * `payload_Mb_s`: of the plaintext in the share of packets that arrive.
     """
     sent = answer.transfer
@@ -24,7 +26,8 @@ def summary(answer: Answer, first: Answer) -> Row:
     return {
         "scenario": answer.named.label,
         "duration_s": answer.duration_ns * 1e-9,
-        "ratio": answer.duration_ns / first.duration_ns,
+        "ratio": None if (why := no_ratio(answer, first)) else answer.duration_ns / first.duration_ns,
+        "no_ratio": why,
         "payload_Mb_s": plain_B * 8e3 / answer.duration_ns * sent.delivered / sent.asked,
         "octets_B": sum(line.octets_B for line in sent.lines),
         "delivered_percent": 100 * sent.delivered / sent.asked,
@@ -37,6 +40,20 @@ def summary(answer: Answer, first: Answer) -> Row:
         "cipher_share_high": high,
         "evidence": answer.evidence,
     }
+
+
+def no_ratio(answer: Answer, first: Answer) -> str | None:
+    """Why a duration has no ratio to that of `first`; None where it has one."""
+    for one, whose in ((answer, ""), (first, "the first ")):
+        if not one.transfer.complete:
+            return f"{whose}delivers {_percent(one)} of its packets"
+    return None
+
+
+def _percent(answer: Answer) -> str:
+    # Never rounded to all of them.
+    percent = math.floor(1000 * answer.transfer.delivered / answer.transfer.asked) / 10
+    return f"{percent:g} %"
 
 
 def ledger(answer: Answer) -> list[Row]:
@@ -57,10 +74,12 @@ PER_LINE = ("packets by the linear model", None)
 
 
 def nodes(answer: Answer) -> list[Row]:
-    """A row a node and model of its card; the linear one of a card that has both stands below."""
-    return [_node(answer, one) for one in answer.radios] or [
-        {"node": role, "card": None, **_seconds(answer, role)} for role in answer.transfer.states_ns
-    ]
+    """A row a node and model of its card, from where the data comes; one without joules where a node has no card."""
+    found: list[Row] = []
+    for role in answer.named.scenario.roles:
+        own = [_node(answer, one) for one in answer.radios if one.role == role]
+        found += own or [{"node": role, "card": None, **_seconds(answer, role)}]
+    return found
 
 
 def hops(answer: Answer) -> list[Row]:
@@ -77,12 +96,15 @@ def hops(answer: Answer) -> list[Row]:
 
 
 def positions(answer: Answer) -> list[Row]:
-    """Duration and joules of the radios over positions: as drawn, then 3 dB stronger and 3 dB weaker."""
+    """Duration and joules of the radios over positions: as drawn, then 3 dB stronger and 3 dB weaker.
+
+    A transfer that loses packets has no end: where the median, or a limit, is one of those, it is None.
+    """
     return [
         {
             "signal_dB": one.offset_dB,
             "positions": one.positions,
-            **_spread("duration", "s", one.duration_s),
+            **_spread("duration", "s", one.ended_s),
             **_spread("energy", "J", one.energy_J),
             "delivered_percent": 100 * one.delivered.median,
             "delivered_low_percent": 100 * one.delivered.low,
@@ -105,7 +127,7 @@ def record(answer: Answer, first: Answer) -> Row:
     """All of it, nested, for programs."""
     return {
         **summary(answer, first),
-        "title": answer.named.scenario.title,
+        "title": answer.named.title,
         "duration_ns": answer.duration_ns,
         "engine": answer.named.scenario.engine,
         "seed": answer.named.scenario.seed,
@@ -114,6 +136,7 @@ def record(answer: Answer, first: Answer) -> Row:
         "nodes": nodes(answer),
         "works": works(answer),
         "positions": positions(answer),
+        "notes": sentences(answer),
     }
 
 
@@ -132,17 +155,28 @@ def share_interval(answer: Answer) -> tuple[float | None, float | None]:
     return cipher.low_J / (cipher.low_J + high_J), cipher.high_J / (cipher.high_J + low_J)
 
 
-def sentences(answer: Answer, others: Sequence[Answer] = ()) -> list[str]:
-    """What a reader should hear beside the numbers."""
+def notes(answers: Sequence[Answer]) -> list[str]:
+    """What a reader should hear beside the numbers of several answers; what is not of all of them says of which."""
+    whose: dict[str, list[str]] = {}
+    for one in answers:
+        for said in sentences(one):
+            whose.setdefault(said, []).append(one.named.label)
+    return [said if len(of) == len(answers) else f"{'; '.join(of)}: {said}" for said, of in whose.items()]
+
+
+def sentences(answer: Answer) -> list[str]:
+    """What a reader should hear beside the numbers of one answer."""
     said = []
     sent = answer.transfer
-    if sent.delivered < sent.asked:
-        said.append(f"{sent.asked - sent.delivered} of {sent.asked} packets are lost for good")
+    if not sent.complete:
+        lost = f"{sent.asked - sent.delivered} of {sent.asked} packets are lost for good"
+        said.append(f"{lost}: the duration is the sender's until it gave up, and is held against none")
     if not answer.by_states:
         said.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")
     if answer.named.scenario.payload.cipher and not answer.works:
-        said.append("the cipher's own cost is not counted: name a run with --run, or --device and cost.cycles_per_B")
-    if not others and answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
+        hint = "--run names a run that measured it; or --device CARD --set cost.cycles_per_B=20 --allow-assumed"
+        said.append(f"the cipher's own cost is not counted: {hint}")
+    if answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
         said.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker beside the first")
     return said
 
@@ -198,4 +232,5 @@ def _interval(name: str, value: Interval | None) -> Row:
 
 def _spread(name: str, unit: str, value: Distribution | None) -> Row:
     keys = (f"{name}_{unit}", f"{name}_low_{unit}", f"{name}_high_{unit}")
-    return dict(zip(keys, value or (None, None, None), strict=True))
+    finite = [one if math.isfinite(one) else None for one in value] if value else (None, None, None)
+    return dict(zip(keys, finite, strict=True))

@@ -68,11 +68,12 @@ class Signal(Table):
     """What reaches the other end: by distance and walls, or by the received power; a number, or a law.
 
     * `positions`: drawn where one of them is a law.
+    * limits: those of `wattlock-probe air`, less the 3 dB that are asked beside.
     """
 
-    distance_m: Positive | Spread | None = None
+    distance_m: Annotated[float, Field(gt=0, le=100_000)] | Spread | None = None
     walls_dB: Annotated[float, Field(ge=0)] | Spread | None = None
-    rssi_dBm: float | Spread | None = None
+    rssi_dBm: Annotated[float, Field(ge=-197, le=47)] | Spread | None = None
     positions: Annotated[int, Field(ge=20, le=10_000)] = 100
 
     @model_validator(mode="after")
@@ -107,13 +108,13 @@ class Payload(Table):
     * `cipher`: an id of the catalogue; without one the plaintext is sent.
     * `encrypt`: the `file` as a whole, whose ciphertext is then cut into packets; or each `packet` for itself.
     * `payload_B`: with `file` the octets of a packet above UDP or TCP; with `packet` the plaintext in each. Without it
-      packets are as full as an IP packet of 1500 octets allows.
+      packets are as full as an IP packet of 1500 octets allows; no IP packet has more than 65535.
     """
 
     data_B: Annotated[int, Field(ge=1, le=10**12)] | None = None
     file: Text | None = None
     sizes: list[Pair] | None = Field(default=None, min_length=1)
-    payload_B: Count | None = None
+    payload_B: Annotated[int, Field(ge=1, le=65_535)] | None = None
     cipher: Text | None = None
     encoding: Encoding = "raw"
     encrypt: Literal["file", "packet"] = "file"
@@ -189,7 +190,7 @@ class Scenario(Table):
     protection: Protection = "none"
     transport: Literal["udp", "tcp"] = "udp"
     engine: Engine = "dcf"
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
     payload: Payload
     signal: Signal = Signal()
     radio: Text | Radios = Radios()
@@ -214,6 +215,12 @@ class Scenario(Table):
         }
         return by_topology[self.topology]
 
+    @property
+    def computes(self) -> bool:
+        """Whether the scenario itself says what hosts compute, without a run."""
+        host = self.host
+        return self.cost.cycles_per_B is not None or any((host.sender_us, host.access_point_us, host.receiver_us))
+
     def radio_of(self, role: Role) -> str | None:
         """The radio card of a node."""
         return self.radio.of(role) if isinstance(self.radio, Radios) else self.radio
@@ -235,6 +242,12 @@ class Named(NamedTuple):
             shown["messages"] = sum(count for _, count in sizes)
         changed = (f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in shown.items())
         return " ".join([self.name, *changed])
+
+    @property
+    def title(self) -> str:
+        """The scenario's own title, and what was changed of what it says."""
+        changed = self.label.removeprefix(self.name).strip()
+        return f"{self.scenario.title}; changed: {changed}" if changed else self.scenario.title
 
 
 def names() -> list[str]:

@@ -169,6 +169,9 @@ def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, w
     if rows.is_empty():
         wanted = " or ".join(sorted(operations))
         hint = suggestion(payload.cipher or "", ciphers, "it has")
+        if not ciphers:
+            forward, backward = sorted(FORWARD)[0], sorted(BACKWARD)[0]
+            hint = f'a study with operation = ["{forward}", "{backward}"] has both directions, as first-look does'
         raise InputError(
             f"link {named.label}: the run has no cell that measured {wanted} of {payload.cipher}", hint=hint
         )

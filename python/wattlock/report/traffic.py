@@ -9,6 +9,8 @@ import polars as pl
 from wattlock.report.evidence import NothingToDraw
 
 HEIGHT_PX = 260
+# The words are measured by one font and drawn by the reader's, which may be wider.
+LEGEND = alt.Legend(columnPadding=28, offset=32)
 # Octets of the smallest Ethernet frame: the first bin is below it, each one after that twice as wide.
 FIRST_B = 64
 
@@ -30,8 +32,8 @@ def packet_sizes(sizes: Sequence[dict[str, Any]]) -> alt.Chart:
         .mark_bar()
         .encode(
             x=alt.X("bin:N", title="packet, bytes", sort=order, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("count:Q", title="packets", axis=alt.Axis(format=",d")),
-            color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds)),
+            y=alt.Y("count:Q", title="packets", axis=alt.Axis(format=",d", titleY=-14)),
+            color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), legend=LEGEND),
             tooltip=[
                 alt.Tooltip("kind:N"),
                 alt.Tooltip("bin:N", title="bytes"),

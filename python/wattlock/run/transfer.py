@@ -13,6 +13,7 @@ from typing import IO, Any
 from wattlock.errors import InputError, ProbeError, TransferRefused, WattlockError
 
 MEANING: dict[int, type[WattlockError]] = {
+    2: InputError,
     3: InputError,
     4: TransferRefused,
     10: InputError,
@@ -81,4 +82,5 @@ def _pass_on(words: IO[bytes], said: list[str]) -> None:
 def _error(code: int, said: Sequence[str]) -> WattlockError:
     told = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
     message = told.get("error", f"the probe ended with exit code {code}")
-    return MEANING.get(code, ProbeError)(message, hint=told.get("hint", ""))
+    hint = told.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
+    return MEANING.get(code, ProbeError)(message, hint=hint)

@@ -1,0 +1,60 @@
+"""Options that were given, by their names: what doesn't go together is refused rather than passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+from wattlock.errors import InputError
+
+
+def given(context: typer.Context) -> dict[str, Any]:
+    """The options and arguments of a command line with their values, by what a person calls them: `--phy`, `SCENARIO`.
+
+    Defaults and what the environment sets are not among them.
+    """
+    found: dict[str, Any] = {}
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "COMMANDLINE":
+            found[_called(parameter)] = context.params[str(parameter.name)]
+    return found
+
+
+def _called(parameter: Any) -> str:
+    long = [one for one in parameter.opts if one.startswith("--")]
+    return str(long[0]) if long else str(parameter.name).upper()
+
+
+def refuse_beside(asked: Iterable[str], mode: str, allowed: Iterable[str], *, why: str = "") -> None:
+    """Refuses the first of the options given that doesn't go with `mode`.
+
+    * `asked`: as `given` names them; `mode`: one of them. `why`: in place of a list of what does.
+
+    Raises InputError naming both.
+    """
+    goes = list(allowed)
+    for one in asked:
+        if one != mode and one not in goes:
+            listed = f"{mode} goes with {', '.join(goes)}" if goes else f"{mode} stands alone"
+            raise InputError(f"{mode} and {one} don't go together", hint=why or listed)
+
+
+def refuse_pair(asked: Iterable[str], one: str, other: str, hint: str) -> None:
+    """Refuses two options that were given both.
+
+    Raises InputError naming them.
+    """
+    if {one, other} <= set(asked):
+        raise InputError(f"{one} and {other} don't go together", hint=hint)
+
+
+def refuse_without(asked: Iterable[str], one: str, needed: str, hint: str) -> None:
+    """Refuses an option that says something of another, which was not given.
+
+    Raises InputError naming both.
+    """
+    if one in asked and needed not in asked:
+        raise InputError(f"{one} needs {needed}", hint=hint)
