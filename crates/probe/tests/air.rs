@@ -115,6 +115,77 @@ fn impossible_scenarios_name_the_key_that_makes_them_so() {
 }
 
 #[test]
+fn a_value_of_the_wrong_kind_is_told_with_what_is_right() {
+    for (scenario, key, words) in [
+        (json!({"phy": "g", "datagrams": 1, "slot_us": 1_000_000_000_000_u64}), "slot_us", ["1000000000000", "65535"]),
+        (json!({"phy": "g", "datagrams": 1, "mcs": 300}), "mcs", ["300", "255"]),
+        (json!({"phy": "g", "datagrams": 1, "stations": -3}), "stations", ["-3", "4294967295"]),
+        (json!({"phy": "g", "datagrams": 1e6}), "datagrams", ["1000000.0", "in digits alone"]),
+        (json!({"phy": "g", "datagrams": 1, "payload_B": 100_000_000}), "payload_B", ["100000000", "1 to 2268"]),
+        (
+            json!({"phy": "g", "datagrams": 1, "payload_B": 10_000_000_000_u64}),
+            "payload_B",
+            ["10000000000", "4294967295"],
+        ),
+        (json!({"phy": "g", "datagrams": 1, "rts": 1}), "rts", ["1", "true or false"]),
+        (json!({"phy": "g", "datagrams": 1, "rssi_dBm": "x"}), "rssi_dBm", ["\"x\"", "a list of numbers"]),
+        (json!({"phy": "g", "datagrams": 1, "basic_rates_Mb_s": 6}), "basic_rates_Mb_s", ["6", "a list of numbers"]),
+        (json!({"phy": "g", "datagrams": 1, "walls_dB": []}), "walls_dB", ["[]", "a number"]),
+        (json!({"phy": "g", "datagrams": 5_000_000_000_u64}), "datagrams", ["5000000000", "4294967295"]),
+    ] {
+        let (told, message, hint) = refusal(&scenario);
+        assert_eq!(told, key, "{message}");
+        assert!(message.contains(words[0]), "{message}");
+        assert!(format!("{message} {hint}").contains(words[1]), "{message}: {hint}");
+        assert!(!message.contains("expected") && !message.contains("u16"), "{message}");
+    }
+}
+
+#[test]
+fn work_for_hours_is_refused_before_it_begins_with_what_would_be_right() {
+    let much = [
+        (json!({"phy": "g", "datagrams": 4_000_000_000_u64}), "datagrams", "closed-form"),
+        (json!({"phy": "g", "datagrams": 4_000_000_000_u64, "duration_s": 30_000_000}), "datagrams", "duration_s"),
+        (json!({"phy": "g", "duration_s": 31_000_000}), "duration_s", "closed-form"),
+        (json!({"phy": "n", "duration_s": 31_000_000}), "duration_s", "at most"),
+        (
+            json!({"phy": "g", "duration_s": 31_000_000, "datagrams": 4_294_967_295_u64, "stations": 20}),
+            "datagrams",
+            "bianchi",
+        ),
+        (
+            json!({"phy": "g", "topology": "bss", "transport": "tcp", "datagrams": 2_000_000_000}),
+            "datagrams",
+            "at most",
+        ),
+        (json!({"phy": "b", "stations": 2007, "datagrams": 10_000}), "datagrams", "bianchi"),
+        (json!({"phy": "b", "datagrams": 700_000_000, "rssi_dBm": -150}), "datagrams", "closed-form"),
+        // Hardly a datagram, but beacons of months; datagrams that are ages apart.
+        (
+            json!({"phy": "g", "topology": "to-ap", "stations": 500, "interval_us": 1_000_000_000, "duration_s": 1e7,
+            "beacon_interval_us": 10_000}),
+            "duration_s",
+            "at most",
+        ),
+        (json!({"phy": "g", "datagrams": 1_000_000, "interval_us": 86_400_000_000_u64}), "interval_us", "duration_s"),
+    ];
+    for (scenario, key, hint) in much {
+        let (told, message, hints) = refusal(&scenario);
+        assert_eq!(told, key, "{scenario}: {message}");
+        assert!(hints.contains(hint), "{message}: {hints}");
+    }
+    // The means take no longer for more.
+    let mut means = json!({"phy": "g", "datagrams": 4_000_000_000_u64, "engine": "closed-form"});
+    assert_eq!(result(&means)["delivered"], 4_000_000_000_u64);
+    means["engine"] = json!("bianchi");
+    assert!(result(&means)["duration_ns"].as_u64().unwrap() > 1_000_000_000_000);
+    // A month of a sensor is little.
+    let sensor = json!({"phy": "g", "topology": "to-ap", "interval_us": 60_000_000, "power_save": true, "duration_s": 2_592_000,
+        "beacon_interval_us": 0});
+    assert!(result(&sensor)["delivered"].as_u64().unwrap() > 43_000);
+}
+
+#[test]
 fn the_states_of_every_node_add_up_in_every_engine() {
     for engine in ["dcf", "closed-form", "bianchi"] {
         for topology in ["adhoc", "to-ap"] {

@@ -1,7 +1,7 @@
 //! `wattlock-probe capture`: what it counts in captures made here octet by octet, and in captures cut anywhere.
 #![allow(clippy::unwrap_used, non_snake_case)]
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -366,11 +366,58 @@ fn a_capture_cut_anywhere_gives_the_packets_before_the_cut() {
     }
 }
 
+/// What a gzip gives before it ends or fails.
+fn inflated(bytes: &[u8]) -> Vec<u8> {
+    let mut inflated = Vec::new();
+    let _ = flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut inflated);
+    inflated
+}
+
 #[test]
-fn a_gzip_cut_anywhere_ends_without_a_panic() {
-    let bytes = gzip(&pcap(false, false, 105, &wireless()));
-    for length_B in 0..bytes.len() {
-        let done = run(&file("cut.gz", &bytes[..length_B]), &[]);
-        assert!(matches!(done.status.code(), Some(0 | 10)), "{length_B}: {:?}", done.status);
+fn a_gzip_cut_anywhere_gives_the_packets_that_inflate_and_counts_the_cut() {
+    let small = pcap(false, false, 105, &wireless());
+    // Of noise, which inflates bit by bit: more than is read ahead to tell the format.
+    let mut noise = 1_u32;
+    let mut frame = |at: usize| {
+        let mut mpdu = wireless()[2][..24].to_vec();
+        mpdu.extend((0..100 + at % 50).map(|_| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            noise.to_be_bytes()[0]
+        }));
+        mpdu
+    };
+    let frames: Vec<_> = (0..1000).map(&mut frame).collect();
+    let large = pcap(false, false, 105, &frames);
+    let mut blocks = [section(false), interface(false, 105, &[])].concat();
+    frames.iter().for_each(|frame| blocks.extend(enhanced(false, 0, 7, frame)));
+    let first = [section(false), interface(false, 105, &[])].concat().len();
+    for (name, clear, head_B, around_B, frames, step) in [
+        ("cut.pcap.gz", small, 24, 16, wireless(), 1),
+        ("large.pcap.gz", large, 24, 16, frames.clone(), 9_973),
+        ("large.pcapng.gz", blocks, first, 32, frames, 9_973),
+    ] {
+        let bytes = gzip(&clear);
+        let mut end = head_B;
+        let ends: Vec<usize> = frames
+            .iter()
+            .map(|frame| {
+                let padded_B = if around_B == 32 { frame.len().next_multiple_of(4) } else { frame.len() };
+                end += around_B + padded_B;
+                end
+            })
+            .collect();
+        assert_eq!(ends.last(), Some(&clear.len()));
+        for length_B in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
+            let there_B = inflated(&bytes[..length_B]).len();
+            let done = run(&file(name, &bytes[..length_B]), &[]);
+            let told = String::from_utf8(done.stdout).unwrap();
+            if done.status.code() == Some(10) {
+                assert!(there_B < head_B, "{name}: {length_B}");
+                continue;
+            }
+            let summary: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).unwrap_or_default();
+            let whole = ends.iter().filter(|end| **end <= there_B).count();
+            assert_eq!((&summary["packets"], &summary["cut"]), (&json!(whole), &json!(true)), "{name}: {length_B}");
+        }
     }
 }

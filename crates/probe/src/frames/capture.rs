@@ -2,19 +2,21 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
-use std::io::{self, BufWriter, Chain, Cursor, Read, Write};
+use std::io::{self, Chain, Cursor, Read, Write};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
-use pcap_parser::{Block, OptionCode, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, LegacyPcapReader, OptionCode, PcapBlockOwned, PcapError, PcapNGReader};
 
 /// The largest block that is read: a capture's packets have at most 256 KiB.
 const BUFFER_B: usize = 4 << 20;
 /// The first bytes of a file, by which its format is told.
 const PREFIX_B: usize = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Type of the block that a pcapng begins with, alike in both orders of bytes.
+const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// What a capture without a limit says: the largest that tshark reads.
 const LONGEST_PACKET_B: u32 = 262_144;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -104,25 +106,35 @@ pub fn open(path: &Path) -> Result<Source, String> {
 /// # Errors
 /// That not even the first bytes can be read.
 pub fn source(bytes: impl Read + Send + 'static, buffer_B: usize) -> io::Result<Option<Source>> {
-    let (is_gzip, bytes) = prefixed(bytes)?;
+    let bytes = prefixed(bytes)?;
+    let is_gzip = prefix(&bytes).starts_with(&GZIP);
     let source: Box<dyn Read + Send> = if is_gzip { Box::new(MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
-    // Read at once, as the format is told by what the first read gives.
-    let (_, source) = prefixed(source)?;
-    Ok(create_reader(buffer_B, source).ok())
+    // Read ahead, as the format is told by what the first read gives: a reader is opened by one read and no more, so
+    // that a cut right behind is met where packets are read.
+    let source = prefixed(source)?;
+    Ok(if prefix(&source).starts_with(&SECTION) {
+        PcapNGReader::new(buffer_B, source).ok().map(|reader| Box::new(reader) as Source)
+    } else {
+        LegacyPcapReader::new(buffer_B, source).ok().map(|reader| Box::new(reader) as Source)
+    })
 }
 
 /// A source whose first bytes were read ahead.
 type Prefixed<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// The source with its first bytes read ahead, and whether they are those of gzip.
-fn prefixed<R: Read>(mut source: R) -> io::Result<(bool, Prefixed<R>)> {
+/// The source with its first bytes read ahead.
+fn prefixed<R: Read>(mut source: R) -> io::Result<Prefixed<R>> {
     let mut prefix = Vec::new();
     let read = source.by_ref().take(PREFIX_B as u64).read_to_end(&mut prefix);
     // A gzip that is cut has given what there was before it says so.
     if prefix.is_empty() {
         read?;
     }
-    Ok((prefix.starts_with(&GZIP), Cursor::new(prefix).chain(source)))
+    Ok(Cursor::new(prefix).chain(source))
+}
+
+fn prefix<R>(source: &Prefixed<R>) -> &[u8] {
+    source.get_ref().0.get_ref()
 }
 
 struct Interface {
@@ -322,26 +334,31 @@ impl Section {
 
 /// A capture that is written.
 pub struct Writer {
-    out: Box<dyn Write>,
+    out: Out,
     endian: Endian,
 }
 
-impl Writer {
-    /// Begins a file, gzipped where its name ends in `.gz`.
-    ///
-    /// # Errors
-    /// That it can't be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let file = BufWriter::with_capacity(1 << 20, File::create(path)?);
-        let is_gzip = path.extension().is_some_and(|extension| extension == "gz");
-        let out: Box<dyn Write> =
-            if is_gzip { Box::new(GzEncoder::new(file, flate2::Compression::default())) } else { Box::new(file) };
-        Ok(Self::on(out))
-    }
+enum Out {
+    Plain(Box<dyn Write>),
+    Gzip(GzEncoder<Box<dyn Write>>),
+}
 
+impl Writer {
     /// Writes to where bytes go.
     pub fn on(out: Box<dyn Write>) -> Self {
-        Self { out, endian: Endian::Little }
+        Self { out: Out::Plain(out), endian: Endian::Little }
+    }
+
+    /// The same, gzipped.
+    pub fn zipped(out: Box<dyn Write>) -> Self {
+        Self { out: Out::Gzip(GzEncoder::new(out, flate2::Compression::default())), endian: Endian::Little }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.out {
+            Out::Plain(out) => out.write_all(bytes),
+            Out::Gzip(out) => out.write_all(bytes),
+        }
     }
 
     /// Writes what a capture begins with.
@@ -350,7 +367,7 @@ impl Writer {
     /// That it can't be written.
     pub fn head(&mut self, bytes: &[u8], endian: Endian) -> io::Result<()> {
         self.endian = endian;
-        self.out.write_all(bytes)
+        self.write(bytes)
     }
 
     /// Writes what stands between packets.
@@ -358,7 +375,7 @@ impl Writer {
     /// # Errors
     /// That it can't be written.
     pub fn between(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)
+        self.write(bytes)
     }
 
     /// Writes a packet of which these are the parts.
@@ -382,14 +399,14 @@ impl Writer {
             Stamp::Simple => (vec![3, block_B(4), whole_B], Some(block_B(4))),
         };
         for word in before {
-            self.out.write_all(&self.endian.bytes(word))?;
+            self.write(&self.endian.bytes(word))?;
         }
         for part in parts {
-            self.out.write_all(part)?;
+            self.write(part)?;
         }
         if let Some(word) = after {
-            self.out.write_all(&[0; 4][..padding_B])?;
-            self.out.write_all(&self.endian.bytes(word))?;
+            self.write(&[0; 4][..padding_B])?;
+            self.write(&self.endian.bytes(word))?;
         }
         Ok(())
     }
@@ -398,7 +415,10 @@ impl Writer {
     ///
     /// # Errors
     /// That it can't be written.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.out.flush()
+    pub fn finish(self) -> io::Result<()> {
+        match self.out {
+            Out::Plain(mut out) => out.flush(),
+            Out::Gzip(out) => out.finish()?.flush(),
+        }
     }
 }

@@ -9,7 +9,9 @@ use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
 use wattlock_air::phy::Rate;
 
 use super::resolve::{Plan, resolve};
-use super::{AirResult, EngineName, LegResult, NodeResult, Octets, Resolved, Role, Scenario, TopologyName, Wrong};
+use super::{
+    AirResult, EngineName, LegResult, NodeResult, Octets, Resolved, Role, Scenario, TopologyName, Wrong, work,
+};
 use crate::records::SCHEMA;
 
 /// What an engine says; nodes are node 0, senders, and with a relay the receiver.
@@ -34,7 +36,10 @@ pub fn answer(line: usize, scenario: &Scenario) -> Result<AirResult, Wrong> {
     let plan = resolve(scenario)?;
     let network = plan.network();
     let said = match scenario.engine {
-        EngineName::Dcf => simulated(&plan, &network)?,
+        EngineName::Dcf => {
+            work::check(scenario, &plan, &network)?;
+            simulated(&plan, &network)?
+        }
         EngineName::ClosedForm => one_station(scenario, &plan, &network)?,
         EngineName::Bianchi => saturated(scenario, &plan, &network)?,
     };
@@ -165,8 +170,11 @@ fn simulated(plan: &Plan, network: &Network) -> Result<Answer, Wrong> {
     })
 }
 
-/// What both closed forms leave out.
-fn check_mean(scenario: &Scenario, network: &Network) -> Result<(), Wrong> {
+/// Refuses what both closed forms leave out.
+///
+/// # Errors
+/// The key, and what they know.
+pub(super) fn check_mean(scenario: &Scenario, network: &Network) -> Result<(), Wrong> {
     let refuse = |key, message: &str, hint: &str| {
         Err(Wrong::new(key, message.to_owned()).hint(format!("{hint}, or \"engine\": \"dcf\"")))
     };

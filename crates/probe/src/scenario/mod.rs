@@ -3,6 +3,8 @@
 
 mod engines;
 mod resolve;
+mod words;
+mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -445,14 +447,7 @@ pub fn line(number: usize, text: &str) -> AirLine {
     };
     let scenario = match parse(text) {
         Ok(scenario) => scenario,
-        Err((key, message)) => {
-            let hint = if key.is_empty() {
-                Some("one JSON object a line, such as {\"phy\":\"g\",\"datagrams\":1000}")
-            } else {
-                None
-            };
-            return failure(&key, message, hint.map(str::to_owned));
-        }
+        Err(Unread { key, message, hint }) => return failure(&key, message, hint),
     };
     match answer(number, &scenario) {
         Ok(result) => AirLine::Result(Box::new(result)),
@@ -460,14 +455,32 @@ pub fn line(number: usize, text: &str) -> AirLine {
     }
 }
 
+/// Why a line is no scenario.
+struct Unread {
+    /// Empty where the line is no object.
+    key: String,
+    message: String,
+    hint: Option<String>,
+}
+
 /// A scenario, or the key that spoils it and why.
-fn parse(text: &str) -> Result<Scenario, (String, String)> {
+fn parse(text: &str) -> Result<Scenario, Unread> {
+    let no_object = |message: String| {
+        let hint = "one JSON object a line, such as {\"phy\":\"g\",\"datagrams\":1000}".to_owned();
+        Unread { key: String::new(), message, hint: Some(hint) }
+    };
     let object: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| (String::new(), format!("no JSON object: {error}")))?;
+        serde_json::from_str(text).map_err(|error| no_object(format!("no JSON object: {error}")))?;
     // Key by key, so that the wrong one is known.
     for (key, value) in &object {
         let alone = Map::from_iter([(key.clone(), value.clone())]);
-        Scenario::deserialize(Value::Object(alone)).map_err(|error| (key.clone(), format!("{value}: {error}")))?;
+        Scenario::deserialize(Value::Object(alone)).map_err(|error| {
+            let message = match words::right(key, value) {
+                Some(right) => format!("{value} is not {right}"),
+                None => format!("{value}: {error}"),
+            };
+            Unread { key: key.clone(), message, hint: None }
+        })?;
     }
-    Scenario::deserialize(Value::Object(object)).map_err(|error| (String::new(), error.to_string()))
+    Scenario::deserialize(Value::Object(object)).map_err(|error| no_object(error.to_string()))
 }

@@ -81,6 +81,13 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
             Wrong::new("interval_us", format!("{interval_us} us")).hint(format!("0 to {INTERVAL_MAX_US} (a day)"))
         );
     }
+    let apart_s = datagrams.filter(|_| duration_ns.is_none()).unwrap_or(0) as f64 * interval_us as f64 / 1e6;
+    if apart_s > DURATION_MAX_S {
+        let message = format!("datagrams {interval_us} us apart take {apart_s:.2e} s");
+        return Err(
+            Wrong::new("interval_us", message).hint(format!("a \"duration_s\" of at most {DURATION_MAX_S} (a year)"))
+        );
+    }
     let retry_limit = scenario.retry_limit.unwrap_or(7);
     if !(1..=255).contains(&retry_limit) {
         return Err(Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint("1 to 255"));
@@ -392,7 +399,8 @@ fn aggregate(scenario: &Scenario, aggregates: bool, framing: Framing) -> Result<
 fn extent(scenario: &Scenario) -> Result<(Option<u64>, Option<u64>), Wrong> {
     let most = u64::from(u32::MAX);
     if scenario.datagrams.is_some_and(|datagrams| datagrams == 0 || datagrams > most) {
-        return Err(Wrong::new("datagrams", "not a number of datagrams").hint(format!("1 to {most}")));
+        let message = format!("{} datagrams", scenario.datagrams.unwrap_or_default());
+        return Err(Wrong::new("datagrams", message).hint(format!("1 to {most}")));
     }
     if scenario.datagrams.is_none() && scenario.duration_s.is_none() {
         return Err(

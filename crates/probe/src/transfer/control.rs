@@ -6,6 +6,8 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,8 @@ const GREETING_B: usize = MAGIC.len() + 1 + NONCE_B;
 /// In a greeting: the receiver goes on, or serves another peer.
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
+/// How often a side that is at work says so: less than the shortest silence that can be asked for.
+const BEAT: Duration = Duration::from_millis(500);
 /// The longest body of a control message.
 const LONGEST_BODY_B: usize = 16 * 1024;
 
@@ -47,6 +51,8 @@ pub enum Message {
     Receipt { encoded_B: u64, sha256: String, record: Box<TransferRecord> },
     /// Sender: no more files.
     End { files: u32 },
+    /// Either: it is at work on a file, which may take long.
+    Working,
     /// Either: no file, and the reason's name.
     Refuse { reason: Reason },
 }
@@ -212,13 +218,39 @@ impl Channel {
     /// # Errors
     /// An early end; a message that is too long.
     pub fn say(&mut self, message: &Message) -> Result<(), Refusal> {
+        let length_B = self.say_uncounted(message)?;
+        self.control_B += length_B;
+        Ok(())
+    }
+
+    fn say_uncounted(&mut self, message: &Message) -> Result<u64, Refusal> {
         let body = serde_json::to_vec(message).map_err(|error| Refusal::new(Reason::System, error.to_string()))?;
         let length = length(&body)?;
         let tag = self.own.tag(&[&self.sent.to_be_bytes(), &length, &body]);
         self.sent += 1;
         let frame = [&length as &[u8], &body, &tag].concat();
-        self.control_B += frame.len() as u64;
-        give(&mut self.stream, self.patience, &frame)
+        give(&mut self.stream, self.patience, &frame)?;
+        Ok(frame.len() as u64)
+    }
+
+    /// Does `work`, and says so twice a second for as long as it takes: a slow cipher is no silence. The other side has
+    /// to be one that waits for the next control message.
+    ///
+    /// * `work`: is given what the weighed ciphers are keyed from.
+    pub fn at_work<T>(&mut self, work: impl FnOnce(&Key) -> T) -> T {
+        let data = self.data.clone();
+        thread::scope(|scope| {
+            let (done, wait) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                // Where the other side has gone, the next message to it says so.
+                while wait.recv_timeout(BEAT) == Err(mpsc::RecvTimeoutError::Timeout)
+                    && self.say_uncounted(&Message::Working).is_ok()
+                {}
+            });
+            let worked = work(&data);
+            drop(done);
+            worked
+        })
     }
 
     /// The end by a refusal. Where it is this side's, the other one is told; whether it hears is its own concern.
@@ -230,11 +262,21 @@ impl Channel {
         refusal
     }
 
-    /// The next control message; a refusal of the other side is an error.
+    /// The next control message but for those that say that the other side is at work; its refusal is an error.
     ///
     /// # Errors
     /// A wrong tag, a body that is none, silence, an early end, a refusal.
     pub fn hear(&mut self) -> Result<Message, Refusal> {
+        loop {
+            let (message, length_B) = self.hear_one()?;
+            if message != Message::Working {
+                self.control_B += length_B;
+                return Ok(message);
+            }
+        }
+    }
+
+    fn hear_one(&mut self) -> Result<(Message, u64), Refusal> {
         let mut length = [0; 4];
         fill(&mut self.stream, self.patience, &mut length)?;
         let body_B = u32::from_be_bytes(length) as usize;
@@ -250,10 +292,9 @@ impl Channel {
         }
         self.received += 1;
         self.is_proven = true;
-        self.control_B += (length.len() + body_B + TAG_B) as u64;
         match serde_json::from_slice(&body) {
             Ok(Message::Refuse { reason }) => Err(Refusal::of_peer(reason)),
-            Ok(message) => Ok(message),
+            Ok(message) => Ok((message, (length.len() + body_B + TAG_B) as u64)),
             Err(_) => Err(Refusal::new(Reason::NotWattlock, "a control message of another version")),
         }
     }

@@ -79,6 +79,7 @@ impl Side {
 }
 
 /// A key from which others are expanded, or of HMAC-SHA256.
+#[derive(Clone)]
 pub struct Key(Zeroizing<[u8; TAG_B]>);
 
 impl Key {

@@ -195,7 +195,7 @@ impl Received<'_> {
             return Err(changed());
         }
         // From here on the ciphertext is the sender's own.
-        let opened = sealer.open(&channel.data, offer.file, &encoded, scale)?;
+        let opened = channel.at_work(|data| sealer.open(data, offer.file, &encoded, scale))?;
         let tag = HEXLOWER.decode(plain_tag.as_bytes()).map_err(|_| changed())?;
         let is_right = channel.data.plaintext(offer.file)?.is_tag(&[&opened.output], &tag);
         if !is_right || opened.output.len() as u64 != offer.plain_B {

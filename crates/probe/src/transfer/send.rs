@@ -72,7 +72,7 @@ fn one(
     plain(&source.name)?;
     let content = (source.read)()?;
     let Processed { output, sealed_B, cipher, encode, energy } =
-        sending.sealer.seal(&channel.data, file, &content, scale)?;
+        channel.at_work(|data| sending.sealer.seal(data, file, &content, scale))?;
     let encoded_B = output.len() as u64;
     let control_before_B = channel.control_B;
     channel.say(&Message::Offer(Offer {

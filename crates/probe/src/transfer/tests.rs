@@ -378,6 +378,38 @@ fn a_peer_that_stalls_is_given_up_and_leaves_no_part() {
 }
 
 #[test]
+fn a_sender_that_works_longer_than_the_silence_is_waited_for_and_one_that_only_says_so_not_for_ever() {
+    let place = Place::new("slow");
+    let (address, thread) = receiver(&place, IMPATIENT);
+    let mut sender = by_hand(address, &token()).unwrap();
+    sender.at_work(|_| thread::sleep(3 * IMPATIENT));
+    let before_B = sender.control_B;
+    sender.say(&Message::End { files: 0 }).unwrap();
+    let (ended, _) = thread.join().unwrap();
+    assert!(matches!(ended, Ended::Peer(Ok(()))), "{ended:?}");
+    assert!(before_B < 300, "signs of life are counted: {before_B} B");
+
+    // A whole session has an end, whoever says what.
+    let (here, there) = pair();
+    let limits = |end: Duration| Patience { silence: IMPATIENT, end: Instant::now() + end };
+    let other = thread::spawn(move || {
+        Channel::open(there, Side::Sender, &token(), limits(PATIENT))
+            .map(|mut sender| sender.at_work(|_| thread::sleep(3 * IMPATIENT)))
+    });
+    let mut receiver = Channel::open(here, Side::Receiver, &token(), limits(2 * IMPATIENT)).unwrap();
+    assert_eq!(receiver.hear().unwrap_err().reason, Reason::TooSlow);
+    drop(receiver);
+    other.join().unwrap().unwrap();
+}
+
+/// Both ends of a connection.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (one, listener.accept().unwrap().0)
+}
+
+#[test]
 fn strangers_are_turned_away_a_second_peer_is_told_and_the_first_is_served() {
     let place = Place::new("strangers");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

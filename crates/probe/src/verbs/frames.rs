@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 use wattlock_frames::handshake::{PMK_B, psk};
 use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
 use zeroize::Zeroizing;
@@ -24,7 +27,7 @@ pub const EXAMPLE: &str = "Examples:
 
 Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame, gzipped or not; the
 copy has the format of its source and is gzipped where its name ends in .gz. An FCS that was there is made anew.
-A summary goes to standard output, one JSON object.
+A summary goes to standard output, one JSON object. Where a verb fails, OUT is as it was before: there only once whole.
 
 Protect works on data frames that carry data and are not protected yet; all others are copied as they are.
 Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its whole MSDU; a frame
@@ -177,7 +180,7 @@ struct With {
 }
 
 impl Copying {
-    fn told(&self, error: &std::io::Error) -> Failure {
+    fn told(&self, error: &io::Error) -> Failure {
         Failure::new(9, format!("{}: {error}", self.name))
     }
 
@@ -237,7 +240,11 @@ fn copy(
     if is_same {
         return Err(Failure::new(9, format!("{name} is the input")).hint("write to another file"));
     }
-    let writer = Writer::create(output).map_err(|error| Failure::new(9, format!("{name}: {error}")))?;
+    let unwritten = |error: io::Error| Failure::new(9, format!("{}: {error}", output.display()));
+    let target = Target::open(output).map_err(unwritten)?;
+    let out = target.out().map_err(unwritten)?;
+    let is_gzip = output.extension().is_some_and(|extension| extension == "gz");
+    let writer = if is_gzip { Writer::zipped(out) } else { Writer::on(out) };
     let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
     let mut copying = Copying { writer, name, summary: Summary::default(), parts };
     let end = capture::read(source, |piece| match piece {
@@ -249,9 +256,53 @@ fn copy(
     if end == End::Corrupt {
         eprintln!("warning: {}: what follows frame {} is no packet", input.display(), copying.summary.frames);
     }
-    let Copying { writer, name, summary, .. } = copying;
-    writer.finish().map_err(|error| Failure::new(9, format!("{name}: {error}")))?;
+    let Copying { writer, summary, .. } = copying;
+    writer.finish().and_then(|()| target.keep()).map_err(unwritten)?;
     Ok(summary)
+}
+
+/// Where a copy goes.
+enum Target {
+    /// A file beside the one that it becomes; dropped before that, it is removed.
+    Beside(NamedTempFile, PathBuf),
+    /// A device or a pipe, which can't be replaced.
+    Straight(File),
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        // Through a link to the file, which is replaced in place of the link.
+        let there = path.canonicalize().and_then(|whole| whole.metadata().map(|about| (whole, about)));
+        if there.as_ref().is_ok_and(|(_, about)| !about.is_file()) {
+            return File::create(path).map(Self::Straight);
+        }
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(there.as_ref().map_or_else(
+            // What the user's mask leaves of it, as of any new file.
+            |_| std::os::unix::fs::PermissionsExt::from_mode(0o666),
+            |(_, about)| about.permissions(),
+        ));
+        let path = there.map_or_else(|_| path.to_owned(), |(whole, _)| whole);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self::Beside(builder.prefix(".wattlock-").suffix(".part").tempfile_in(folder)?, path))
+    }
+
+    fn out(&self) -> io::Result<Box<dyn Write>> {
+        let file = match self {
+            Self::Beside(file, _) => file.as_file(),
+            Self::Straight(file) => file,
+        };
+        Ok(Box::new(BufWriter::with_capacity(1 << 20, file.try_clone()?)))
+    }
+
+    /// All is written: the copy gets its name.
+    fn keep(self) -> io::Result<()> {
+        match self {
+            Self::Beside(file, path) => file.persist(path).map(|_| ()).map_err(|error| error.error),
+            Self::Straight(_) => Ok(()),
+        }
+    }
 }
 
 fn protect(options: &Protect) -> Result<Summary, Failure> {
@@ -265,11 +316,8 @@ fn protect(options: &Protect) -> Result<Summary, Failure> {
         Name::Gcmp => Protocol::Gcmp128,
         Name::Gcmp256 => Protocol::Gcmp256,
     };
-    let mut key = Key::new(protocol, &bytes).map_err(|error| {
-        let digits =
-            if options.protocol == Name::Wep { "10 or 26".to_owned() } else { (2 * protocol.key_B()).to_string() };
-        Failure::new(4, format!("--key: {error}")).hint(format!("{digits} hex digits"))
-    })?;
+    let right_B: &[usize] = if options.protocol == Name::Wep { &WEP_B } else { &[protocol.key_B()] };
+    let mut key = Key::new(protocol, &bytes).map_err(|_| wrong_length("--key", bytes.len(), right_B))?;
     let most = protocol.largest_number();
     if options.pn > most {
         return Err(Failure::new(4, format!("--pn {}: the largest of {protocol} is {most}", options.pn)));
@@ -322,7 +370,7 @@ fn protect(options: &Protect) -> Result<Summary, Failure> {
 }
 
 fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
-    let wep = keys("--wep", &options.wep, [5, 13])?;
+    let wep = keys("--wep", &options.wep, WEP_B)?;
     let temporal = keys("--tk", &options.tk, [16, 32])?;
     let mut observer = Observer::new(&wep, &temporal, masters(options)?);
     let mut left = (0, 0, 0);
@@ -389,17 +437,27 @@ fn masters(options: &Unprotect) -> Result<Vec<Zeroizing<[u8; PMK_B]>>, Failure> 
 fn keys(name: &str, texts: &[String], right_B: [usize; 2]) -> Result<Vec<Vec<u8>>, Failure> {
     let key = |text: &String| {
         let bytes = from_hex(name, text)?;
-        if right_B.contains(&bytes.len()) {
-            return Ok(bytes);
-        }
-        let message = format!("{name}: the key has {} bytes, not {} or {}", bytes.len(), right_B[0], right_B[1]);
-        Err(Failure::new(4, message).hint(format!("{} or {} hex digits", 2 * right_B[0], 2 * right_B[1])))
+        if right_B.contains(&bytes.len()) { Ok(bytes) } else { Err(wrong_length(name, bytes.len(), &right_B)) }
     };
     texts.iter().map(key).collect()
 }
 
+/// Octets of a key of WEP.
+const WEP_B: [usize; 2] = [5, 13];
+
+fn wrong_length(name: &str, given_B: usize, right_B: &[usize]) -> Failure {
+    let each = |of_byte: usize| right_B.iter().map(|B| (of_byte * B).to_string()).collect::<Vec<_>>().join(" or ");
+    let message = format!("{name}: the key has {} hex digits, not {}", 2 * given_B, each(2));
+    Failure::new(4, message).hint(format!("a key of {} bits", each(8)))
+}
+
 fn from_hex(name: &str, text: &str) -> Result<Vec<u8>, Failure> {
-    HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).map_err(|error| {
-        Failure::new(4, format!("{name}: {error}")).hint("an even number of hex digits, without spaces or colons")
-    })
+    let text = text.trim();
+    let hint = "an even number of hex digits, without spaces or colons";
+    // The key itself is not repeated: words are kept longer than keys.
+    let wrong = || match text.chars().position(|digit| !digit.is_ascii_hexdigit()) {
+        Some(at) => format!("{name}: character {} is no hex digit", at + 1),
+        None => format!("{name}: {} hex digits, an odd number", text.len()),
+    };
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| Failure::new(4, wrong()).hint(hint))
 }
