@@ -126,6 +126,7 @@ def _wait_for_nobody() -> None:
 
 def _catalogue_row(cipher: str, provider: str = "rustcrypto") -> dict[str, Any]:
     family, mode = cipher.split("-", 1)[0], cipher.rsplit("-", 1)[-1]
+    mode = "aead" if mode in {"gcm", "poly1305"} else mode
     row: dict[str, Any] = {
         "id": cipher,
         "card": cipher,
@@ -135,7 +136,7 @@ def _catalogue_row(cipher: str, provider: str = "rustcrypto") -> dict[str, Any]:
         "backend": "soft",
     }
     row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none", "available": True, "reason": None}
-    row |= {"file": None, "file_sha256": None, "tag_bits": 0}
+    row |= {"file": None, "file_sha256": None, "tag_bits": 128 if mode == "aead" else 0}
     return row | {"key_bits": 128, "effective_bits": 128, "block_bits": 128, "rounds": None, "iv_B": 16}
 
 

@@ -15,6 +15,7 @@ from wattlock.energy import battery_cards, lifetime, tasks
 from wattlock.energy.battery import Tremblay, kibam_available_C, kibam_s, linear_s, peukert_s, with_self_discharge
 from wattlock.energy.battery_cards import Battery, Model
 from wattlock.energy.lifetime import Surroundings
+from wattlock.energy.number import YEAR_s
 from wattlock.errors import EvidenceError, InputError
 from wattlock.report.discharge import discharge, write_figure
 from wattlock.report.evidence import EvidenceMix
@@ -165,9 +166,22 @@ def test_each_law_takes_from_the_life() -> None:
     new = float(
         np.median(lifetime.seconds(CELL, "linear", lifetime.drawn(CELL, "linear", [], draws=2000, seed=1), power_W))
     )
-    for law in CELL.card.laws():
+    for law in [law for law in CELL.card.laws() if law != "shelf-life"]:
         drawn = lifetime.drawn(CELL, "linear", [law], draws=2000, seed=1, at=Surroundings(0.0, 5.0))
         assert float(np.median(lifetime.seconds(CELL, "linear", drawn, power_W))) < 0.97 * new, law
+
+
+def test_a_battery_is_given_up_at_the_end_of_its_shelf_life_whatever_it_still_holds() -> None:
+    coin = battery_cards.load("aa-pair")
+    power_W = np.array([[1e-9], [1e-6], [1.0]]) * np.ones(2000)
+    drawn = lifetime.drawn(coin, "linear", ["shelf-life"], draws=2000, seed=1)
+    idle_s, slow_s, fast_s = lifetime.seconds(coin, "linear", drawn, power_W)
+    assert np.array_equal(idle_s, slow_s)
+    assert np.median(idle_s) == pytest.approx(7.1 * YEAR_s, rel=0.02)
+    assert (lifetime.by_charge(coin, "linear", drawn, power_W)[0] > 100 * idle_s).all()
+    without = lifetime.drawn(coin, "linear", [], draws=2000, seed=1)
+    assert np.array_equal(fast_s, lifetime.seconds(coin, "linear", without, power_W)[2]), "nothing else is moved"
+    assert lifetime.curve(coin, "linear", drawn, 1e-6).time_s[-1] == pytest.approx(7.1 * YEAR_s, rel=0.02)
 
 
 def test_capacities_are_drawn_from_the_law_on_the_card() -> None:

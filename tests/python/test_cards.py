@@ -269,7 +269,7 @@ def test_battery_answers_for_an_operation_of_the_users_own(capsys: pytest.Captur
     (row,) = rows_of(capsys, *words)
     assert row["days"] == pytest.approx(row["operations"] / 10 / 86_400)
     assert row["evidence"] == "assumed"
-    assert set(row["laws"]) == {"ageing", "temperature", "self-discharge"}
+    assert set(row["laws"]) == {"ageing", "temperature", "self-discharge", "shelf-life"}
     (new,) = rows_of(capsys, *words, "--without", "ageing", "--without", "self-discharge")
     assert new["days"] > row["days"]
 

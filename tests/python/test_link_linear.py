@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from wattlock.energy import radio_cards
 from wattlock.errors import EvidenceError, InputError
@@ -365,3 +366,20 @@ def test_every_linear_card_that_comes_along_can_carry_a_message() -> None:
         if technology in links:
             one = linear.Message(payload_B=20, sender=name, link=links[technology])  # type: ignore[arg-type]
             assert linear.ask(one, allow_assumed=True).energies[0].total_uJ > 0
+
+
+def test_an_advertisement_goes_out_on_three_channels_and_nobody_answers() -> None:
+    full = linear.ask(message(Ble(advertising=True), 27)).ledger
+    by_line = {line.what: line for line in full.lines}
+    # A full legacy PDU: 1 + 4 + 2 + 6 + 31 + 3 octets at 1 Mb/s.
+    assert full.frames == 1
+    assert by_line["repeats"].sender_ns == {"tx": 2 * 376_000}
+    assert full.states_ns("sender") == {"tx": 3 * 376_000, "idle": 2 * 150_000}
+    assert full.octets_B == 3 * 47
+    assert {"acknowledgements", "security"} & set(by_line) == set()
+    assert linear.ask(message(Ble(advertising=True), 28)).ledger.frames == 2
+
+
+def test_legacy_advertisements_go_at_1M_alone() -> None:
+    with pytest.raises(ValidationError, match="legacy advertisements go at 1M, phy is 2M"):
+        Ble(advertising=True, phy="2M")

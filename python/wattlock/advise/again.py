@@ -46,6 +46,11 @@ def lives(of: Advice, every: Sequence[Load]) -> Array:
     return days.seconds(every, of.world, of.things.battery)
 
 
+def charges(of: Advice, every: Sequence[Load]) -> Array:
+    """Seconds that the charge alone lasts, as (loads, draws)."""
+    return days.by_charge(every, of.world, of.things.battery)
+
+
 def gain(before_s: Array, after_s: Array) -> Gain:
     """The gain of one life over another, draw by draw."""
     percent = 100 * (after_s / before_s - 1)

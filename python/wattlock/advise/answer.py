@@ -15,14 +15,12 @@ from wattlock.advise.days import GROUPS, DAY_s, Load, World
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.history import HISTORY, History, Past
 from wattlock.advise.narrow import Narrowing, narrowings
-from wattlock.advise.quantity import percent
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head, ranked
 from wattlock.advise.world import Things, check_radio, things
 from wattlock.energy.battery import Array
-from wattlock.energy.number import YEAR_s
 from wattlock.energy.tasks import weakest
-from wattlock.errors import InputError, WattlockError
+from wattlock.errors import InputError
 from wattlock.run import probe as probes
 from wattlock.study.cells import CatalogueRow
 
@@ -61,12 +59,15 @@ class Advice:
 
     @property
     def strongest(self) -> Choice:
-        """The choice of the first group that stands best: strength, tag, approval; the longer life among equals."""
-        approved = {"approved": 1}
-        return max(
-            self.tied,
-            key=lambda one: (one.stands.strength_bits, one.tag_bits, approved.get(one.stands.status, 0)),
-        )
+        """The choice of the first group that stands best: strength, tag, approval, a link that protects too.
+
+        Among equals that with the longer life.
+        """
+
+        def stands(one: Choice) -> tuple[float, int, bool, bool]:
+            return one.stands.strength_bits, one.tag_bits, one.stands.status == "approved", one.protection != "none"
+
+        return max(self.tied, key=stands)
 
     @property
     def evidence(self) -> dict[str, str]:
@@ -90,10 +91,15 @@ class Advice:
             "days_low": place.low_s / DAY_s,
             "days_high": place.high_s / DAY_s,
             "behind_percent": 100 * place.behind,
+            "charge_days": place.charge_s / DAY_s,
+            "charge_days_low": place.charge_low_s / DAY_s,
+            "charge_days_high": place.charge_high_s / DAY_s,
+            "shelf_share": place.shelf,
             "power_uW": total * 1e6,
             **{f"{group.replace('-', '_')}_share": load.group_W(group) / total for group in GROUPS},
             "latency_s": load.latency_s,
             "air_B": load.octets_B,
+            "packets": load.packets,
             "radio_busy_share": load.busy,
             "memory_B": choice.memory_B,
             "packets_a_key": _finite(choice.messages_a_key(load.packet_B)),
@@ -146,6 +152,8 @@ class Advice:
 
     def record(self) -> dict[str, Any]:
         """The whole answer as one object: `ranked` first, then `excluded`."""
+        from wattlock.advise import words
+
         first = self.narrowing[0] if self.narrowing else None
         return {
             "ranked": self.ranked.to_dicts(),
@@ -154,7 +162,8 @@ class Advice:
             "tied": [choice.label for choice in self.tied],
             "strongest": self.strongest.label,
             "assumed": self.things.assumed,
-            "notes": notes(self),
+            "answer": words.lead(self),
+            "notes": words.notes(self),
             "evidence": self.evidence,
             "narrowing": self.narrowing_frame.to_dicts(),
             "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
@@ -200,19 +209,24 @@ def advise(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
     when = today or datetime.now(UTC).date()
-    unsound = [Excluded(one, reasons) for one in every if (reasons := exclude.by_security(asked, one, when))]
+    packet_B, duty_cycle = days.most_B(asked, of.sender), of.sender.duty_cycle
+    unsound = [
+        Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
+        for one in every
+        if (reasons := exclude.by_security(asked, one, when) + exclude.by_room(one, packet_B))
+    ]
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
-    old = past.choices(rows, every)
+    old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
     spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender.packet_B), program)
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
     for choice in sound:
         load = days.load(asked, choice, of.sender, of.draws, spent)
-        reasons = exclude.by_cost(asked, choice, load, of.sender.duty_cycle)
+        reasons = exclude.by_cost(asked, choice, load, duty_cycle)
         if reasons:
-            excluded.append(Excluded(choice, reasons, exclude.times_allowed(asked, choice, load)))
+            excluded.append(Excluded(choice, reasons, exclude.times_allowed(asked, choice, load, duty_cycle)))
         else:
             passing.append(choice)
             loads.append(load)
@@ -220,8 +234,9 @@ def advise(
         exclude.refuse_none(excluded)
     check_radio(loads, of, allow_assumed=allow_assumed)
     world = days.world(asked, [*passing, *old], of.sender, of.draws, of.battery)
-    life_s = days.seconds(loads, world, of.battery)
-    places = ranked(life_s)
+    charge_s = days.by_charge(loads, world, of.battery)
+    life_s = days.given_up(charge_s, world)
+    places = ranked(life_s, charge_s)
     first = places[0].number
     narrow = narrowings(loads[first], passing[first].cost, world, of.battery, of.advice)
     history = past.told(old, spent, world, life_s[first])
@@ -234,56 +249,8 @@ def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:
     return {name: of[0] for name, of in rows.items()}
 
 
-# Few batteries and few products are trusted for longer.
-LONG_s = 10 * YEAR_s
-
-
-def notes(of: Advice) -> list[str]:
-    """What a reader should hear beside the numbers."""
-    said = []
-    choice, load = of.choices[of.best.number], of.loads[of.best.number]
-    if len(of.tied) > 1:
-        said.append(
-            f"{len(of.tied)} choices can't be told apart in days: choose among them on security; the strongest is "
-            f"{of.strongest.label} of {of.strongest.provider}"
-        )
-    peak = _peak_A(of)
-    limit = of.things.battery.battery.card.max_current.in_SI
-    if peak > limit:
-        said.append(
-            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.things.battery.battery.name} gives "
-            f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
-        )
-    if of.best.seconds > LONG_s:
-        said.append("more than ten years: the battery's shelf life ends it sooner than its charge does")
-    share = load.group_W("cipher") / load.total_W
-    said.append(
-        f"the cipher takes {percent(share)} of the energy: were it free, the battery would last "
-        f"{percent(share / (1 - share))} longer"
-    )
-    if load.rekeys_per_s * LONG_s > 1 and not of.asked.session:
-        said.append("limits of data ask for new keys in time; their energy is not counted: the question has no session")
-    if of.things.sender.technology != "lorawan" and choice.protection != "none":
-        said.append(
-            f"the link's own encryption ({choice.protection}) is counted in octets; the joules of its hardware are "
-            "taken to be in the radio's"
-        )
-    return said
-
-
 def _finite(value: float) -> float | None:
     return value if value < float("inf") else None
-
-
-def _peak_A(of: Advice) -> float:
-    sender, battery = of.things.sender, of.things.battery.battery.card
-    card = sender.radio.card
-    states = [key for key in ("tx", "rx") if card.has_states]
-    try:
-        watts = [card.power_W(sender.number(state)) for state in states]
-    except WattlockError:
-        return 0.0
-    return max(watts, default=0.0) / battery.voltage.in_SI
 
 
 def _whole(choice: Choice) -> dict[str, Any]:

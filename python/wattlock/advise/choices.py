@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from wattlock.advise.costs import Cost
 from wattlock.advise.question import Question
 from wattlock.advise.rules import Framing, first, framings, matches, rules
+from wattlock.advise.sending import OPEN, PROTECTIONS, short
 from wattlock.advise.standing import Standing, standing
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
@@ -15,6 +17,8 @@ from wattlock.study.cells import CatalogueRow
 from wattlock.study.problems import suggestion
 
 MOST_AGGREGATED = 64
+USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}
+"""The link's own protection that a label need not say."""
 
 
 class Choice(NamedTuple):
@@ -59,7 +63,11 @@ class Choice(NamedTuple):
         if self.encoding != "raw":
             parts.append(self.encoding)
         if self.aggregate > 1:
-            parts.append(f"{self.aggregate} a packet")
+            parts.append(f"{self.aggregate} together")
+        if self.protection not in USUAL:
+            parts.append(f"link: {short(self.protection)}")
+        if self.resumed:
+            parts.append("resumed")
         return ", ".join(parts)
 
     @property
@@ -68,20 +76,31 @@ class Choice(NamedTuple):
         rule = first(self.cipher, rules().memory)
         return rule.octets_B if rule else None
 
+    @property
+    def _seal(self) -> "_Seal":
+        row = self.row
+        return _Seal(
+            self.cipher,
+            row["mode"],
+            row["block_bits"],
+            self.frame.in_front_B(self.cipher, row["iv_B"]),
+            self.tag_bits,
+            self.framing,
+            self.encoding,
+        )
+
     def sealed(self, plain_B: int) -> Parts:
         """A packet of `plain_B` octets of plaintext as it is handed to the link."""
-        frame = self.frame
-        row: CatalogueRow = {**self.row, "iv_B": frame.in_front_B(self.cipher, self.row["iv_B"])}
-        row["tag_bits"] = self.tag_bits
-        return expanded(frame.inside_B(plain_B), row, self.encoding)
+        return _sealed(self._seal, plain_B)
+
+    @property
+    def around_B(self) -> int:
+        """Octets of a packet with one octet of plaintext, that one left out."""
+        return self.sealed(1).wire_B - 1
 
     def room_B(self, packet_B: int) -> int:
         """Octets of plaintext that fit into a packet of `packet_B`; 0 where none does."""
-        low_B, high_B = 0, packet_B
-        while low_B < high_B:
-            middle_B = (low_B + high_B + 1) // 2
-            low_B, high_B = (middle_B, high_B) if self.sealed(middle_B).wire_B <= packet_B else (low_B, middle_B - 1)
-        return low_B
+        return _room_B(self._seal, packet_B)
 
     def packets(self, plain_B: int, packet_B: int) -> list[tuple[int, int]]:
         """Sizes of plaintext and how many packets of each a message takes."""
@@ -103,6 +122,33 @@ class Choice(NamedTuple):
         if by_octets is not None:
             limits.append(2.0**by_octets / max(octets_B, 1.0))
         return min(limits, default=math.inf)
+
+
+class _Seal(NamedTuple):
+    """All that the octets of a sealed packet go by: many choices share it."""
+
+    cipher: str
+    mode: str
+    block_bits: int
+    front_B: int
+    tag_bits: int
+    framing: str
+    encoding: Encoding
+
+
+@lru_cache(maxsize=1 << 16)
+def _sealed(by: _Seal, plain_B: int) -> Parts:
+    row = {"id": by.cipher, "mode": by.mode, "block_bits": by.block_bits, "iv_B": by.front_B, "tag_bits": by.tag_bits}
+    return expanded(framings()[by.framing].inside_B(plain_B), cast("CatalogueRow", row), by.encoding)
+
+
+@lru_cache(maxsize=1 << 12)
+def _room_B(by: _Seal, packet_B: int) -> int:
+    low_B, high_B = 0, packet_B
+    while low_B < high_B:
+        middle_B = (low_B + high_B + 1) // 2
+        low_B, high_B = (middle_B, high_B) if _sealed(by, middle_B).wire_B <= packet_B else (low_B, middle_B - 1)
+    return low_B
 
 
 def candidates(

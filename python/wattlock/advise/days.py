@@ -47,14 +47,15 @@ class Load(NamedTuple):
     """What one choice asks of the battery, at the cards' own values.
 
     * `terms_W`: by group and factors. `latency_s`: of the slowest flow; nan where computing takes an unknown time.
-    * `octets_B`: on the air for a message of the first flow that sends. `busy`: share of the time that the radio is
-      busy; `sending`: that it sends. `rekeys_per_s`: keys that the limits of data ask for. `packet_B`: octets sealed in
-      a packet that is sent, in the mean.
+    * `octets_B`, `packets`: on the air for a message of the first flow that sends. `busy`: share of the time that the
+      radio is busy; `sending`: that it sends. `rekeys_per_s`: keys that the limits of data ask for. `packet_B`: octets
+      sealed in a packet that is sent, in the mean.
     """
 
     terms_W: dict[Term, float]
     latency_s: float
     octets_B: float
+    packets: float
     busy: float
     sending: float
     rekeys_per_s: float
@@ -80,6 +81,11 @@ class World(NamedTuple):
     def draws(self) -> int:
         """How many."""
         return self.batteries.capacity_share.size
+
+
+def most_B(asked: Question, sender: Sender) -> int:
+    """The most octets above the link in one packet, sealed."""
+    return min(sender.packet_B, asked.choices.packet or sender.packet_B)
 
 
 def packets_of(asked: Question, choice: Choice, packet_B: int) -> Iterator[tuple[int, int, float, Way]]:
@@ -129,9 +135,11 @@ def load(asked: Question, choice: Choice, sender: Sender, device: Device, spent:
     total.terms["idle", ("sleep",)] += device.sleep_W
     if sender.rest != "off":
         total.terms["idle", sender_factors(sender, sender.rest)] += _watts(sender, sender.rest)
-    latency_s, octets_B = _message(asked, choice, sender, spent)
+    if choice.cost.accelerator and asked.device.accelerator_idle:
+        total.terms["idle", ("",)] += asked.device.accelerator_idle
+    latency_s, octets_B, packets = _message(asked, choice, sender, spent)
     terms = dict(total.terms)
-    return Load(terms, latency_s, octets_B, total.busy, total.sending, total.rekeys_per_s, total.packet_B)
+    return Load(terms, latency_s, octets_B, packets, total.busy, total.sending, total.rekeys_per_s, total.packet_B)
 
 
 class _Sum:
@@ -242,11 +250,21 @@ def power_W(loads: Sequence[Load], by: World) -> Array:
 
 
 def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
-    """Seconds of battery of each load in each draw, as (loads, draws).
+    """Seconds of battery of each load in each draw, as (loads, draws): its charge's or its shelf life's end.
 
     Raises InputError where a load is more than the battery may give.
     """
-    return lifetime.seconds(plan.battery, plan.model, by.batteries, power_W(loads, by))
+    return given_up(by_charge(loads, by, plan), by)
+
+
+def by_charge(loads: Sequence[Load], by: World, plan: Plan) -> Array:
+    """Seconds that the charge alone lasts, as `seconds` has it."""
+    return lifetime.by_charge(plan.battery, plan.model, by.batteries, power_W(loads, by))
+
+
+def given_up(charge_s: Array, by: World) -> Array:
+    """Seconds until the charge ends or the battery's shelf life does, whichever comes first."""
+    return np.minimum(charge_s, by.batteries.shelf_life_s)
 
 
 def factor(number: Number, random: np.random.Generator, draws: int) -> Array:
@@ -294,26 +312,31 @@ def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
         yield from ((size_B, way, count) for size_B, count in ((packet_B, full), (rest_B, 1)) if size_B and count)
 
 
-def _message(asked: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]) -> tuple[float, float]:
-    """Seconds from a message's birth to its end on the air, of the slowest flow; octets of the first that sends."""
-    most_B = min(sender.packet_B, asked.choices.packet or sender.packet_B)
-    slowest, first_B = 0.0, None
+def _message(
+    asked: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]
+) -> tuple[float, float, float]:
+    """Seconds from a message's birth to its end on the air, of the slowest flow; octets and packets of the first."""
+    most = most_B(asked, sender)
+    slowest = 0.0
+    first: tuple[float, float] | None = None
     for flow in asked.flow:
         if flow.direction != "send":
             continue
         sizes = [size_B for size_B, _ in flow.rates]
-        took = [_once(choice, size_B, most_B, spent) for size_B in (max(sizes), sizes[0])]
+        took = [_once(choice, size_B, most, spent) for size_B in (max(sizes), sizes[0])]
         waited = (choice.aggregate - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0)
         # Not `max`, which loses a time that is not known.
         slowest = float(np.maximum(slowest, waited + took[0][0]))
-        first_B = took[1][1] if first_B is None else first_B
-    return slowest, first_B or 0.0
+        first = first or took[1][1:]
+    return slowest, *(first or (0.0, 0.0))
 
 
-def _once(choice: Choice, size_B: int, most_B: int, spent: Mapping[Packet, Spent]) -> tuple[float, float]:
-    took_s = octets_B = 0.0
+def _once(choice: Choice, size_B: int, most_B: int, spent: Mapping[Packet, Spent]) -> tuple[float, float, float]:
+    """Seconds until a message's last packet has left; octets and packets a message."""
+    took_s = octets_B = packets = 0.0
     for plain_B, count in choice.packets(choice.aggregate * size_B, most_B):
         one = spent[Packet(choice.sealed(plain_B).wire_B, "send", choice.protection)]
         took_s += count * (one.busy_s + choice.cost.of("seal_s", choice.frame.inside_B(plain_B)))
         octets_B += count * one.octets_B
-    return took_s, octets_B / choice.aggregate
+        packets += count
+    return took_s, octets_B / choice.aggregate, packets / choice.aggregate

@@ -13,7 +13,7 @@ from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.question import RadioAsked
 from wattlock.advise.rules import framings
-from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent
+from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent, short
 from wattlock.energy import radio_cards
 
 RADIOS = ("nrf52840-ble", "nrf52840-802154", "sx1262-lora", "esp32-c3-wifi")
@@ -47,13 +47,16 @@ def budgets(of: Advice, probe: Path | None, own: Path | None = None) -> list[Bud
 
 
 def _on(sender: Sender, of: Advice, message_B: int, probe: Path | None) -> Iterator[Budget]:
-    usual_link = PROTECTIONS[sender.technology][0]
-    bare = "none" if "none" in PROTECTIONS[sender.technology] else usual_link
+    usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
+    bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
     tag_B = -(-of.asked.floor.tag // 8)
     designs: list[tuple[str, str, int]] = [("least: octets and tag", bare, message_B + tag_B)]
-    designs.append((f"the link alone ({usual_link})", usual_link, message_B))
+    if not sender.advertising:
+        designs.append((f"the link alone ({short(usual_link)})", usual_link, message_B))
     start = usual(of)
-    poly = next((one for one in of.choices if one.cipher == "chacha20-poly1305"), None)
+    # What a floor excludes is compared all the same: it is the framing that is looked at.
+    known = [*of.choices, *(one.choice for one in of.excluded)]
+    poly = next((one for one in known if one.cipher == "chacha20-poly1305"), None)
     for framing in ("dtls12", "dtls13", "wireguard"):
         choice: Choice | None = start if framings()[framing].carries(start.cipher) else poly
         if choice:
@@ -67,7 +70,7 @@ def _on(sender: Sender, of: Advice, message_B: int, probe: Path | None) -> Itera
         joules = sum(count * _joules(sender, spent[packet]) for packet, count in every)
         octets = sum(count * spent[packet].octets_B for packet, count in every)
         least = joules if least is None else least
-        yield Budget(sender.radio.name, design, link, octets, 1e6 * joules, 100 * (joules / least - 1))
+        yield Budget(sender.radio.name, design, short(link), octets, 1e6 * joules, 100 * (joules / least - 1))
 
 
 def _cut(octets_B: int, link: str, packet_B: int) -> list[tuple[Packet, int]]:

@@ -32,15 +32,28 @@ def by_security(asked: Question, choice: Choice, today: date) -> list[Cited]:
     return list(_security(asked, choice, today))
 
 
+def by_room(choice: Choice, packet_B: int) -> list[Cited]:
+    """The reason of the packet's size against a choice that leaves no room in it."""
+    if choice.room_B(packet_B):
+        return []
+    says = f"{choice.around_B} octets around a message leave no room in a packet of {packet_B}"
+    return [Cited("packet", says, "the link's largest packet, or choices.packet", "", True)]
+
+
 def by_cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
     """The reasons of time, memory and the radio against a choice."""
     return list(_cost(asked, choice, load, duty_cycle))
 
 
-def times_allowed(asked: Question, choice: Choice, load: Load) -> float:
+def times_allowed(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> float:
     """The product of how many times its latency, its memory and its radio's time go beyond what is allowed; 1: none."""
     floor = asked.floor
-    pairs = [(load.latency_s, floor.latency), (float(choice.memory_B or 0), floor.memory), (load.busy, 1.0)]
+    pairs = [
+        (load.latency_s, floor.latency),
+        (float(choice.memory_B or 0), floor.memory),
+        (load.busy, 1.0),
+        (load.sending, duty_cycle),
+    ]
     return math.prod(max(1.0, took / allowed) for took, allowed in pairs if allowed and not math.isnan(took))
 
 

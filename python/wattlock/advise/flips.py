@@ -16,7 +16,7 @@ from wattlock.advise.question import Question
 from wattlock.advise.rank import tied
 from wattlock.advise.sending import Sender
 from wattlock.analysis import front as fronts
-from wattlock.energy.battery import Array
+from wattlock.energy.lifetime import Drawn
 from wattlock.errors import WattlockError
 
 FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
@@ -54,7 +54,13 @@ def flips(of: Advice, probe: Path | None) -> list[Flip]:
                 break
         found.append(Flip(variable, now, at, then, ", ".join(told for told, _ in points)))
     found.append(
-        Flip("battery", of.things.battery.battery.name, None, None, "any: who draws less lasts longer on every battery")
+        Flip(
+            "battery",
+            of.things.battery.battery.name,
+            None,
+            None,
+            "any: on every battery the charge of who draws less lasts longer, up to its shelf life",
+        )
     )
     return found
 
@@ -67,7 +73,9 @@ def pareto(of: Advice) -> list[dict[str, Any]]:
     strength = np.array([of.choices[number].stands.strength_bits for number in numbers])
     quick = -np.nan_to_num(np.array([of.loads[number].latency_s for number in numbers]), nan=np.inf)
     share = fronts.front(power.T, strength, quick).mean(axis=0)
-    profile = {number: name for name, number in fronts.profiles(np.median(power, axis=1), strength).items()}
+    # By what they draw: days that a shelf life ends tell nothing apart.
+    watts = np.array([of.loads[number].total_W for number in numbers])
+    profile = {number: name for name, number in fronts.profiles(watts, strength).items()}
     rows: list[dict[str, Any]] = [
         {
             "choice": of.choices[place.number].label,
@@ -100,7 +108,7 @@ def _variables(of: Advice) -> Iterator[tuple[str, str, list[tuple[str, Question]
             (f"{one:g} dBm", changed(asked, {"radio": radio.model_copy(update={"rssi_dBm": one})})) for one in weaker
         ]
         yield "signal", f"{radio.rssi_dBm:g} dBm", points
-    elif of.things.sender.technology != "802.11":
+    elif of.things.sender.technology != "802.11" and not of.things.sender.advertising:
         worse = [one for one in BIT_ERRORS if one > radio.bit_errors]
         points = [
             (f"{one:g}", changed(asked, {"radio": radio.model_copy(update={"bit_errors": one})})) for one in worse
@@ -135,13 +143,13 @@ def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, prob
     try:
         spent = sender.ask(days.needed(asked, choices, sender.packet_B), probe)
         loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
+        carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
+        if not carried:
+            return None
+        life_s = days.seconds([loads[number] for number in carried], few, of.things.battery)
     except WattlockError:
         return None
-    carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
-    if not carried:
-        return None
-    # Every battery lives longer the less is drawn: one over the watts stands for its life.
-    lives: Array = 1 / days.power_W(loads, few)
+    lives = dict(zip(carried, life_s, strict=True))
     best = max(carried, key=lambda number: float(np.median(lives[number])))
     held = choices.index(of.choices[of.best.number])
     if held in carried and (best == held or tied(lives[best], lives[held])):
@@ -150,4 +158,11 @@ def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, prob
 
 
 def _few(world: World) -> World:
-    return world._replace(factors={name: values[:DRAWS] for name, values in world.factors.items()})
+    drawn = world.batteries
+    batteries = Drawn(
+        {name: values[:DRAWS] for name, values in drawn.numbers.items()},
+        drawn.capacity_share[:DRAWS],
+        drawn.self_discharge_per_s[:DRAWS],
+        np.broadcast_to(drawn.shelf_life_s, world.draws)[:DRAWS],
+    )
+    return World({name: values[:DRAWS] for name, values in world.factors.items()}, batteries)

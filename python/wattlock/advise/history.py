@@ -13,19 +13,19 @@ from wattlock.advise.costs import Cost
 from wattlock.advise.days import DAY_s, World
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Packet, Spent
-from wattlock.advise.standing import standing
+from wattlock.advise.standing import Cited, standing
 from wattlock.advise.world import Things
 from wattlock.energy.battery import Array
+from wattlock.papers.record import Claim, claims, sources
 from wattlock.study.cells import CatalogueRow
 
 FREE = "none: taken as free"
-# Whose advice it was, in the project's words (papers/claims.toml: advice-blowfish-rc6, advice-rc4-100).
+# Which claim of the papers is advice for a cipher.
 ADVICE = {
-    "blowfish128-cbc": "Elminaam and others 2009 advise Blowfish on wireless devices",
-    "rc6-20-128-cbc": "Elminaam and others 2009 advise RC6 on wireless devices",
-    "rc4-128": "Prasithsangaree and Krishnamurthy 2003 advise RC4 for packets of about 100 octets and more",
+    "blowfish128-cbc": "advice-blowfish-rc6",
+    "rc6-20-128-cbc": "advice-blowfish-rc6",
+    "rc4-128": "advice-rc4-100",
 }
-FROM_B = {"rc4-128": 100}
 
 
 class Past(NamedTuple):
@@ -64,7 +64,9 @@ class History:
         self.asked = asked
         self.of = of
         largest = max(size_B for flow in asked.flow for size_B, _ in flow.rates)
-        self.ids = [name for name in ADVICE if largest >= FROM_B.get(name, 0)]
+        known = {claim.id: claim for claim in claims()}
+        self.advice = {name: known[claim] for name, claim in ADVICE.items()}
+        self.ids = [name for name, claim in self.advice.items() if largest >= claim.expect.get("from_B", 0)]
 
     def choices(self, rows: Mapping[str, CatalogueRow], like: Sequence[Choice]) -> list[Choice]:
         """The ciphers as choices: sent bare with an explicit IV, on the link of the first choice."""
@@ -84,13 +86,13 @@ class History:
             found.append(
                 Past(
                     choice.cipher,
-                    ADVICE[choice.cipher],
+                    _advice(self.advice[choice.cipher]),
                     float(np.median(life)) / DAY_s,
                     float(np.median(saves)),
                     float(low),
                     float(high),
                     choice.provider == FREE,
-                    f"{choice.stands.status}: {said.says} ({said.source}); and nothing notices a changed message",
+                    _not_done(choice, said),
                 )
             )
         return found
@@ -103,6 +105,17 @@ class History:
         cost = min(known, key=lambda one: one.of("seal_J", 1024)) if known else free(name)
         cost = cost._replace(cipher=name)
         return Choice(row, standing(row), cost, 0, "explicit", "raw", 1, like.protection, resumed=False)
+
+
+def _advice(claim: Claim) -> str:
+    by = [f"{one.authors} ({one.year})" for one in sources() if one.id in claim.source]
+    return f"The advice of {' and '.join(by)} is to {claim.says}"
+
+
+def _not_done(choice: Choice, said: Cited) -> str:
+    stands = f"{choice.cipher} is {choice.stands.status}: {said.says} ({said.source})"
+    joined = "but" if choice.stands.status in {"approved", "acceptable"} else "and"
+    return f"{stands}; {joined} sent as the papers sent it, nothing notices a changed message"
 
 
 def free(cipher: str) -> Cost:

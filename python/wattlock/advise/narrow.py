@@ -55,6 +55,10 @@ def _fixed(best: Load, cost: Cost, by: World, plan: Plan, advice: dict[str, str]
         advice.get("battery", ""),
         by._replace(batteries=drawn._replace(self_discharge_per_s=leak)),
     )
+    shelf = np.median(drawn.shelf_life_s)
+    if np.isfinite(shelf):
+        how = "how long the maker trusts the battery where it lives"
+        yield "battery shelf life", how, by._replace(batteries=drawn._replace(shelf_life_s=float(shelf)))
     share = np.full_like(drawn.capacity_share, np.median(drawn.capacity_share))
     yield (
         "battery ageing and temperature",

@@ -84,6 +84,14 @@ def spoken(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us"
 
 
+def watts(power_W: float) -> str:
+    """A power as a person says it, to three digits."""
+    for unit in ("W", "mW", "uW"):
+        if power_W >= UNITS["power"][unit]:
+            return f"{power_W / UNITS['power'][unit]:.3g} {unit}"
+    return f"{power_W * 1e9:.3g} nW"
+
+
 LEAST = 0.0005
 """The least share that a tenth of a percent shows."""
 

@@ -1,7 +1,8 @@
 """What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -28,13 +29,15 @@ class DeviceAsked(Table):
     * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
       valued by published cycles of the card's instruction set.
     * `sleep`: what all but the radio draws while nothing is done.
-    * `accelerator`: whether hardware for a cipher may be used, where figures of it are published for the device.
+    * `accelerator`: whether hardware for a cipher may be used, where figures of it are published for the device;
+      `accelerator_idle`: what it draws while it waits, counted where it is used.
     """
 
     card: Text | None = None
     run: Text | None = None
     sleep: Power | None = None
     accelerator: bool = True
+    accelerator_idle: Power | None = None
 
 
 class RadioAsked(Table):
@@ -240,22 +243,17 @@ def read(name_or_path: str | Path) -> dict[str, Any]:
 def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Question:
     """A question of tables, with what is asked for in place of what they say.
 
-    * `name`: what the tables are called in errors. `changes`: values by dotted path, as `floor.strength`.
+    * `name`: what the tables are called in errors. `changes`: values by path, as `floor.strength` or `flow[0].every`;
+      the number may be left out where there is one flow.
 
     Raises InputError naming the first key that is wrong, and its value.
     """
     raw: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
     for path, value in (changes or {}).items():
-        *inside, key = path.split(".")
-        place = raw
-        for table in inside:
-            found = place.setdefault(table, {})
-            if not isinstance(found, dict):
-                raise InputError(f"{name}: {path}: {table} is no table", hint=f"{table} is {shown(found)}")
-            own = dict(found)
-            place[table] = own
-            place = own
-        place[key] = value
+        try:
+            raw = _with(raw, path.split("."), value)
+        except ValueError as error:
+            raise InputError(f"{name}: {path}: {error.args[0]}", hint=error.args[1]) from error
     flows = raw.get("flow")
     if isinstance(flows, list):
         raw["flow"] = [_captured(flow) for flow in flows]
@@ -266,6 +264,45 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
         problem = _problem(first)
         place_of = f"{problem.path}: " if problem.path else ""
         raise InputError(f"{name}: {place_of}{problem.what}", hint=problem.hint) from error
+
+
+def _with(table: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """A copy of a table with one value set.
+
+    Raises ValueError with what is wrong and a hint.
+    """
+    part, *rest = path
+    written = STEP.fullmatch(part)
+    if written is None:
+        raise ValueError(f'"{part}" is no key', "a path is keys joined by dots, as floor.tag or flow[0].every")
+    key, number = written["key"], written["number"]
+    if not rest and number is None:
+        return {**table, key: value}
+    found = table.get(key, {})
+    if key == "flow" and not found:
+        found = [{}]
+    if isinstance(found, list):
+        at = _place(key, number, found, rest)
+        inside = _with(found[at], rest, value) if rest else value
+        return {**table, key: [*found[:at], inside, *found[at + 1 :]]}
+    if number is not None or not isinstance(found, dict):
+        raise ValueError(f"{key} is no {'list' if number is not None else 'table'}", f"{key} is {shown(found)}")
+    return {**table, key: _with(found, rest, value)}
+
+
+STEP = re.compile(r"(?P<key>\w+)(?:\[(?P<number>\d+)\])?", re.ASCII)
+
+
+def _place(key: str, number: str | None, found: list[Any], rest: Sequence[str]) -> int:
+    if rest and not all(isinstance(one, dict) for one in found):
+        raise ValueError(f"{key} holds no tables", f"{key} is {shown(found)}")
+    if number is None and len(found) > 1:
+        raise ValueError(f"there are {len(found)} of {key}", f"say which: {key}[0] to {key}[{len(found) - 1}]")
+    at = int(number or 0)
+    if at >= len(found):
+        last = f"the last is {key}[{len(found) - 1}]" if found else f"{key} is empty"
+        raise ValueError(f"there is no {key}[{at}]", last)
+    return at
 
 
 def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Question:

@@ -19,6 +19,8 @@ class Place(NamedTuple):
     * `number`: of the choice among those given. `group`: from 1; all of a group are tied with its first.
     * `seconds`, `low_s`, `high_s`: median and 95 % of the draws.
     * `behind`: the share of its life that the first has more, in the median of the draws.
+    * `charge_s`, `charge_low_s`, `charge_high_s`: what the charge alone would give; `shelf`: the share of the draws in
+      which the battery's shelf life ends it sooner.
     """
 
     number: int
@@ -27,25 +29,36 @@ class Place(NamedTuple):
     low_s: float
     high_s: float
     behind: float
+    charge_s: float
+    charge_low_s: float
+    charge_high_s: float
+    shelf: float
 
 
-def ranked(life_s: Array) -> list[Place]:
-    """The places, longest life first.
+def ranked(life_s: Array, charge_s: Array | None = None) -> list[Place]:
+    """The places, longest life first; among equals the one whose charge alone would last longest.
 
-    * `life_s`: seconds, as (choices, draws).
+    * `life_s`, `charge_s`: seconds, and those by the charge alone where that differs, as (choices, draws).
 
     A choice is tied with the first of its group where their lives differ by less than 1 % in the median of the draws,
     or where neither lasts longer in 97.5 % of them.
     """
     median, low, high = np.quantile(life_s, QUANTILES, axis=1)
-    order = np.argsort(-median, kind="stable")
+    charge_s = life_s if charge_s is None else charge_s
+    ends = charge_s > life_s
+    alone = np.quantile(charge_s, QUANTILES, axis=1) if ends.any() else (median, low, high)
+    shelf = ends.mean(axis=1)
+    order = np.lexsort((-alone[0], -median))
     places: list[Place] = []
     group, head = 0, -1
     for number in order:
         if head < 0 or not tied(life_s[head], life_s[number]):
             group, head = group + 1, number
         behind = float(np.median(life_s[order[0]] / life_s[number])) - 1
-        places.append(Place(int(number), group, float(median[number]), float(low[number]), float(high[number]), behind))
+        lasts, least, most, *charge = (float(one[number]) for one in (median, low, high, *alone))
+        places.append(
+            Place(int(number), group, lasts, least, most, behind, charge[0], charge[1], charge[2], float(shelf[number]))
+        )
     return places
 
 

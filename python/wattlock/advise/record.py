@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import wattlock
-from wattlock.advise.answer import Advice, notes
-from wattlock.advise.days import GROUPS, DAY_s
-from wattlock.advise.quantity import LEAST, percent, spoken
+from wattlock.advise import words
+from wattlock.advise.again import usual
+from wattlock.advise.answer import Advice
+from wattlock.advise.quantity import spoken, watts
 from wattlock.advise.question import Flow
 
 Row = Mapping[str, Any]
@@ -30,7 +31,7 @@ class Section:
 
 def title(of: Advice) -> str:
     """What the record is called."""
-    return f"Decision record: {of.asked.title}"
+    return f"Decision record: {words.title(of.asked)}"
 
 
 def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> list[Section]:
@@ -39,13 +40,16 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
     * `more`: the tables beside the answer, by key. `command`: what repeats it.
     """
     found = [
-        Section("The answer", _answer(of)),
+        Section("The answer", words.lead(of)),
         Section("The question", [of.asked.note] if of.asked.note else [], _question(of)),
         Section("What a choice must keep", [], _floor(of)),
         Section(
             "Alternatives",
-            ["Days are medians with 95 % intervals; one rank holds choices that are tied."],
-            rows=_ranked(of),
+            [
+                "Days are medians with 95 % intervals; one rank holds choices that are tied.",
+                *(f"{name}: {title}." for name, title in words.framing(of)),
+            ],
+            rows=words.rows(of, ALTERNATIVES),
         ),
         Section(
             "Excluded, and by which rule",
@@ -55,12 +59,19 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         Section("What the papers advise, and why it is not followed", _history(of)),
         Section(
             "Evidence",
-            [*(f"Assumed: {one}." for one in of.things.assumed), *(f"{one}." for one in notes(of))],
+            [
+                *(f"Assumed: {one}." for one in of.things.assumed),
+                *(f"{one[0].upper()}{one[1:]}." for one in words.notes(of)),
+            ],
             _evidence(of),
         ),
         Section("What would change the decision", _change(of), rows=_plain(of.narrowing_frame.to_dicts())),
     ]
-    found += [Section(TITLES[key], rows=_plain(list(rows))) for key, rows in more.items() if rows]
+    found += [
+        Section(TITLES[key], _starts(of) if key == "experiments" else [], rows=_plain(words.told(key, rows)))
+        for key, rows in more.items()
+        if rows
+    ]
     found.append(Section("Where the ciphers' costs come from", rows=_costs(of)))
     found.append(Section("Sources on security", rows=_sources(of)))
     found.append(
@@ -77,6 +88,10 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         )
     )
     return found
+
+
+def _starts(of: Advice) -> list[str]:
+    return [f"Each starts from what is usual: {words.named(usual(of))}."]
 
 
 TITLES = {
@@ -108,40 +123,25 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _answer(of: Advice) -> list[str]:
-    best, choice, load = of.best, of.choices[of.best.number], of.loads[of.best.number]
-    between = f"{_number(best.low_s / DAY_s)} to {_number(best.high_s / DAY_s)}"
-    days = f"{_number(best.seconds / DAY_s)} days of battery ({between})"
-    said = [f"{choice.cipher} of {choice.provider} ({choice.label}): {days}."]
-    if len(of.tied) > 1:
-        names = "; ".join(dict.fromkeys(one.label for one in of.tied[1:6]))
-        said.append(f"It is tied with {len(of.tied) - 1} more ({names} ...): choose among them on security.")
-        said.append(f"The strongest of them is {of.strongest.label} of {of.strongest.provider}.")
-    # The four always; what a device does beside them where it shows.
-    of_all = {group: load.group_W(group) / load.total_W for group in GROUPS}
-    shares = ", ".join(
-        f"{group} {percent(of_all[group])}" for group in GROUPS if group in ALWAYS or of_all[group] >= LEAST
-    )
-    said.append(f"Of the energy: {shares}.")
-    return said
-
-
-ALWAYS = ("cipher", "radio", "handshake", "idle")
-
-
 def _question(of: Advice) -> list[tuple[str, str]]:
     asked = of.asked
-    flows = (f"{flow.name}: {_sizes(flow)} every {spoken(flow.every)}, {flow.direction}" for flow in asked.flow)
+    flows = (
+        f"{flow.name}: {_sizes(flow)} every {spoken(flow.every)}, {DIRECTIONS[flow.direction]}" for flow in asked.flow
+    )
     found = [
         ("Traffic", "; ".join(flows)),
         ("Device", of.things.name),
         ("Radio", f"{of.things.sender.radio.name}, {of.things.sender.rest} between messages"),
         ("Battery", f"{of.things.battery.battery.name}, by the {of.things.battery.model} model"),
-        ("Asleep", f"{of.things.draws.sleep_W * 1e6:.4g} uW"),
+        ("Asleep", watts(of.things.draws.sleep_W)),
     ]
     if asked.session:
         found.append(
-            ("Session", f"{asked.session.sent} + {asked.session.received} B every {spoken(asked.session.every)}")
+            (
+                "Session",
+                f"{asked.session.sent} B sent, {asked.session.received} B received, "
+                f"every {spoken(asked.session.every)}",
+            )
         )
     if asked.keep_alive:
         found.append(("Keep-alive", f"every {spoken(asked.keep_alive.every)}"))
@@ -154,8 +154,13 @@ def _question(of: Advice) -> list[tuple[str, str]]:
     return found
 
 
+DIRECTIONS = {"send": "sent", "receive": "received"}
+
+
 def _sizes(flow: Flow) -> str:
-    return " + ".join(f"{count} x {size_B} B" for size_B, count in flow.sizes or [[flow.message or 0, 1]])
+    if flow.sizes is None:
+        return f"{flow.message} B"
+    return " + ".join(f"{count} x {size_B} B" for size_B, count in flow.sizes)
 
 
 def _floor(of: Advice) -> list[tuple[str, str]]:
@@ -175,34 +180,8 @@ def _floor(of: Advice) -> list[tuple[str, str]]:
     return found
 
 
-def _ranked(of: Advice) -> list[dict[str, str]]:
-    found = []
-    for place in of.places[:ALTERNATIVES]:
-        choice, load = of.choices[place.number], of.loads[place.number]
-        found.append(
-            {
-                "rank": str(place.group),
-                "choice": choice.label,
-                "provider": choice.provider,
-                "days": _number(place.seconds / DAY_s),
-                "95 %": f"{_number(place.low_s / DAY_s)} to {_number(place.high_s / DAY_s)}",
-                "cipher": f"{load.group_W('cipher') / load.total_W:.1%}",
-                "radio": f"{load.group_W('radio') / load.total_W:.1%}",
-                "latency": "not known" if load.latency_s != load.latency_s else spoken(load.latency_s),
-                "B on the air": _number(load.octets_B),
-                "strength": f"{choice.stands.strength_bits:g}",
-            }
-        )
-    return found
-
-
 def _history(of: Advice) -> list[str]:
-    return [
-        f"{one.advice}. {one.cipher} would change the days by {'at most ' if one.at_most else ''}"
-        f"{one.saves_percent:+.2g} % "
-        f"({one.saves_low_percent:+.2g} to {one.saves_high_percent:+.2g}). Not done: {one.not_done}."
-        for one in of.history
-    ] or ["None of their ciphers is meant for messages of this size."]
+    return words.history(of.history) or ["None of their ciphers is meant for messages of this size."]
 
 
 def _evidence(of: Advice) -> list[tuple[str, str]]:
@@ -212,10 +191,7 @@ def _evidence(of: Advice) -> list[tuple[str, str]]:
 def _change(of: Advice) -> list[str]:
     if not of.narrowing:
         return []
-    first = of.narrowing[0]
-    return [
-        f"Measure first: {first.number} ({first.how}). It would narrow the interval by {max(first.narrower, 0):.0%}."
-    ]
+    return [f"Measure first: {words.narrower(of.narrowing[0])}."]
 
 
 def _costs(of: Advice) -> list[dict[str, str]]:

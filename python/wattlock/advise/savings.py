@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import hybrid as policies
-from wattlock.advise.again import Gain, changed, gain, lives, loads, usual
+from wattlock.advise.again import Gain, changed, charges, gain, lives, loads, usual
 from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s
+from wattlock.advise.costs import Cost
+from wattlock.advise.days import DAY_s, given_up, most_B
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
@@ -50,12 +51,13 @@ class Bench(NamedTuple):
         """The question."""
         return self.of.asked
 
-    def best(self, variants: list[tuple[Question, Choice]]) -> tuple[int, float, float, Gain]:
-        """Which variant lasts longest, its days and those of the start, and its gain."""
-        life_s = lives(self.of, loads(self.of, [(self.asked, self.start), *variants], self.probe))
-        medians = np.median(life_s, axis=1)
-        number = int(np.argmax(medians[1:]))
-        return number, medians[0] / DAY_s, medians[1 + number] / DAY_s, gain(life_s[0], life_s[1 + number])
+    def best(self, variants: list[tuple[Question, Choice]]) -> tuple[int, float, float, Gain, float]:
+        """Which variant's charge lasts longest, its days and the start's, its gain, and that of its charge, percent."""
+        charge_s = charges(self.of, loads(self.of, [(self.asked, self.start), *variants], self.probe))
+        number = 1 + int(np.argmax(np.median(charge_s[1:], axis=1)))
+        life_s = given_up(charge_s[[0, number]], self.of.world)
+        before, after = np.median(life_s, axis=1) / DAY_s
+        return number - 1, before, after, gain(*life_s), gain(charge_s[0], charge_s[number]).percent
 
 
 def row(one: Saving) -> dict[str, Any]:
@@ -90,8 +92,10 @@ def experiments(of: Advice, probe: Path | None, only: str | None = None) -> list
 
 
 def _found(name: str, way: str, bench: Bench, variants: list[tuple[Question, Choice]], says: list[str]) -> Saving:
-    number, before, after, by = bench.best(variants)
+    number, before, after, by, charge = bench.best(variants)
     small = "" if abs(by.percent) >= 100 * SMALLEST_EFFECT else "; too little to matter"
+    if small and abs(charge) >= 100 * SMALLEST_EFFECT:
+        small = f"; its charge alone would last {charge:.2g} % longer, but the battery's shelf life ends it"
     return Saving(name, way, before, after, by, says[number] + small)
 
 
@@ -127,8 +131,24 @@ def _accelerate(bench: Bench) -> Iterator[Saving]:
     if code:
         pays = [size for size in policies.SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
         says += f": fewer joules than code from {min(pays)} B on" if pays else ": more joules than code at every size"
-    idle = "; what the block draws while it waits is not published and not counted"
-    yield _found("accelerate", REPLACE, bench, [(bench.asked, best)], [says + idle])
+        says += f"; {_idle(bench, best, code)}"
+    yield _found("accelerate", REPLACE, bench, [(bench.asked, best)], [says])
+
+
+def _idle(bench: Bench, best: Choice, code: Cost) -> str:
+    """The floor of a block of hardware that waits, against what it saves over code."""
+    by_code, by_block = (
+        one.group_W("cipher")
+        for one in loads(bench.of, [(bench.asked, best._replace(cost=code)), (bench.asked, best)], bench.probe)
+    )
+    floor = bench.asked.device.accelerator_idle
+    saves = f"it saves {1e6 * (by_code - by_block):.3g} uW over code at this rate"
+    if floor is None:
+        return f"{saves}, which is the most that it may draw while it waits: no figure of that is published"
+    if by_block >= by_code:
+        return f"waiting it draws {1e6 * floor:.3g} uW on top"
+    often = floor / (by_code - by_block)
+    return f"{saves} and draws {1e6 * floor:.3g} uW while it waits: it pays from {often:.3g} times this rate on"
 
 
 def _aggregate(bench: Bench) -> Iterator[Saving]:
@@ -138,9 +158,20 @@ def _aggregate(bench: Bench) -> Iterator[Saving]:
     if not every or not many:
         yield _not("aggregate", PROTOCOL, "the latency leaves no time to wait for a second message")
         return
-    says = [f"{one} messages in a packet, the first waits {spoken((one - 1) * every)}" for one in many]
     variants = [(bench.asked, bench.start._replace(aggregate=one)) for one in many]
+    pieces = [_pieces(bench, choice) for _, choice in variants]
+    says = [
+        f"{one} messages in {'a packet' if cut == 1 else f'{cut} packets'}, the first waits {spoken((one - 1) * every)}"
+        for one, cut in zip(many, pieces, strict=True)
+    ]
     yield _found("aggregate", PROTOCOL, bench, variants, says)
+
+
+def _pieces(bench: Bench, choice: Choice) -> int:
+    """Packets that the largest message of the choice takes."""
+    room_B = most_B(bench.asked, bench.of.things.sender)
+    largest = max(size_B for flow in bench.asked.flow if flow.direction == "send" for size_B, _ in flow.rates)
+    return sum(count for _, count in choice.packets(choice.aggregate * largest, room_B))
 
 
 def _batch(bench: Bench) -> Iterator[Saving]:

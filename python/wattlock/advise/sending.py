@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -10,7 +11,6 @@ from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import air, linear
-from wattlock.link.ask import PACKET_B
 from wattlock.link.ledger import Transfer, transfer
 from wattlock.link.lorawan import Lorawan
 from wattlock.link.payload import Group, Parts
@@ -30,6 +30,33 @@ PROTECTIONS = {
     "lorawan": ["lorawan"],
 }
 """The link's own encryption by technology, the usual one first."""
+OPEN = "open"
+"""The link's protection of an advertisement: it has none, and none could be chosen."""
+SPOKEN = {
+    "802.11": {name: name.upper() for name in PROTECTIONS["802.11"]},
+    "ble": {"ccm": "AES-CCM of Bluetooth LE, with a tag of 32 bits"},
+    "802.15.4": {
+        str(level): f"security level {level} of IEEE 802.15.4: {what}"
+        for level, what in enumerate(
+            (
+                "none",
+                "a tag of 32 bits",
+                "a tag of 64 bits",
+                "a tag of 128 bits",
+                "encryption alone",
+                "encryption with a tag of 32 bits",
+                "encryption with a tag of 64 bits",
+                "encryption with a tag of 128 bits",
+            )
+        )
+    },
+}
+"""What each is, in a sentence."""
+
+
+def short(protection: str) -> str:
+    """A protection in a word or two."""
+    return f"level {protection}" if protection.isdigit() else protection
 
 
 class Packet(NamedTuple):
@@ -77,28 +104,46 @@ class Sender:
             self.rate_Mb_s = self._message(Packet(0, "send", self.protections[0])).link.rate_Mb_s
 
     @property
+    def advertising(self) -> bool:
+        """Whether messages go in advertisements."""
+        return self.technology == "ble" and bool(self.asked.link.get("advertising"))
+
+    @property
     def protections(self) -> list[str]:
         """Those of the link that are compared.
 
         Raises InputError naming one that it does not have.
         """
-        there = PROTECTIONS[self.technology]
+        there = [OPEN] if self.advertising else PROTECTIONS[self.technology]
         for name in self.asked.protection or []:
             if name not in there:
                 raise InputError(f'radio.protection: no "{name}"', hint=suggestion(name, there, "there are"))
         return self.asked.protection or there[:1]
 
-    @property
+    @cached_property
     def packet_B(self) -> int:
         """The most octets above the link in one packet."""
         if self.technology == "802.11":
+            # Loaded for Wi-Fi alone: its statistics take a tenth of a second.
+            from wattlock.link.ask import PACKET_B
+
             return PACKET_B["udp"]
         link = self._message(Packet(0, "send", self.protections[0])).link
         if link.standard == "ble":
-            return link.att_mtu_B - 3
+            return link.room_B
         if isinstance(link, Lorawan):
             return max(link.room_B, 1)
         return SIXLOWPAN_B
+
+    @property
+    def why(self) -> str:
+        """Why a packet holds no more than `packet_B`, to be put behind it in a sentence; empty where it is usual."""
+        link = None if self.technology == "802.11" else self._message(Packet(0, "send", self.protections[0])).link
+        if isinstance(link, Lorawan):
+            return f" at data rate {link.data_rate} of {link.region}, and LoRaWAN cuts no message itself"
+        if link is None or link.standard != "ble":
+            return ""
+        return ", an advertisement" if link.advertising else f" by an ATT MTU of {link.att_mtu_B}"
 
     @property
     def duty_cycle(self) -> float:
@@ -175,6 +220,12 @@ class Sender:
         return linear.message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
 
     def _by_standard(self, packet: Packet) -> Spent:
+        if self.advertising and packet.way == "receive":
+            hint = "leave out sessions and what is received, or take a connection: radio.link.advertising = false"
+            raise InputError("radio.link.advertising: nothing comes back to who advertises", hint=hint)
+        if self.advertising and self.asked.bit_errors:
+            hint = "leave it out: nobody answers an advertisement, and none is sent again for an error"
+            raise InputError("radio.bit_errors: is for links that send again", hint=hint)
         ledger = linear.ledger(self._message(packet), self.radio.card)
         states = ledger.states_ns("sender" if packet.way == "send" else "receiver")
         air_s = ledger.states_ns("sender").get("tx", 0) * 1e-9

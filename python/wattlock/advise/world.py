@@ -4,11 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wattlock.advise import costs as costing
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Device as Draws
 from wattlock.advise.days import Load
+from wattlock.advise.quantity import watts
 from wattlock.advise.question import Question
 from wattlock.advise.rules import matches, rules
 from wattlock.advise.sending import Sender
@@ -19,8 +21,10 @@ from wattlock.energy.model import measured, rate, value
 from wattlock.energy.number import refuse_doubted
 from wattlock.energy.tasks import Plan, weakest
 from wattlock.errors import InputError
-from wattlock.run.result import Result, read
 from wattlock.store import RunFolder, find
+
+if TYPE_CHECKING:
+    from wattlock.run.result import Result
 
 BATTERY = "lipo-1000"
 
@@ -104,13 +108,16 @@ def _costs(asked: Question, own: Path | None, *, allow_assumed: bool) -> tuple[D
         refuse_doubted(f"device card {card.name}", _numbers(card), allow_assumed=allow_assumed)
         costs = costing.published(card, allow_assumed=allow_assumed, accelerator=asked.device.accelerator)
         return card, costs, card.name
+    # Loaded where there is a run: with its statistics it takes a fifth of a second.
+    from wattlock.run.result import read
+
     result = read(RunFolder.open(find(asked.device.run)))
     if result.reasons:
         raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
     return _of_run(result, card, allow_assumed=allow_assumed)
 
 
-def _of_run(result: Result, card: Device | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:
+def _of_run(result: "Result", card: Device | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:
     kept = result.plan["device"]
     if card is None and kept is not None:
         card = cards.kept(kept, result.plan["device_card"])
@@ -176,8 +183,7 @@ def _sleep(asked: Question, device: Device | None, isa: str, assumed: list[str])
     if idle is not None:
         return idle.in_SI, math.log1p(idle.relative_uncertainty)
     rule = next(one for one in rules().sleep if matches(isa, one.isa))
-    low, high = rule.value_uW / (1 + rule.relative_uncertainty), rule.value_uW * (1 + rule.relative_uncertainty)
-    assumed.append(
-        f"asleep the device draws {rule.value_uW:g} uW, or {low:g} to {high:g}: nobody gave it ({rule.because})"
-    )
-    return rule.value_uW * 1e-6, math.log1p(rule.relative_uncertainty)
+    middle_W, factor = rule.value_uW * 1e-6, 1 + rule.relative_uncertainty
+    between = f"{watts(middle_W / factor)} to {watts(middle_W * factor)}"
+    assumed.append(f"asleep the device draws {watts(middle_W)}, or {between}: nobody gave it ({rule.because})")
+    return middle_W, math.log(factor)

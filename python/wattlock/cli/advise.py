@@ -60,7 +60,8 @@ def advise(
         float | None, typer.Option("--decrypt-share", min=0, help="Decryptions here for each encryption.")
     ] = None,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96 or flow[0].every=9s."),
     ] = None,
     experiments: Annotated[
         bool, typer.Option("--experiments", help="Carry out the named ways to spend less, and the energy-first budget.")
@@ -115,7 +116,7 @@ def advise(
         "seed": seed,
     }
     told = {key: one for key, one in given.items() if one is not None}
-    asked = _question(profile, _traffic(message, every, capture), told, changes)
+    asked = _question(profile, (message, every, capture), told, changes)
     from wattlock.advise.answer import advise as answer
 
     of = answer(asked, own=cards, allow_assumed=allow_assumed)
@@ -173,25 +174,40 @@ ENERGY_FIRST = "energy-first"
 KINDS = {"sleep": "power", "lifetime": "duration", "latency": "duration", "memory": "size"}
 
 
-def _traffic(message: str | None, every: str | None, capture: str | None) -> list[dict[str, Any]]:
-    """The one flow that options say; none where a profile has its own."""
+Traffic = tuple[str | None, str | None, str | None]
+"""What `--message`, `--every` and `--capture` say."""
+
+
+def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:
+    """The profile's flows with what options say of the one; without a profile's, the one that options say."""
     from wattlock.advise.quantity import option
 
+    message, every, capture = traffic
     if capture is not None:
         if message is not None or every is not None:
-            raise InputError("--capture and --message both say what is sent", hint="give one of them")
+            other = "--message" if message is not None else "--every"
+            raise InputError(f"--capture and {other} both say what is sent", hint="give one of them")
         return [{"capture": capture}]
-    if message is None and every is None:
-        return []
-    if message is None or every is None:
-        missing = "--every" if every is None else "--message"
+    own: dict[str, Any] = {}
+    if message is not None:
+        own["message"] = option("--message", message, "size")
+    if every is not None:
+        own["every"] = option("--every", every, "duration")
+    if not own:
+        return there
+    if len(there) > 1:
+        hint = f"say which one: --set flow[0].every=10s, up to flow[{len(there) - 1}]"
+        raise InputError(f"the profile has {len(there)} flows, --message and --every change one", hint=hint)
+    if not there and len(own) == 1:
+        missing = "--message" if message is None else "--every"
         raise InputError(f"{missing} is missing", hint="traffic is a size and a time: --message 64B --every 1s")
-    return [{"message": option("--message", message, "size"), "every": option("--every", every, "duration")}]
+    kept = there[0] if there else {}
+    if message is not None:
+        kept = {key: one for key, one in kept.items() if key not in {"sizes", "capture"}}
+    return [kept | own]
 
 
-def _question(
-    profile: str | None, traffic: list[dict[str, Any]], given: dict[str, Any], changes: list[str] | None
-) -> Question:
+def _question(profile: str | None, traffic: Traffic, given: dict[str, Any], changes: list[str] | None) -> Question:
     from wattlock.advise import question
     from wattlock.advise.quantity import option
 
@@ -200,9 +216,10 @@ def _question(
         if kind:
             option(f"--{key.rpartition('.')[2]}", value, kind)  # type: ignore[arg-type]
     tables: dict[str, Any] = question.read(profile) if profile else {}
-    if traffic:
-        tables["flow"] = traffic
-    if "flow" not in tables:
+    there = tables.get("flow", [])
+    if isinstance(there, list):
+        tables["flow"] = _flows(there, traffic)
+    if not tables["flow"] and not any((text or "").startswith("flow") for text in changes or []):
         raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
     name = f"profile {profile}" if profile else "question"
     return question.checked(name, tables, given | dict(_change(text) for text in changes or []))
@@ -227,42 +244,50 @@ def _list(form: Format) -> None:
     print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
 
 
-SHORT = ["rank", "choice", "provider", "days", "days_low", "days_high", "behind_percent"]
-SHARES = ["cipher_share", "radio_share", "handshake_share", "upkeep_share", "wake_up_share", "idle_share"]
-COSTS = ["latency_s", "air_B", "memory_B", "evidence"]
-"""The columns for eyes; JSON and CSV have all of them."""
-
-
 def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top: int) -> None:
-    from wattlock.advise.answer import notes
+    from wattlock.advise import words
+    from wattlock.advise.again import usual
     from wattlock.cli.link_pages import table
 
     if form is Format.json:
         typer.echo(json.dumps(finite(of.record() | more), ensure_ascii=False))
         return
-    frame = of.ranked
     if form is Format.csv:
-        print_table(frame, form)
+        print_table(of.ranked, form)
         return
-    shares = [name for name in SHARES if frame[name].abs().max() > 0]  # type: ignore[operator]
-    table(frame.select(*SHORT, *shares, *COSTS).head(top).to_dicts(), of.asked.title)
-    if frame.height > top:
-        typer.echo(f"note: {frame.height - top} more choices pass; --top shows them", err=True)
+    typer.echo(f"{words.title(of.asked)}\n")
+    typer.echo("\n".join(words.lead(of)))
+    _ranked(of, top)
     if of.excluded:
         table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
     if of.history:
-        past = of.history_frame.select(
-            "cipher", "saves_percent", "saves_low_percent", "saves_high_percent", "at_most", "not_done"
-        )
-        table(past.to_dicts(), "what the papers' advice would save, and why it is not followed")
-    for key, rows in more.items():
-        table(rows, TITLES[key])
+        typer.echo("\nwhat the papers' advice would save, and why it is not followed")
+        typer.echo("\n".join(words.history(of.history)))
+    for key, found in more.items():
+        start = f": {words.named(usual(of))}" if key == "experiments" else ""
+        table(words.told(key, found), f"{TITLES[key]}{start}")
+    _rests(of)
+
+
+def _ranked(of: Advice, top: int) -> None:
+    from wattlock.advise import words
+    from wattlock.cli.link_pages import table
+
+    table(words.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    if len(of.places) > top:
+        typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
+    for name, title in words.framing(of):
+        typer.echo(f"{name}: {title}")
+
+
+def _rests(of: Advice) -> None:
+    from wattlock.advise import words
+
+    typer.echo("\nwhat the answer rests on")
     if of.narrowing and of.narrowing[0].narrower > 0:
-        first = of.narrowing[0]
-        typer.echo(f"measure first: {first.number} ({first.how}); it narrows the answer by {first.narrower:.0%}")
-    evidence = ", ".join(f"{what} {kind}" for what, kind in of.evidence.items())
-    typer.echo(f"evidence: {evidence}")
+        typer.echo(f"measure first: {words.narrower(of.narrowing[0])}")
+    typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
     for said in of.things.assumed:
         typer.echo(f"assumed: {said}")
-    for said in notes(of):
-        typer.echo(f"note: {said}", err=True)
+    for said in words.notes(of):
+        typer.echo(f"note: {said}")

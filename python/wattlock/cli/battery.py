@@ -60,7 +60,9 @@ def battery(
     without: Annotated[
         list[str] | None,
         typer.Option(
-            "--without", metavar="LAW", help="Leave out a law of the card: ageing, temperature, self-discharge."
+            "--without",
+            metavar="LAW",
+            help="Leave out a law of the card: ageing, temperature, self-discharge, shelf-life.",
         ),
     ] = None,
     temperature_C: Annotated[

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import lambertw
 
 Array = NDArray[np.float64]
 # The curve is smooth up to the cut-off: 16 points give its energy to 1e-6, 12 steps the cut-off to rounding.
@@ -47,6 +46,9 @@ def kibam_s(capacity_C: Any, current_A: Any, available_share: Any, exchange_per_
     """
     span = (1.0 - available_share) / (available_share * exchange_per_s)
     ahead = capacity_C / current_A - span
+    # Loaded here: it takes a tenth of a second, and the other models go without.
+    from scipy.special import lambertw
+
     rest = np.real(lambertw(span * exchange_per_s * np.exp(-exchange_per_s * ahead)))
     return np.asarray(ahead + rest / exchange_per_s, dtype=np.float64)
 

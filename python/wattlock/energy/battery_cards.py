@@ -11,7 +11,7 @@ from wattlock.energy.shelf import Shelf
 from wattlock.errors import InputError
 
 Model = Literal["linear", "peukert", "kibam", "tremblay"]
-Law = Literal["ageing", "temperature", "self-discharge"]
+Law = Literal["ageing", "temperature", "self-discharge", "shelf-life"]
 MODELS: tuple[Model, ...] = ("linear", "peukert", "kibam", "tremblay")
 
 # The numbers that each model takes, beside capacity and largest current.
@@ -34,6 +34,7 @@ OF_LAW: dict[Law, str] = {
     "ageing": "aged_capacity",
     "temperature": "capacity_per_kelvin",
     "self-discharge": "self_discharge",
+    "shelf-life": "shelf_life",
 }
 CHARGE, CURRENT = ["Ah", "mAh"], ["A", "mA"]
 _UNITS = {
@@ -55,6 +56,7 @@ _UNITS = {
     "aged_capacity": ["1"],
     "capacity_per_kelvin": ["1/K"],
     "self_discharge": ["%/month", "%/year"],
+    "shelf_life": ["y"],
 }
 
 
@@ -71,6 +73,7 @@ class BatteryCard(Table):
     * `aged_capacity`: share of the capacity that is left when the battery is given up.
     * `capacity_per_kelvin`: share of the capacity that is lost with each kelvin below 25 °C.
     * `self_discharge`: share of the charge left that goes by itself.
+    * `shelf_life`: after so long the battery is given up, whatever charge it has left.
     """
 
     title: Text
@@ -95,6 +98,7 @@ class BatteryCard(Table):
     aged_capacity: Number | None = None
     capacity_per_kelvin: Number | None = None
     self_discharge: Number | None = None
+    shelf_life: Number | None = None
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

@@ -29,11 +29,15 @@ INDOORS = Surroundings()
 
 
 class Drawn(NamedTuple):
-    """One battery a draw: its numbers in SI units by key, and what is left of its capacity by ageing and cold."""
+    """One battery a draw: its numbers in SI units by key, and what is left of its capacity by ageing and cold.
+
+    * `shelf_life_s`: when it is given up, whatever charge it has left; infinite where no law says it.
+    """
 
     numbers: dict[str, Array]
     capacity_share: Array
     self_discharge_per_s: Array
+    shelf_life_s: Array | float = np.inf
 
 
 class Curve(NamedTuple):
@@ -49,7 +53,8 @@ def drawn(
     """Draw batteries of a card.
 
     * `laws`: `ageing`: the share of capacity left is uniform between a new battery's and that at the end of its life;
-      `temperature`: normal by `at`, each kelvin below 25 °C takes its share; `self-discharge`: its rate by its number.
+      `temperature`: normal by `at`, each kelvin below 25 °C takes its share; `self-discharge`: its rate by its number;
+      `shelf-life`: the battery is given up after it.
 
     Each number is drawn by its own law, log-normal or log-uniform; the points of Tremblay's curve move together, the
     voltages by the full voltage's factor, the charges by the capacity's.
@@ -63,7 +68,10 @@ def drawn(
         )
     random = np.random.default_rng(seed)
     card = battery.card
-    numbers = {key: _draw(number, random, draws) for key, number in card.numbers(model, laws).items()}
+    every = card.numbers(model, laws)
+    # Drawn last, as it moves nothing else.
+    shelf_life = every.pop("shelf_life", None)
+    numbers = {key: _draw(number, random, draws) for key, number in every.items()}
     if model == "tremblay":
         _move_together(card.numbers(model, laws), numbers)
     for key, low, high in (("available_share", 0.0, 0.999), ("peukert_exponent", 1.0, np.inf)):
@@ -76,16 +84,22 @@ def drawn(
         cold_K = np.maximum(ROOM_C - random.normal(at.mean_C, at.sigma_C, draws), 0.0)
         share *= np.clip(1.0 - numbers["capacity_per_kelvin"] * cold_K, LEAST_SHARE, 1.0)
     self_discharge = numbers["self_discharge"] if "self-discharge" in laws else np.zeros(draws)
-    return Drawn(numbers, share, self_discharge)
+    shelf_life_s = _draw(shelf_life, random, draws) if shelf_life else np.inf
+    return Drawn(numbers, share, self_discharge, shelf_life_s)
 
 
 def seconds(battery: Battery, model: Model, batteries: Drawn, power_W: Array) -> Array:
-    """Seconds until each drawn battery is empty.
+    """Seconds until each drawn battery is empty, or given up at the end of its shelf life.
 
     * `power_W`: constant loads, of a shape that ends in the number of draws, as (candidates, draws).
 
     Raises InputError where a load is zero or charges the battery, or in the median draws more than its largest current.
     """
+    return np.minimum(by_charge(battery, model, batteries, power_W), batteries.shelf_life_s)
+
+
+def by_charge(battery: Battery, model: Model, batteries: Drawn, power_W: Array) -> Array:
+    """Seconds until each drawn battery is empty, as `seconds` has it, whatever its shelf life."""
     refuse_load(battery, model, float(np.median(power_W, axis=-1).max()), float(power_W.min()))
     numbers = batteries.numbers
     capacity_C = numbers["capacity"] * batteries.capacity_share
@@ -132,6 +146,7 @@ def curve(battery: Battery, model: Model, batteries: Drawn, power_W: float) -> C
         np.median(batteries.capacity_share, keepdims=True),
         np.median(batteries.self_discharge_per_s, keepdims=True),
     )
+    given_up_s = float(np.median(batteries.shelf_life_s))
     numbers = median.numbers
     if model == "tremblay":
         shape = _curve(numbers, median.capacity_share)
@@ -147,7 +162,7 @@ def curve(battery: Battery, model: Model, batteries: Drawn, power_W: float) -> C
         full_s = numbers["capacity"] * median.capacity_share * numbers["voltage"] / power_W
         # KiBaM leaves charge bound where it ends; by Peukert what doesn't come out is lost on the way.
         level = 1.0 - alone / (full_s if model == "kibam" else end_s)
-    time_s = models.with_self_discharge(alone, median.self_discharge_per_s)
+    time_s = np.minimum(models.with_self_discharge(alone, median.self_discharge_per_s), given_up_s)
     return Curve(np.append(time_s, time_s[-1]), np.append(100.0 * np.maximum(level, 0.0), 0.0))
 
 

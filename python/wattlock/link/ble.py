@@ -1,9 +1,12 @@
-"""A message over a connection of Bluetooth Low Energy: ATT in L2CAP in data PDUs, each answered by an empty one."""
+"""A message by Bluetooth Low Energy: over a connection, or in advertisements, which nobody answers.
+
+On a connection it is ATT in L2CAP in data PDUs, each answered by an empty one.
+"""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from wattlock.energy.number import Table
 from wattlock.energy.radio_cards import Technology
@@ -23,6 +26,8 @@ class Ble(Table):
     * `phy`: 1M, 2M, or coded with two (S2) or eight (S8) symbols a bit.
     * `encrypted`: AES-CCM of the link, a MIC of 4 octets in each PDU.
     * `max_pdu_B`: payload of a PDU; 27 without data length extension. `att_mtu_B`: ATT's, 23 unless agreed otherwise.
+    * `advertising`: as service data in legacy advertisements that can't be connected to, each on all three channels;
+      the keys above are a connection's, and the link protects nothing.
     """
 
     standard: Literal["ble"] = "ble"
@@ -30,8 +35,23 @@ class Ble(Table):
     encrypted: bool = True
     max_pdu_B: Annotated[int, Field(ge=27, le=251)] = 251
     att_mtu_B: Annotated[int, Field(ge=23, le=517)] = 247
+    advertising: bool = False
 
     technology: ClassVar[Technology] = "ble"
+
+    @model_validator(mode="after")
+    def _advertises_at_1M(self) -> Self:
+        if self.advertising and self.phy != "1M":
+            raise ValueError(f"legacy advertisements go at 1M, phy is {self.phy}")
+        return self
+
+    @property
+    def room_B(self) -> int:
+        """Octets of a message in one value of ATT, or in one advertisement."""
+        facts = framing.ble()
+        if self.advertising:
+            return facts.advertised_most.value - facts.service_data.value
+        return self.att_mtu_B - facts.att.value
 
     @property
     def rate_Mb_s(self) -> float:
@@ -60,8 +80,12 @@ class Ble(Table):
     def frames(self, data_B: int) -> Iterator[Frame]:
         """The PDUs of a message of `data_B` octets."""
         facts = framing.ble()
+        if self.advertising:
+            mac_B = facts.header.value + facts.advertiser_address.value + facts.crc.value
+            yield from (Frame(piece_B, facts.service_data.value, 0, mac_B) for piece_B in cut(data_B, self.room_B))
+            return
         security_B = facts.mic.value if self.encrypted else 0
-        for value_B in cut(data_B, self.att_mtu_B - facts.att.value):
+        for value_B in cut(data_B, self.room_B):
             headers_B = facts.l2cap.value + facts.att.value
             for pdu_B in cut(headers_B + value_B, self.max_pdu_B):
                 transport_B = min(pdu_B, headers_B)
@@ -70,10 +94,16 @@ class Ble(Table):
                 yield Frame(pdu_B - transport_B, transport_B, security_B, mac_B)
 
     def around(self, frame: Frame, frame_ns: int, *, last: bool) -> list[Event]:
-        """T_IFS, the empty PDU of the other side, T_IFS; the same where the other side polls first."""
-        del frame, frame_ns, last
+        """T_IFS, the empty PDU of the other side, T_IFS; the same where the other side polls first.
+
+        An advertisement is repeated on the other channels; between them the radio is taken to need T_IFS.
+        """
+        del last
         facts = framing.ble()
         gap = Event("gaps", 0, facts.interframe.value * 1_000, "idle", "idle")
+        if self.advertising:
+            again = Event("repeats", self.phy_B + sum(frame), frame_ns, "tx", "idle")
+            return [gap, again] * (facts.advertising_channels.value - 1)
         empty_B = facts.header.value + facts.crc.value
         states: tuple[State, State] = ("rx", "tx")
         return [gap, Event("acknowledgements", self.phy_B + empty_B, self.airtime_ns(empty_B), *states), gap]

@@ -48,6 +48,10 @@ class BleFraming(Table):
     pdu_most: Fact
     l2cap: Fact
     att: Fact
+    advertiser_address: Fact
+    advertised_most: Fact
+    service_data: Fact
+    advertising_channels: Fact
 
 
 class Ieee802154Framing(Table):

@@ -34,6 +34,7 @@ LINES = (
     "security",
     "framing",
     "acknowledgements",
+    "repeats",
     "receive windows",
     "gaps",
     "duty cycle",

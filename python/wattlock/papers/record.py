@@ -119,14 +119,26 @@ M = TypeVar("M", bound=BaseModel)
 
 
 @cache
+def claims() -> list[Claim]:
+    """The claims alone, for who asks of one and not of the rest."""
+    return _read("claims", _Claims).claim
+
+
+@cache
+def sources() -> list[Source]:
+    """The papers."""
+    return _read("sources", _Sources).source
+
+
+@cache
 def load() -> Papers:
     """The papers' data.
 
     Raises InputError naming the file and the key of the first thing that is wrong.
     """
     return Papers(
-        sources=_read("sources", _Sources).source,
-        claims=_read("claims", _Claims).claim,
+        sources=sources(),
+        claims=claims(),
         exhibits=_read("exhibits", _Exhibits).exhibit,
         sending=_sending(),
         toldinas=battery_tables("toldinas"),

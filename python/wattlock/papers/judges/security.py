@@ -52,11 +52,11 @@ def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
 
 def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
     """What RC4 saves over the best sound cipher, from about 100 B on."""
-    sealed = _sound(claim, evidence)
+    sealed, from_B = _sound(claim, evidence), claim.expect["from_B"]
     compared = []
     for keying, words in KEYING.items():
         plain = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
-        rc4 = {one.payload_B: one for one in reversed(plain) if one.cipher == "rc4-128" and one.payload_B >= FROM_B}
+        rc4 = {one.payload_B: one for one in reversed(plain) if one.cipher == "rc4-128" and one.payload_B >= from_B}
         for group in (IMPLEMENTATIONS[:-1], (HARDWARE,)):
             sound = [cell for cell in sealed if cell.implementation in group]
             for size_B in sorted(set(rc4) & {cell.payload_B for cell in sound}):
@@ -88,7 +88,6 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
     )
 
 
-FROM_B = 100
 KEYING = {"each": "RC4 with a key for each packet", "ready": "RC4 with its key ready"}
 
 

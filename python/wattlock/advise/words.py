@@ -1,0 +1,259 @@
+"""The answer in sentences: what comes first, what ends the battery, what the papers' advice would change, and notes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wattlock.advise.answer import Advice
+from wattlock.advise.choices import Choice
+from wattlock.advise.days import GROUPS, DAY_s, most_B
+from wattlock.advise.history import Past
+from wattlock.advise.narrow import Narrowing
+from wattlock.advise.quantity import LEAST, percent, spoken
+from wattlock.advise.question import Question
+from wattlock.advise.rules import framings
+from wattlock.advise.sending import SPOKEN
+from wattlock.energy.number import YEAR_s
+from wattlock.errors import WattlockError
+
+# Few batteries and few products are trusted for longer.
+LONG_s = 10 * YEAR_s
+THOUSAND = 1_000
+ALWAYS = ("cipher", "radio", "handshake", "idle")
+# Shares of the draws in which the shelf life ends it: seldom enough to say nothing, often enough to lead.
+SELDOM, MOSTLY = 0.025, 0.5
+# Shorter lives are told in hours.
+HOURS_BELOW_s = 2 * DAY_s
+LIKELY = 0.975
+
+
+def days(seconds: float) -> str:
+    """Days to three digits, thousands in groups."""
+    number = seconds / DAY_s
+    return f"{float(f'{number:.3g}'):,.0f}" if number >= THOUSAND else f"{number:.3g}"
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds / 3600:.3g} hours"
+
+
+def title(asked: Question) -> str:
+    """What is asked about: the question's title, or its first flow in words."""
+    if asked.title != Question.model_fields["title"].default:
+        return asked.title
+    flow = asked.flow[0]
+    what = "messages of several sizes" if flow.sizes else f"{flow.message} B"
+    verb = "sends" if flow.direction == "send" else "receives"
+    return f"A device that {verb} {what} every {spoken(flow.every)}{' and more' if len(asked.flow) > 1 else ''}"
+
+
+def named(choice: Choice) -> str:
+    """A choice and whose code or hardware it is."""
+    return f"{choice.label} (by {choice.provider})"
+
+
+def lead(of: Advice) -> list[str]:
+    """The answer: who comes first with how many days, what ends them, where the energy goes."""
+    best = of.best
+    first, many = of.choices[best.number], len(of.tied)
+    lasts = f"{_long(best.seconds)} of battery (95 %: {_long(best.low_s)} to {_long(best.high_s)})"
+    if best.high_s >= HOURS_BELOW_s:
+        lasts = f"{days(best.seconds)} days of battery (95 %: {days(best.low_s)} to {days(best.high_s)})"
+    if many == 1:
+        said = [f"{named(first)} lasts longest: {lasts}."]
+    else:
+        which = f"All {many}" if many == len(of.choices) else f"{many} of {len(of.choices)}"
+        said = [
+            f"{which} choices that pass give about {lasts} and can't be told apart by that: choose on security.",
+            f"{named(first)} is the strongest of them and draws least."
+            if of.strongest is first
+            else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(first)}.",
+        ]
+    said += _ends(of)
+    load = of.loads[best.number]
+    of_all = {group: load.group_W(group) / load.total_W for group in GROUPS}
+    shown = [group for group in GROUPS if group in ALWAYS or of_all[group] >= LEAST]
+    said.append(f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}.")
+    return said
+
+
+TAKES = {
+    "cipher": "the cipher",
+    "radio": "the radio's messages",
+    "handshake": "handshakes",
+    "upkeep": "keeping the link",
+    "wake-up": "wake-ups",
+    "idle": "sleep and idling",
+}
+
+
+def _ends(of: Advice) -> Iterator[str]:
+    best = of.best
+    if best.shelf >= MOSTLY:
+        often = "" if best.shelf > LIKELY else f" in {best.shelf:.0%} of the worlds drawn"
+        shelf = spoken(float(np.median(of.world.batteries.shelf_life_s))).replace(" y", " years")
+        yield (
+            f"What ends it{often} is the battery's shelf life, {shelf} in the middle: its charge alone would last "
+            f"{days(best.charge_s)} days ({days(best.charge_low_s)} to {days(best.charge_high_s)})."
+        )
+    elif best.shelf > SELDOM:
+        yield f"In {best.shelf:.0%} of the worlds drawn the battery's shelf life ends it before its charge does."
+    elif best.seconds > LONG_s:
+        yield (
+            "That is more than ten years, and the battery's card says no shelf life: few batteries are trusted so long."
+        )
+
+
+def history(past: Sequence[Past]) -> list[str]:
+    """What following the papers' advice would change, and why it is not done; each advice is told once."""
+    told: dict[str, list[str]] = {}
+    for one in past:
+        free = " (its own work taken as free: no code of it could do better)" if one.at_most else ""
+        says = f"{one.cipher} would {_change(one)}{free}. Not followed: {one.not_done}."
+        told.setdefault(one.advice, []).append(says)
+    return [f"{advice}. {' '.join(every)}" for advice, every in told.items()]
+
+
+def _change(one: Past) -> str:
+    low, middle, high = one.saves_low_percent, one.saves_percent, one.saves_high_percent
+    if max(abs(low), abs(high)) < 100 * LEAST:
+        return "change the days by less than 0.1 %"
+    way, least, most = ("save", low, high) if middle >= 0 else ("cost", -high, -low)
+    other = "cost" if way == "save" else "save"
+    between = f"{least:.2g} to {most:.2g}" if least >= 0 else f"from a {other} of {-least:.2g} to a {way} of {most:.2g}"
+    return f"{way} {abs(middle):.2g} % of the days ({between})"
+
+
+def notes(of: Advice) -> list[str]:
+    """What a reader should hear beside the numbers."""
+    return list(_notes(of))
+
+
+def _notes(of: Advice) -> Iterator[str]:
+    choice, load = of.choices[of.best.number], of.loads[of.best.number]
+    yield from _pieces(of)
+    peak = _peak_A(of)
+    limit = of.things.battery.battery.card.max_current.in_SI
+    if peak > limit:
+        yield (
+            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.things.battery.battery.name} gives "
+            f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
+        )
+    share = load.group_W("cipher") / load.total_W
+    lasts = "the battery's charge would last" if of.best.shelf >= MOSTLY else "the battery would last"
+    yield (
+        f"the cipher takes {percent(share)} of the energy: were it free, {lasts} {percent(share / (1 - share))} longer"
+    )
+    if load.rekeys_per_s * LONG_s > 1:
+        counted = (
+            "a handshake is counted for each"
+            if of.asked.session
+            else "what that costs is not counted, as the question has no session (session.every, session.sent, "
+            "session.received)"
+        )
+        yield f"the limits on one key ask for a new one every {spoken(1 / load.rekeys_per_s)}; {counted}"
+    technology = of.things.sender.technology
+    if choice.protection in SPOKEN.get(technology, {}) and choice.protection != "none":
+        yield (
+            f"the radio link encrypts too, beneath the choice's cipher ({SPOKEN[technology][choice.protection]}): its "
+            "octets are counted, the joules of the hardware that does it are taken to be in the radio's"
+        )
+
+
+def _pieces(of: Advice) -> Iterator[str]:
+    load = of.loads[of.best.number]
+    if load.packets > 1:
+        most = most_B(of.asked, of.things.sender)
+        yield (
+            f"a message takes {load.packets:.3g} packets, as one holds {most} octets{of.things.sender.why}: the "
+            "application is taken to cut it, to seal each piece and to number it; a lost piece is not sent again"
+        )
+
+
+def rows(of: Advice, most: int) -> list[dict[str, str]]:
+    """The first places as a table for eyes; a column in which nothing differs from none is left out."""
+    found = []
+    shelf = any(place.shelf > SELDOM for place in of.places[:most])
+    several = any(of.loads[place.number].packets > 1 for place in of.places[:most])
+    used = [group for group in GROUPS if any(of.loads[place.number].group_W(group) for place in of.places[:most])]
+    for place in of.places[:most]:
+        choice, load = of.choices[place.number], of.loads[place.number]
+        row = {
+            "rank": str(place.group),
+            "choice": choice.label,
+            "days": days(place.seconds),
+            "95 %": f"{days(place.low_s)} to {days(place.high_s)}",
+        }
+        if shelf:
+            row["by charge alone"] = days(place.charge_s)
+        row["behind"] = _share(max(place.behind, 0.0))
+        row["by"] = choice.provider
+        row |= {group: _share(load.group_W(group) / load.total_W) for group in used}
+        row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)
+        row["B on the air"] = f"{load.octets_B:,.0f}"
+        if several:
+            row["packets"] = f"{load.packets:.3g}"
+        row["memory B"] = "not known" if choice.memory_B is None else str(choice.memory_B)
+        row["strength"] = f"{choice.stands.strength_bits:g}"
+        found.append(row)
+    return found
+
+
+def told(key: str, found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a table beside the answer for eyes.
+
+    * `key`: `sensitivity`: an answer that holds says so; `experiments`: days and gains as in the answer; else as it is.
+    """
+    if key == "sensitivity":
+        return [{**row, "at": row["at"] or "holds", "then": row["then"] or ""} for row in found]
+    if key == "experiments":
+        return [_saved(row) for row in found]
+    return [dict(row) for row in found]
+
+
+def _saved(row: Mapping[str, Any]) -> dict[str, str]:
+    before, after = (row[key] for key in ("before_days", "after_days"))
+    gains = [row[key] for key in ("gain_percent", "gain_low_percent", "gain_high_percent")]
+    known = before is not None and None not in gains
+    return {
+        "experiment": row["experiment"],
+        "way": row["way"],
+        "days before": days(before * DAY_s) if known else "",
+        "after": days(after * DAY_s) if known else "",
+        "gain": f"{_gained(gains[0])} %" if known else "",
+        "95 %": f"{_gained(gains[1])} to {_gained(gains[2])} %" if known else "",
+        "finding": row["finding"],
+    }
+
+
+def _gained(percent_: float) -> str:
+    """Percent to two digits; what a tenth doesn't show is 0."""
+    if abs(percent_) < 100 * LEAST:
+        return "0"
+    return f"{percent_:.2g}" if abs(percent_) < 100 else f"{percent_:,.0f}"
+
+
+def _share(share: float) -> str:
+    return percent(share).replace("less than ", "<")
+
+
+def narrower(one: Narrowing) -> str:
+    """Which measurement would narrow the interval, and by how much."""
+    return f"{one.number} ({one.how}); known exactly, it narrows the interval of days by {max(one.narrower, 0):.0%}"
+
+
+def framing(of: Advice) -> list[tuple[str, str]]:
+    """The framings that are among the choices, and what each sends."""
+    return [(name, framings()[name].title) for name in dict.fromkeys(one.framing for one in of.choices)]
+
+
+def _peak_A(of: Advice) -> float:
+    sender, battery = of.things.sender, of.things.battery.battery.card
+    card = sender.radio.card
+    states = [key for key in ("tx", "rx") if card.has_states]
+    try:
+        watts = [card.power_W(sender.number(state)) for state in states]
+    except WattlockError:
+        return 0.0
+    return max(watts, default=0.0) / battery.voltage.in_SI

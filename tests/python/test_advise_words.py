@@ -1,0 +1,164 @@
+"""What the answer says: what ends the battery, packets, the link, the papers' advice, in sentences and tables."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from advise_asked import TODAY, ask
+from wattlock import cli
+from wattlock.advise import Advice, advise, load, savings, words
+from wattlock.advise.again import usual
+from wattlock.advise.history import Past
+from wattlock.errors import InputError
+from wattlock.papers.record import claims
+
+
+@pytest.fixture(scope="module")
+def answer() -> Advice:
+    return ask()
+
+
+def test_a_shelf_life_that_ends_it_is_told_as_the_days_and_ties_all_that_reach_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = advise(load("firmware-update"), allow_assumed=True, today=TODAY)
+    shelf_s = told.world.batteries.shelf_life_s
+    assert np.all(told.life_s <= shelf_s)
+    assert told.best.shelf > 0.9
+    assert told.best.charge_s > 3 * told.best.seconds
+    assert len(told.tied) == len(told.choices), "every charge outlives the battery"
+    assert told.best.number == min(range(len(told.loads)), key=lambda one: told.loads[one].total_W)
+    assert "battery shelf life" in {one.number for one in told.narrowing}
+    said = words.lead(told)
+    assert "shelf life" in " ".join(said)
+    assert words.days(told.best.seconds) in said[0]
+    assert words.rows(told, 1)[0]["by charge alone"] == words.days(told.best.charge_s)
+    assert cli.answer(["advise", "firmware-update", "--allow-assumed", "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out)["ranked"][0]
+    assert first["days"] < 10 * 366 < first["charge_days"]
+    assert first["shelf_share"] == pytest.approx(told.best.shelf)
+
+
+def test_a_battery_that_its_load_empties_has_no_word_on_its_shelf_life(answer: Advice) -> None:
+    assert answer.best.shelf == 0
+    assert "shelf" not in " ".join(words.lead(answer))
+    assert "by charge alone" not in words.rows(answer, 1)[0]
+
+
+def test_a_message_of_several_packets_says_how_many_and_who_cuts_it() -> None:
+    tables: dict[str, Any] = {"flow": [{"message": "300B", "every": "1h"}]}
+    told = ask({"radio.card": "sx1262-lora"}, **tables)
+    assert told.ranked["packets"][0] == 2
+    assert words.rows(told, 1)[0]["packets"] == "2"
+    (note,) = (one for one in words.notes(told) if "packets" in one)
+    assert "242 octets at data rate 5 of EU868" in note
+    assert "LoRaWAN cuts no message itself" in note
+    whole = ask({"radio.card": "sx1262-lora"}, flow=[{"message": "30B", "every": "1h"}])
+    assert set(whole.ranked["packets"]) == {1}
+
+
+def test_a_choice_without_room_in_the_radios_packet_is_excluded_by_its_octets() -> None:
+    changes = {"radio.card": "sx1262-lora", "radio.link": {"region": "US915", "data_rate": 0}}
+    told = ask(changes, flow=[{"message": "12B", "every": "10min"}])
+    assert {choice.tag_bits for choice in told.choices} == {64}
+    reasons = {one.choice.label: one.reasons[-1] for one in told.excluded}
+    assert reasons["aes128-gcm, explicit"].about == "packet"
+    assert "28 octets around a message leave no room in a packet of 11" in reasons["aes128-gcm, explicit"].says
+
+
+def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_is_not_usual() -> None:
+    told = ask({"radio.card": "nrf52840-802154"})
+    assert any(
+        "security level 5 of IEEE 802.15.4: encryption with a tag of 32 bits" in one for one in words.notes(told)
+    )
+    both = ask({"radio.protection": ["ccm", "none"]})
+    labels = {choice.label for choice in both.choices if choice.protection == "none"}
+    assert all("link: none" in label for label in labels)
+    assert len({(one.label, one.provider) for one in both.choices}) == len(both.choices)
+
+
+@pytest.mark.parametrize(
+    ("saves", "said"),
+    [
+        ((2.2, 1.1, 3.3), "save 2.2 % of the days (1.1 to 3.3)"),
+        ((-0.15, -0.68, -0.023), "cost 0.15 % of the days (0.023 to 0.68)"),
+        ((-0.1, -0.66, 0.61), "cost 0.1 % of the days (from a save of 0.61 to a cost of 0.66)"),
+        ((0.0, -0.01, 0.02), "change the days by less than 0.1 %"),
+    ],
+)
+def test_what_advice_of_old_would_change_is_said_without_signs(saves: tuple[float, float, float], said: str) -> None:
+    past = Past("rc4-128", "The advice", 1.0, *saves, at_most=True, not_done="rc4-128 is broken")
+    (sentence,) = words.history([past])
+    assert said in sentence
+    assert "taken as free" in sentence
+
+
+def test_the_papers_advice_is_told_as_the_papers_data_has_it(answer: Advice) -> None:
+    claim = next(one for one in claims() if one.id == "advice-blowfish-rc6")
+    assert all(claim.says in past.advice for past in answer.history)
+    (once,) = words.history(answer.history)
+    assert once.count(claim.says) == 1
+
+
+def test_an_advertisement_has_no_protection_of_its_own_and_a_long_tag_needs_a_second_one() -> None:
+    told = advise(load("beacon"), allow_assumed=True, today=TODAY)
+    assert {choice.protection for choice in told.choices} == {"open"}
+    packets = {choice.label: load.packets for choice, load in zip(told.choices, told.loads, strict=True)}
+    assert packets["ascon-aead128, tag 64, counter"] == 1
+    assert packets["ascon-aead128, counter"] == 2
+    assert not any("link encrypts too" in one for one in words.notes(told))
+    with pytest.raises(InputError, match=r"no \"ccm\""):
+        advise(load("beacon", {"radio.protection": ["ccm"]}), allow_assumed=True)
+    with pytest.raises(InputError, match="nothing comes back"):
+        advise(load("beacon", {"flow[0].direction": "receive"}), allow_assumed=True)
+    with pytest.raises(InputError, match="links that send again"):
+        advise(load("beacon", {"radio.bit_errors": 1e-5}), allow_assumed=True)
+
+
+def test_the_strongest_of_equals_is_one_whose_link_protects_too() -> None:
+    tables: dict[str, Any] = {"flow": [{"message": "40B", "every": "1h"}]}
+    told = ask({"radio.protection": ["none", "ccm"], "device.sleep": "90uW"}, **tables)
+    assert {choice.protection for choice in told.tied} == {"none", "ccm"}
+    assert told.strongest.protection == "ccm"
+
+
+def test_a_question_without_a_title_is_called_by_its_traffic_and_a_short_life_is_told_in_hours(answer: Advice) -> None:
+    assert words.title(answer.asked) == "A device that sends 64 B every 1 s"
+    assert words.title(load("voice")) == "A voice call over Wi-Fi"
+    assert "days of battery" in words.lead(answer)[0]
+    assert "hours of battery" in words.lead(advise(load("voice"), allow_assumed=True))[0]
+
+
+def test_association_listens_for_its_share_of_the_time_and_a_keep_alive_may_carry_a_sealed_message() -> None:
+    asked = {"every": "10min", "time": "2s"}
+    told = ask({"association": asked, "device.sleep": "10uW"})
+    radio = told.things.sender.radio.card
+    listening_W = radio.power_W(told.things.sender.number("rx"))
+    assert told.loads[0].group_W("upkeep") == pytest.approx(listening_W * 2 / 600)
+    bare, sealed = (
+        ask({"keep_alive": {"every": "30s", "message": size}, "device.sleep": "10uW"}).loads[0].group_W("upkeep")
+        for size in ("0B", "20B")
+    )
+    assert sealed > bare > 0
+
+
+def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
+    answer: Advice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = words.told("experiments", [savings.row(one) for one in savings.experiments(answer, None, "headers")])
+    assert re.fullmatch(r"[\d.]+ %", rows[0]["gain"])
+    assert re.fullmatch(r"[\d.]+ to [\d.]+ %", rows[0]["95 %"])
+    (none,) = words.told("experiments", [savings.row(one) for one in savings.experiments(answer, None, "resume")])
+    assert none["gain"] == none["95 %"] == ""
+    asked = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--try", "headers"]
+    assert cli.answer(asked) == 0
+    assert f"from the usual choice: {words.named(usual(answer))}" in capsys.readouterr().out
+
+
+def test_what_is_gathered_beyond_a_packet_counts_its_packets_a_message() -> None:
+    told = ask({"choices.aggregate": [4]}, flow=[{"message": "500B", "every": "1min"}])
+    assert all("4 together" in choice.label for choice in told.choices)
+    assert {load_.packets for load_ in told.loads} <= {9 / 4, 10 / 4}
