@@ -13,6 +13,8 @@ from wattlock.papers.sending import PLAIN, Sending
 PAPERS = record.load()
 KINDS = ("text", "audio", "image", "video")
 SIZES_B = (14, 64, 100, 256, 1024, 1500, 16384)
+FILES_B = (28_000, 65_000, 1_000_000, 4_006_000, 5_073_000)
+ENCODED_B = (33_000, 131_000, 321_000)
 CYCLES_PER_B = {"aes": 10.0, "des": 39.0, "3des": 92.0, "rc2": 44.0, "blowfish": 23.0, "rc6": 12.0, "rc4": 7.0}
 PLAIN_CELL = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
 CATALOGUE = [
@@ -79,7 +81,11 @@ def of_files() -> Iterator[dict[str, Any]]:
             for data in KINDS:
                 yield cell(family, bits, 100_000, operation=operation, data=data)
         for encoding, speed in (("raw", 1.0), ("base64", 1.1), ("hex", 1.2)):
-            yield cell(family, bits, 16384, encoding=encoding, speed=speed)
+            for size_B in ENCODED_B:
+                yield cell(family, bits, size_B, encoding=encoding, speed=speed)
+        yield cell(family, bits, 16384)
+        for size_B in FILES_B:
+            yield cell(family, bits, size_B)
     for operation in ("encrypt", "decrypt"):
         for data in KINDS:
             yield cell("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", backend="vaes512")

@@ -122,6 +122,15 @@ def test_every_rule_of_make_that_the_pages_show_exists() -> None:
         assert {word for word in words if "=" not in word} <= rules, (page, words)
 
 
+def test_make_run_ends_by_pointing_to_the_papers_and_to_the_picture_of_their_verdicts() -> None:
+    recipe = text_of("Makefile").partition("\nrun:")[2].partition("\n\n")[0]
+    papers, picture = recipe.splitlines()[-2:]
+    assert "$(VENV)/bin/wattlock papers $(ENERGY)" in papers
+    assert "docs/verdicts.png" in picture
+    assert (TREE / "docs" / "verdicts.png").is_file()
+    assert text_of("README.md").index("docs/verdicts.png") < text_of("README.md").index("docs/report.png")
+
+
 def test_studies_and_cards_that_the_pages_name_come_along() -> None:
     for page, words in commands("wattlock"):
         for option, value in pairwise(words):

@@ -15,6 +15,7 @@ from wattlock.papers.exhibits.shown import frame
 from wattlock.report.evidence import EvidenceMix
 from wattlock.report.exhibit_files import write_exhibits
 from wattlock.report.exhibits import bitmap, chart, figure
+from wattlock.study import load
 
 IDS = [one.id for one in PAPERS.exhibits]
 SHOWN = {one.exhibit.id: one for one in show_all(material())}
@@ -64,7 +65,7 @@ def test_without_joules_an_exhibit_of_energy_asks_for_them_and_the_others_are_dr
     shown = {one.exhibit.id: one for one in show_all(material(estimates=bare, sent=papers_run.sent(radio=False)))}
     assert "--device" in shown["elminaam-wlan-fig6"].command
     assert shown["elminaam-wlan-fig6"].panels == ()
-    assert len(shown["elminaam-wlan-fig2"].panels) == 2
+    assert [of.form for of in shown["elminaam-wlan-fig2"].panels] == ["dots", "dots", "lines"]
     assert "radio" in shown["elminaam-wlan-fig3"].missing[0]
     assert shown["prasithsangaree-fig5"].panels[0].unit.startswith("time")
 
@@ -106,6 +107,43 @@ def test_the_finding_names_the_order_that_the_numbers_have() -> None:
     assert "change nothing that can be told" in SHOWN["elminaam-perf-fig15"].finding
 
 
+OVER_SIZE = [one.id for one in PAPERS.exhibits if one.x == "file size"]
+
+
+@pytest.mark.parametrize("name", OVER_SIZE)
+def test_a_figure_over_the_size_of_the_file_has_a_line_of_several_sizes(name: str) -> None:
+    lines = [one for one in SHOWN[name].panels if one.form == "lines" and one.x_title.startswith("file size")]
+    assert lines
+    for line in lines:
+        for _, members in line.rows.group_by("name", "variant"):
+            assert members["x"].n_unique() >= (2 if "video" in line.title else 3)
+
+
+@pytest.mark.parametrize("name", OVER_SIZE)
+def test_with_one_size_of_file_the_figure_says_that_the_line_lacks_and_what_measures_it(name: str) -> None:
+    whole = papers_run.estimates()
+    few = whole.filter(~pl.col("payload_B").is_in([*papers_run.FILES_B, *papers_run.ENCODED_B[:2]]))
+    one = EXHIBITS[name](PAPERS.exhibits[IDS.index(name)], material(estimates=few))
+    assert [what for what in one.missing if "over the size of the file" in what]
+    assert one.command == "wattlock papers"
+    assert all(of.form != "lines" for of in one.panels)
+
+
+def test_where_the_sizes_end_before_the_papers_the_figure_says_which_length_goes_on() -> None:
+    (note,) = SHOWN["elminaam-wlan-fig8"].notes
+    assert "end at 5,073 KB, the paper's at 8,262 KB" in note
+    assert "wattlock papers --length full" in note
+    assert SHOWN["elminaam-wlan-fig10"].notes == ()
+
+
+def test_the_quick_study_has_the_sizes_that_the_lines_need() -> None:
+    sizes = {size for grid in load("papers/quick").grid for size in grid.payload_B or []}
+    for kind in ("text", "audio", "image", "video"):
+        span = PAPERS.conditions["data"][kind]
+        within = [size for size in sizes if 1e3 * span["from_KB"] <= size <= 1e3 * span["to_KB"]]
+        assert len(within) >= (2 if kind == "video" else 3)
+
+
 def test_a_key_for_each_packet_turns_rc4_and_aes_where_the_costs_do() -> None:
     ready, each = SHOWN["prasithsangaree-fig2"].finding.split("With a key for each packet")
     assert "equal between" not in ready
@@ -126,6 +164,16 @@ def test_the_line_of_a_scatter_is_the_least_squares_line_of_its_points() -> None
     assert "the paper 1.14 with R² 0.985" in SHOWN["toldinas-fig5"].finding
 
 
+def test_a_battery_that_was_not_emptied_is_not_said_to_be_empty() -> None:
+    curves = papers_run.curves().with_columns(level_percent=60 + 0.4 * pl.col("level_percent"))
+    finding = EXHIBITS["prasithsangaree-fig1"](
+        PAPERS.exhibits[IDS.index("prasithsangaree-fig1")], material(curves=curves)
+    ).finding
+    assert "1,000 encryptions with 3DES took it from 100 to 60 %" in finding
+    assert "empty" not in finding
+    assert "until it is empty: 1,000 with 3DES" in SHOWN["prasithsangaree-fig1"].finding
+
+
 def test_a_capture_is_counted_in_bins_that_double() -> None:
     rows = panel("prasithsangaree-fig6").rows
     assert dict(rows.select("name", "value").iter_rows())["64 to 127 B"] == 500
@@ -142,7 +190,9 @@ def test_a_panel_rests_on_one_kind_of_evidence_and_its_chart_compiles_with_the_u
         drawn = chart(one)
         titled = one.unit if one.evidence == ["measured"] else f"{one.unit} ({one.evidence[0]})"
         assert str(drawn.description).startswith(titled)
-        vl_convert.vegalite_to_vega(drawn.properties(width=500).to_dict())
+        # An axis tells 100 as 100, not as 1e+2.
+        picture = vl_convert.vegalite_to_svg(drawn.properties(width=300).to_dict())
+        assert re.findall(r">[\d.]+e[+\u2212-]?\d+<", picture) == []
 
 
 def test_numbers_of_two_kinds_of_evidence_are_not_drawn_as_one() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -112,23 +113,55 @@ def test_no_text_of_a_run_is_a_command_of_latex() -> None:
     assert escaped("漢\u202eé") == "??e"
 
 
-@pytest.mark.skipif(LATEX is None, reason="neither pdflatex nor tectonic is on the PATH, so that no table is compiled")
-def test_the_tables_of_a_whole_study_compile_whatever_its_texts_hold(tmp_path: Path) -> None:
-    per_byte = {f"cycles_per_byte_{end}": pl.col(f"cycles_{end}") / pl.col("payload_B") for end in ("low", "high")}
-    named = pl.when(pl.col("cell") % 2 == 0).then(pl.lit("b")).otherwise(pl.lit(NASTY))
-    estimates = with_energy_columns(report_frames.estimates()).with_columns(
-        **per_byte, data=pl.lit(NASTY), provider=named
-    )
-    written = latex(estimates, {"run": NASTY, "note\n": f"{NASTY}\n\\undefined"})
-    (tmp_path / "tables.tex").write_text(written, encoding="utf-8")
-    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{tables}\\end{document}"
-    (tmp_path / "document.tex").write_text(document)
-    command = [str(LATEX), *(["-interaction=nonstopmode", "-halt-on-error"] if "pdflatex" in str(LATEX) else [])]
-    done = subprocess.run(
-        [*command, "document.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+needs_latex = pytest.mark.skipif(
+    LATEX is None, reason="neither pdflatex nor tectonic is on the PATH, so that no table is compiled"
+)
+WIDEST_PT = 2
+"""So much over the line is not seen."""
+
+
+def compiled(tables: str, folder: Path) -> list[float]:
+    """Compiles tables in a plain article; gives how many points what is too wide or too high is over."""
+    (folder / "tables.tex").write_text(tables, encoding="utf-8")
+    preamble = "\\documentclass{article}\\usepackage{booktabs,graphicx}"
+    (folder / "document.tex").write_text(f"{preamble}\\begin{{document}}\\input{{tables}}\\end{{document}}")
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if "pdflatex" in str(LATEX) else ["--keep-logs"]
+    command = [str(LATEX), *options, "document.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "document.pdf").stat().st_size > 10_000
+    assert (folder / "document.pdf").stat().st_size > 10_000
+    log = (folder / "document.log").read_text(encoding="utf-8", errors="replace")
+    return [float(over) for over in re.findall(r"Overfull \\[hv]box \(([\d.]+)pt", log)]
+
+
+def estimates(**changed: pl.Expr) -> pl.DataFrame:
+    per_byte = {f"cycles_per_byte_{end}": pl.col(f"cycles_{end}") / pl.col("payload_B") for end in ("low", "high")}
+    return with_energy_columns(report_frames.estimates()).with_columns(**per_byte, **changed)
+
+
+@needs_latex
+def test_the_tables_of_a_whole_study_compile_whatever_its_texts_hold(tmp_path: Path) -> None:
+    named = pl.when(pl.col("cell") % 2 == 0).then(pl.lit("b")).otherwise(pl.lit(NASTY))
+    written = latex(estimates(data=pl.lit(NASTY), provider=named), {"run": NASTY, "note\n": f"{NASTY}\n\\undefined"})
+    compiled(written, tmp_path)
+
+
+@needs_latex
+def test_tables_of_many_columns_and_long_names_are_no_wider_than_the_text(tmp_path: Path) -> None:
+    long = pl.when(pl.col("cell") % 2 == 0).then(pl.lit("openssl-tables")).otherwise(pl.lit("a library of my own"))
+    code = pl.when(pl.col("cell") % 3 == 0).then(pl.lit("tables, default provider")).otherwise(pl.lit("portable"))
+    joules = {f"energy{end}_uJ{per}": pl.lit(0.012345) for end in ("", "_low", "_high") for per in ("", "_per_byte")}
+    wide = estimates(provider=long, backend=code, energy_evidence=pl.lit("assumed"), **joules)
+    over = compiled(latex(wide, {"run": "wide"}), tmp_path)
+    assert [one for one in over if one > WIDEST_PT] == []
+
+
+@needs_latex
+def test_more_tables_than_latex_keeps_waiting_compile(tmp_path: Path) -> None:
+    many = pl.concat([estimates().head(3).with_columns(payload_B=pl.lit(size, pl.Int64)) for size in range(1, 301)])
+    written = latex(many, {"run": "many"})
+    assert written.count("begin{table}") >= 300
+    compiled(written, tmp_path)
 
 
 def test_an_invalid_run_gives_no_table_for_a_paper_and_says_so_in_the_others(

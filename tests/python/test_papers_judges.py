@@ -9,6 +9,7 @@ import pytest
 
 import papers_worlds as worlds
 from papers_worlds import FAMILIES, FILE_B, KEY_BITS, KINDS, PAPERS, Kind, nothing, row, run_of
+from wattlock import cli
 from wattlock.analysis.effects import Ratio
 from wattlock.energy import battery_cards
 from wattlock.errors import EvidenceError
@@ -54,6 +55,44 @@ def test_a_verdict_comes_with_its_figure_or_with_what_it_would_need(name: str, k
         assert not math.isnan(found.effect.value)
         assert found.compared[0].effect == found.effect
         assert found.needs == found.command == ""
+
+
+def takes(command: str) -> None:
+    """Reads a command line as its verb does, and carries nothing out."""
+    program, verb, *words = command.split()
+    assert program == "wattlock"
+    cli.load(verb).make_context(verb, list(words))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_offered_is_a_command_that_its_verb_takes(kind: Kind) -> None:
+    offered = {found.command for name in IDS if (found := judged(name, kind)).command}
+    offered |= {one.command for one in judge_all(nothing()) if one.command}
+    assert len(offered) > 4
+    # "none" is offered where what lacks is the package's own data.
+    for command in offered - {"none"}:
+        takes(command)
+
+
+def test_a_poor_signal_that_can_not_be_told_needs_a_place_and_not_another_run() -> None:
+    found = judged("poor-signal", "unclear")
+    assert "where the receiver" in found.needs
+    assert found.command.startswith("wattlock link adhoc-poor --set signal.distance_m=")
+
+
+def test_of_each_cipher_the_least_share_of_the_radio_is_told_once() -> None:
+    hosts = {"aes": 1.0, "3des": 4.0}
+    one = Ratio(10.0, 9.9, 10.1)
+    transfers = [
+        Transfer(scenario, data, cipher, one, one, Ratio(*(times * host for _ in range(3))))
+        for cipher, host in hosts.items()
+        for data, times in (("text", 1.0), ("video", 2.0))
+        for scenario in ("adhoc_open", "bss_open")
+    ]
+    found = JUDGES["transmission-dominates"](PAPERS.claim("transmission-dominates"), nothing(transfers=transfers))
+    assert [compared.effect.value for compared in found.compared] == pytest.approx([10 / 18, 10 / 12])
+    assert ["3DES" in found.compared[0].effect.what, "AES" in found.compared[1].effect.what] == [True, True]
+    assert "video" in found.compared[0].effect.what
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,11 +1,14 @@
 """The page of the papers: verdicts first, every claim and exhibit on it, offline, by keyboard, the same bytes twice."""
 
+import html
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,8 @@ import pytest
 import papers_run
 from papers_run import PAPERS, material
 from wattlock.papers.exhibits import show_all
-from wattlock.papers.judges import Evidence, judge_all
+from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
+from wattlock.report import papers_page as papers_page_module
 from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
 
 LIMIT_S = 240
@@ -66,8 +70,58 @@ def test_the_lead_counts_the_verdicts(page: str) -> None:
     assert f"{of['not reproduced']} are not" in lead
 
 
+def words_of(page: str, section: str) -> str:
+    """A section as it is read."""
+    inside = page[page.index(f'<section id="{section}"') :]
+    inside = re.sub(r"<[^>]+>", " ", inside[: inside.index("</section>")])
+    return " ".join(html.unescape(inside).replace("\u00a0", " ").split())
+
+
+def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_models_and_tables(page: str) -> None:
+    told, judgements = words_of(page, "answer"), judge_all(evidence())
+    decided = Counter(one.basis for one in judgements if one.verdict != "not measurable here")
+    assert set(decided) == {"this machine", "the air", "their tables", "what is known"}
+    starts: dict[str, Basis] = {
+        "What this machine measured": "this machine",
+        "wattlock’s model of the air": "the air",
+        "What the papers print in tables": "their tables",
+        "A sum done again or the security data": "what is known",
+    }
+    for start, basis in starts.items():
+        assert f"{start} decides {decided[basis]}: " in told
+    assert "reproduced on this machine" not in told
+    measured = [one for one in judgements if one.basis == "this machine" and one.verdict != "not measurable here"]
+    assert all(one.evidence.startswith("measured") for one in measured)
+
+
+def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
+    told = words_of(page, "unknown")
+    for one in judge_all(evidence()):
+        named = f"{PAPERS.claim(one.claim).says} : it needs {one.needs}. {one.command}"
+        assert (named in told) == (one.verdict == "not measurable here")
+
+
+def test_many_comparisons_are_folded_and_few_are_not(page: str) -> None:
+    for one in judge_all(evidence()):
+        drawn = page.find(f"<caption>Comparisons of {one.claim}</caption>")
+        fold = f"<summary>All {len(one.compared)} comparisons</summary>"
+        assert (drawn > 0) == (len(one.compared) > 1)
+        assert (fold in page[drawn - 300 : drawn]) == (len(one.compared) > 8)
+
+
 def test_the_same_run_judged_twice_gives_the_same_bytes(page: str) -> None:
     assert made() == page
+
+
+def test_another_order_of_hashing_gives_the_same_bytes() -> None:
+    here = Path(__file__).parent
+    program = "import hashlib, test_papers_page as t; print(hashlib.sha256(t.made().encode()).hexdigest())"
+    told = set()
+    for seed in ("1", "4242"):
+        known = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([*sys.path, str(here)])}
+        done = subprocess.run([sys.executable, "-c", program], env=known, capture_output=True, text=True, check=True)
+        told.add(done.stdout)
+    assert len(told) == 1
 
 
 def test_the_page_fetches_nothing_and_is_small_enough(page: str) -> None:
@@ -77,18 +131,32 @@ def test_the_page_fetches_nothing_and_is_small_enough(page: str) -> None:
     assert "default-src 'none'" in page
 
 
-def test_what_the_files_know_of_contradictions_is_on_the_page(page: str) -> None:
+def test_every_contradiction_is_on_the_page_as_a_sentence_and_leads_to_its_claims(page: str) -> None:
     section = page[page.index('<section id="contradictions"') :]
     section = section[: section.index("</section>")]
-    for claim in PAPERS.claims:
-        if claim.tables_give:
-            assert claim.says.split(":")[0][:20].replace("'", "&#x27;") in section.replace("\u00a0", " ")
-    assert "The papers disagree" in section
+    told = words_of(page, "contradictions")
+    assert section.count("<li>") == len(PAPERS.contradictions)
+    assert f" {len(PAPERS.contradictions)} sentences of the papers" in told
+    for one in PAPERS.contradictions:
+        assert f"{one.says} But: {one.but}" in told
+        assert all(f'href="#claim-{claim}"' in section for claim in one.claims)
 
 
 def test_text_of_a_run_is_escaped(page: str) -> None:
     assert "a core &amp; &lt;another&gt;" in page
     assert "<another>" not in page
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(4.95e-7, "4.95 · 10⁻⁷ %"), (-3e-5, "-3.00 · 10⁻⁵ %"), (0.0, "0 %"), (0.0123, "0.0123 %")]
+)
+def test_a_figure_of_many_zeros_is_told_by_a_power_of_ten(value: float, told: str) -> None:
+    assert papers_page_module._effect(Effect("x", "%", value, value, value))[0] == told
+
+
+def test_a_command_within_a_note_is_set_as_code(page: str) -> None:
+    assert "<code>wattlock papers --length full</code> goes so far" in page
+    assert "`wattlock" not in page
 
 
 def test_without_any_cell_the_page_still_stands_and_judges_by_tables_alone() -> None:

@@ -1,12 +1,20 @@
 """`wattlock papers` on a run that is there: its page, its refusals, and that nothing is overwritten by a refusal."""
 
+import csv
+import html
 import os
+import re
+import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from scripted_probe import direct, install
+from test_capture import pcap
 from virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, StoreError
@@ -48,6 +56,42 @@ def test_a_run_is_judged_into_a_page_beside_it_and_twice_into_the_same(
     assert "Time of encrypting text of 350,000 B" in page.decode()
     answer(capsys, "--run", "run", "--out", "again.html")
     assert Path("again.html").read_bytes() == page
+
+
+def repeating(page: Path) -> list[str]:
+    """The commands of a page's last chapter."""
+    told = page.read_text(encoding="utf-8").partition("How to repeat it")[2].partition("</pre>")[0]
+    return html.unescape(re.sub(r"<[^>]+>", "", told)).split("\n")
+
+
+@needs_the_air
+def test_to_repeat_names_the_card_that_the_run_was_valued_by_and_judging_so_gives_the_same_bytes(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    card = ["--device", "x86-server-assumed", "--allow-assumed"]
+    assert cli.answer(["run", "virtual.toml", *card]) == 0
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    page = Path(answer(capsys, "--run", "last")[0].strip())
+    measure, judge = repeating(page)
+    assert measure.split() == ["wattlock", "papers", "--length", "quick", *card, "--radio", "intel-5300"]
+    assert judge.split()[:4] == ["wattlock", "papers", "--run", page.parent.name]
+    answer(capsys, *judge.split()[2:], "--out", "again.html")
+    assert Path("again.html").read_bytes() == page.read_bytes()
+
+
+@needs_the_air
+def test_a_run_that_lies_elsewhere_is_named_by_its_path_to_repeat(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    Path("a place/runs").mkdir(parents=True)
+    Path("run").rename("a place/runs/run")
+    answer(capsys, "--run", "a place/runs/run")
+    measure, judge = repeating(Path("a place/runs/run/papers.html"))
+    assert "--device" not in measure
+    assert shlex.split(judge)[2:4] == ["--run", "a place/runs/run"]
 
 
 @needs_the_air
@@ -113,3 +157,82 @@ def test_an_invalid_run_takes_nothing_from_a_sound_one_beside_it(
     page = Path("both.html").read_text(encoding="utf-8")
     assert "A run is invalid." in page
     assert "Time of encrypting text of 350,000 B" in page
+
+
+def test_a_dry_run_lists_the_cells_of_a_length_and_measures_nothing(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    asked: list[tuple[str, bool]] = []
+    monkeypatch.setattr("wattlock.cli.run.run", lambda study, *, dry_run: asked.append((study, dry_run)))
+    answer(capsys, "--length", "full", "--dry-run")
+    assert asked == [("papers/full", True)]
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("option", [["--repeats", "3"], ["--sys-root", "tree"]])
+def test_what_is_of_a_battery_is_refused_with_another_length(
+    probe: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    assert probe.is_file()
+    assert "--length battery" in answer(capsys, *option, code=InputError.exit_code)[1]
+
+
+@needs_the_air
+def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_it_then(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+
+    def stops(*_: object, **options: object) -> None:
+        assert options["battery"] == "any"
+        assert (options["repeats"], options["until_percent"], options["sys_root"]) == (7, 10, Path("tree"))
+        raise EvidenceError("the battery is at 10 %", hint="charge it")
+
+    monkeypatch.setattr("wattlock.cli.run.run", stops)
+    monkeypatch.setattr("wattlock.run.emptying.look", lambda *_: None)
+    words = ["--length", "battery", "--repeats", "7", "--sys-root", "tree"]
+    said = answer(capsys, *words, code=EvidenceError.exit_code)[1]
+    assert "hint: charge it; when all cells are done, `wattlock papers --run last` judges them" in said
+
+
+@needs_the_air
+def test_a_capture_decides_its_claim_and_is_drawn_and_carries_the_hybrid(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    beacon, acknowledgement, data = b"\x80\0" + bytes(94), b"\xd4\0" + bytes(8), b"\x08\x41" + bytes(1498)
+    Path("hour.pcap").write_bytes(pcap([*[beacon] * 60, *[acknowledgement] * 20, *[data] * 10]))
+    said = answer(capsys, "--run", "run", "--capture", "hour.pcap", "--export", "drawn")[1]
+    assert "The capture decides 1: 1 reproduced, 0 not" in said
+    page = Path("run/papers.html").read_text(encoding="utf-8")
+    assert "Of 90 frames 66.7 % have 64 to 127 B" in page.replace("\u00a0", " ")
+    assert "--capture hour.pcap" in html.unescape(page)
+    with Path("drawn/prasithsangaree-fig6.csv").open(encoding="utf-8") as drawn:
+        assert sorted(float(row["value"]) for row in csv.DictReader(drawn) if row["value"] != "0.0") == [10, 20, 60]
+
+
+@needs_the_air
+def test_a_run_that_drew_on_a_battery_is_judged_and_drawn_by_its_fall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    study = study_of(cipher=["3des-cbc"], provider=["rustcrypto"], payload_B=[5_000_000])
+    write_study(tmp_path / "tiny.toml", study)
+    example = Path(__file__).parents[2] / "examples" / "meters" / "made_up_sys.py"
+    tree = ["--battery-Wh", "2", "--below", str(os.getpid()), str(tmp_path / "sys")]
+    with subprocess.Popen([sys.executable, example, *tree, "--", "sleep", "600"]) as follower:
+        try:
+            level = tmp_path / "sys" / "class" / "power_supply" / "BAT0" / "status"
+            deadline = time.monotonic() + 20
+            while not level.exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            words = ["--battery", "BAT0", "--repeats", "30", "--log-every-s", "1", "--sys-root", str(tmp_path / "sys")]
+            assert cli.answer(["run", "tiny.toml", "--out", "run", *words]) == 0, capsys.readouterr().err
+        finally:
+            follower.send_signal(signal.SIGTERM)
+    answer(capsys, "--run", "run")
+    page = html.unescape(Path("run/papers.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
+    assert re.search(r"Of BAT0, 30 encryptions with 3DES took it from \d+ to \d+ %", page)

@@ -49,7 +49,7 @@ def export(
 ) -> None:
     """Write the estimates of a run with their intervals and evidence, each row with the run that it comes from.
 
-    A column's unit is the end of its name. LaTeX gives tables with booktabs and nothing else; what the run was stands
+    A column's unit is the end of its name. LaTeX tables need booktabs and graphicx; what the run was stands
     in their comments. Examples: wattlock export last --out estimates.parquet
     wattlock export last --format latex --public --out table.tex
     """

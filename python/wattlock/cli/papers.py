@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
 
 UNTIL_PERCENT, LOG_EVERY_S = 10, 10
 """A battery is emptied down to this level: below it a machine may go out."""
@@ -25,7 +25,8 @@ class Length(StrEnum):
 
 def papers(
     length: Annotated[
-        Length, typer.Option("--length", help="quick takes two minutes, full half an hour; battery empties one.")
+        Length,
+        typer.Option("--length", help="quick takes about two minutes, full up to half an hour; battery empties one."),
     ] = Length.quick,
     *,
     run: Annotated[
@@ -43,6 +44,16 @@ def papers(
     capture: Annotated[
         Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
     ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="With --length battery: calls of each cell, so that one charge may do."),
+    ] = None,
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the battery below DIR in place of /sys.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
+    ] = False,
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV.")
     ] = None,
@@ -50,18 +61,28 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run may be given several times; runs of one build on one machine are judged together. Examples: wattlock papers
-    wattlock papers --device x86-server-assumed --allow-assumed    wattlock papers --run last --export exhibits
+    --run may be given several times; runs of one build on one machine are judged together. A battery is emptied down to
+    10 % by one cell after the other, each from a full charge, or by --repeats calls of each.
+
+    Examples: wattlock papers    wattlock papers --device x86-server-assumed --allow-assumed
+    wattlock papers --run last --export exhibits    wattlock papers --length battery --repeats 600
+    wattlock papers --length full --dry-run
     """
     from wattlock.cli.papers_material import gather
+    from wattlock.cli.run import run as carry_out
     from wattlock.papers.exhibits import show_all
     from wattlock.papers.judges import judge_all
-    from wattlock.report.papers_page import counts, papers_page
+    from wattlock.report.papers_page import bases, counts, papers_page
     from wattlock.store.disk import write_whole
 
     if capture is not None and not capture.is_file():
         raise InputError(f"--capture {capture}: there is no such file", hint="a capture is pcap or pcapng")
-    names = run or [_measured(length, device, allow_assumed=allow_assumed)]
+    if length is not Length.battery and (repeats is not None or sys_root is not None):
+        raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
+    if dry_run:
+        carry_out(f"papers/{length}", dry_run=True)
+        return
+    names = run or [_measured(length, device, repeats, sys_root, allow_assumed=allow_assumed)]
     found = gather(
         names, device, allow_assumed=allow_assumed, radio=radio, battery=battery, capture=capture, length=str(length)
     )
@@ -81,21 +102,33 @@ def papers(
         typer.echo(f"warning: {reason}", err=True)
     told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items())
     typer.echo(f"{len(judgements)} claims: {told}", err=True)
+    for line in bases(judgements):
+        typer.echo(f"  {line}", err=True)
     typer.echo(str(page))
 
 
-def _measured(length: Length, device: str | None, *, allow_assumed: bool) -> str:
+def _measured(
+    length: Length, device: str | None, repeats: int | None, sys_root: Path | None, *, allow_assumed: bool
+) -> str:
     """Carries out the study of this length and gives its run."""
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    battery = _own_battery(length)
-    until = None if battery is None else UNTIL_PERCENT
-    carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, battery=battery, until_percent=until)
+    options: dict[str, Any] = {"device": device, "allow_assumed": allow_assumed}
+    battery = _own_battery(length, sys_root)
+    if battery is not None:
+        options |= {"battery": battery, "until_percent": UNTIL_PERCENT, "repeats": repeats, "sys_root": sys_root}
+    try:
+        carry_out(f"papers/{length}", **options)
+    except EvidenceError as error:
+        if battery is None or not error.hint:
+            raise
+        hint = f"{error.hint}; when all cells are done, `wattlock papers --run last` judges them"
+        raise EvidenceError(error.message, hint=hint) from error
     return str(find("last"))
 
 
-def _own_battery(length: Length) -> str | None:
+def _own_battery(length: Length, sys_root: Path | None) -> str | None:
     """A battery of this machine to empty, where there is one and that was asked for."""
     if length is not Length.battery:
         return None
@@ -104,7 +137,7 @@ def _own_battery(length: Length) -> str | None:
     from wattlock.run.emptying import Fall, look
 
     try:
-        look(probes.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, None))
+        look(probes.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
     except WattlockError as error:
         typer.echo(f"note: no battery is emptied ({error.message}); one is computed from joules and its card", err=True)
         return None

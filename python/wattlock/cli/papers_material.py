@@ -114,9 +114,10 @@ def _batteries(
         fall
         for result in results
         if result.battery is not None and result.falls is not None
-        for fall in fallen.measured(result.falls, result.battery["name"])
+        for fall in fallen.measured(result.falls, _battery_of(result))
     ]
-    if emptied:
+    # What was drawn is shown also where the gauge is too coarse to judge it by.
+    if any(result.battery is not None and result.falls is not None for result in results):
         return _measured_curves(results), emptied, []
     import polars as pl
 
@@ -150,14 +151,18 @@ def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
 
     from wattlock.analysis.falls import curves
 
-    frames = [
-        curves(
-            result.levels, {cell["cell"]: (cell["cipher"], cell["payload_B"]) for cell in result.cells}
-        ).with_columns(battery=pl.lit(result.battery["name"]))
-        for result in results
-        if result.battery is not None
-    ]
-    return pl.concat(frames)
+    frames = []
+    for result in results:
+        if result.battery is not None:
+            names = {cell["cell"]: (cell["cipher"], cell["payload_B"]) for cell in result.cells}
+            encrypting = {cell["cell"] for cell in result.cells if cell["operation"] == "encrypt"}
+            levels = [line for line in result.levels if line["cell"] in encrypting]
+            frames.append(curves(levels, names).with_columns(battery=pl.lit(_battery_of(result))))
+    return pl.concat(frames).filter(pl.col("payload_B") == FILE_B)
+
+
+def _battery_of(result: Result) -> str:
+    return str((result.battery or {})["name"]).removeprefix("battery:")
 
 
 def _clock(result: Result, device: str | None) -> tuple[float | None, bool]:
@@ -221,8 +226,19 @@ def _command(  # noqa: PLR0917 - as the verb has them
     given = {"--device": device, "--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
     options += " --allow-assumed" if allow_assumed else ""
-    runs = "".join(f" --run {Path(name).name}" for name in names)
+    runs = "".join(f" --run {_findable(name)}" for name in names)
     return [f"wattlock papers --length {length}{named}{options}", f"wattlock papers{runs}{options}"]
+
+
+def _findable(name: str) -> str:
+    """A run as it is found again: by its id where it lies on the shelf, also if it was called the last one."""
+    import shlex
+
+    from wattlock.store import find
+    from wattlock.store.shelf import ROOT
+
+    folder = find(name)
+    return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
 
 
 def _facts(  # noqa: PLR0917 - as gathered

@@ -90,6 +90,7 @@ def files_of(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -
 
 def _say_what_came_out(folder: RunFolder, session: Session) -> None:
     from wattlock.cli.facts import facts, valued
+    from wattlock.report.answer import answer
     from wattlock.report.page import write_report
     from wattlock.run.result import read
 
@@ -113,5 +114,7 @@ def _say_what_came_out(folder: RunFolder, session: Session) -> None:
         typer.echo(f"warning: the run is invalid: {reason}", err=True)
     for warning in result.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    if not result.reasons:
+        typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
     typer.echo(f"The report: {page}", err=True)
     typer.echo(f"The numbers: wattlock show {folder.path}", err=True)

@@ -1,4 +1,4 @@
-"""What the five papers say, as data: sources, conditions, claims, exhibits.
+"""What the five papers say, as data: sources, conditions, claims, exhibits, contradictions.
 
 The tables that they print lie in `data/published/`: other rooms fit cards and explain durations by them.
 """
@@ -19,6 +19,7 @@ from wattlock.study.problems import path_of
 
 Origin = Literal["stated", "cited", "read-off", "ours"]
 About = Literal["time", "energy", "battery", "air", "capture", "table", "security", "model"]
+Against = Literal["tables", "itself", "papers", "known"]
 Kind = Literal["chart", "diagram", "procedure", "input"]
 Sources = Annotated[list[Text], Field(min_length=1)]
 
@@ -37,8 +38,7 @@ class Claim(Table):
     """One sentence of a paper, or of several.
 
     * `about`: the kind of evidence that it speaks of.
-    * `expect`: its numbers; `tolerance`: as a share, where the common one doesn't hold; `tables_give`: what the paper's
-      own tables give instead.
+    * `expect`: its numbers; `tolerance`: as a share, where the common one doesn't hold.
     """
 
     id: Text
@@ -48,7 +48,6 @@ class Claim(Table):
     says: Text
     expect: Annotated[dict[str, Any], Field(default_factory=dict)]
     tolerance: Annotated[float, Field(gt=0)] | None = None
-    tables_give: dict[str, Any] | None = None
     note: str = ""
 
 
@@ -61,6 +60,20 @@ class Exhibit(Table):
     x: Text | None = None
     y: Annotated[list[Text], Field(default_factory=list)]
     series: Text | None = None
+
+
+class Contradiction(Table):
+    """A sentence of a paper that something else does not bear out.
+
+    * `against`: the paper's own tables, its own other sentences, another of the papers, or what is known.
+    * `claims`: ids of the claims that it bears on.
+    """
+
+    against: Against
+    source: Sources
+    claims: list[Text]
+    says: Text
+    but: Text
 
 
 class Sending(Table):
@@ -86,6 +99,7 @@ class Papers(Table):
     sources: list[Source]
     claims: list[Claim]
     exhibits: list[Exhibit]
+    contradictions: list[Contradiction]
     sending: dict[str, Sending]
     toldinas: BatteryTables
     conditions: dict[str, dict[str, Any]]
@@ -101,6 +115,10 @@ class _Claims(Table):
 
 class _Exhibits(Table):
     exhibit: list[Exhibit]
+
+
+class _Contradictions(Table):
+    contradiction: list[Contradiction]
 
 
 class _Sources(Table):
@@ -140,6 +158,7 @@ def load() -> Papers:
         sources=sources(),
         claims=claims(),
         exhibits=_read("exhibits", _Exhibits).exhibit,
+        contradictions=_read("contradictions", _Contradictions).contradiction,
         sending=_sending(),
         toldinas=battery_tables("toldinas"),
         conditions=_read("conditions", _Conditions).model_dump(),

@@ -59,7 +59,7 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
     group = answered_group(estimates, ranking)
     if group is None:
         return ["No two ciphers of this run could be ranked."]
-    ranked = ranking.filter(*(pl.col(name) == value for name, value in group.items())).sort("ratio_to_best")
+    ranked = ranking.filter(*(pl.col(name).eq_missing(value) for name, value in group.items())).sort("ratio_to_best")
     best, worst = ranked.row(0, named=True), ranked.row(-1, named=True)
     several = ranked["provider"].n_unique() > 1
     tied = [_name(row, several) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
@@ -115,7 +115,7 @@ def _joules(estimates: pl.DataFrame, *ranked: Row) -> list[str]:
     """What the cheapest and the dearest take in joules; nothing without joules or where their evidence differs."""
     keys = [*GROUP, "cipher", "provider"]
     drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
-    cells = [drawn.filter(*(pl.col(key) == row[key] for key in keys)) for row in ranked]
+    cells = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]
     if any(cell.is_empty() for cell in cells):
         return []
     try:

@@ -131,7 +131,7 @@ def _axis(rows: pl.DataFrame, title: str) -> dict[str, Any]:
     if ends[0] > 0 and ends[1] / ends[0] > WIDE:
         bounds = bounds_of(rows.with_columns(low=pl.coalesce("low", "value"), high=pl.coalesce("high", "value")))
         return {"title": title, "scale": log_scale(bounds), "axis": ticks(bounds)}
-    return {"title": title, "scale": alt.Scale(zero=True), "axis": alt.Axis(format=",~g", tickCount=6)}
+    return {"title": title, "scale": alt.Scale(zero=True), "axis": alt.Axis(format=",~r", tickCount=6)}
 
 
 def _legend(rows: pl.DataFrame, column: str, offset_px: int = 12) -> alt.Legend | None:
@@ -166,11 +166,11 @@ def _lines(rows: pl.DataFrame, title: str, x_title: str) -> tuple[list[alt.Chart
     wide = sizes[0] > 0 and sizes[-1] / sizes[0] > 2 * WIDE
     shown = sizes if len(sizes) <= MOST_TICKS else None
     scale = alt.Scale(type="log", nice=False) if wide else alt.Scale(zero=False, nice=False)
-    ticks_x = alt.Axis(
-        format="," if shown else ",.0f", grid=False, labelOverlap=True, values=shown if shown else alt.Undefined
-    )
+    ticks_x = alt.Axis(format=",.0f", grid=False, labelOverlap="greedy", values=shown if shown else alt.Undefined)
     x = alt.X("x:Q", title=x_title, scale=scale, axis=ticks_x)
-    y = alt.Y("value:Q", **_axis(rows, title))
+    up = _axis(rows, title)
+    up["axis"].titleY = -14  # clear of the topmost tick's label
+    y = alt.Y("value:Q", **up)
     if "%" in title:
         y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(titleY=-12))
     names, variants = _levels(rows, "name"), _levels(rows, "variant")
@@ -191,8 +191,8 @@ def _lines(rows: pl.DataFrame, title: str, x_title: str) -> tuple[list[alt.Chart
 
 def _scatter(rows: pl.DataFrame, title: str, x_title: str) -> tuple[list[alt.Chart], int]:
     """Points with their names, and the fitted line."""
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(format=",~g", tickCount=6))
-    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False, padding=16), axis=alt.Axis(format=",~g", titleY=-14))
+    x = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(format=",~r", tickCount=6))
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False, padding=16), axis=alt.Axis(format=",~r", titleY=-14))
     base = alt.Chart().encode(x=x, y=y)
     line = base.transform_filter("datum.variant == 'line'").mark_line(strokeWidth=1.4)
     pairs = base.transform_filter("datum.variant == 'pairs'")
@@ -220,7 +220,7 @@ def _labels(rows: pl.DataFrame) -> pl.DataFrame:
 def _bars(rows: pl.DataFrame, title: str, _x_title: str) -> tuple[list[alt.Chart], int]:
     """A bar a name, in the order of `x`."""
     y = alt.Y("name:N", title=None, sort=alt.EncodingSortField("x"), axis=alt.Axis(labelLimit=170))
-    x = alt.X("value:Q", title=title, axis=alt.Axis(format=",~g"))
+    x = alt.X("value:Q", title=title, axis=alt.Axis(format=",~r"))
     return [alt.Chart().mark_bar().encode(x=x, y=y, tooltip=_tooltips())], max(90, rows.height * ROW_PX)
 
 

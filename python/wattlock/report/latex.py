@@ -1,4 +1,4 @@
-"""Tables for a paper: the estimates of a run as LaTeX that needs nothing but booktabs."""
+"""Tables for a paper: the estimates of a run as LaTeX that needs nothing but booktabs and graphicx."""
 
 import re
 import unicodedata
@@ -17,6 +17,12 @@ GROUP = ("operation", "mode", "payload_B", "data", "aad_B", *PLAIN)
 
 ROWS = 45
 """As many rows as a page holds; what is longer goes on in another table."""
+
+FITTED = (
+    r"\sbox0{%",
+    r"}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+)
+"""Around a tabular: as it is where the line holds it, else as wide as the line."""
 
 DAGGER = r"$^\dagger$"
 ESCAPES = {
@@ -62,7 +68,7 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     * A dagger marks a cell that is not resolved; the cells without a number stand in the comments.
     """
     drawn = pl.col("state").is_in(DRAWN_STATES)
-    head = [r"% \usepackage{booktabs} in the preamble, \input of this file in the text."]
+    head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]
     head += [comment(label, value) for label, value in about.items()]
     head += [comment("left out", _told(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
     run = re.sub(r"[^a-z0-9]+", "-", str(about.get("run", "run")).lower()).strip("-")
@@ -72,13 +78,12 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
         for number, (_, members) in enumerate(groups, 1)
         for start in range(0, members.height, ROWS)
     ]
-    # LaTeX gives up on a hundred floats that wait for a page, and no text stands between these.
     breaks = [one + "\\clearpage\n" if not number % FLOATS else one for number, one in enumerate(tables, 1)]
     return "\n".join([*head, "", *breaks])
 
 
 FLOATS = 12
-"""Tables before a page is ended."""
+"""Tables before a page is ended: pdfLaTeX ends with an error where some hundred wait for one."""
 
 
 def _told(row: Row) -> str:
@@ -133,16 +138,17 @@ def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
     return "\n".join(
         [
             r"\begin{table}[htbp]",
-            r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
             rf"\caption{{{escaped(_caption(rows))}{', continued' if goes_on else ''}.{_daggers(rows)}}}",
             rf"\label{{{label}}}",
+            FITTED[0],
             rf"\begin{{tabular}}{{@{{}}{''.join('r' if one.is_number else 'l' for one in columns)}@{{}}}}",
             r"\toprule",
             " & ".join(one.head for one in columns) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}" + FITTED[1],
             r"\end{table}",
             "",
         ]

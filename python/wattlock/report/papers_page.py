@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from wattlock.papers.exhibits import Shown
-from wattlock.papers.judges import Compared, Effect, Judgement
-from wattlock.papers.record import Claim, Papers, Source
+from wattlock.papers.judges import Basis, Compared, Effect, Judgement
+from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import words
 from wattlock.report.exhibits import caption, drawing, figure
-from wattlock.report.markup import bullets, commands, facts, paragraphs, table, text, unbroken
+from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
 
 MARKS = {"reproduced": "●", "not reproduced": "✕", "not measurable here": "○"}
@@ -23,6 +24,20 @@ SHORT = {
     "toldinas": "Toldinas",
 }
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
+BASES: dict[Basis, str] = {
+    "this machine": "What this machine measured",
+    "the air": "wattlock’s model of the air",
+    "a battery": "A battery, emptied or by its card,",
+    "a capture": "The capture",
+    "their tables": "What the papers print in tables",
+    "what is known": "A sum done again or the security data",
+}
+AGAINST = {
+    "tables": "Their own tables",
+    "itself": "Their own other sentences",
+    "papers": "Another of the papers",
+    "known": "What is known",
+}
 SECTIONS = {
     "answer": "The answer",
     "verdicts": "Every claim",
@@ -49,6 +64,12 @@ class PapersFacts:
     joules: str
     reasons: Sequence[str] = ()
     warnings: Sequence[str] = ()
+
+
+SMALL = 1e-4
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+UNFOLDED = 8
+"""As many comparisons of a claim stand open."""
 
 
 def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
@@ -96,15 +117,25 @@ def counts(judgements: Sequence[Judgement]) -> dict[str, int]:
 def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
     of = counts(judgements)
     lead = (
-        f"Of {len(judgements)} claims {of['reproduced']} are reproduced on this machine, {of['not reproduced']} are "
-        f"not, and {of['not measurable here']} can’t be measured here."
+        f"Of {len(judgements)} claims {of['reproduced']} are reproduced, {of['not reproduced']} are not, and "
+        f"{of['not measurable here']} can’t be measured here."
     )
     turned = [one for one in judgements if any(a.holds != b.holds for a in one.compared for b in one.compared)]
     split = (
         f"{len(turned)} of them depend on what they are measured with: the comparisons behind them, of other code, "
         "other data or other conditions, do not agree."
     )
-    return f'<p class="lead">{unbroken(lead)}</p>{paragraphs([split, run.joules])}'
+    return f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
+
+
+def bases(judgements: Sequence[Judgement]) -> list[str]:
+    """What the verdicts rest on, and how many of each kind: a line a basis that decides any."""
+    told = []
+    for basis, words_of in BASES.items():
+        of = counts([one for one in judgements if one.basis == basis])
+        if decided := of["reproduced"] + of["not reproduced"]:
+            told.append(f"{words_of} decides {decided}: {of['reproduced']} reproduced, {of['not reproduced']} not")
+    return told
 
 
 def _verdicts(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
@@ -135,10 +166,16 @@ def _effect(effect: Effect | None) -> tuple[str, str]:
     if effect is None:
         return words.MISSING, words.MISSING
     unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
-    interval = (
-        f"{words.number(effect.low)} to {words.number(effect.high)}" if effect.low != effect.high else words.MISSING
-    )
-    return f"{words.number(effect.value)}{unit}", interval
+    interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else words.MISSING
+    return f"{_amount(effect.value)}{unit}", interval
+
+
+def _amount(value: float) -> str:
+    """A figure with three digits; with a power of ten where the zeros would hide them."""
+    if value == 0 or abs(value) >= SMALL:
+        return words.number(value)
+    digits, _, power = f"{value:.2e}".partition("e")
+    return f"{digits} · 10{str(int(power)).translate(RAISED)}"
 
 
 def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
@@ -177,7 +214,9 @@ def _compared(one: Judgement) -> str:
         return ""
     rows = "".join(_comparison(other) for other in one.compared)
     head = ["Implementation", "Cells", "What", "#Effect", "#95 % interval", "Holds"]
-    return table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
+    drawn = table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
+    number = len(one.compared)
+    return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
 
 
 def _comparison(one: Compared) -> str:
@@ -202,7 +241,7 @@ def _exhibit(one: Shown) -> str:
     drawings = "".join(f"<figure>{_captioned(caption(of))}{drawing(of)}</figure>" for of in one.drawings)
     plates = f'<div class="plates">{drawings}{panels}</div>' if one.panels or one.drawings else ""
     finding = f'<p class="finding">{unbroken(one.finding)}</p>' if one.finding else ""
-    notes = "".join(f'<p class="quiet">{unbroken(note)}</p>' for note in one.notes)
+    notes = "".join(f'<p class="quiet">{_with_code(note)}</p>' for note in one.notes)
     missing = ""
     if one.missing:
         missing = f'<p class="missing">Missing: {unbroken("; ".join(one.missing))}.</p>{commands([one.command])}'
@@ -213,36 +252,46 @@ def _exhibit(one: Shown) -> str:
     )
 
 
+def _with_code(note: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", unbroken(note))
+
+
 def _captioned(title: str) -> str:
     return f"<figcaption><strong>{text(title)}</strong></figcaption>" if title else ""
 
 
 def _contradictions(papers: Papers) -> str:
     told = []
-    for claim in papers.claims:
-        who = ", ".join(SHORT.get(source, source) for source in claim.source)
-        if claim.tables_give:
-            given = "; ".join(f"{key.replace('_', ' ')}: {_figures(value)}" for key, value in claim.tables_give.items())
-            told.append(f"{who}: “{claim.says}”. The paper’s own tables give {given}. {claim.note}".strip())
-        elif any(word in claim.note for word in ("disagree", "contradict", "own tables", "implausible", "misreading")):
-            told.append(f"{who}: “{claim.says}”. {claim.note}")
-    return "<p>Sentences that another paper, or the paper’s own table, does not bear out.</p>" + bullets(told)
+    for against, title in AGAINST.items():
+        mine = [one for one in papers.contradictions if one.against == against]
+        told.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one) for one in mine)}</ul>")
+    number = len(papers.contradictions)
+    return f"<p>{number} sentences of the papers that something else does not bear out.</p>{''.join(told)}"
 
 
-def _figures(value: object) -> str:
-    return " to ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
+def _contradiction(one: Contradiction) -> str:
+    who = ", ".join(SHORT[source] for source in one.source)
+    links = ", ".join(f'<a href="#claim-{claim}">{claim}</a>' for claim in one.claims)
+    judged = f' <span class="quiet">Judged: {links}.</span>' if links else ""
+    return f"<li><strong>{text(who)}:</strong> {unbroken(one.says)} <em>But:</em> {unbroken(one.but)}{judged}</li>"
 
 
 def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgement]) -> str:
+    own = {claim.id: claim for claim in papers.claims}
     items = [f"The papers do not say: {', '.join(papers.conditions['not_said']['items'])}."]
     lacking = [one for one in shown if one.missing]
     if lacking:
         names = ", ".join(one.exhibit.id for one in lacking)
         items.append(f"{len(lacking)} of {len(shown)} exhibits lack something, and say what measures it: {names}.")
-    needs = dict.fromkeys(one.needs for one in judgements if one.verdict == "not measurable here" and one.needs)
-    items += [f"Would decide a claim: {need}." for need in needs]
     items.append("What a cipher costs here is what its code costs on this processor; the papers’ own are gone.")
-    return bullets(items)
+    open_ones = "".join(
+        f'<li><a href="#claim-{one.claim}">{unbroken(own[one.claim].says)}</a>: it needs {unbroken(one.needs)}.'
+        f"{f' <code>{text(one.command)}</code>' if one.command.startswith('wattlock') else ''}</li>"
+        for one in judgements
+        if one.verdict == "not measurable here"
+    )
+    undecided = f"<h3>What would decide the open claims</h3><ul>{open_ones}</ul>" if open_ones else ""
+    return bullets(items) + undecided
 
 
 def _method(run: PapersFacts) -> str:

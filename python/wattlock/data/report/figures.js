@@ -47,7 +47,7 @@
   figures.forEach((figure) => near.observe(figure));
   // Paper shows all of them, and a print may come without a scroll.
   addEventListener("beforeprint", () => {
-    document.querySelectorAll("#ranking details, #trust details, details.printed").forEach((fold) => { fold.open = true; });
+    document.querySelectorAll("#ranking details, #trust details, details.printed, details.printed details").forEach((fold) => { fold.open = true; });
     figures.forEach(draw);
   });
 }

@@ -11,6 +11,7 @@ from wattlock.papers.record import Exhibit
 WANTED = ("cast", "idea", "3des")
 COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
 MEGABYTES = 5
+EMPTY_PERCENT = 1
 
 
 def _name(task: str) -> str:
@@ -38,10 +39,22 @@ def fall(exhibit: Exhibit, material: Material) -> Shown:
     panel = Panel(
         f"Charge left over encryptions of {MEGABYTES} MB", "lines", frame(rows), "charge left, %", "encryptions"
     )
-    ends = curves.group_by("task", maintain_order=True).agg(pl.col("operations").max()).sort("operations")
-    told = [f"{round(row['operations']):,} with {_name(row['task'])}" for row in ends.iter_rows(named=True)]
-    battery = curves["battery"][0]
-    said = f"Of {battery}, encryptions of 5 MB until it is empty: {', '.join(told)}; the papers tell of 600 with 3DES."
+    ends = (
+        curves.group_by("task", maintain_order=True)
+        .agg(pl.col("operations").max(), first=pl.col("level_percent").first(), last=pl.col("level_percent").last())
+        .sort("operations")
+    )
+    empty, stopped = (ends.filter((pl.col("last") < EMPTY_PERCENT) == is_so) for is_so in (True, False))
+    told = []
+    if empty.height:
+        counts = [f"{round(row['operations']):,} with {_name(row['task'])}" for row in empty.iter_rows(named=True)]
+        told.append(f"encryptions of 5 MB until it is empty: {', '.join(counts)}")
+    told += [
+        f"{round(row['operations']):,} encryptions with {_name(row['task'])} took it from {row['first']:.0f} to "
+        f"{row['last']:.0f} %"
+        for row in stopped.iter_rows(named=True)
+    ]
+    said = f"Of {curves['battery'][0]}, {'; '.join(told)}; the papers tell of 600 with 3DES that left 45 %."
     tasks = " ".join(ends["task"].to_list()).lower()
     missing = tuple(NAMES[one] for one in WANTED if one not in tasks)
     absent = (f"{', '.join(missing)}: joules of encrypting",) if missing else ()

@@ -19,11 +19,13 @@ from wattlock.papers.exhibits.cells import (
     sentence,
     variant,
 )
-from wattlock.papers.exhibits.shown import JOULES, QUICK, Material, Panel, Shown
+from wattlock.papers.exhibits.shown import FULL, JOULES, QUICK, Material, Panel, Shown
 from wattlock.papers.record import Exhibit
 
 Show = Callable[[Exhibit, Material], Shown]
-SEVERAL_SIZES = 3
+FILE_SIZE = "file size, KB (10³ B)"
+SEVERAL_SIZES = 2
+ONE_SIZE = f"a line over the size of the file, which needs {SEVERAL_SIZES} sizes and more"
 NO_JOULES = "joules: no meter was read and no device card named"
 SEVERAL_CIPHERS = 2
 SMALLEST_TOLD = 0.1
@@ -40,6 +42,7 @@ def files(data: str, *operations: str, quantities: tuple[str, ...]) -> Show:
         panels: list[Panel] = []
         findings: list[str] = []
         missing: list[str] = []
+        notes: list[str] = []
         for operation in operations:
             rows = of_the_rankings(chosen(material.estimates, operation=operation, data=data))
             rows = rows.filter(pl.col("family").is_in(SIX))
@@ -50,13 +53,15 @@ def files(data: str, *operations: str, quantities: tuple[str, ...]) -> Show:
                     panels.append(panel)
                 elif quantity.startswith("energy") and not rows.is_empty():
                     missing.append(NO_JOULES)
-            if operation in ("encrypt", "decrypt") and exhibit.x:
-                panels += _over_size(material, operation, data)
+            if exhibit.x:
+                line, note = _over_size(material, operation, data)
+                panels += line
+                notes += note
+                missing += [] if line or rows.is_empty() else [ONE_SIZE]
             findings += _ranking(rows, operation, data, quantities[0])
         command = JOULES if missing and all(one == NO_JOULES for one in missing) else QUICK if missing else ""
-        return Shown(
-            exhibit, tuple(panels), finding=" ".join(findings), missing=tuple(dict.fromkeys(missing)), command=command
-        )
+        lacks = tuple(dict.fromkeys(missing))
+        return Shown(exhibit, tuple(panels), (), " ".join(findings), tuple(notes), lacks, command)
 
     return show
 
@@ -71,17 +76,22 @@ def _by_cipher(rows: pl.DataFrame, quantity: str, doing: str) -> Panel | None:
     return Panel(title, "dots", made, QUANTITIES[quantity].unit)
 
 
-def _over_size(material: Material, operation: str, data: str) -> list[Panel]:
-    """Time over the file's size, where one library has three and more sizes within the paper's range."""
+def _over_size(material: Material, operation: str, data: str) -> tuple[list[Panel], list[str]]:
+    """Time over the file's size, where one library has several sizes in the paper's range; what ends short."""
     span = material.papers.conditions["data"][data]
     rows = of_the_rankings(
         chosen(material.estimates, operation=operation, data="random", provider="libtomcrypt")
     ).filter(pl.col("family").is_in(SIX), pl.col("payload_B").is_between(1e3 * span["from_KB"], 1e3 * span["to_KB"]))
     if rows["payload_B"].n_unique() < SEVERAL_SIZES:
-        return []
+        return [], []
+    largest_KB = rows["payload_B"].max() / 1e3  # type: ignore[operator]
+    short = (
+        f"The sizes measured end at {largest_KB:,.0f} KB, the paper's at {span['to_KB']:,} KB: `{FULL}` goes so far."
+    )
+    notes = [short] if largest_KB < span["to_KB"] else []
     made = drawn(rows.with_columns(pl.col("payload_B") / 1e3), "time_ms", "payload_B")
     title = f"Time of {ING[operation]} over the size of the file (random bytes of {data}'s sizes)"
-    return [Panel(title, "lines", made, QUANTITIES["time_ms"].unit, "file size, KB (10³ B)")]
+    return [Panel(title, "lines", made, QUANTITIES["time_ms"].unit, FILE_SIZE)], notes
 
 
 def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
@@ -120,16 +130,21 @@ def encoding(name: str) -> Show:
         keys = ("cipher", "provider", "payload_B", "data")
         rows = both.join(encoded.select(keys).unique(), on=keys, how="semi")
         panels = []
-        for data, members in rows.group_by("data", maintain_order=True):
-            made = drawn(members, "time_ms").with_columns(
-                variant=pl.concat_str(
-                    pl.Series(members["encoding"]).replace({"raw": "raw"}), pl.lit(" "), pl.Series(members["provider"])
-                )
-            )
-            size = members["payload_B"].unique().sort().to_list()
-            title = f"Time of encrypting {data[0]} bytes, printed as {name}" + (f", {size[0]:,} B" if size else "")
-            panels.append(Panel(title, "dots", made, QUANTITIES["time_ms"].unit))
+        over_size = False
+        for (data,), members in rows.group_by("data", maintain_order=True):
+            most = int(members["payload_B"].max())  # type: ignore[arg-type]
+            own = members.filter(pl.col("payload_B") == most)
+            made = drawn(own, "time_ms").with_columns(variant=pl.Series(own["encoding"] + " " + own["provider"]))
+            title = f"Time of encrypting {data} bytes, printed as {name}"
+            panels.append(Panel(f"{title}, {most:,} B", "dots", made, QUANTITIES["time_ms"].unit))
+            several = members.filter(pl.col("encoding") == name).with_columns(pl.col("payload_B") / 1e3)
+            if several["payload_B"].n_unique() >= SEVERAL_SIZES:
+                over_size = True
+                line = drawn(several, "time_ms", "payload_B")
+                panels.append(Panel(f"{title}, over its size", "lines", line, QUANTITIES["time_ms"].unit, FILE_SIZE))
         missing = lacking(encoded, SIX, f"encrypt with {name} output")
+        if panels and not over_size:
+            missing += (ONE_SIZE,)
         return Shown(
             exhibit, tuple(panels), finding=_dearer(rows, name), missing=missing, command=QUICK if missing else ""
         )
@@ -138,6 +153,8 @@ def encoding(name: str) -> Show:
 
 
 def _dearer(rows: pl.DataFrame, name: str) -> str:
+    """What the encoding adds, at the largest file."""
+    rows = rows.filter(pl.col("payload_B") == pl.col("payload_B").max().over("data"))
     keys = ["family", "provider", "payload_B", "data"]
     wide = rows.pivot("encoding", index=keys, values="time_ns", aggregate_function="first")
     if name not in wide.columns or wide.is_empty():

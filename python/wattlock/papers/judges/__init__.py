@@ -17,10 +17,11 @@ from wattlock.papers.judges import (
 )
 from wattlock.papers.judges.compose import Judge
 from wattlock.papers.judges.evidence import Evidence, Fall, Security, Transfer
-from wattlock.papers.judges.verdict import Compared, Effect, Judgement, Verdict
+from wattlock.papers.judges.verdict import Basis, Compared, Effect, Judgement, Verdict
 
 __all__ = [
     "JUDGES",
+    "Basis",
     "Compared",
     "Effect",
     "Evidence",

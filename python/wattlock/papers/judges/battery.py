@@ -11,7 +11,8 @@ from wattlock.papers.judges.evidence import Evidence, Fall
 from wattlock.papers.judges.verdict import Compared, Effect, Judgement, percent_band, within
 from wattlock.papers.record import Claim
 
-COMMAND = "wattlock run papers/battery --battery BAT0"
+COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
+UNSURE = ("a battery and joules that are known better: this interval holds both", COMMAND)
 FILE_B = 5_000_000
 
 
@@ -69,7 +70,17 @@ def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control:
     if "measured" not in kinds and kinds:
         said += ", where the paper emptied one"
     needs = "a battery to empty, measured or by its card"
-    return judged(claim, said, compared, control=control, needs=needs, command=COMMAND, also=also)
+    return judged(
+        claim,
+        said,
+        compared,
+        control=control,
+        needs=needs,
+        command=COMMAND,
+        also=also,
+        basis="a battery",
+        unsure=UNSURE,
+    )
 
 
 JUDGES: dict[str, Judge] = {"3des-battery": three_des, "blowfish-battery": blowfish}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, Evidence
-from wattlock.papers.judges.verdict import Compared, Judgement, verdict
+from wattlock.papers.judges.verdict import Basis, Compared, Judgement, verdict
 from wattlock.papers.record import Claim
 
 Judge = Callable[[Claim, Evidence], Judgement]
 
-STUDY = "wattlock run papers/quick"
+STUDY = "wattlock papers"
+NARROWER = "wattlock papers --length full"
 ON_EACH_AES = "each implementation of AES by itself: tables, fixsliced, the processor's AES instructions"
 MOST_TOLD = 5
 WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
@@ -25,13 +26,16 @@ def judged(
     needs: str,
     command: str = STUDY,
     also: str = "",
+    basis: Basis = "this machine",
+    unsure: tuple[str, str] = ("a narrower interval: this one holds both", NARROWER),
 ) -> Judgement:
     """The judgement by comparisons, the deciding one first; without any the claim is not measurable.
 
-    * `needs`: what is missing where there is none; `also`: a sentence from further figures.
+    * `needs`, `command`: what is missing where there is none, and what gives it; `also`: a sentence from further
+      figures; `unsure`: both of them where the interval holds both.
     """
     if not compared:
-        return missing(claim, needs, command, control)
+        return missing(claim, needs, command, control, basis)
     first, *others = compared
     paper = f"; the claim: {claim.says}."
     sentence = f"{first.effect.what} is {first.effect.told()} with {first.cells}, {first.implementation}{paper}"
@@ -44,7 +48,7 @@ def judged(
         sentence += " No table-based AES was measured, which is what the papers' libraries had."
     if also:
         sentence += f" {also}"
-    unsure = first.holds is None
+    more = unsure if first.holds is None else ("", "")
     sentence = sentence[0].upper() + sentence[1:]
     return Judgement(
         claim.id,
@@ -54,8 +58,8 @@ def judged(
         evidence,
         sentence,
         control,
-        "a narrower interval: this one holds both" if unsure else "",
-        command if unsure else "",
+        basis,
+        *more,
     )
 
 
@@ -65,7 +69,7 @@ def _elsewhere(one: Compared, first: Compared) -> str:
     return f"{one.implementation} ({one.cells}): {what}{one.effect.told()}, {WORDS[one.holds]}"
 
 
-def missing(claim: Claim, needs: str, command: str, control: str = "", evidence: str = "nothing") -> Judgement:
-    """A claim that nothing at hand can decide."""
+def missing(claim: Claim, needs: str, command: str, control: str = "", basis: Basis = "this machine") -> Judgement:
+    """A claim that nothing at hand can decide; `basis`: what would."""
     sentence = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
-    return Judgement(claim.id, "not measurable here", None, (), evidence, sentence, control, needs, command)
+    return Judgement(claim.id, "not measurable here", None, (), "nothing", sentence, control, basis, needs, command)

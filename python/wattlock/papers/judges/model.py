@@ -22,7 +22,7 @@ def sample(claim: Claim, evidence: Evidence) -> Judgement:
     del evidence
     control = "the sum done again, with its units"
     if not all(key in claim.expect for key in GIVEN):
-        return missing(claim, f"the numbers {', '.join(GIVEN)}", "none", control)
+        return missing(claim, f"the numbers {', '.join(GIVEN)}", "none", control, "what is known")
     cycles, clock_MHz, current_mA, voltage_V = (float(claim.expect[key]) for key in GIVEN)
     charge_mAs = cycles / (clock_MHz * 1e6) * current_mA
     energy_uJ = charge_mAs * 1e3 * voltage_V
@@ -33,7 +33,13 @@ def sample(claim: Claim, evidence: Evidence) -> Judgement:
     effect = Effect("the energy of the example", "uJ", energy_uJ, energy_uJ, energy_uJ)
     compared = [Compared("a sum", f"{cycles:g} cycles", effect, holds)]
     return judged(
-        claim, "a sum, no run", compared, control=control, needs="", also=f"The charge is {charge_mAs:.3g} mA*s."
+        claim,
+        "a sum, no run",
+        compared,
+        control=control,
+        needs="",
+        basis="what is known",
+        also=f"The charge is {charge_mAs:.3g} mA*s.",
     )
 
 

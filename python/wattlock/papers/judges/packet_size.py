@@ -83,8 +83,8 @@ def large_order(claim: Claim, evidence: Evidence) -> Judgement:
 def low_power(claim: Claim, evidence: Evidence) -> Judgement:
     """The same order on a device of low power: a run of a computer says nothing of it."""
     if evidence.machine not in {"handheld", "microcontroller"}:
-        needs = f"a run on a handheld or a microcontroller, this one is of a {evidence.machine}"
-        return missing(claim, needs, "wattlock run papers/quick, on the device", CONTROL)
+        needs = f"a run on a handheld or a microcontroller: there, as this one is of a {evidence.machine}"
+        return missing(claim, needs, "wattlock papers", CONTROL)
     return small_order(claim, evidence)
 
 

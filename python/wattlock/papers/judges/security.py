@@ -23,11 +23,13 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
     )
     found = next((one for name, one in sorted(evidence.security.items()) if name.startswith("aes128-")), None)
     if found is None:
-        return missing(claim, "the security data of aes128", "wattlock ciphers --show aes128-gcm", control)
+        return missing(
+            claim, "the security data of aes128", "wattlock ciphers --show aes128-gcm", control, "what is known"
+        )
     bits = found.strength_bits
     effect = Effect("the strength of AES-128 after the best attack", "bit", bits, bits, bits)
     compared = [Compared("security data", f"status {found.status}", effect, bits < found.key_bits)]
-    return judged(claim, "the security data, no run", compared, control=control, needs="")
+    return judged(claim, "the security data, no run", compared, control=control, needs="", basis="what is known")
 
 
 def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:

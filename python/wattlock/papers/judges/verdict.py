@@ -10,6 +10,9 @@ from typing import Literal, NamedTuple
 from wattlock.analysis.effects import Ratio
 
 Verdict = Literal["reproduced", "not reproduced", "not measurable here"]
+Basis = Literal["this machine", "the air", "a battery", "a capture", "their tables", "what is known"]
+"""What decides: this machine's measurements, the model of the air, a battery's fall, a capture, the papers' own tables,
+or what needs none of these: a sum done again, the security data."""
 
 RATIO_SHARE = 0.25
 PERCENT_SHARE, PERCENT_POINTS = 0.25, 2.0
@@ -54,6 +57,7 @@ class Judgement:
     * `compared`: all comparisons, the deciding one first.
     * `evidence`: what the verdict rests on, and that it is of another kind than the claim's own where it is.
     * `sentence`: what was found, made from the figures; `control`: what the paper lacks.
+    * `basis`: what kind of thing that is.
     * `needs`, `command`: of a claim that can't be measured here, what it would need and what measures it.
     """
 
@@ -64,6 +68,7 @@ class Judgement:
     evidence: str
     sentence: str
     control: str
+    basis: Basis = "this machine"
     needs: str = ""
     command: str = ""
 
