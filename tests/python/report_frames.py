@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from wattlock.analysis.ranking import GROUP
 from wattlock.report import DeviceFacts, InputFacts, RunFacts, Sentinel
 
 CLOCK_HZ = 3.9e9
@@ -168,11 +169,10 @@ def _results(payload: float, cycles: float, half: float, state: str) -> dict[str
 
 
 def ranking(frame: pl.DataFrame) -> pl.DataFrame:
-    """Ranks within operation, mode, payload and data; neighbours closer than 1 % share a tie group."""
-    group = ["operation", "mode", "payload_B", "data", "aad_B"]
+    """Ranks within the groups of a real ranking; neighbours closer than 1 % share a tie group."""
     rows: list[dict[str, object]] = []
     ranked = frame.filter(pl.col("state") == "resolved", pl.col("cycles_per_byte").is_not_null())
-    for _, members in ranked.sort("cycles_per_byte").group_by(group, maintain_order=True):
+    for _, members in ranked.sort("cycles_per_byte").group_by(GROUP, maintain_order=True):
         best = members["cycles_per_byte"][0]
         tie, before = 1, best
         for row in members.iter_rows(named=True):
@@ -180,7 +180,7 @@ def ranking(frame: pl.DataFrame) -> pl.DataFrame:
             tie += value / before > 1.01
             before = value
             rows.append(
-                {name: row[name] for name in (*group, "cipher", "provider", "cycles_per_byte")}
+                {name: row[name] for name in (*GROUP, "cell", "cipher", "provider", "cycles_per_byte", "time_ns")}
                 | {
                     "cycles_per_byte_low": row["cycles_low"] / payload,
                     "cycles_per_byte_high": row["cycles_high"] / payload,

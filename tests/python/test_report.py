@@ -21,6 +21,7 @@ from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
 from wattlock.report.page import SECTIONS
 from wattlock.report.scales import spread_labels
+from wattlock.report.tables import ranking_tables
 from wattlock.report.words import cipher_name, estimate, interval, number, within
 
 ESTIMATES = report_frames.estimates()
@@ -352,6 +353,29 @@ def test_an_aead_is_answered_by_its_sealing_and_its_associated_data_is_a_column(
     assert sentences[0].startswith("For sealing a packet of 1,500 B with authentication, ")
     assert "Associated data, B" in cells_table(both)
     assert "Associated data, B" not in cells_table(frame)
+
+
+def test_a_key_for_each_packet_is_ranked_and_answered_apart_from_a_key_that_is_ready() -> None:
+    ready = report_frames.estimates()
+    each = ready.with_columns(keying=pl.lit("each"), cell=pl.col("cell") + 1000, time_ns=pl.col("time_ns") / 2)
+    both = pl.concat([ready, each])
+    assert answer(both, report_frames.ranking(both)) == answer(ready, report_frames.ranking(ready))
+    (told, *_) = answer(each, report_frames.ranking(each))
+    assert "in CBC mode, keying each, AES-128 is the cheapest of 13 ciphers" in told
+    shown = ranking_tables(report_frames.ranking(both), (), None)
+    assert "<summary>CBC, 1,500 B</summary>" in shown
+    assert "<summary>CBC, 1,500 B, keying each</summary>" in shown
+
+
+def test_one_cipher_by_several_codes_is_told_as_implementations_and_steps_back_behind_several_ciphers() -> None:
+    frame = report_frames.estimates().filter(pl.col("mode") == "cbc", pl.col("operation") == "encrypt")
+    files = frame.filter(pl.col("data") != "random")
+    alone = frame.filter(pl.col("cipher") == "aes128-cbc", pl.col("payload_B") == 1500)
+    other = alone.with_columns(provider=pl.lit("mine"), cell=pl.col("cell") + 1000, cycles=pl.col("cycles") * 2)
+    (told, *_) = answer(both := pl.concat([alone, other]), report_frames.ranking(both))
+    assert "of 2 implementations" in told
+    (told, *_) = answer(mixed := pl.concat([files, both]), report_frames.ranking(mixed))
+    assert " file of " in told
 
 
 def test_a_group_of_one_is_told_as_what_it_costs_and_not_as_a_ranking() -> None:

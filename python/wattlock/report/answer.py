@@ -4,11 +4,11 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.report.evidence import EvidenceMix, drawable, one_evidence
+from wattlock.analysis.ranking import GROUP
+from wattlock.report.evidence import EvidenceMix, departures, drawable, one_evidence
 from wattlock.report.words import cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
-GROUP = ["operation", "mode", "payload_B", "data", "aad_B"]
 VERBS = {
     "encrypt": "encrypting",
     "decrypt": "decrypting",
@@ -43,15 +43,21 @@ def usual_mode(estimates: pl.DataFrame) -> str:
 
 
 def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None:
-    """The ranked group that answers first: encryption of the usual packet in the usual mode, else the largest group."""
+    """The ranked group that answers first, by the names of `ranking.GROUP`.
+
+    Encryption of the usual packet in the usual mode where it has several ciphers, else the group of most ciphers.
+    """
     if ranking.is_empty():
         return None
-    sizes = ranking.group_by(GROUP).len().sort("len", *GROUP, descending=[True, True, *[False] * 4])
-    usual = (usual_mode(estimates), usual_payload_B(estimates), "random", 0)
-    for group in sizes.select(GROUP).iter_rows(named=True):
-        if tuple(group.values()) in {("encrypt", *usual), ("seal", *usual)}:
+    sizes = ranking.group_by(GROUP).agg(pl.col("cipher").n_unique().alias("ciphers"), pl.len().alias("rows"))
+    most = ["ciphers", "rows", "operation"]
+    groups = sizes.sort(*most, *GROUP, descending=[True] * len(most) + [False] * len(GROUP)).to_dicts()
+    usual = {"mode": usual_mode(estimates), "payload_B": usual_payload_B(estimates), "data": "random", "aad_B": 0}
+    for group in groups:
+        is_usual = all(group[name] == level for name, level in usual.items()) and not departures(group)
+        if is_usual and group["operation"] in ("encrypt", "seal") and group["ciphers"] >= min(2, groups[0]["ciphers"]):
             return group
-    return sizes.select(GROUP).row(0, named=True)
+    return groups[0]
 
 
 def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
@@ -59,26 +65,29 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
     group = answered_group(estimates, ranking)
     if group is None:
         return ["No two ciphers of this run could be ranked."]
-    ranked = ranking.filter(*(pl.col(name).eq_missing(value) for name, value in group.items())).sort("ratio_to_best")
+    ranked = ranking.filter(*(pl.col(name).eq_missing(group[name]) for name in GROUP)).sort("ratio_to_best")
     best, worst = ranked.row(0, named=True), ranked.row(-1, named=True)
     several = ranked["provider"].n_unique() > 1
-    tied = [_name(row, several) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
-    sentences = [_cheapest(group, tied, best, ranked.height)]
+    names = [_name(row, several) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
+    of = "ciphers" if group["ciphers"] == ranked.height else "implementations"
+    sentences = [_cheapest(group, names, best, f"{ranked.height} {of}" if ranked.height > 1 else None)]
     if ranked.height > 1 and worst["tie_group"] != 1:
         sentences.append(_dearest(worst, several))
-    return [*sentences, *_joules(estimates, best, worst)]
+    return [*sentences, *_joules(estimates, best, worst, several=several)]
 
 
-def _cheapest(group: Row, tied: list[str], best: Row, of: int) -> str:
-    doing = f"{VERBS.get(group['operation'], group['operation'])}{_what(group)}{_how(group)}"
+def _cheapest(group: Row, tied: list[str], best: Row, of: str | None) -> str:
+    doing = ", ".join(
+        [f"{VERBS.get(group['operation'], group['operation'])}{_what(group)}{_how(group)}", *departures(group)]
+    )
     cost = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
     price = "" if cost[0] is None else f" at {estimate(*cost)} cycles per byte"
-    if of == 1:
+    if of is None:
         alone = price or f" at {time(best['time_ns'])} a call"
         return f"For {doing}, {tied[0]} was measured alone{alone}."
     if len(tied) == 1:
-        return f"For {doing}, {tied[0]} is the cheapest of {of} ciphers{price}."
-    return f"For {doing}, {listing(tied)} are the cheapest of {of} ciphers{price}; they can’t be told apart."
+        return f"For {doing}, {tied[0]} is the cheapest of {of}{price}."
+    return f"For {doing}, {listing(tied)} are the cheapest of {of}{price}; they can’t be told apart."
 
 
 def _what(group: Row) -> str:
@@ -111,7 +120,7 @@ def _dearest(worst: Row, several: bool) -> str:
     return f"{_name(worst, several)} is the dearest{price}: {times}."
 
 
-def _joules(estimates: pl.DataFrame, *ranked: Row) -> list[str]:
+def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
     """What the cheapest and the dearest take in joules; nothing without joules or where their evidence differs."""
     keys = [*GROUP, "cipher", "provider"]
     drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
@@ -123,8 +132,7 @@ def _joules(estimates: pl.DataFrame, *ranked: Row) -> list[str]:
     except EvidenceMix:
         return []
     prices = [
-        f"{_energy(cell.row(0, named=True))} for {cipher_name(row['cipher'], row['mode'])}"
-        for cell, row in zip(cells, ranked, strict=True)
+        f"{_energy(cell.row(0, named=True))} for {_name(row, several)}" for cell, row in zip(cells, ranked, strict=True)
     ]
     told = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
     return [told if evidence == "measured" else f"{told} These joules are {evidence}, not measured."]

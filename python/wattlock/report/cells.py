@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.report import words
-from wattlock.report.evidence import DRAWN_STATES, PLAIN
+from wattlock.report.evidence import DRAWN_STATES, departures
 from wattlock.report.markup import table, text
 
 STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
@@ -53,9 +53,7 @@ def _joules(row: Row) -> tuple[float | None, float | None, float | None]:
 
 
 def _setting(row: Row) -> str:
-    return (
-        ", ".join(f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)) or "plain"
-    )
+    return ", ".join(departures(row)) or "plain"
 
 
 def _implementation(row: Row) -> str:

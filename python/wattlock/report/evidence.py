@@ -1,5 +1,8 @@
 """What may be drawn together: one kind of evidence, and only cells that have a number."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from wattlock.report.words import cipher_name
@@ -14,6 +17,11 @@ ENERGY_COLUMNS = (
     "energy_low_uJ_per_byte",
     "energy_high_uJ_per_byte",
 )
+
+
+def departures(row: Mapping[str, Any]) -> list[str]:
+    """The factors of a cell or a group that are not at their plain level, as `keying each`."""
+    return [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
 
 
 class EvidenceMix(ValueError):

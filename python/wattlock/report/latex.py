@@ -8,13 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.ranking import GROUP
 from wattlock.report import words
-from wattlock.report.evidence import DRAWN_STATES, PLAIN
+from wattlock.report.evidence import DRAWN_STATES, departures
 
 Row = Mapping[str, Any]
-GROUP = ("operation", "mode", "payload_B", "data", "aad_B", *PLAIN)
-"""What the rows of one table have in common."""
-
 ROWS = 45
 """As many rows as a page holds; what is longer goes on in another table."""
 
@@ -176,7 +174,7 @@ def _caption(rows: pl.DataFrame) -> str:
         parts.append(str(row["data"]))
     if row["aad_B"]:
         parts.append(f"{words.size(row['aad_B'])} of associated data")
-    parts += [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
+    parts += departures(row)
     kinds = [
         f"{what} {' and '.join(rows[column].drop_nulls().unique().sort())}"
         for what, column in (("times", "time_evidence"), ("joules", "energy_evidence"))

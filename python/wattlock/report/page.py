@@ -236,8 +236,7 @@ def _energy_absent(run: RunFacts) -> str:
 def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     if ranking.is_empty():
         return "<p>Nothing is ranked.</p>"
-    key = ["cipher", "provider", "operation", "payload_B", "data"]
-    unresolved = set(estimates.filter(pl.col("state") == "unresolved").select(key).iter_rows())
+    unresolved = set(estimates.filter(pl.col("state") == "unresolved")["cell"])
     return (
         "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by "
         "this run.</p>"

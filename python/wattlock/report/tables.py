@@ -4,8 +4,10 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from wattlock.analysis.ranking import GROUP
 from wattlock.report import words
 from wattlock.report.cells import Row, does, state_words
+from wattlock.report.evidence import departures
 from wattlock.report.facts import InputFacts, Sentinel
 from wattlock.report.markup import cell, folded, table, text
 
@@ -61,18 +63,17 @@ def drawn_unit(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[tuple[object, ...]], first: Row | None) -> str:
-    """One folded table a group (operation, mode, payload, data) of two and more; the answer's group stands open.
+def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[int], first: Row | None) -> str:
+    """One folded table a ranked group of two and more; the answer's group stands open.
 
-    `unresolved` holds (cipher, provider, operation, payload_B, data) of the cells that carry that mark.
+    `unresolved` holds the numbers of the cells that carry that mark.
     """
-    group = ["operation", "data", "mode", "payload_B", "aad_B"]
-    ordered = ranking.filter(pl.len().over(group) > 1).sort(_rank_of_group(), *group, "ratio_to_best")
+    ordered = ranking.filter(pl.len().over(GROUP) > 1).sort(_rank_of_group(), *GROUP, "ratio_to_best")
     parts = []
     for heading, members in ordered.group_by(_heading(), maintain_order=True):
         tables = []
-        for values, ranked in members.group_by(group, maintain_order=True):
-            named = dict(zip(group, values, strict=True))
+        for values, ranked in members.group_by(GROUP, maintain_order=True):
+            named = dict(zip(GROUP, values, strict=True))
             is_first = first is not None and all(first[name] == value for name, value in named.items())
             tables.append(_one_ranking(named, ranked, unresolved, is_first))
         parts.append(f'<h3>{text(heading[0])}</h3><div class="groups">{"".join(tables)}</div>')
@@ -99,10 +100,11 @@ def _group_title(group: Row) -> str:
     mode = {"stream": "Stream ciphers", "establish": "Key establishment"}.get(group["mode"], str(group["mode"]).upper())
     parts = [mode, *([words.size(group["payload_B"])] if group["payload_B"] else [])]
     parts += [f"{words.size(group['aad_B'])} of associated data"] if group["aad_B"] else []
-    return ", ".join(parts if group["data"] in ("random", "none") else [*parts, group["data"]])
+    parts += [] if group["data"] in ("random", "none") else [group["data"]]
+    return ", ".join([*parts, *departures(group)])
 
 
-def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[tuple[object, ...]], is_open: bool) -> str:
+def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[int], is_open: bool) -> str:
     body, place = [], 1
     for _, tied in members.group_by("tie_group", maintain_order=True):
         shown = f"{place}=" if tied.height > 1 else str(place)
@@ -113,12 +115,11 @@ def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[tuple
     return folded(title, table(f"Ranking: {title}", head, body), is_open)
 
 
-def _ranked(row: Row, place: str, unresolved: Collection[tuple[object, ...]]) -> str:
-    key = tuple(row[name] for name in ("cipher", "provider", "operation", "payload_B", "data"))
+def _ranked(row: Row, place: str, unresolved: Collection[int]) -> str:
     cost = row["cycles_per_byte"], row["cycles_per_byte_low"], row["cycles_per_byte_high"]
     ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
     is_best = ratio[0] == 1
-    beside = f"{row['provider']}, unresolved" if key in unresolved else row["provider"]
+    beside = f"{row['provider']}, unresolved" if row["cell"] in unresolved else row["provider"]
     name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
     return (
         f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(words.estimate(*cost), True)}'
