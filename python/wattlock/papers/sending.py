@@ -102,8 +102,9 @@ def send(
     of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]
     others = [_small(size_B, answer) for size_B, answer in zip(SMALL_B, of_small, strict=True)]
     for number, answer in enumerate(of_signals):
-        name = "fragmented" if number % 2 else "whole"
-        others.append(_plain(name, answer, signal_dBm=SIGNALS_dBm[number // 2]))
+        if answer.transfer.delivered:
+            name = "fragmented" if number % 2 else "whole"
+            others.append(_plain(name, answer, signal_dBm=SIGNALS_dBm[number // 2]))
     return Sent(cells, others)
 
 
@@ -191,7 +192,8 @@ def _host(cost: Mapping[str, Any] | None, data_B: float) -> tuple[Ratio | None, 
 
 
 def _plain(name: str, answer: Answer, *, signal_dBm: float | None = None) -> Transfer:
-    seconds, joules = _taken(answer, 1.0)
+    """As much as asked of the data that arrives: what is lost for good was paid for, too."""
+    seconds, joules = _taken(answer, answer.transfer.asked / answer.transfer.delivered)
     return Transfer(name, "", PLAIN, seconds, joules, signal_dBm=signal_dBm, evidence=answer.evidence)
 
 
