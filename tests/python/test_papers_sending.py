@@ -1,9 +1,9 @@
 """What the papers' sending asks of the air."""
 
-import papers_run
 import pytest
-from link_told import PROBE
 
+import papers_run
+from link_told import PROBE
 from wattlock.link import scenario
 from wattlock.link.ask import ask
 from wattlock.papers.sending import send
