@@ -9,7 +9,7 @@ import pytest
 
 from advise_asked import TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, load, savings, words
+from wattlock.advise import Advice, advise, load, record, savings, words
 from wattlock.advise.again import usual
 from wattlock.advise.history import Past
 from wattlock.errors import InputError
@@ -85,7 +85,7 @@ def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_
     [
         ((2.2, 1.1, 3.3), "save 2.2 % of the days (1.1 to 3.3)"),
         ((-0.15, -0.68, -0.023), "cost 0.15 % of the days (0.023 to 0.68)"),
-        ((-0.1, -0.66, 0.61), "cost 0.1 % of the days (from a save of 0.61 to a cost of 0.66)"),
+        ((-0.1, -0.66, 0.61), "cost 0.1 % of the days (from a saving of 0.61 to a cost of 0.66)"),
         ((0.0, -0.01, 0.02), "change the days by less than 0.1 %"),
     ],
 )
@@ -156,6 +156,31 @@ def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
     asked = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--try", "headers"]
     assert cli.answer(asked) == 0
     assert f"from the usual choice: {words.named(usual(answer))}" in capsys.readouterr().out
+
+
+def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> None:
+    (found,) = (one for one in record.sections(answer, {}, "wattlock advise") if one.title == "Alternatives")
+    assert len(found.rows) == record.ALTERNATIVES < len(answer.places)
+    assert found.sentences[-1].startswith(
+        f"These are the first {record.ALTERNATIVES}; {len(answer.places) - record.ALTERNATIVES} more"
+    )
+
+
+def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:
+    sent, received = (
+        ask(flow=[{"message": "10kB", "every": "1h", "direction": way}], allow_assumed=True).loads
+        for way in ("send", "receive")
+    )
+    assert [one.octets_B for one in received] == pytest.approx([one.octets_B for one in sent])
+    assert [one.packets for one in received] == [one.packets for one in sent]
+    assert all(one.latency_s > 0 for one in received)
+
+
+def test_the_choice_that_draws_least_is_that_of_least_power_and_not_the_first_of_equals() -> None:
+    told = advise(load("voice"), allow_assumed=True, today=TODAY)
+    rows = told.ranked.filter(told.ranked["rank"] == 1)
+    assert told.thriftiest.label in rows.filter(rows["power_uW"] == rows["power_uW"].min())["choice"].to_list()
+    assert f"the one that draws least is {words.named(told.thriftiest)}" in words.lead(told)[1]
 
 
 def test_what_is_gathered_beyond_a_packet_counts_its_packets_a_message() -> None:

@@ -80,6 +80,18 @@ def test_a_poor_signal_that_can_not_be_told_needs_a_place_and_not_another_run() 
     assert found.command.startswith("wattlock link adhoc-poor --set signal.distance_m=")
 
 
+def test_a_poor_signal_that_is_never_the_faster_one_is_not_told_so_by_its_interval() -> None:
+    open_s, poor_s = Ratio(10.0, 10.0, 10.0), Ratio(15.0, 12.0, 30.0)
+    transfers = [
+        Transfer(scenario, data, "none", poor_s if scenario == "adhoc_poor" else open_s)
+        for scenario in ("adhoc_open", "adhoc_wep", "adhoc_poor")
+        for data in ("text", "audio", "video")
+    ]
+    effect = JUDGES["poor-signal"](PAPERS.claim("poor-signal"), nothing(transfers=transfers)).compared[0].effect
+    assert (effect.value, effect.low, effect.high) == pytest.approx((50, 20, 200))
+    assert effect.what.startswith("what a poor signal adds to open ad hoc")
+
+
 def test_of_each_cipher_the_least_share_of_the_radio_is_told_once() -> None:
     hosts = {"aes": 1.0, "3des": 4.0}
     one = Ratio(10.0, 9.9, 10.1)
@@ -231,9 +243,18 @@ def test_a_modelled_fall_takes_out_what_the_joules_are_of_the_battery() -> None:
 
 
 def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_be_told_is_left_out() -> None:
-    names = ["cipher", "operation", "payload_B", "calls", "drawn_percent", "drawn_percent_half_width", "state"]
-    rows = [("3des-cbc", "encrypt", 5_000_000, 300, 27.5, 1.0, "resolved")]
-    rows += [("3des-cbc", "encrypt", 5_000_000, 3, 1.0, 1.0, "inconclusive")]
+    names = [
+        "cipher",
+        "provider",
+        "operation",
+        "payload_B",
+        "calls",
+        "drawn_percent",
+        "drawn_percent_half_width",
+        "state",
+    ]
+    rows = [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 300, 27.5, 1.0, "resolved")]
+    rows += [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 3, 1.0, 1.0, "inconclusive")]
     emptied = falls.measured(pl.DataFrame(rows, schema=names, orient="row"), "BAT0")
     assert len(emptied) == 1
     card = Fall("3des-cbc", 5_000_000, 600, Ratio(99, 98, 99.5), "handheld", "modelled")
@@ -241,6 +262,13 @@ def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_b
     # 300 files took 27.5 %, so 600 take 55 %.
     assert found.verdict == "reproduced"
     assert found.compared[0].implementation == "battery BAT0, measured"
+
+
+def test_two_codes_of_one_cipher_are_two_falls_with_names_of_their_own() -> None:
+    left = Ratio(99.0, 98.0, 99.5)
+    two = [Fall("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name) for name in ("openssl", "rustcrypto")]
+    found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(falls=two))
+    assert [one.cells for one in found.compared] == ["3des-cbc of openssl", "3des-cbc of rustcrypto"]
 
 
 def test_a_fall_by_a_card_that_nobody_verified_is_refused() -> None:

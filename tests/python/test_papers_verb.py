@@ -65,16 +65,28 @@ def repeating(page: Path) -> list[str]:
 
 
 @needs_the_air
-def test_to_repeat_names_the_card_that_the_run_was_valued_by_and_judging_so_gives_the_same_bytes(
-    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("study", "again", "further"),
+    [("virtual", "run virtual", []), ("papers-full", "papers --length full", ["--radio", "intel-5300"])],
+)
+def test_to_repeat_names_study_and_card_of_the_run_and_judging_so_gives_the_same_bytes(  # noqa: PLR0917 - pytest's
+    probe: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    study: str,
+    again: str,
+    further: list[str],
 ) -> None:
     assert probe.is_file()
     card = ["--device", "x86-server-assumed", "--allow-assumed"]
+    own = Path("virtual.toml")
+    own.write_text(own.read_text(encoding="utf-8").replace('id = "virtual"', f'id = "{study}"'), encoding="utf-8")
     assert cli.answer(["run", "virtual.toml", *card]) == 0
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     page = Path(answer(capsys, "--run", "last")[0].strip())
+    assert f"The study {study} was carried out" in page.read_text(encoding="utf-8")
     measure, judge = repeating(page)
-    assert measure.split() == ["wattlock", "papers", "--length", "quick", *card, "--radio", "intel-5300"]
+    assert measure.split() == ["wattlock", *again.split(), *card, *further]
     assert judge.split()[:4] == ["wattlock", "papers", "--run", page.parent.name]
     answer(capsys, *judge.split()[2:], "--out", "again.html")
     assert Path("again.html").read_bytes() == page.read_bytes()
@@ -168,6 +180,14 @@ def test_a_dry_run_lists_the_cells_of_a_length_and_measures_nothing(
     answer(capsys, "--length", "full", "--dry-run")
     assert asked == [("papers/full", True)]
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--run", "last", "--length", "full"], ["--run", "last", "--dry-run"], ["--dry-run", "--radio", "intel-5300"]],
+)
+def test_an_option_that_would_change_nothing_is_refused(capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    assert "don't go together" in answer(capsys, *options, code=InputError.exit_code)[1]
 
 
 @pytest.mark.parametrize("option", [["--repeats", "3"], ["--sys-root", "tree"]])

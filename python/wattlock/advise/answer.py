@@ -58,6 +58,12 @@ class Advice:
         return [self.choices[number] for number in head(self.places)]
 
     @property
+    def thriftiest(self) -> Choice:
+        """The choice of the first group that draws least at the cards' own values; among equals the fewest octets."""
+        least = min(head(self.places), key=lambda one: (self.loads[one].total_W, self.loads[one].octets_B))
+        return self.choices[least]
+
+    @property
     def strongest(self) -> Choice:
         """The choice of the first group that stands best: strength, tag, approval, a link that protects too.
 

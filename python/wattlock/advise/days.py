@@ -7,7 +7,7 @@ product of matrices, and one draw is the same world for every choice.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -47,9 +47,9 @@ class Load(NamedTuple):
     """What one choice asks of the battery, at the cards' own values.
 
     * `terms_W`: by group and factors. `latency_s`: of the slowest flow; nan where computing takes an unknown time.
-    * `octets_B`, `packets`: on the air for a message of the first flow that sends. `busy`: share of the time that the
-      radio is busy; `sending`: that it sends. `rekeys_per_s`: keys that the limits of data ask for. `packet_B`: octets
-      sealed in a packet that is sent, in the mean.
+    * `octets_B`, `packets`: on the air for a message of the first flow that sends, else receives. `busy`: share of the
+      time that the radio is busy; `sending`: that it sends. `rekeys_per_s`: keys that the limits of data ask for.
+      `packet_B`: octets sealed in a packet that is sent, in the mean.
     """
 
     terms_W: dict[Term, float]
@@ -315,28 +315,36 @@ def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
 def _message(
     asked: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]
 ) -> tuple[float, float, float]:
-    """Seconds from a message's birth to its end on the air, of the slowest flow; octets and packets of the first."""
+    """Seconds from a message's birth to its end on the air, of the slowest flow; octets and packets of the first.
+
+    Where nothing is sent these are of what is received, from its first packet to its decryption.
+    """
     most = most_B(asked, sender)
+    way: Way = "send" if any(flow.direction == "send" for flow in asked.flow) else "receive"
+    many = choice.aggregate if way == "send" else 1
     slowest = 0.0
     first: tuple[float, float] | None = None
     for flow in asked.flow:
-        if flow.direction != "send":
+        if flow.direction != way:
             continue
         sizes = [size_B for size_B, _ in flow.rates]
-        took = [_once(choice, size_B, most, spent) for size_B in (max(sizes), sizes[0])]
-        waited = (choice.aggregate - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0)
+        took = [_once(choice, many * size_B, most, spent, way) for size_B in (max(sizes), sizes[0])]
+        waited = (many - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0)
         # Not `max`, which loses a time that is not known.
         slowest = float(np.maximum(slowest, waited + took[0][0]))
-        first = first or took[1][1:]
+        first = first or (took[1][1] / many, took[1][2] / many)
     return slowest, *(first or (0.0, 0.0))
 
 
-def _once(choice: Choice, size_B: int, most_B: int, spent: Mapping[Packet, Spent]) -> tuple[float, float, float]:
-    """Seconds until a message's last packet has left; octets and packets a message."""
+def _once(
+    choice: Choice, message_B: int, most_B: int, spent: Mapping[Packet, Spent], way: Way
+) -> tuple[float, float, float]:
+    """Seconds until a message's last packet has left, or is decrypted; its octets and packets."""
     took_s = octets_B = packets = 0.0
-    for plain_B, count in choice.packets(choice.aggregate * size_B, most_B):
-        one = spent[Packet(choice.sealed(plain_B).wire_B, "send", choice.protection)]
-        took_s += count * (one.busy_s + choice.cost.of("seal_s", choice.frame.inside_B(plain_B)))
+    for plain_B, count in choice.packets(message_B, most_B):
+        one = spent[Packet(choice.sealed(plain_B).wire_B, way, choice.protection)]
+        computes: Literal["seal_s", "open_s"] = "seal_s" if way == "send" else "open_s"
+        took_s += count * (one.busy_s + choice.cost.of(computes, choice.frame.inside_B(plain_B)))
         octets_B += count * one.octets_B
         packets += count
-    return took_s, octets_B / choice.aggregate, packets / choice.aggregate
+    return took_s, octets_B, packets

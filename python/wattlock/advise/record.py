@@ -48,6 +48,7 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
             [
                 "Days are medians with 95 % intervals; one rank holds choices that are tied.",
                 *(f"{name}: {title}." for name, title in words.framing(of)),
+                *_left(len(of.places) - ALTERNATIVES),
             ],
             rows=words.rows(of, ALTERNATIVES),
         ),
@@ -67,8 +68,9 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         ),
         Section("What would change the decision", _change(of), rows=_plain(of.narrowing_frame.to_dicts())),
     ]
+    said = {"experiments": _starts(of), "energy_first": [words.BUDGET]}
     found += [
-        Section(TITLES[key], _starts(of) if key == "experiments" else [], rows=_plain(words.told(key, rows)))
+        Section(TITLES[key], said.get(key, []), rows=_plain(words.told(key, rows)))
         for key, rows in more.items()
         if rows
     ]
@@ -88,6 +90,11 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         )
     )
     return found
+
+
+def _left(many: int) -> list[str]:
+    told = "1 more choice passes" if many == 1 else f"{many} more choices pass"
+    return [f"These are the first {ALTERNATIVES}; {told}, in this order after them."] if many > 0 else []
 
 
 def _starts(of: Advice) -> list[str]:

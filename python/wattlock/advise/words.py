@@ -26,6 +26,10 @@ SELDOM, MOSTLY = 0.025, 0.5
 # Shorter lives are told in hours.
 HOURS_BELOW_s = 2 * DAY_s
 LIKELY = 0.975
+BUDGET = (
+    "Least is a message's octets with a tag of the floor's bits, over a link without protection where there is one. "
+    "A link alone can be below it: its own tag is shorter than the floor asks for."
+)
 
 
 def days(seconds: float) -> str:
@@ -66,9 +70,9 @@ def lead(of: Advice) -> list[str]:
         which = f"All {many}" if many == len(of.choices) else f"{many} of {len(of.choices)}"
         said = [
             f"{which} choices that pass give about {lasts} and can't be told apart by that: choose on security.",
-            f"{named(first)} is the strongest of them and draws least."
-            if of.strongest is first
-            else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(first)}.",
+            f"{named(of.thriftiest)} is the strongest of them and draws least."
+            if of.strongest is of.thriftiest
+            else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
         ]
     said += _ends(of)
     load = of.loads[best.number]
@@ -120,8 +124,10 @@ def _change(one: Past) -> str:
     if max(abs(low), abs(high)) < 100 * LEAST:
         return "change the days by less than 0.1 %"
     way, least, most = ("save", low, high) if middle >= 0 else ("cost", -high, -low)
-    other = "cost" if way == "save" else "save"
-    between = f"{least:.2g} to {most:.2g}" if least >= 0 else f"from a {other} of {-least:.2g} to a {way} of {most:.2g}"
+    between = f"{least:.2g} to {most:.2g}"
+    if least < 0:
+        ends = ("cost", "saving") if way == "save" else ("saving", "cost")
+        between = f"from a {ends[0]} of {-least:.2g} to a {ends[1]} of {most:.2g}"
     return f"{way} {abs(middle):.2g} % of the days ({between})"
 
 
@@ -193,7 +199,7 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
         row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)
         row["B on the air"] = f"{load.octets_B:,.0f}"
         if several:
-            row["packets"] = f"{load.packets:.3g}"
+            row["packets"] = f"{load.packets:,.0f}" if load.packets >= THOUSAND else f"{load.packets:.3g}"
         row["memory B"] = "not known" if choice.memory_B is None else str(choice.memory_B)
         row["strength"] = f"{choice.stands.strength_bits:g}"
         found.append(row)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.decision import check, finite, write
+from wattlock.cli.given import given as called
+from wattlock.cli.given import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def advise(
+    context: typer.Context,
     profile: Annotated[
         str | None, typer.Argument(metavar="PROFILE", help="A profile's name (`--list`) or TOML file.")
     ] = None,
@@ -94,6 +97,7 @@ def advise(
     wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed
     """
     if listing:
+        refuse_beside(called(context), "--list", ["--format"])
         _list(form)
         return
     if record is not None:
@@ -266,6 +270,8 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top:
     for key, found in more.items():
         start = f": {words.named(usual(of))}" if key == "experiments" else ""
         table(words.told(key, found), f"{TITLES[key]}{start}")
+        if key == "energy_first" and found:
+            typer.echo(words.BUDGET)
     _rests(of)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wattlock.cli.given import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device
 from wattlock.errors import EvidenceError, InputError
 
@@ -24,6 +25,7 @@ class Length(StrEnum):
 
 
 def papers(
+    context: typer.Context,
     length: Annotated[
         Length,
         typer.Option("--length", help="quick takes about two minutes, full up to half an hour; battery empties one."),
@@ -64,8 +66,8 @@ def papers(
     --run may be given several times; runs of one build on one machine are judged together. A battery is emptied down to
     10 % by one cell after the other, each from a full charge, or by --repeats calls of each.
 
-    Examples: wattlock papers    wattlock papers --device x86-server-assumed --allow-assumed
-    wattlock papers --run last --export exhibits    wattlock papers --length battery --repeats 600
+    Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
+    wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;
     wattlock papers --length full --dry-run
     """
     from wattlock.cli.papers_material import gather
@@ -79,13 +81,15 @@ def papers(
         raise InputError(f"--capture {capture}: there is no such file", hint="a capture is pcap or pcapng")
     if length is not Length.battery and (repeats is not None or sys_root is not None):
         raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
+    asked = given(context)
+    for one in ("--length", "--dry-run"):
+        refuse_pair(asked, "--run", one, "a run is judged as it is; what is measured comes without --run")
     if dry_run:
+        refuse_beside(asked, "--dry-run", ["--length"])
         carry_out(f"papers/{length}", dry_run=True)
         return
     names = run or [_measured(length, device, repeats, sys_root, allow_assumed=allow_assumed)]
-    found = gather(
-        names, device, allow_assumed=allow_assumed, radio=radio, battery=battery, capture=capture, length=str(length)
-    )
+    found = gather(names, device, allow_assumed=allow_assumed, radio=radio, battery=battery, capture=capture)
     judgements = judge_all(found.evidence)
     shown = show_all(found.material)
     page = out or found.folder / "papers.html"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FILE_B = 5_000_000
 DRAWS = 2000
 BATTERY = "laptop-57wh"
+LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "battery"}
+"""The lengths of `wattlock papers` by their studies."""
 FALLING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
 
 
@@ -40,7 +42,6 @@ def gather(
     radio: str,
     battery: str | None,
     capture: Path | None,
-    length: str,
 ) -> Found:
     """Reads the runs and asks the probe for the rest.
 
@@ -83,8 +84,8 @@ def gather(
         papers=papers,
     )
     material = Material(papers, estimates, sent.cells, curves, sizes, catalogue, radio)
-    command = _command(names, results[0], device, radio, battery, capture, length, allow_assumed=allow_assumed)
-    facts = _facts(results, estimates, length, command, reasons, notes)
+    command = _command(names, results, device, radio, battery, capture, allow_assumed=allow_assumed)
+    facts = _facts(results, estimates, command, reasons, notes)
     return Found(evidence, material, facts, folders[0].path)
 
 
@@ -204,30 +205,37 @@ def _capture(probe: Path, file: Path | None) -> dict[int, int] | None:
 
 def _command(  # noqa: PLR0917 - as the verb has them
     names: Sequence[str],
-    first: Result,
+    results: Sequence[Result],
     device: str | None,
     radio: str,
     battery: str | None,
     capture: Path | None,
-    length: str,
     *,
     allow_assumed: bool,
 ) -> list[str]:
-    """The command that measures and judges again, then the one that judges these runs again.
+    """The commands that measure again, then the one that judges these runs again.
 
     A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
     """
     from wattlock.cli.facts import asked
 
-    card = asked(first, device)
-    named = "" if device is not None or card is None else f" --device {card.name}"
-    if named and not allow_assumed and card is not None and card.card.evidence == "assumed":
-        named += " --allow-assumed"
-    given = {"--device": device, "--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
+    given = {"--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
-    options += " --allow-assumed" if allow_assumed else ""
+    measure = []
+    for one in results:
+        card = asked(one, device)
+        valued = f" --device {device or card.name}" if card is not None else ""
+        if allow_assumed or (card is not None and card.card.evidence == "assumed"):
+            valued += " --allow-assumed"
+        study = str(one.plan["study"]["id"])
+        if study in LENGTHS:
+            # Of one run this judges too, as it was judged here.
+            measure.append(f"wattlock papers --length {LENGTHS[study]}{valued}{options if len(results) == 1 else ''}")
+        else:
+            measure.append(f"wattlock run {study}{valued}")
     runs = "".join(f" --run {_findable(name)}" for name in names)
-    return [f"wattlock papers --length {length}{named}{options}", f"wattlock papers{runs}{options}"]
+    named = (f" --device {device}" if device else "") + options + (" --allow-assumed" if allow_assumed else "")
+    return [*dict.fromkeys(measure), f"wattlock papers{runs}{named}"]
 
 
 def _findable(name: str) -> str:
@@ -241,10 +249,9 @@ def _findable(name: str) -> str:
     return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
 
 
-def _facts(  # noqa: PLR0917 - as gathered
+def _facts(
     results: Sequence[Result],
     estimates: pl.DataFrame,
-    length: str,
     command: Sequence[str],
     reasons: Sequence[str],
     notes: Sequence[str],
@@ -260,7 +267,7 @@ def _facts(  # noqa: PLR0917 - as gathered
     )
     warnings = [f"run {one.plan['id']}: {line}" for one in results for line in one.warnings]
     return PapersFacts(
-        length=length,
+        studies=list(dict.fromkeys(str(one.plan["study"]["id"]) for one in results)),
         runs=[str(one.plan["id"]) for one in results],
         created=max(str(one.plan["created"]) for one in results),
         duration_s=sum(one.wall_s for one in results),

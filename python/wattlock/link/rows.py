@@ -176,6 +176,8 @@ def sentences(answer: Answer) -> list[str]:
     if answer.named.scenario.payload.cipher and not answer.works:
         hint = "--run names a run that measured it; or --device CARD --set cost.cycles_per_B=20 --allow-assumed"
         said.append(f"the cipher's own cost is not counted: {hint}")
+    if answer.positions and answer.positions[0].positions > 1:
+        said.append("ledger, nodes and hops are of the position in the middle; the signal's rows are of all of them")
     if answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
         said.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker beside the first")
     return said

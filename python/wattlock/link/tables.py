@@ -160,7 +160,7 @@ def table_rows(layer: Layer, cells: Sequence[Duration]) -> list[dict[str, Any]]:
         one_s = layer.seconds(cell.condition)
         seconds = scale * one_s if one_s else None
         row: dict[str, Any] = {"data": cell.data, "condition": cell.condition, "data_MB": scale * DATA_B / 1e6}
-        off_percent = round(100 * (seconds / cell.duration_s - 1), 6) if seconds else None
+        off_percent = round(100 * (seconds / cell.duration_s - 1), 6) + 0.0 if seconds else None
         row |= {"paper_s": cell.duration_s, "air_s": seconds, "off_percent": off_percent}
         spread = answer.positions[0].duration_s if answer.positions else None
         row |= {"air_low_s": scale * spread.low if spread else None}

@@ -18,7 +18,7 @@ MILLION = 1_000_000
 def measured(falls: pl.DataFrame, battery: str) -> list[Fall]:
     """The falls of a battery that was emptied.
 
-    * `falls`: a run's, with `cipher`, `operation`, `payload_B`; one of which the gauge can't tell is left out.
+    * `falls`: a run's, with `cipher`, `provider`, `operation`, `payload_B`; what the gauge can't tell is left out.
     * Of each fall the share drawn counts, as if it had begun at a full battery.
     """
     told = falls.filter(
@@ -28,7 +28,7 @@ def measured(falls: pl.DataFrame, battery: str) -> list[Fall]:
     for row in told.iter_rows(named=True):
         drawn, half = row["drawn_percent"], row["drawn_percent_half_width"]
         left = Ratio(100 - drawn, 100 - drawn - half, 100 - drawn + half)
-        found.append(Fall(row["cipher"], row["payload_B"], row["calls"], left, battery, "measured"))
+        found.append(Fall(row["cipher"], row["payload_B"], row["calls"], left, battery, "measured", row["provider"]))
     return found
 
 
@@ -61,5 +61,5 @@ def modelled(estimates: pl.DataFrame, battery: Battery, *, allow_assumed: bool =
         up = math.hypot(width, math.log(row["energy_high_uJ"] / row["energy_uJ"]))
         left = Ratio(*(100 * (1 - share * math.exp(off)) for off in (0.0, up, -down)))
         kind = "assumed" if "assumed" in {evidence, row["energy_evidence"]} else "modelled"
-        falls.append(Fall(row["cipher"], row["payload_B"], calls, left, battery.name, kind))
+        falls.append(Fall(row["cipher"], row["payload_B"], calls, left, battery.name, kind, row["provider"]))
     return falls

@@ -51,11 +51,11 @@ SECTIONS = {
 class PapersFacts:
     """What the page is told of the runs beside judgements and exhibits.
 
-    * `length`: quick, full or battery; `runs`: ids; `created`: ISO 8601 of the last; `host`: label and value of what
+    * `studies`, `runs`: ids; `created`: ISO 8601 of the last; `host`: label and value of what
       was measured on; `command`: what makes this page again; `reasons`: why a run is invalid; `warnings`: of all runs.
     """
 
-    length: str
+    studies: Sequence[str]
     runs: Sequence[str]
     created: str
     duration_s: float
@@ -294,9 +294,14 @@ def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgem
     return bullets(items) + undecided
 
 
+def _studies(names: Sequence[str]) -> str:
+    listed = " and ".join(names)
+    return f"The studies {listed} were" if len(names) > 1 else f"The study {listed} was"
+
+
 def _method(run: PapersFacts) -> str:
     steps = [
-        f"The {run.length} studies were carried out in {words.duration(run.duration_s)}: each cell in batches of many "
+        f"{_studies(run.studies)} carried out in {words.duration(run.duration_s)}: each cell in batches of many "
         "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
         "value; intervals are of 95 %.",
         "Each claim has a judge of its own, a function of these numbers alone: judged again they give the same page. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from wattlock.papers.exhibits.cells import NAMES
+from wattlock.papers.exhibits.cells import NAMES, number
 from wattlock.papers.exhibits.shown import Material, Panel, Shown, frame
 from wattlock.papers.record import Exhibit
 
@@ -47,7 +47,7 @@ def fall(exhibit: Exhibit, material: Material) -> Shown:
     empty, stopped = (ends.filter((pl.col("last") < EMPTY_PERCENT) == is_so) for is_so in (True, False))
     told = []
     if empty.height:
-        counts = [f"{round(row['operations']):,} with {_name(row['task'])}" for row in empty.iter_rows(named=True)]
+        counts = [f"{number(row['operations'])} with {_name(row['task'])}" for row in empty.iter_rows(named=True)]
         told.append(f"encryptions of 5 MB until it is empty: {', '.join(counts)}")
     told += [
         f"{round(row['operations']):,} encryptions with {_name(row['task'])} took it from {row['first']:.0f} to "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from wattlock.analysis.effects import Ratio, mean, ratio
+from wattlock.analysis.effects import Ratio, mean
 from wattlock.papers.judges.compose import Judge, judged, missing
 from wattlock.papers.judges.evidence import NAMES, Evidence, Transfer
 from wattlock.papers.judges.verdict import (
@@ -27,6 +28,13 @@ SOMEWHERE = (
 )
 CONTROL = "air and host apart; the papers give neither the physical layer nor the spread of any figure"
 KINDS = ("text", "audio", "video")
+SAYS = {
+    "adhoc_open": "open ad hoc",
+    "adhoc_wep": "ad hoc with WEP",
+    "adhoc_poor": "ad hoc with WEP and a poor signal",
+    "bss_tkip": "BSS with TKIP",
+    "bss_open": "open BSS",
+}
 WIDE = ("joules that are known better: the interval of these cards holds both", "wattlock devices --kind radio")
 SMALL_B = 100
 PLAIN = "none"
@@ -38,7 +46,11 @@ def _found(evidence: Evidence, scenario: str, cipher: str, data: str) -> Transfe
 
 
 def _over(a: Ratio, b: Ratio) -> Ratio:
-    return ratio(a.value, b.value, a.sigma, b.sigma)
+    """A over b, each side of the interval by itself: a poor signal's positions lie further above than below."""
+    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value))
+    up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
+    value = a.value / b.value
+    return Ratio(value, value * math.exp(-down), value * math.exp(up))
 
 
 def _judged(
@@ -79,7 +91,7 @@ def against_aes(scenario: str) -> Judge:
                     found = _over(mine.duration_s, aes.duration_s)
                     holds = within(found.low, found.high, *ratio_band(claim.expect[kind]))
                     effect = ratio_effect(f"{NAMES[family]} over AES, sending {kind},", found)
-                    compared.append(Compared(mine.evidence, scenario, effect, holds))
+                    compared.append(Compared(mine.evidence, SAYS[scenario], effect, holds))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         also = _table_says(evidence, scenario, claim)
         needs = f"transfers of text, audio and video in scenario {scenario} with aes, blowfish and rc6"
@@ -103,12 +115,14 @@ def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False)
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         found = _by_kind(evidence, over, under)
         low, high = claim.expect[expected]
-        told = percent_effect if percent else ratio_effect
         compared = []
         for kind, one in found:
             bounds = one.percent[1:] if percent else (one.low, one.high)
-            effect = told(f"{over} over {under}, sending {kind} in clear,", one)
-            compared.append(Compared("modelled", kind, effect, within(*bounds, low, high)))
+            what = f"{SAYS[over]}{{}} over {SAYS[under]}, sending {kind} in clear,"
+            told = (
+                percent_effect(f"what {what.format(' costs')}", one) if percent else ratio_effect(what.format(""), one)
+            )
+            compared.append(Compared("modelled", kind, told, within(*bounds, low, high)))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         table = _table_range(evidence, over, under)
         return _judged(claim, evidence, compared, f"plaintext transfers in the scenarios {over} and {under}", table)
@@ -139,11 +153,10 @@ def poor_signal(claim: Claim, evidence: Evidence) -> Judgement:
     compared = []
     for under in ("adhoc_open", "adhoc_wep"):
         for kind, found in _by_kind(evidence, "adhoc_poor", under):
-            effect = percent_effect(f"what a poor signal adds to {under}, sending {kind} in clear,", found)
-            compared.append(Compared("modelled", f"{kind}, against {under}", effect, _at_least(found, least)))
-    own = [one for one in compared if "adhoc_open" in one.cells]
-    own.sort(key=lambda one: (False, None, True).index(one.holds))
-    compared = own + [one for one in compared if "adhoc_open" not in one.cells]
+            effect = percent_effect(f"what a poor signal adds to {SAYS[under]}, sending {kind} in clear,", found)
+            compared.append(Compared("modelled", f"{kind}, against {SAYS[under]}", effect, _at_least(found, least)))
+    # As the paper compares stands first.
+    compared.sort(key=lambda one: (SAYS["adhoc_open"] not in one.cells, (False, None, True).index(one.holds)))
     table = _table_range(evidence, "adhoc_poor", "adhoc_open")
     return _judged(
         claim, evidence, compared, "plaintext transfers at a poor and an excellent signal", table, unsure=SOMEWHERE
@@ -159,20 +172,17 @@ def dominates(claim: Claim, evidence: Evidence) -> Judgement:
     low, high = claim.expect["radio_share"]
     worst: dict[str, Compared] = {}
     for one in evidence.transfers:
-        if one.radio_J and one.host_J and one.cipher != PLAIN and one.scenario in SCENARIOS:
+        if one.radio_J and one.host_J and one.cipher != PLAIN and one.scenario in SAYS:
             share = _share(one.radio_J, one.host_J)
             what = f"the radio's least share of all data and conditions, {one.data} with {NAMES[one.cipher]},"
             holds = within(share.low, share.high, low, high)
-            found = Compared(one.evidence, one.scenario, Effect(what, "1", *share), holds)
+            found = Compared(one.evidence, SAYS[one.scenario], Effect(what, "1", *share), holds)
             worst[one.cipher] = min(worst.get(one.cipher, found), found, key=_least_first)
     compared = sorted(worst.values(), key=_least_first)
     table = evidence.papers.sending.values()
     times = [t.of("aes", column) / t.of(PLAIN, column) for t in table for column in t.columns]
     also = f"The paper's own tables have AES at {min(times):.2f} to {max(times):.2f} times the plain transfer."
     return _judged(claim, evidence, compared, "transfers with the energies of radio and host", also)
-
-
-SCENARIOS = ("adhoc_open", "adhoc_wep", "adhoc_poor", "bss_tkip", "bss_open")
 
 
 def _least_first(one: Compared) -> tuple[int, float]:

@@ -61,7 +61,7 @@ def _scaled(fall: Fall, calls: int, size_B: int) -> Ratio:
 
 
 def _compared(fall: Fall, effect: Effect, holds: bool | None) -> Compared:
-    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cipher, effect, holds)
+    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cell, effect, holds)
 
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:

@@ -49,7 +49,9 @@ def judged(
     if also:
         sentence += f" {also}"
     more = unsure if first.holds is None else ("", "")
-    sentence = sentence[0].upper() + sentence[1:]
+    # An id such as rsa2048-oaep stays as it is written.
+    if sentence.split(maxsplit=1)[0].isalpha():
+        sentence = sentence[0].upper() + sentence[1:]
     return Judgement(
         claim.id,
         verdict(holds=first.holds),

@@ -70,6 +70,12 @@ class Fall(NamedTuple):
     left_percent: Ratio
     battery: str
     evidence: str
+    provider: str = ""
+
+    @property
+    def cell(self) -> str:
+        """The cipher and whose code it is, where that is told."""
+        return f"{self.cipher} of {self.provider}" if self.provider else self.cipher
 
 
 class Security(NamedTuple):
