@@ -85,7 +85,7 @@ def test_a_radio_that_cannot_carry_the_traffic_says_by_how_much() -> None:
     assert "times the time there is" in caught.value.hint
     with pytest.raises(InputError, match="duty cycle") as quiet:
         ask({"radio.card": "sx1262-lora", "radio.link": {"data_rate": 0}}, flow=[{"message": "20B", "every": "20s"}])
-    assert "the band allows 1%" in quiet.value.hint
+    assert "the band allows 1 %" in quiet.value.hint
 
 
 def test_missing_card_values_are_named_with_what_to_measure(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_card_of_packets_and_octets_is_valued_by_its_linear_model() -> None:
 
 
 def test_a_signal_that_lets_nothing_through_is_refused_with_its_share() -> None:
-    with pytest.raises(InputError, match=r"0\.0% of the packets arrive at -95 dBm"):
+    with pytest.raises(InputError, match=r"0\.0 % of the packets arrive at -95 dBm"):
         ask({"device.card": "esp32-c3", "radio.rssi_dBm": -95.0}, allow_assumed=True)
     with pytest.raises(InputError, match="bit_errors: is for radios that are not"):
         ask({"device.card": "esp32-c3", "radio.bit_errors": 1e-5}, allow_assumed=True)

@@ -57,7 +57,7 @@ def test_spoken_powers_are_read_again() -> None:
 
 
 def test_a_small_share_is_not_called_none() -> None:
-    assert [percent(share) for share in (0.0, 0.0004, 0.0005, 0.25)] == ["0.0%", "less than 0.1%", "0.1%", "25.0%"]
+    assert [percent(share) for share in (0.0, 0.0004, 0.0005, 0.25)] == ["0.0 %", "less than 0.1 %", "0.1 %", "25.0 %"]
 
 
 def test_the_keys_that_errors_name_can_be_set() -> None:

@@ -215,3 +215,10 @@ def test_a_mistake_in_the_file_is_named_by_its_path(old: str, new: str, place: s
     with pytest.raises(InputError) as caught:
         parse(text.replace(old, new))
     assert place in caught.value.message
+
+
+def test_what_is_said_of_a_block_cipher_is_not_told_as_said_of_its_every_mode() -> None:
+    said = [one.says for one in standing({"id": "aes128-ccm8", "key_bits": 128}).statements if one.about == "bsi"]
+    assert said == ["AES itself: recommended"]
+    said = [one.says for one in standing({"id": "aes128-ccm", "key_bits": 128}).statements if one.about == "bsi"]
+    assert said == ["AES itself: recommended", "recommended"]

@@ -17,6 +17,8 @@ from wattlock.errors import InputError
 
 SOUND = {"approved", "acceptable"}
 ASKED = "the question"
+REFUSALS = {"not", "never", "withdrawn"}
+"""Words by which an authority says that it does not approve."""
 
 
 class Excluded(NamedTuple):
@@ -117,7 +119,7 @@ def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
         return
     said = next((one for one in choice.stands.statements if one.about == authority), None)
     name = authority.upper()
-    if (said and "not" in said.says.split()) or (said and said.says.startswith(("never", "withdrawn"))):
+    if said and REFUSALS & set(said.says.split()):
         yield said._replace(about="approved", says=f"by {name}: {said.says}")
     else:
         yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
@@ -137,5 +139,5 @@ def _cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> Ite
         says = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
         yield Cited("radio", says, "the link's time on the air", "", True)
     elif load.sending > duty_cycle:
-        says = f"it sends for {load.sending:.2%} of the time, the band allows {duty_cycle:.0%}"
+        says = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * duty_cycle:.0f} %"
         yield Cited("duty cycle", says, "the region's rule of LoRaWAN", "", True)

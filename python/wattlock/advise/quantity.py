@@ -98,4 +98,4 @@ LEAST = 0.0005
 
 def percent(share: float) -> str:
     """A share in a sentence: what a tenth of a percent doesn't show is not called none."""
-    return "less than 0.1%" if 0 < share < LEAST else f"{share:.1%}"
+    return "less than 0.1 %" if 0 < share < LEAST else f"{100 * share:.1f} %"

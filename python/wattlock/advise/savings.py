@@ -250,8 +250,8 @@ def _probe(bench: Bench) -> Iterator[Saving]:
     heavy, probing = (one.group_W("radio") for one in loads(bench.of, [(bulk, start), (light, start)], bench.probe))
     share = probing / heavy
     finding = (
-        f"{PROBE_B} octets asked first cost {share:.1%} of a message of {size}: it pays where the other end is not "
-        "there more often than that"
+        f"{PROBE_B} octets asked first cost {100 * share:.1f} % of a message of {size}: it pays where the other end is "
+        "not there more often than that"
     )
     yield _not("probe", PROTOCOL, finding)
 
@@ -302,8 +302,8 @@ def _scale(bench: Bench) -> Iterator[Saving]:
     medians = np.median(life_s, axis=1) / DAY_s
     finding = (
         f"{slow.frequency_MHz:g} MHz at {slow.voltage_V:g} V in place of {clock.value:g} MHz: each cycle takes "
-        f"{ratio:.0%} of its joules, and computing {clock.value / slow.frequency_MHz:.2g} times as long; what draws "
-        "power only while the core runs is not counted"
+        f"{100 * ratio:.0f} % of its joules, and computing {clock.value / slow.frequency_MHz:.2g} times as long; what "
+        "draws power only while the core runs is not counted"
     )
     yield Saving("scale", PROTOCOL, medians[0], medians[1], gain(life_s[0], life_s[1]), finding)
 

@@ -235,7 +235,7 @@ class Sender:
         error = 1 - (1 - self.asked.bit_errors) ** (8 * ledger.octets_B / ledger.frames)
         if error > MOST_LOST:
             raise InputError(
-                f"radio.bit_errors: {self.asked.bit_errors:g} loses {error:.1%} of the frames",
+                f"radio.bit_errors: {self.asked.bit_errors:g} loses {100 * error:.1f} % of the frames",
                 hint="shorter frames, or a signal with fewer errors",
             )
         attempts = 1 / (1 - error)
@@ -248,10 +248,10 @@ class Sender:
         arrived = sent.delivered / sent.asked
         if arrived < 1 - MOST_LOST:
             raise InputError(
-                f"radio.rssi_dBm: {arrived:.1%} of the packets arrive at {self.asked.rssi_dBm:g} dBm and "
+                f"radio.rssi_dBm: {100 * arrived:.1f} % of the packets arrive at {self.asked.rssi_dBm:g} dBm and "
                 f"{self.rate_Mb_s:g} Mb/s"
                 if self.asked.rssi_dBm is not None
-                else f"radio.air: {arrived:.1%} of the packets arrive",
+                else f"radio.air: {100 * arrived:.1f} % of the packets arrive",
                 hint="a stronger signal, or a lower rate: radio.air.mcs, radio.air.rate_Mb_s",
             )
         role: Role = "sender" if way == "send" else next(one for one in sent.states_ns if one != "sender")

@@ -226,7 +226,11 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
     ]
     limits += _block_limits(facts, mode, book)
     nonce = mode.nonce if mode else entry.nonce
-    authorities = [*entry.authority, *(mode.authority if mode else [])]
+    # What is said of a block cipher is not said of its every mode.
+    of_cipher = entry.authority
+    if mode:
+        of_cipher = [one.model_copy(update={"says": f"{entry.name} itself: {one.says}"}) for one in of_cipher]
+    authorities = [*of_cipher, *(mode.authority if mode else [])]
     said: list[tuple[str, Statement]] = [("status", worst), *(("status", rule) for rule in ruled if rule is not worst)]
     said += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
     said += [("limit", limit) for limit in limits]

@@ -95,14 +95,15 @@ TAKES = {
 def _ends(of: Advice) -> Iterator[str]:
     best = of.best
     if best.shelf >= MOSTLY:
-        often = "" if best.shelf > LIKELY else f" in {best.shelf:.0%} of the worlds drawn"
+        often = "" if best.shelf > LIKELY else f" in {100 * best.shelf:.0f} % of the worlds drawn"
         shelf = spoken(float(np.median(of.world.batteries.shelf_life_s))).replace(" y", " years")
         yield (
             f"What ends it{often} is the battery's shelf life, {shelf} in the middle: its charge alone would last "
             f"{days(best.charge_s)} days ({days(best.charge_low_s)} to {days(best.charge_high_s)})."
         )
     elif best.shelf > SELDOM:
-        yield f"In {best.shelf:.0%} of the worlds drawn the battery's shelf life ends it before its charge does."
+        share = f"{100 * best.shelf:.0f} %"
+        yield f"In {share} of the worlds drawn the battery's shelf life ends it before its charge does."
     elif best.seconds > LONG_s:
         yield (
             "That is more than ten years, and the battery's card says no shelf life: few batteries are trusted so long."
@@ -246,7 +247,8 @@ def _share(share: float) -> str:
 
 def narrower(one: Narrowing) -> str:
     """Which measurement would narrow the interval, and by how much."""
-    return f"{one.number} ({one.how}); known exactly, it narrows the interval of days by {max(one.narrower, 0):.0%}"
+    by = f"{100 * max(one.narrower, 0):.0f} %"
+    return f"{one.number} ({one.how}); known exactly, it narrows the interval of days by {by}"
 
 
 def framing(of: Advice) -> list[tuple[str, str]]:

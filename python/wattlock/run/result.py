@@ -90,7 +90,9 @@ class Result:
             found.append("too few complete processes for the sentinels to say anything")
         if self.clean_share < 1 - NOISY_SHARE:
             named = ", ".join(f"{count} by {cause}" for cause, count in self.causes.items() if count)
-            found.append(f"{1 - self.clean_share:.0%} of the batches were disturbed ({named}) and do not count")
+            found.append(
+                f"{100 * (1 - self.clean_share):.0f} % of the batches were disturbed ({named}) and do not count"
+            )
         if self.header["pinned_cpu"] is None:
             found.append("the probe was not pinned to a processor")
         if self.clock.cycles is None:
