@@ -207,7 +207,7 @@ def test_cells_that_are_always_disturbed_are_given_up_after_twice_the_processes(
     assert set(sitting.column("state")) == {"unresolved"}
     assert set(sitting.column("reason")) == {"no complete process measured it"}
     warnings = " ".join(sitting.result().warnings)
-    assert "100% of the batches were disturbed" in warnings
+    assert "100 % of the batches were disturbed" in warnings
     assert "too few complete processes for the sentinels" in warnings
 
 
