@@ -1,6 +1,7 @@
 """The report: what it says, what it refuses, and that it stands alone."""
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +21,8 @@ from wattlock.report.evidence import with_energy_columns
 from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
 from wattlock.report.page import SECTIONS
-from wattlock.report.scales import spread_labels
+from wattlock.report.quantities import drawn
+from wattlock.report.scales import bounds_of, spread_labels
 from wattlock.report.tables import ranking_tables
 from wattlock.report.words import cipher_name, estimate, interval, number, within
 
@@ -398,3 +400,18 @@ def test_a_group_of_one_is_told_as_what_it_costs_and_not_as_a_ranking() -> None:
 )
 def test_a_cipher_has_the_name_that_its_field_gives_it(cipher: str, mode: str, name: str) -> None:
     assert cipher_name(cipher, mode) == name
+
+
+def test_a_cell_of_one_process_is_drawn_without_the_interval_that_has_no_end(tmp_path: Path) -> None:
+    endless = {"time": ("time_low_ns", "time_high_ns"), "cycles": ("cycles_low", "cycles_high")}
+    ends = {name: pl.lit(end) for low, high in endless.values() for name, end in ((low, 0.0), (high, math.inf))}
+    frame = report_frames.estimates().filter(pl.col("payload_B") == 1500)
+    alone = frame.with_columns(**ends, processes=pl.lit(1, frame.schema["processes"]), state=pl.lit("unresolved"))
+    shown = drawn(alone.with_columns(name="cipher"), "cycles_per_byte")
+    assert shown["low"].null_count() == shown["high"].null_count() == shown.height > 0
+    write_report(tmp_path / "page.html", report_frames.run_facts(alone), alone, RANKING.clear())
+
+
+def test_an_axis_has_finite_ends_whatever_an_interval_has() -> None:
+    rows = pl.DataFrame({"value": [2.0, 3.0], "low": [0.0, 2.5], "high": [math.inf, 3.5]})
+    assert bounds_of(rows) == pytest.approx((2.0 / 1.25, 3.5 * 1.25))

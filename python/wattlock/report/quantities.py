@@ -60,7 +60,10 @@ def drawn(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     """
     quantity = QUANTITIES[name]
     value, low, high = quantity.limits
-    rows = rows.with_columns(value=value, low=low, high=high).filter(pl.col("value") > 0)
+    # What one process measured has an interval without an end, which no axis holds: its mark stands alone.
+    bounded = high.is_finite()
+    ends = {"low": pl.when(bounded).then(low), "high": pl.when(bounded).then(high)}
+    rows = rows.with_columns(value=value, **ends).filter(pl.col("value") > 0)
     if rows.is_empty():
         raise NothingToDraw(quantity.title)
     evidence = one_evidence(rows, quantity.evidence)

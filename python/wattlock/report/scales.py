@@ -9,7 +9,8 @@ Bounds = tuple[float, float]
 
 
 def bounds_of(rows: pl.DataFrame) -> Bounds:
-    """The ends of a logarithmic axis that holds every `value` and interval, with some air."""
+    """The ends of a logarithmic axis that holds every `value` and every interval that has an end, with some air."""
+    rows = rows.select(pl.when(pl.col(name).is_finite()).then(name) for name in ("value", "low", "high"))
     low = min(end for end in (rows["low"].min(), rows["value"].min()) if isinstance(end, float) and end > 0)
     high = max(end for end in (rows["high"].max(), rows["value"].max()) if isinstance(end, float))
     air = max(1.25, (high / low) ** 0.05)
