@@ -113,6 +113,7 @@ def test_no_text_of_a_run_is_a_command_of_latex() -> None:
     assert escaped("漢\u202eé") == "??e"
 
 
+# A program of the system, which only root can install: `.ci/run` does.
 needs_latex = pytest.mark.skipif(
     LATEX is None, reason="neither pdflatex nor tectonic is on the PATH, so that no table is compiled"
 )

@@ -13,14 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from link_told import PROBE, require_probe
 from scripted_probe import direct, install
 from test_capture import pcap
 from virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, StoreError
 
-PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
-needs_the_air = pytest.mark.skipif(not PROBE.is_file(), reason=f"{PROBE} is not built, and the air is asked of it")
+needs_the_air = pytest.mark.usefixtures("the_air")
+
+
+@pytest.fixture(scope="module")
+def the_air() -> None:
+    """The real probe, which is asked of the air."""
+    require_probe()
 
 
 @pytest.fixture
