@@ -34,7 +34,9 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	@cargo clippy --version >/dev/null 2>&1 || { echo "error: clippy is missing; get it with \`rustup component add clippy\`" >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cd fuzz && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings
+	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
+	cd benchmarks/criterion && cargo build --quiet --locked
+	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy

@@ -48,9 +48,11 @@ def _compare(program: Path, name: str, cipher: str, file: str, machine: Machine)
     ours: list[float] = []
     theirs: list[float] = []
     for _ in range(ROUNDS):
-        turns = [lambda: ours.extend(_engine(name, cipher, machine)), lambda: theirs.extend(_loop(program, name, file))]
-        for turn in random.sample(turns, len(turns)):
-            turn()
+        for turn in random.sample(["ours", "theirs"], 2):
+            if turn == "ours":
+                ours.extend(_engine(name, cipher, machine))
+            else:
+                theirs.extend(_loop(program, name, file))
     if not ours or not theirs:
         print(f"{name:12}no figure")
         return

@@ -14,6 +14,7 @@ import polars as pl
 
 from wattlock.run import probe as probes
 from wattlock.run import shards
+from wattlock.store.schema import SCHEMA
 
 VISITS = 12
 
@@ -47,7 +48,7 @@ def measure(cells: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
     plan: list[dict[str, Any]] = [
         {
             "kind": "plan",
-            "schema": shards.SCHEMA,
+            "schema": SCHEMA,
             "process": 0,
             "seed": random.getrandbits(63),
             "cpu": None,
