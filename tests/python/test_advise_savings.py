@@ -74,19 +74,19 @@ def test_the_front_holds_the_first_choice_and_stronger_ones(answer: Advice) -> N
 
 def test_hardware_for_a_cipher_is_a_choice_and_code_is_never_taken_for_it() -> None:
     tables: dict[str, Any] = {"device": {"card": "stm32l476", "sleep": "10uW"}, "radio": {"card": "nrf52840-ble"}}
-    told = ask(**tables)
+    told = ask(**tables, allow_assumed=True)
     assert {choice.cost.accelerator for choice in told.choices} == {True, False}
     (saving,) = experiments(told, None, "accelerate")
     assert "STM32 AES accelerator" in saving.finding
     assert saving.gain is not None
     assert saving.gain.percent > 0
     assert "the most that it may draw while it waits" in saving.finding
-    idle = ask({"device.accelerator_idle": "5uW"}, **tables)
+    idle = ask({"device.accelerator_idle": "5uW"}, **tables, allow_assumed=True)
     watts = {one.cost.accelerator: load.group_W("idle") for one, load in zip(idle.choices, idle.loads, strict=True)}
     assert watts[True] - watts[False] == pytest.approx(5e-6)
     (paid,) = experiments(idle, None, "accelerate")
     assert "draws 5 uW while it waits: it pays from" in paid.finding
-    without = ask({"device.accelerator": False}, **tables)
+    without = ask({"device.accelerator": False}, **tables, allow_assumed=True)
     assert not any(choice.cost.accelerator for choice in without.choices)
 
 

@@ -182,9 +182,9 @@ def test_joules_of_one_pdu_are_power_times_time_by_hand() -> None:
     sender, receiver = answer.energies
     # 1 + 4 + 2 + 4 + 3 + 20 + 4 + 3 = 41 octets; the empty PDU has 10.
     tx_us, rx_us, idle_us = 328, 80, 300
-    assert sender.total_uJ == pytest.approx(3.0 * (4.8e-3 * tx_us + 4.6e-3 * rx_us + 4.6e-3 * idle_us), rel=1e-12)
-    assert receiver.total_uJ == pytest.approx(3.0 * (4.6e-3 * tx_us + 4.8e-3 * rx_us + 4.6e-3 * idle_us), rel=1e-12)
-    assert sender.marginal_uJ == pytest.approx(3.0 * (4.8e-3 - 4.6e-3) * tx_us, rel=1e-9)
+    assert sender.total_uJ == pytest.approx(3.0 * (6.4e-3 * tx_us + 6.26e-3 * rx_us + 6.26e-3 * idle_us), rel=1e-12)
+    assert receiver.total_uJ == pytest.approx(3.0 * (6.26e-3 * tx_us + 6.4e-3 * rx_us + 6.26e-3 * idle_us), rel=1e-12)
+    assert sender.marginal_uJ == pytest.approx(3.0 * (6.4e-3 - 6.26e-3) * tx_us, rel=1e-9)
 
 
 def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() -> None:
@@ -198,7 +198,9 @@ def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() ->
 def test_lines_add_up_to_the_total_and_the_margin_is_at_most_that(link: Any, payload_B: int) -> None:
     one = linear.ask(message(link, payload_B)).energies[0]
     assert sum(one.by_line_uJ.values()) == pytest.approx(one.total_uJ)
-    assert 0 <= one.marginal_uJ <= one.total_uJ
+    # At 0 dBm the nRF52840 draws less while it sends 802.15.4 than while it listens (6.40 and 6.53 mA).
+    assert one.marginal_uJ <= one.total_uJ
+    assert one.marginal_uJ >= 0 or link.technology == "802.15.4"
     assert one.low_uJ < one.total_uJ < one.high_uJ
 
 
@@ -221,7 +223,7 @@ def test_more_power_takes_more_current_where_the_card_knows_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "power_dBm", "hint"), [(Lorawan(), 30.0, "it knows 7, 13, 17, 20 dBm"), (Ble(), 8.0, "it has one for all")]
+    ("link", "power_dBm", "hint"), [(Lorawan(), 30.0, "it knows 7, 13, 17, 20 dBm"), (Ble(), 30.0, "it knows -40, 0, 8 dBm")]
 )
 def test_a_power_that_the_card_does_not_name_is_refused(link: Any, power_dBm: float, hint: str) -> None:
     with pytest.raises(InputError, match="tx_power_dBm") as refusal:

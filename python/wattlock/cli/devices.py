@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from wattlock.energy.battery_cards import BatteryCard
     from wattlock.energy.cards import Card
+    from wattlock.energy.number import Number
     from wattlock.energy.radio_cards import RadioCard
     from wattlock.energy.shelf import Shelf
 
@@ -129,11 +130,15 @@ def _numbers(card: BaseModel) -> Any:
     for key in type(card).model_fields:
         held = getattr(card, key)
         if isinstance(held, Number):
-            yield {"number": key, **held.model_dump()}
+            yield _row(key, held)
         elif isinstance(held, OperatingPoints):
             for point in held.at:
                 name = f"voltage at {point.frequency_MHz:g} MHz"
-                yield {"number": name, **held.number(point).model_dump()}
+                yield _row(name, held.number(point))
         elif isinstance(held, list):
             for place, number in enumerate(held):
-                yield {"number": f"{key}[{place}]", **number.model_dump()}
+                yield _row(f"{key}[{place}]", number)
+
+
+def _row(key: str, number: Number) -> dict[str, Any]:
+    return {"number": key, **number.model_dump(), "under": str(number.under) if number.under else None}

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from wattlock.energy.number import Number, Table, Text, refuse_doubted, require_units
+from wattlock.energy.number import SAME_SHARE, Number, Table, Text, refuse_doubted, require_units
 from wattlock.energy.shelf import Shelf
 from wattlock.errors import InputError
 
@@ -103,6 +103,7 @@ class BatteryCard(Table):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         require_units(self, _UNITS)
+        self._refuse_mixed()
         for key in ("available_share", "aged_capacity"):
             share: Number | None = getattr(self, key)
             if share and share.value >= 1:
@@ -113,6 +114,17 @@ class BatteryCard(Table):
             self._refuse_unordered("full_voltage", "exponential_voltage", "nominal_voltage", "cut_off_voltage")
             self._refuse_unordered("capacity", "nominal_capacity", "exponential_capacity")
         return self
+
+    def _refuse_mixed(self) -> None:
+        """Peukert's law and the discharge curve hold from the current at which the capacity was measured."""
+        under = self.capacity.under
+        for key in ("rated_current", "typical_current"):
+            number: Number | None = getattr(self, key)
+            if number and under and under.current_A and abs(number.in_SI / under.current_A - 1) > SAME_SHARE:
+                raise ValueError(
+                    f"{key} is {number.value:g} {number.unit}, must be {under.current_A:g} A: capacity was measured "
+                    "at that (capacity.under.current_A)"
+                )
 
     def _refuse_unordered(self, *falling: str) -> None:
         given: list[tuple[str, float]] = [(key, getattr(self, key).in_SI) for key in falling]

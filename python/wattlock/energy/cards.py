@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Confidence, Number, Table, Text, require_units
+from wattlock.energy.number import Confidence, Number, Table, Text, refuse_mixed, require_units
 from wattlock.energy.shelf import Shelf
 from wattlock.errors import InputError
 
@@ -104,6 +104,8 @@ class Card(Table):
                 "dynamic_power_coefficient"
             )
         require_units(self, _UNITS)
+        # The clock has no supply, and the idle power enters no product.
+        refuse_mixed({key: getattr(self, key) for key in drawn if getattr(self, key)}, self.voltage)
         return self
 
     @property

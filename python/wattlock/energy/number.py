@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from wattlock.errors import EvidenceError
 
 Confidence = Literal["primary", "secondary", "unverified", "assumed"]
+Scope = Literal["core", "radio", "chip", "board", "battery"]
+Regulator = Literal["dcdc", "smps", "ldo", "direct"]
 Text = Annotated[str, Field(min_length=1)]
 # A mean month and a mean year of the Gregorian calendar.
 MONTH_s, YEAR_s = 365.2425 / 12 * 86_400, 365.2425 * 86_400
@@ -72,6 +74,31 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
+class Under(Table):
+    """What a figure holds for, as data, so that figures of different conditions can't meet in one product.
+
+    * `scope`: what is fed: the core's rail, the radio, the chip, the board, or all that hangs on the battery.
+    * `supply_V`: at the terminals where a current was measured; `regulator`: behind them. A converter's current
+      (`dcdc`, or `smps` as ST calls it) rises as the voltage falls, that behind a linear one (`ldo`) doesn't depend on
+      it, and `direct` has none.
+    * `temperature_C`: of the part; `current_A`: at which a battery's charge was measured.
+    * `duty`: share of the time in which the state lasted that the figure is of; a mean over less than 1 is no draw.
+    """
+
+    scope: Scope
+    supply_V: Annotated[float, Field(gt=0)] | None = None
+    regulator: Regulator | None = None
+    temperature_C: float | None = None
+    current_A: Annotated[float, Field(gt=0)] | None = None
+    duty: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+    def __str__(self) -> str:
+        said: list[str | None] = [self.scope, self.regulator]
+        units = (("supply_V", "V"), ("temperature_C", "°C"), ("current_A", "A"))
+        said += [f"{value:g} {unit}" for key, unit in units if (value := getattr(self, key)) is not None]
+        return ", ".join(one for one in said if one)
+
+
 class Number(Table):
     """A number with its unit, its source and how far it may be off.
 
@@ -81,6 +108,7 @@ class Number(Table):
       as likely as the next.
     * `because`: where the uncertainty comes from, as a number's source seldom gives one.
     * `conditions`: rail, clock, program and temperature for which the number holds, as far as the source says.
+    * `under`: those of them that another number of the card can contradict.
     """
 
     value: Annotated[float, Field(gt=0)]
@@ -91,6 +119,7 @@ class Number(Table):
     distribution: Literal["normal", "uniform"]
     because: Text
     conditions: Text
+    under: Under | None = None
 
     @property
     def in_SI(self) -> float:
@@ -115,6 +144,60 @@ def require_units(card: Table, units: Mapping[str, Iterable[str]]) -> None:
         number: Number | None = getattr(card, key)
         if number and number.unit not in allowed:
             raise ValueError(f"{key}.unit is {number.unit}, must be {' or '.join(allowed)}")
+
+
+SAME_K, SAME_SHARE = 5.0, 0.02
+"""How far two temperatures, and two voltages or currents, may lie apart and be the same condition."""
+CURRENT = ("A", "mA", "uA", "uA/MHz")
+
+
+def refuse_mixed(numbers: Mapping[str, Number], voltage: Number | None) -> None:
+    """Raises ValueError naming the first of `numbers` whose conditions are others than those of the numbers before it.
+
+    * `voltage`: that by which the currents among them are multiplied.
+
+    A card without any conditions as data is let through: nobody can tell.
+    """
+    first = next((key for key, number in numbers.items() if number.under), None)
+    if first is None:
+        return
+    before: dict[str, Under] = {}
+    for key, number in numbers.items():
+        if number.under is None:
+            raise ValueError(f"{key}.under: is missing; {first} has one, and numbers of one card must be alike in it")
+        _refuse_unlike(key, number.under, before)
+        if number.unit in CURRENT:
+            _refuse_other_supply(key, number.under, voltage)
+        before[key] = number.under
+
+
+def _refuse_unlike(key: str, under: Under, before: Mapping[str, Under]) -> None:
+    if under.duty < 1:
+        raise ValueError(f"{key}.under.duty is {under.duty:g}, must be 1: a mean over pauses is no draw of the state")
+    for other, theirs in before.items():
+        if under.scope != theirs.scope:
+            raise ValueError(f"{key}.under.scope is {under.scope}, must be {theirs.scope} as that of {other}")
+        if under.regulator and theirs.regulator and under.regulator != theirs.regulator:
+            raise ValueError(
+                f"{key}.under.regulator is {under.regulator}, must be {theirs.regulator} as that of {other}"
+            )
+        own, that = under.temperature_C, theirs.temperature_C
+        if own is not None and that is not None and abs(own - that) > SAME_K:
+            raise ValueError(f"{key}.under.temperature_C is {own:g}, must be {that:g} as that of {other}")
+
+
+def _refuse_other_supply(key: str, under: Under, voltage: Number | None) -> None:
+    if under.supply_V is None or under.regulator is None:
+        missing = "supply_V" if under.supply_V is None else "regulator"
+        raise ValueError(
+            f"{key}.under.{missing}: is missing; a current says at which voltage and behind which regulator"
+        )
+    # Behind a linear regulator the current is the same at every voltage in front of it.
+    if voltage and under.regulator != "ldo" and abs(under.supply_V / voltage.in_SI - 1) > SAME_SHARE:
+        raise ValueError(
+            f"{key}.under.supply_V is {under.supply_V:g}, must be {voltage.in_SI:g} as voltage: a current through "
+            f"{under.regulator} holds at its own voltage alone"
+        )
 
 
 def refuse_doubted(card: str, numbers: Mapping[str, Number], *, allow_assumed: bool) -> None:

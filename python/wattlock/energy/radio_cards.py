@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Number, Table, Text, require_units
+from wattlock.energy.number import Number, Table, Text, refuse_mixed, require_units
 from wattlock.energy.shelf import Shelf
 
 Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
@@ -64,6 +64,8 @@ class RadioCard(Table):
             raise ValueError("has a current and no voltage; a power needs both")
         if not self.has_states and not self.is_linear:
             raise ValueError("needs tx and rx, or send_packet, send_byte, receive_packet and receive_byte")
+        single = {key: number for key in ("voltage", *STATES) if (number := getattr(self, key))}
+        refuse_mixed(single | {f"tx[{place}]": number for place, number in enumerate(self.tx)}, self.voltage)
         return self
 
     @property
