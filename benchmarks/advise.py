@@ -35,13 +35,13 @@ def main() -> None:
     times = -(-1_000 // len(few.choices))
     sender, of = few.things.sender, few.things
     every = [choice for _ in range(times) for choice in few.choices][:1_000]
-    spent = sender.ask(days.needed(asked, few.choices, sender.packet_B), None)
+    spent = sender.ask(days.needed(asked, few.choices, sender), None)
     now = time.perf_counter()
     loads = [days.load(asked, choice, sender, of.draws, spent) for choice in every]
     battery = battery_cards.load("lipo-1000")
     laws = battery.card.laws()
     plan = Plan(battery, "linear", laws, "assumed", lifetime.drawn(battery, "linear", laws, draws=1_000, seed=1))
-    life_s = days.seconds(loads, days.world(asked, every, sender, of.draws, plan), plan)
+    life_s = days.seconds(loads, days.world(asked, every, sender, of.draws, plan, stage=of.stage), plan)
     ranked(life_s)
     timed(f"{life_s.size:,} candidates: loads, draws, days, ranks", now)
 

@@ -73,7 +73,7 @@ def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -
 def loaded(asked: Question, choice: Choice, radio: str, device: Device) -> days.Load:
     sender = Sender(radio_cards.load(radio), asked.radio)
     choice = choice._replace(protection=sender.protections[0])
-    return days.load(asked, choice, sender, device, sender.ask(days.needed(asked, [choice], sender.packet_B), None))
+    return days.load(asked, choice, sender, device, sender.ask(days.needed(asked, [choice], sender), None))
 
 
 def scene(seed: int) -> tuple[Scene, Question, Choice]:

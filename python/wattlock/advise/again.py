@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from wattlock.advise import days
 from wattlock.advise.answer import Advice
@@ -15,14 +13,6 @@ from wattlock.energy.battery import Array
 
 # What engineers reach for: the cipher of CCMP, Bluetooth, 802.15.4 and DTLS profiles, then what passes.
 USUAL = ("aes128-ccm", "aes128-gcm", "aes256-ccm", "aes256-gcm", "chacha20-poly1305", "ascon-aead128")
-
-
-class Gain(NamedTuple):
-    """How much longer the battery lasts, percent: median and 95 % of the draws."""
-
-    percent: float
-    low: float
-    high: float
 
 
 def changed(asked: Question, changes: Mapping[str, Any]) -> Question:
@@ -36,7 +26,7 @@ def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], probe: Path |
     * `probe`: needed for Wi-Fi alone.
     """
     sender = of.things.sender
-    packets = [one for asked, choice in variants for one in days.needed(asked, [choice], sender.packet_B)]
+    packets = [one for asked, choice in variants for one in days.needed(asked, [choice], sender)]
     spent = sender.ask(packets, probe)
     return [days.load(asked, choice, sender, of.things.draws, spent) for asked, choice in variants]
 
@@ -49,13 +39,6 @@ def lives(of: Advice, every: Sequence[Load]) -> Array:
 def charges(of: Advice, every: Sequence[Load]) -> Array:
     """Seconds that the charge alone lasts, as (loads, draws)."""
     return days.by_charge(every, of.world, of.things.battery)
-
-
-def gain(before_s: Array, after_s: Array) -> Gain:
-    """The gain of one life over another, draw by draw."""
-    percent = 100 * (after_s / before_s - 1)
-    low, high = np.quantile(percent, (0.025, 0.975))
-    return Gain(float(np.median(percent)), float(low), float(high))
 
 
 def usual(of: Advice) -> Choice:

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from wattlock.advise import costs as costing
@@ -13,7 +14,8 @@ from wattlock.advise import days, exclude
 from wattlock.advise.choices import Choice, candidates
 from wattlock.advise.days import GROUPS, DAY_s, Load, World
 from wattlock.advise.exclude import Excluded
-from wattlock.advise.history import HISTORY, History, Past
+from wattlock.advise.gain import Gain, gain
+from wattlock.advise.history import HISTORY, History, Past, free
 from wattlock.advise.narrow import Narrowing, narrowings
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head, ranked
@@ -29,9 +31,11 @@ from wattlock.study.cells import CatalogueRow
 class Advice:
     """The whole answer.
 
-    * `choices`, `loads`, `life_s`: those that pass, in one order; `places`: ranked. `life_s` is (choices, draws).
+    * `choices`, `loads`, `life_s`, `charge_s`: those that pass, in one order; `places`: ranked. Seconds, also by the
+      charge alone, are (choices, draws).
     * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
     * `today`: the day from which the lifetime of the data is counted.
+    * `freed`: what the first choice would gain in days and in its charge's days, were its cipher free.
     * `frames`: `ranked`, `excluded`, `history`, `narrowing` as tables.
     """
 
@@ -41,10 +45,12 @@ class Advice:
     choices: list[Choice]
     loads: list[Load]
     life_s: Array
+    charge_s: Array
     places: list[Place]
     excluded: list[Excluded]
     narrowing: list[Narrowing]
     history: list[Past]
+    freed: tuple[Gain, Gain]
     today: date
 
     @property
@@ -80,6 +86,16 @@ class Advice:
         """Of each term, and of the whole."""
         return {**self.things.evidence, "answer": weakest(*self.things.evidence.values())}
 
+    def shares(self, number: int) -> dict[str, float]:
+        """What the battery's energy goes into with a choice until its days end: a share each of `SPLIT`."""
+        load = self.loads[number]
+        leaked = days.leaked(self.charge_s[number], self.life_s[number], self.world)
+        leak = float(np.median(leaked))
+        lost = self.world.stage.lost(load.total_W)
+        kept = (1 - leak) * (1 - lost) / load.total_W
+        shares = {group: kept * load.group_W(group) for group in GROUPS}
+        return {**shares, "supply": (1 - leak) * lost, "self-discharge": leak}
+
     @property
     def ranked(self) -> pl.DataFrame:
         """A row a choice that passes, longest life first."""
@@ -87,7 +103,6 @@ class Advice:
 
     def _row(self, place: Place) -> dict[str, Any]:
         choice, load = self.choices[place.number], self.loads[place.number]
-        total = load.total_W
         return {
             "rank": place.group,
             "tie": f"tied: choose on security ({self._size(place.group)})" if self._size(place.group) > 1 else "",
@@ -101,8 +116,8 @@ class Advice:
             "charge_days_low": place.charge_low_s / DAY_s,
             "charge_days_high": place.charge_high_s / DAY_s,
             "shelf_share": place.shelf,
-            "power_uW": total * 1e6,
-            **{f"{group.replace('-', '_')}_share": load.group_W(group) / total for group in GROUPS},
+            "power_uW": load.total_W * 1e6,
+            **{f"{group.replace('-', '_')}_share": share for group, share in self.shares(place.number).items()},
             "latency_s": load.latency_s,
             "air_B": load.octets_B,
             "packets": load.packets,
@@ -206,6 +221,7 @@ def advise(
     """
     program = probe or probes.find()
     of = things(asked, own=own, allow_assumed=allow_assumed)
+    asked = of.asked
     past = History(asked, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
     rows = catalogue(program, wanted)
@@ -224,7 +240,7 @@ def advise(
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
     old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
-    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender.packet_B), program)
+    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender), program)
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
@@ -239,14 +255,17 @@ def advise(
     if not passing:
         exclude.refuse_none(excluded)
     check_radio(loads, of, allow_assumed=allow_assumed)
-    world = days.world(asked, [*passing, *old], of.sender, of.draws, of.battery)
+    world = days.world(asked, [*passing, *old], of.sender, of.draws, of.battery, stage=of.stage)
     charge_s = days.by_charge(loads, world, of.battery)
     life_s = days.given_up(charge_s, world)
     places = ranked(life_s, charge_s)
     first = places[0].number
     narrow = narrowings(loads[first], passing[first].cost, world, of.battery, of.advice)
     history = past.told(old, spent, world, life_s[first])
-    return Advice(asked, of, world, passing, loads, life_s, places, excluded, narrow, history, when)
+    without = days.load(asked, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
+    free_s = days.by_charge([without], world, of.battery)[0]
+    freed = (gain(life_s[first], days.given_up(free_s, world)), gain(charge_s[first], free_s))
+    return Advice(asked, of, world, passing, loads, life_s, charge_s, places, excluded, narrow, history, freed, when)
 
 
 def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:

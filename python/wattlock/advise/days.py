@@ -5,6 +5,7 @@ of a cycle, the cipher's own cycles, a radio's state, its voltage. So the watts 
 product of matrices, and one draw is the same world for every choice.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -12,8 +13,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wattlock.advise.choices import Choice
-from wattlock.advise.question import Exchange, KeepAlive, Question
+from wattlock.advise.question import Connection, Exchange, KeepAlive, Question
 from wattlock.advise.sending import Packet, Sender, Spent, Way
+from wattlock.advise.supply import DIRECT, Stage
+from wattlock.advise.supply import FACTOR as EFFICIENCY
 from wattlock.energy import lifetime
 from wattlock.energy.battery import Array
 from wattlock.energy.lifetime import Drawn
@@ -23,9 +26,13 @@ from wattlock.energy.tasks import Plan
 
 DAY_s = 86_400.0
 GROUPS = ("cipher", "radio", "handshake", "upkeep", "wake-up", "idle")
-"""What joules go into: `radio` messages, `upkeep` keep-alive and association."""
-# What stands for an empty packet: the air knows none without an octet.
+"""What the load's joules go into: `radio` messages, `upkeep` connection events, keep-alive and association."""
+SPLIT = (*GROUPS, "supply", "self-discharge")
+"""What the battery's go into."""
+# What stands for an empty packet of Wi-Fi: the air knows none without an octet.
 LEAST_B = 1
+# Rounding of a ratio of times, and a self-discharge that takes nothing in any life.
+CLOSE, NO_LEAK_per_s = 1e-9, 1e-15
 Term = tuple[str, tuple[str, ...]]
 """A group, and the factors whose product its watts are multiplied by."""
 
@@ -72,10 +79,11 @@ class Load(NamedTuple):
 
 
 class World(NamedTuple):
-    """The draws: factors around 1 by name, and batteries."""
+    """The draws: factors around 1 by name, and batteries; `stage` stands between these and the load."""
 
     factors: dict[str, Array]
     batteries: Drawn
+    stage: Stage = DIRECT
 
     @property
     def draws(self) -> int:
@@ -99,13 +107,14 @@ def packets_of(asked: Question, choice: Choice, packet_B: int) -> Iterator[tuple
                 yield message_B, plain_B, rate / many * count, flow.direction
 
 
-def needed(asked: Question, choices: Sequence[Choice], packet_B: int) -> Iterator[Packet]:
+def needed(asked: Question, choices: Sequence[Choice], sender: Sender) -> Iterator[Packet]:
     """Every packet that the choices send or receive."""
+    packet_B = sender.packet_B
     for choice in choices:
         for _, plain_B, _, way in packets_of(asked, choice, packet_B):
             yield Packet(choice.sealed(plain_B).wire_B, way, choice.protection)
         if asked.keep_alive:
-            yield Packet(_beat_B(asked.keep_alive, choice), "send", choice.protection)
+            yield Packet(_beat_B(asked.keep_alive, choice, sender), "send", choice.protection)
         if asked.session:
             both: list[Exchange] = [asked.session, *([asked.session.resumption] if asked.session.resumption else [])]
             for one in both:
@@ -122,10 +131,12 @@ def load(asked: Question, choice: Choice, sender: Sender, device: Device, spent:
             per_s = sum(rate for _, rate in flow.rates) / (choice.aggregate if flow.direction == "send" else 1)
             total.compute("wake-up", asked.wake_up.time, per_s)
     if asked.keep_alive:
-        total.radio("upkeep", _beat_B(asked.keep_alive, choice), "send", 1 / asked.keep_alive.every)
+        total.radio("upkeep", _beat_B(asked.keep_alive, choice, sender), "send", 1 / asked.keep_alive.every)
         if asked.keep_alive.message:
             inside_B = choice.frame.inside_B(asked.keep_alive.message)
             total.terms["upkeep", total.own] += choice.cost.of("seal_J", inside_B) / asked.keep_alive.every
+    if asked.connection and asked.connection.kept:
+        total.connection(asked, asked.connection)
     if asked.session:
         usual = (asked.session.resumption if choice.resumed else None) or asked.session
         total.exchange(usual, 1 / asked.session.every)
@@ -138,7 +149,7 @@ def load(asked: Question, choice: Choice, sender: Sender, device: Device, spent:
     if choice.cost.accelerator and asked.device.accelerator_idle:
         total.terms["idle", ("",)] += asked.device.accelerator_idle
     latency_s, octets_B, packets = _message(asked, choice, sender, spent)
-    terms = dict(total.terms)
+    terms = {term: watts for term, watts in total.terms.items() if watts}
     return Load(terms, latency_s, octets_B, packets, total.busy, total.sending, total.rekeys_per_s, total.packet_B)
 
 
@@ -180,11 +191,30 @@ class _Sum:
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
         """So many packets a second, in place of the radio's rest."""
-        one = self.spent[Packet(octets_B, way, self.choice.protection)]
+        self.states(group, self.spent[Packet(octets_B, way, self.choice.protection)], way, per_s)
+
+    def states(self, group: str, one: Spent, way: Way, per_s: float) -> None:
+        """What the radio does so many times a second, in place of its rest."""
         for factors, joules in _joules(self.sender, one, way):
             self.terms[group, factors] += per_s * joules
         self._instead_of_rest(group, per_s * one.busy_s)
         self.sending += per_s * (one.air_s if way == "send" else 0.0)
+
+    def connection(self, asked: Question, kept: Connection) -> None:
+        """The events that keep a connection of Bluetooth LE, and what both clocks being off makes it listen longer.
+
+        A message goes in an event too, and the events that may be left out are counted from there. The window widens
+        with the time since the last event, so that its mean is a share of all time, however often the events are.
+        Source: Bluetooth Core 5.4, Vol 6, Part B, 4.2.4 and 4.5.1.
+        """
+        messages_per_s = sum(
+            rate / (self.choice.aggregate if flow.direction == "send" else 1)
+            for flow in asked.flow
+            for _, rate in flow.rates
+        )
+        between = max(0, math.ceil(1 / (messages_per_s * kept.every_s) - CLOSE) - 1)
+        self.states("upkeep", self.sender.event(), "send", messages_per_s * between)
+        self.listen(kept.clock_ppm * 1e-6)
 
     def listen(self, share: float) -> None:
         """A share of the time in which the radio listens."""
@@ -215,6 +245,8 @@ def world(
     sender: Sender,
     device: Device,
     batteries: Plan,
+    *,
+    stage: Stage = DIRECT,
 ) -> World:
     """Draw what is uncertain; a cipher's own factor is the same in all of its choices."""
     random = np.random.default_rng([asked.seed, 2])
@@ -233,11 +265,13 @@ def world(
             width = cost.uniform_width
             off = random.normal(0, cost.log_sigma, draws) if width is None else random.uniform(-width, width, draws)
             factors[name] = np.exp(off)
-    return World(factors, batteries.batteries)
+    # Drawn last, as it moves nothing else.
+    factors[EFFICIENCY] = np.exp(random.uniform(-stage.width, stage.width, draws))
+    return World(factors, batteries.batteries, stage)
 
 
 def power_W(loads: Sequence[Load], by: World) -> Array:
-    """Watts of each load in each draw, as (loads, draws)."""
+    """Watts at the battery of each load in each draw, as (loads, draws)."""
     terms = sorted({term for one in loads for term in one.terms_W})
     watts = np.array([[one.terms_W.get(term, 0.0) for term in terms] for one in loads])
     # Terms with the same factors are one column.
@@ -246,7 +280,7 @@ def power_W(loads: Sequence[Load], by: World) -> Array:
     for place, (_, factors) in enumerate(terms):
         columns[:, names.index(factors)] += watts[:, place]
     drawn = np.array([np.prod([by.factors[name] for name in factors], axis=0) for factors in names])
-    return np.asarray(columns @ drawn)
+    return by.stage.drawn_W(columns @ drawn, by.batteries, by.factors.get(EFFICIENCY, 1.0))
 
 
 def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
@@ -260,6 +294,18 @@ def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
 def by_charge(loads: Sequence[Load], by: World, plan: Plan) -> Array:
     """Seconds that the charge alone lasts, as `seconds` has it."""
     return lifetime.by_charge(plan.battery, plan.model, by.batteries, power_W(loads, by))
+
+
+def leaked(charge_s: Array, life_s: Array, by: World) -> Array:
+    """The share of the charge that goes by itself until a life ends, of what is gone by then, as (loads, draws).
+
+    With the rate s, and the time A that the load alone would take, what is left falls as (1 + x) exp(-s t) - x, where
+    x = 1 / (s A) and A = (exp(s T) - 1) / s of a charge that lasts T.
+    """
+    rate = np.where(by.batteries.self_discharge_per_s > 0, by.batteries.self_discharge_per_s, NO_LEAK_per_s)
+    alone_s = np.expm1(rate * charge_s) / rate
+    gone = -np.expm1(-rate * life_s) * (1 + 1 / (rate * alone_s))
+    return np.asarray(np.clip(1 - life_s / alone_s / gone, 0.0, 1.0))
 
 
 def given_up(charge_s: Array, by: World) -> Array:
@@ -281,9 +327,11 @@ def sender_factors(sender: Sender, state: str) -> tuple[str, ...]:
     return (f"radio {key}", *(("radio voltage",) if number.unit in CURRENT else ()))
 
 
-def _beat_B(beat: KeepAlive, choice: Choice) -> int:
+def _beat_B(beat: KeepAlive, choice: Choice, sender: Sender) -> int:
     """Octets above the link of a keep-alive: one without data is the link's own, and nothing of it is sealed."""
-    return choice.sealed(beat.message).wire_B if beat.message else LEAST_B
+    if beat.message:
+        return choice.sealed(beat.message).wire_B
+    return LEAST_B if sender.technology == "802.11" else 0
 
 
 def _watts(sender: Sender, state: str) -> float:
@@ -329,11 +377,21 @@ def _message(
             continue
         sizes = [size_B for size_B, _ in flow.rates]
         took = [_once(choice, many * size_B, most, spent, way) for size_B in (max(sizes), sizes[0])]
-        waited = (many - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0)
+        waited = (many - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0) + _link_s(asked, way)
         # Not `max`, which loses a time that is not known.
         slowest = float(np.maximum(slowest, waited + took[0][0]))
         first = first or (took[1][1] / many, took[1][2] / many)
     return slowest, *(first or (0.0, 0.0))
+
+
+def _link_s(asked: Question, way: Way) -> float:
+    """How long a message may have to wait for the link: for the next connection event, or for a new connection."""
+    link = asked.connection
+    if link is None:
+        return 0.0
+    if not link.kept:
+        return asked.association.time if asked.association else 0.0
+    return link.interval if way == "send" else link.every_s
 
 
 def _once(

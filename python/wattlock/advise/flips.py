@@ -141,7 +141,7 @@ def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, prob
     if asked.radio is not of.asked.radio:
         sender = Sender(sender.radio, asked.radio)
     try:
-        spent = sender.ask(days.needed(asked, choices, sender.packet_B), probe)
+        spent = sender.ask(days.needed(asked, choices, sender), probe)
         loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
         carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
         if not carried:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wattlock.advise.again import Gain, changed, gain, lives, loads
+from wattlock.advise.again import changed, lives, loads
 from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load, Term
+from wattlock.advise.gain import Gain, gain
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
 

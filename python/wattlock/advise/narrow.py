@@ -7,6 +7,7 @@ import numpy as np
 
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Load, World, seconds
+from wattlock.advise.supply import FACTOR as EFFICIENCY
 from wattlock.energy.battery import Array
 from wattlock.energy.battery_cards import OF_MODEL
 from wattlock.energy.tasks import Plan
@@ -44,6 +45,8 @@ def _fixed(best: Load, cost: Cost, by: World, plan: Plan, advice: dict[str, str]
         kind = name.partition(" ")[0]
         how = cost.narrowed_by if kind == "cipher" else advice.get(kind, "")
         yield name, how, by._replace(factors={**by.factors, name: np.ones(by.draws)})
+    if by.stage.width:
+        yield EFFICIENCY, advice.get("supply", ""), by._replace(factors={**by.factors, EFFICIENCY: np.ones(by.draws)})
     drawn = by.batteries
     for key in ("capacity", *OF_MODEL[plan.model]):
         values = drawn.numbers[key]

@@ -45,6 +45,7 @@ class RadioAsked(Table):
 
     * `card`: its radio card; without one the device's own.
     * `rest`: what it does between messages; without it sleep where the card has that, else off, and Wi-Fi idles.
+    * `sleep`: what it draws asleep, where the card has no such number or another one.
     * `protection`: the link's own encryption; several are compared. 802.11: none, ccmp, gcmp ...; BLE: none, ccm;
       802.15.4: none, or the security level 1 to 7; LoRaWAN has one.
     * `link`: keys of a linear radio's standard, as in a scenario of `wattlock link`; `air`: keys of a Wi-Fi scenario.
@@ -53,12 +54,34 @@ class RadioAsked(Table):
 
     card: Text | None = None
     rest: Literal["off", "sleep", "idle"] | None = None
+    sleep: Power | None = None
     protection: list[str] | None = Field(default=None, min_length=1)
     tx_power_dBm: float | None = None
     rssi_dBm: float | None = None
     bit_errors: Share = 0.0
     link: dict[str, Any] = Field(default_factory=dict)
     air: dict[str, Any] = Field(default_factory=dict)
+
+
+class SupplyAsked(Table):
+    """What stands between the battery and all that draws.
+
+    * `stage`: `direct`; `ldo`, through which the battery gives the load's current at its own voltage; `dcdc`, a
+      converter of `efficiency`. Without it one is assumed by the voltages of battery and cards.
+    * `voltage_V`: of the rail behind it; without it the radio card's, else the device card's.
+    * `quiescent`: what the stage draws by itself, at the battery.
+    """
+
+    stage: Literal["direct", "ldo", "dcdc"] | None = None
+    voltage_V: Annotated[float, Field(gt=0)] | None = None
+    efficiency: Annotated[float, Field(gt=0, le=1)] | None = None
+    quiescent: Power | None = None
+
+    @model_validator(mode="after")
+    def _efficiency_is_a_converters(self) -> Self:
+        if self.efficiency is not None and self.stage != "dcdc":
+            raise ValueError('efficiency is a converter\'s: stage = "dcdc"')
+        return self
 
 
 class BatteryAsked(Table):
@@ -116,10 +139,60 @@ class Session(Exchange):
 
 
 class KeepAlive(Table):
-    """What keeps the link: a packet of its own without data, or a sealed message of so many octets."""
+    """What keeps the link: a packet of its own without data, or a sealed message of so many octets.
+
+    A connection of Bluetooth LE is kept by its events (`connection`), and has keep-alives of messages alone.
+    """
 
     every: Duration
     message: Size = 0
+
+
+class Connection(Table):
+    """A connection of Bluetooth LE, as its peripheral has it.
+
+    * `interval`: between connection events; `latency`: how many of them it may leave out in a row; without it as many
+      as keep to two seconds, 30 at most. `supervision`: after so long without an event the connection is lost.
+    * `clock_ppm`: how far both sleep clocks are off together: so much longer it must listen.
+    * `kept`: `false` where it is dropped after each message and made anew for the next.
+
+    Source: Bluetooth Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2.
+    """
+
+    interval: Annotated[Duration, Field(ge=0.0075, le=4)] = 0.06
+    latency: Annotated[int, Field(ge=0, le=499)] | None = None
+    supervision: Annotated[Duration, Field(ge=0.1, le=32)] | None = None
+    clock_ppm: Annotated[float, Field(ge=0, le=1000)] = 70.0
+    kept: bool = True
+
+    @model_validator(mode="after")
+    def _outlives_what_it_leaves_out(self) -> Self:
+        if self.supervision_s <= 2 * self.every_s:
+            raise ValueError(
+                f"an event at least every {self.every_s:g} s (interval, latency) needs a supervision time-out of more "
+                f"than twice that, and at most 32 s; supervision is {self.supervision_s:g} s"
+            )
+        return self
+
+    @property
+    def left_out(self) -> int:
+        """Connection events that the peripheral leaves out in a row."""
+        usual = min(USUAL_LATENCY, max(0, int(USUAL_EVERY_s / self.interval) - 1))
+        return usual if self.latency is None else self.latency
+
+    @property
+    def every_s(self) -> float:
+        """The longest from one of its events to the next."""
+        return self.interval * (1 + self.left_out)
+
+    @property
+    def supervision_s(self) -> float:
+        """The time-out: without one three of the longest pauses, 6 s at least."""
+        return self.supervision or min(32.0, max(6.0, 3 * self.every_s))
+
+
+# Apple, Accessory Design Guidelines, "Connection Parameters": interval times (latency + 1) at most 2 s, latency 30.
+USUAL_EVERY_s, USUAL_LATENCY = 2.0, 30
 
 
 class WakeUp(Table):
@@ -183,9 +256,11 @@ class Question(Table):
     device: DeviceAsked = DeviceAsked()
     radio: RadioAsked = RadioAsked()
     battery: BatteryAsked = BatteryAsked()
+    supply: SupplyAsked = SupplyAsked()
     flow: Annotated[list[Flow], Field(min_length=1)]
     decrypt_share: Annotated[float, Field(ge=0)] = 0.0
     session: Session | None = None
+    connection: Connection | None = None
     keep_alive: KeepAlive | None = None
     wake_up: WakeUp | None = None
     association: Association | None = None
@@ -204,8 +279,10 @@ TABLES: dict[str, type[Table]] = {
     "device": DeviceAsked,
     "radio": RadioAsked,
     "battery": BatteryAsked,
+    "supply": SupplyAsked,
     "flow": Flow,
     "session": Session,
+    "connection": Connection,
     "keep_alive": KeepAlive,
     "wake_up": WakeUp,
     "association": Association,

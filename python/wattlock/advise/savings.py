@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import hybrid as policies
-from wattlock.advise.again import Gain, changed, charges, gain, lives, loads, usual
+from wattlock.advise.again import changed, charges, lives, loads, usual
 from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import DAY_s, given_up, most_B
+from wattlock.advise.gain import Gain, gain
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT

@@ -86,7 +86,7 @@ class Sender:
     """A radio under a question's conditions."""
 
     def __init__(self, radio: Radio, asked: RadioAsked) -> None:
-        self.radio = radio
+        self.radio = _with_sleep(radio, asked)
         self.asked = asked
         self.technology = radio.card.technology
         self.rate_Mb_s: float | None = None
@@ -98,10 +98,22 @@ class Sender:
                 hint = "radio.rssi_dBm says what reaches the other end of Wi-Fi"
                 raise InputError("radio.bit_errors: is for radios that are not 802.11", hint=hint)
             self._wifi(self.protections[0])
+            if asked.tx_power_dBm is not None:
+                self.radio = _at_power(self.radio, asked.tx_power_dBm)
         else:
             if asked.air or asked.rssi_dBm is not None:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
-            self.rate_Mb_s = self._message(Packet(0, "send", self.protections[0])).link.rate_Mb_s
+            link = self._message(Packet(0, "send", self.protections[0])).link
+            self.rate_Mb_s = link.rate_Mb_s
+            self.radio = linear.at_power(self.radio, asked.tx_power_dBm, link, "radio.tx_power_dBm")
+        if asked.rest in {"sleep", "idle"} and getattr(self.radio.card, asked.rest) is None:
+            missing = f"radio card {radio.name} has no power for {asked.rest}"
+            other = "radio.sleep = 10uW gives it" if asked.rest == "sleep" else "take another card"
+            raise InputError(f"radio.rest: {missing}", hint=f"{other}, or radio.rest = {self._rests()}")
+
+    def _rests(self) -> str:
+        """What the card can do between messages."""
+        return " or ".join(["off", *(state for state in ("sleep", "idle") if getattr(self.radio.card, state))])
 
     @property
     def advertising(self) -> bool:
@@ -173,8 +185,9 @@ class Sender:
         card = self.radio.card
         found: Number | None = getattr(card, state, None) if state != "tx" else None
         if state == "tx":
-            found = card.sending(self.rate_Mb_s, self.asked.tx_power_dBm)
+            found = card.sending(self.rate_Mb_s)
         if state == "sleep" and found is None:
+            # Between the parts of an exchange: a radio that can't sleep listens on.
             return self.number("idle")
         if found is None:
             raise EvidenceError(
@@ -209,6 +222,19 @@ class Sender:
                 self._spent[one] = self._of(transfer(_group(one), answer), one.way)
         return self._spent
 
+    def event(self) -> Spent:
+        """A connection event of Bluetooth LE without data, as its peripheral has it."""
+        link = self._message(Packet(0, "send", self.protections[0])).link
+        if link.standard != "ble":
+            raise InputError("connection: is of Bluetooth LE", hint="keep_alive keeps other links")
+        events = link.empty_event()
+        states: Counter[str] = Counter()
+        for one in events:
+            states[one.sender] += one.time_ns
+        octets_B = sum(one.octets_B for one in events if one.sender == "tx")
+        seconds = {state: states[state] * 1e-9 for state in STATES}
+        return Spent(octets_B, sum(seconds.values()), seconds["tx"], seconds, 1.0, 0.0)
+
     def _message(self, packet: Packet) -> linear.Message:
         standards = {"ble": "ble", "802.15.4": "802.15.4", "lorawan": "lorawan"}
         protected: dict[str, Any] = {}
@@ -219,6 +245,14 @@ class Sender:
         link = {"standard": standards[self.technology], **protected, **self.asked.link}
         return linear.message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
 
+    def _empty(self) -> linear.Message:
+        """The link's own packet without data: 802.15.4's data request, LoRaWAN's empty uplink."""
+        asked = self._message(Packet(0, "send", self.protections[0]))
+        if self.technology != "802.15.4":
+            return asked
+        # IEEE Std 802.15.4-2006, 7.3.4: a MAC command frame whose payload is the command's identifier, one octet.
+        return asked.model_copy(update={"payload_B": 1, "link": asked.link.model_copy(update={"adaptation": "none"})})
+
     def _by_standard(self, packet: Packet) -> Spent:
         if self.advertising and packet.way == "receive":
             hint = "leave out sessions and what is received, or take a connection: radio.link.advertising = false"
@@ -226,7 +260,8 @@ class Sender:
         if self.advertising and self.asked.bit_errors:
             hint = "leave it out: nobody answers an advertisement, and none is sent again for an error"
             raise InputError("radio.bit_errors: is for links that send again", hint=hint)
-        ledger = linear.ledger(self._message(packet), self.radio.card)
+        message = self._message(packet) if packet.octets_B else self._empty()
+        ledger = linear.ledger(message, self.radio.card)
         states = ledger.states_ns("sender" if packet.way == "send" else "receiver")
         air_s = ledger.states_ns("sender").get("tx", 0) * 1e-9
         if packet.way == "receive" and self.technology == "lorawan":
@@ -241,7 +276,9 @@ class Sender:
         attempts = 1 / (1 - error)
         seconds = {state: attempts * states.get(state, 0) * 1e-9 for state in STATES}  # type: ignore[call-overload]
         busy_s = attempts * sum(time_ns for time_ns in states.values()) * 1e-9
-        return Spent(attempts * ledger.octets_B, busy_s, attempts * air_s, seconds, attempts, 0.0)
+        # As with Wi-Fi, what the other side answers is no octet of the message.
+        own_B = sum(line.octets_B for line in ledger.lines if line.what != "acknowledgements")
+        return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0)
 
     def _of(self, sent: Transfer, way: Way) -> Spent:
         """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
@@ -283,6 +320,33 @@ class Sender:
 
     def _question(self, named: Named, packet: Packet) -> air.Question:
         return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
+
+
+def _with_sleep(radio: Radio, asked: RadioAsked) -> Radio:
+    """The radio with what the question says that it draws asleep."""
+    if asked.sleep is None:
+        return radio
+    if not asked.sleep:
+        raise InputError("radio.sleep: 0 W is no power", hint="radio.rest = off draws nothing")
+    number = Number(
+        value=asked.sleep * 1e6,
+        unit="uW",
+        source="the question",
+        confidence="primary",
+        relative_uncertainty=0.0,
+        distribution="uniform",
+        because="as asked",
+        conditions="asleep",
+    )
+    return Radio(radio.name, radio.card.model_copy(update={"sleep": number}))
+
+
+def _at_power(radio: Radio, power_dBm: float) -> Radio:
+    try:
+        return Radio(radio.name, radio.card.at_power(power_dBm))
+    except ValueError as error:
+        what, hint = error.args
+        raise InputError(f"radio.tx_power_dBm: radio card {radio.name} has {what}", hint=hint) from error
 
 
 # Beyond that a link is down, and the mean number of tries says nothing.

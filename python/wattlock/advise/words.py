@@ -7,7 +7,7 @@ import numpy as np
 
 from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import GROUPS, DAY_s, most_B
+from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.history import Past
 from wattlock.advise.narrow import Narrowing
 from wattlock.advise.quantity import LEAST, percent, spoken
@@ -15,7 +15,6 @@ from wattlock.advise.question import Question
 from wattlock.advise.rules import framings
 from wattlock.advise.sending import SPOKEN
 from wattlock.energy.number import YEAR_s
-from wattlock.errors import WattlockError
 
 # Few batteries and few products are trusted for longer.
 LONG_s = 10 * YEAR_s
@@ -75,9 +74,8 @@ def lead(of: Advice) -> list[str]:
             else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
         ]
     said += _ends(of)
-    load = of.loads[best.number]
-    of_all = {group: load.group_W(group) / load.total_W for group in GROUPS}
-    shown = [group for group in GROUPS if group in ALWAYS or of_all[group] >= LEAST]
+    of_all = of.shares(best.number)
+    shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
     said.append(f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}.")
     return said
 
@@ -89,6 +87,8 @@ TAKES = {
     "upkeep": "keeping the link",
     "wake-up": "wake-ups",
     "idle": "sleep and idling",
+    "supply": "the supply stage",
+    "self-discharge": "the battery's self-discharge",
 }
 
 
@@ -147,11 +147,12 @@ def _notes(of: Advice) -> Iterator[str]:
             f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.things.battery.battery.name} gives "
             f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
         )
-    share = load.group_W("cipher") / load.total_W
-    lasts = "the battery's charge would last" if of.best.shelf >= MOSTLY else "the battery would last"
-    yield (
-        f"the cipher takes {percent(share)} of the energy: were it free, {lasts} {percent(share / (1 - share))} longer"
-    )
+    share = of.shares(of.best.number)["cipher"]
+    lasts, gained = "the battery would last", of.freed[0]
+    if of.best.shelf >= MOSTLY:
+        lasts, gained = "the battery's charge would last", of.freed[1]
+    longer = percent(gained.percent / 100)
+    yield f"the cipher takes {percent(share)} of the energy: were it free, {lasts} {longer} longer"
     if load.rekeys_per_s * LONG_s > 1:
         counted = (
             "a handshake is counted for each"
@@ -183,7 +184,8 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
     found = []
     shelf = any(place.shelf > SELDOM for place in of.places[:most])
     several = any(of.loads[place.number].packets > 1 for place in of.places[:most])
-    used = [group for group in GROUPS if any(of.loads[place.number].group_W(group) for place in of.places[:most])]
+    shares = {place.number: of.shares(place.number) for place in of.places[:most]}
+    used = [group for group in SPLIT if any(one[group] for one in shares.values())]
     for place in of.places[:most]:
         choice, load = of.choices[place.number], of.loads[place.number]
         row = {
@@ -196,7 +198,7 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
             row["by charge alone"] = days(place.charge_s)
         row["behind"] = _share(max(place.behind, 0.0))
         row["by"] = choice.provider
-        row |= {group: _share(load.group_W(group) / load.total_W) for group in used}
+        row |= {group: _share(shares[place.number][group]) for group in used}
         row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)
         row["B on the air"] = f"{load.octets_B:,.0f}"
         if several:
@@ -259,9 +261,7 @@ def framing(of: Advice) -> list[tuple[str, str]]:
 def _peak_A(of: Advice) -> float:
     sender, battery = of.things.sender, of.things.battery.battery.card
     card = sender.radio.card
-    states = [key for key in ("tx", "rx") if card.has_states]
-    try:
-        watts = [card.power_W(sender.number(state)) for state in states]
-    except WattlockError:
+    if not card.has_states:
         return 0.0
-    return max(watts, default=0.0) / battery.voltage.in_SI
+    watts = max(card.power_W(sender.number(state)) for state in ("tx", "rx"))
+    return watts / (1 - of.things.stage.lost(watts)) / battery.voltage.in_SI

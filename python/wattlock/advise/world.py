@@ -14,6 +14,8 @@ from wattlock.advise.quantity import watts
 from wattlock.advise.question import Question
 from wattlock.advise.rules import matches, rules
 from wattlock.advise.sending import Sender
+from wattlock.advise.supply import CORE_V, Stage, stage
+from wattlock.advise.upkeep import settled
 from wattlock.energy import battery_cards, cards, radio_cards, tasks
 from wattlock.energy.cards import Device
 from wattlock.energy.lifetime import Surroundings
@@ -33,16 +35,19 @@ BATTERY = "lipo-1000"
 class Things:
     """What the answer is computed with.
 
+    * `asked`: the question, with what keeps its link up. `stage`: between the battery and the load.
     * `device`: None where a run was measured by a meter. `assumed`: sentences on what nobody gave or verified.
     * `evidence`: by what it is of.
     """
 
+    asked: Question
     name: str
     device: Device | None
     draws: Draws
     costs: list[Cost]
     sender: Sender
     battery: Plan
+    stage: Stage
     advice: dict[str, str]
     evidence: dict[str, str]
     assumed: list[str] = field(default_factory=list)
@@ -59,7 +64,9 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
     device, costs, name = _costs(asked, own, allow_assumed=allow_assumed)
     isa = device.card.isa if device else "x86_64"
     sender = _radio(asked, device, own, assumed)
+    asked = settled(asked, sender, assumed)
     battery = _battery(asked, own, assumed, allow_assumed=allow_assumed)
+    stage = _supply(asked, device, sender, battery, assumed)
     sleep_W, width = _sleep(asked, device, isa, assumed)
     active_W = None
     if device:
@@ -76,6 +83,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
         "radio": sender.radio.card.narrowed_by,
         "battery": battery.battery.card.narrowed_by,
         "sleep": "what the very board draws asleep",
+        "supply": "the supply stage's efficiency at the very load",
     }
     evidence = {
         "cipher": weakest(*{cost.evidence for cost in costs}) if costs else "modelled",
@@ -83,7 +91,17 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
         "sleep": "assumed" if width else "modelled",
     }
     return Things(
-        name, device, Draws(factors, active_W, sleep_W, width), costs, sender, battery, advice, evidence, assumed
+        asked,
+        name,
+        device,
+        Draws(factors, active_W, sleep_W, width),
+        costs,
+        sender,
+        battery,
+        stage,
+        advice,
+        evidence,
+        assumed,
     )
 
 
@@ -155,6 +173,13 @@ def _radio(asked: Question, device: Device | None, own: Path | None, assumed: li
     sender = Sender(radio_cards.load(name, own), asked.radio)
     if sender.rest == "idle" and not asked.radio.rest:
         assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
+    powers = {one.power_dBm for one in sender.radio.card.tx if one.power_dBm is not None}
+    sent = sender.number("tx") if sender.radio.card.has_states else None
+    if isinstance(sent, radio_cards.Sending) and sent.because.startswith("between"):
+        span = sent.because.partition(":")[0]
+        assumed.append(f"what the radio draws at {sent.power_dBm:g} dBm lies {span}, the card's nearest figures")
+    if asked.radio.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, radio_cards.Sending):
+        assumed.append(f"the radio sends at {sent.power_dBm:g} dBm: nobody gave its power (radio.tx_power_dBm)")
     return sender
 
 
@@ -173,6 +198,20 @@ def _battery(asked: Question, own: Path | None, assumed: list[str], *, allow_ass
         at=at,
         allow_assumed=allow_assumed or name is None,
     )
+
+
+def _supply(asked: Question, device: Device | None, sender: Sender, battery: Plan, assumed: list[str]) -> Stage:
+    """The stage between the battery and the rail at which the cards say their watts."""
+    card = battery.battery.card
+    volts = [one.card.voltage for one in (sender.radio, device) if one and one.card.voltage]
+    core = device.card.voltage if device else None
+    # A core below any radio's rail has a converter of its own.
+    rail = core if core and core.in_SI < CORE_V else (volts[0] if volts else None)
+    try:
+        return stage(asked.supply, card.voltage.in_SI, rail.in_SI if rail else None, assumed)
+    except ValueError as error:
+        what, hint = error.args
+        raise InputError(f"supply.stage: {what}", hint=hint) from error
 
 
 def _sleep(asked: Question, device: Device | None, isa: str, assumed: list[str]) -> tuple[float, float]:

@@ -12,6 +12,7 @@ Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
 POWER = ["W", "mW", "uW"]
 CURRENT = ["A", "mA", "uA"]
 STATES = ("rx", "idle", "sleep")
+CONFIDENCES = ("primary", "secondary", "unverified", "assumed")
 LINEAR = {
     "send_packet": ["uJ"],
     "send_byte": ["uJ/B"],
@@ -83,6 +84,22 @@ class RadioCard(Table):
         near = _nearest(_nearest(self.tx, "power_dBm", power_dBm), "rate_Mb_s", rate_Mb_s)
         return near[0] if near else None
 
+    def at_power(self, power_dBm: float) -> Self:
+        """The card with what it draws while sending at a power: its own figure, or between those on both sides.
+
+        Raises ValueError with a hint where it has no figures for that power.
+        """
+        rates = dict.fromkeys(one.rate_Mb_s for one in self.tx)
+        found = [_between([one for one in self.tx if one.rate_Mb_s == rate], power_dBm) for rate in rates]
+        there = [one for one in found if one]
+        if there:
+            return self.model_copy(update={"tx": there})
+        named = sorted({one.power_dBm for one in self.tx if one.power_dBm is not None})
+        known = f"its figures are for {', '.join(f'{one:g}' for one in named)} dBm" if named else "it has one for all"
+        raise ValueError(
+            f"no draw at {power_dBm:g} dBm", f"{known}; leave it out, or take a card that has figures there"
+        )
+
     def power_W(self, number: Number) -> float:
         """The power of a state of this card, in watts."""
         return number.in_SI * (self.voltage.in_SI if number.unit in CURRENT and self.voltage else 1.0)
@@ -100,6 +117,37 @@ def _nearest(among: list[Sending], key: str, wanted: float | None) -> list[Sendi
         return among
     least = min(abs(getattr(one, key) - wanted) for one in named)
     return [one for one in named if abs(getattr(one, key) - wanted) == least]
+
+
+def _between(figures: list[Sending], power_dBm: float) -> Sending | None:
+    """What is drawn at a power, by the line between the nearest figures; None beyond them.
+
+    The line goes by decibels. How far that by milliwatts lies from it comes on top of the figures' own uncertainty.
+    """
+    known = sorted((one.power_dBm, place) for place, one in enumerate(figures) if one.power_dBm is not None)
+    below = [figures[place] for at_dBm, place in known if at_dBm <= power_dBm]
+    above = [figures[place] for at_dBm, place in known if at_dBm >= power_dBm]
+    if not below or not above:
+        return None
+    low, high = below[-1], above[0]
+    if low.power_dBm is None or high.power_dBm is None or low.power_dBm == high.power_dBm or low.unit != high.unit:
+        return low
+    share = (power_dBm - low.power_dBm) / (high.power_dBm - low.power_dBm)
+    low_mW, at_mW, high_mW = (10 ** (one / 10) for one in (low.power_dBm, power_dBm, high.power_dBm))
+    value = low.value + share * (high.value - low.value)
+    other = low.value + (at_mW - low_mW) / (high_mW - low_mW) * (high.value - low.value)
+    span = f"between {low.power_dBm:g} and {high.power_dBm:g} dBm"
+    off = max(low.relative_uncertainty, high.relative_uncertainty) + abs(other / value - 1)
+    return low.model_copy(
+        update={
+            "power_dBm": power_dBm,
+            "value": value,
+            "relative_uncertainty": off,
+            "confidence": max(low.confidence, high.confidence, key=CONFIDENCES.index),
+            "because": f"{span}: the figures' own, and how far the line by milliwatts lies from that by decibels",
+            "conditions": f"{span}, by their line; {low.conditions}",
+        }
+    )
 
 
 class Radio(NamedTuple):

@@ -59,6 +59,23 @@ class Ble(Table):
         return 2.0 if self.phy == "2M" else 1.0
 
     @property
+    def most_power(self) -> tuple[float | None, str]:
+        """The most that may be sent, dBm, and by which rule."""
+        return framing.ble().power_most.value, framing.ble().power_most.source
+
+    def empty_event(self) -> list[Event]:
+        """A connection event without data, as its peripheral has it: the central's empty PDU and its own.
+
+        The gap behind them stands for the radio's starts, as it does behind a PDU with data.
+        """
+        facts = framing.ble()
+        empty_B = facts.header.value + facts.crc.value
+        took_ns = self.airtime_ns(empty_B)
+        gap = Event("gaps", 0, facts.interframe.value * 1_000, "idle", "idle")
+        polled = Event("framing", self.phy_B + empty_B, took_ns, "rx", "tx")
+        return [polled, gap, Event("framing", self.phy_B + empty_B, took_ns, "tx", "rx"), gap]
+
+    @property
     def phy_B(self) -> int:
         """Octets before the PDU, as far as they are octets: a coded preamble is ten of them."""
         facts = framing.ble()

@@ -10,7 +10,7 @@ from pydantic import Field
 from wattlock.energy.number import Table, Text
 
 Kind = TypeVar("Kind", bound=Table)
-Unit = Literal["B", "us", "symbol", "bit", "1"]
+Unit = Literal["B", "us", "symbol", "bit", "1", "dBm"]
 Whole = Annotated[int, Field(ge=0)]
 
 
@@ -52,6 +52,7 @@ class BleFraming(Table):
     advertised_most: Fact
     service_data: Fact
     advertising_channels: Fact
+    power_most: Fact
 
 
 class Ieee802154Framing(Table):
@@ -102,6 +103,8 @@ class Region(Table):
     second_bandwidth_kHz: Whole
     duty_cycle_percent: Annotated[int, Field(gt=0, le=100)]
     duty_cycle_source: Text
+    most_power_dBm: Annotated[float, Field(gt=0)]
+    most_power_source: Text
 
 
 class LorawanFraming(Table):

@@ -38,6 +38,11 @@ class Ieee802154(Table):
         return 0.25
 
     @property
+    def most_power(self) -> tuple[float | None, str]:
+        """The most that may be sent, dBm, and by which rule; none that holds in every region."""
+        return None, ""
+
+    @property
     def phy_B(self) -> int:
         """Octets before the PSDU."""
         facts = framing.ieee802154()

@@ -26,7 +26,6 @@ Node = Literal["sender", "receiver"]
 STANDARDS: dict[str, type[Table]] = {"ble": Ble, "802.15.4": Ieee802154, "lorawan": Lorawan}
 # A frame at a time is walked through: more than this is a file for another radio.
 MOST_B = 16 * 1024 * 1024
-POWER_STEP_dB = 3.0
 DATA = ("payload", "cipher expansion", "encoding")
 LINES = (
     *DATA,
@@ -207,7 +206,7 @@ def ask(message: Message, *, allow_assumed: bool = False, own: Path | None = Non
     if message.receiver:
         named.append(("receiver", message.receiver))
     cards = [(node, _card(name, message.link, own)) for node, name in named]
-    _refuse_power(cards[0][1], message.tx_power_dBm)
+    cards[0] = ("sender", at_power(cards[0][1], message.tx_power_dBm, message.link, "tx_power_dBm"))
     sent = ledger(message, cards[0][1].card)
     energies = [energy(sent, message, radio, node, allow_assumed=allow_assumed) for node, radio in cards]
     return Answer(message, sent, energies)
@@ -389,16 +388,23 @@ def _drawn(radio: Radio, state: State, message: Message) -> tuple[Number | None,
     return (first, state) if first else (second, other)
 
 
-def _refuse_power(radio: Radio, tx_power_dBm: float | None) -> None:
-    """Raises InputError where a power is asked for of which the card names none within 3 dB."""
-    if tx_power_dBm is None:
-        return
-    named = sorted(one.power_dBm for one in radio.card.tx if one.power_dBm is not None)
-    if all(abs(one - tx_power_dBm) > POWER_STEP_dB for one in named):
-        known = f"it knows {', '.join(f'{one:g}' for one in named)} dBm" if named else "it has one for all"
-        raise InputError(
-            f"tx_power_dBm: radio card {radio.name} has no draw at {tx_power_dBm:g} dBm", hint=f"{known}; leave it out"
-        )
+def at_power(radio: Radio, tx_power_dBm: float | None, link: Standard, key: str) -> Radio:
+    """A radio with what it draws at the power asked for, or its own where none is.
+
+    * `key`: what the power is called in errors.
+
+    Raises InputError where its card has no figures there, or where the region or the standard forbids the power.
+    """
+    try:
+        card = radio.card if tx_power_dBm is None else radio.card.at_power(tx_power_dBm)
+    except ValueError as error:
+        what, hint = error.args
+        raise InputError(f"{key}: radio card {radio.name} has {what}", hint=hint) from error
+    sent = card.sending(link.rate_Mb_s)
+    most, rule = link.most_power
+    if sent and sent.power_dBm is not None and most is not None and sent.power_dBm > most:
+        raise InputError(f"{key}: {sent.power_dBm:g} dBm is more than is allowed", hint=rule)
+    return Radio(radio.name, card)
 
 
 def _card(name: str, link: Standard, own: Path | None) -> Radio:

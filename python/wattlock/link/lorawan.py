@@ -84,6 +84,12 @@ class Lorawan(Table):
         return None
 
     @property
+    def most_power(self) -> tuple[float | None, str]:
+        """The most that the region lets one send, dBm, and by which rule."""
+        region = framing.lorawan().region[self.region]
+        return region.most_power_dBm, f"{self.region}: {region.most_power_source}"
+
+    @property
     def phy_B(self) -> int:
         """None: preamble and PHY header are symbols."""
         return 0
