@@ -141,7 +141,18 @@ def test_the_radios_joules_are_the_links_own() -> None:
     asked = {"payload_B": 90, "sender": radio.name, "link": {"standard": "802.15.4", "security_level": 5}}
     told = linear.ask(linear.message_of(asked, "test"))
     assert joules * 1e6 == pytest.approx(told.energies[0].total_uJ)
-    assert spent.octets_B == told.ledger.octets_B
+    answered_B = next(line.octets_B for line in told.ledger.lines if line.what == "acknowledgements")
+    assert spent.octets_B == told.ledger.octets_B - answered_B
+
+
+def test_what_the_other_side_answers_is_no_octet_of_a_message_on_any_radio() -> None:
+    # BLE: preamble 1, access address 4, header 2, L2CAP 4, ATT 3, MIC 4, CRC 3.
+    ble = Sender(radio_cards.load("nrf52840-ble"), checked("test", BASE).radio)
+    assert ble.ask([Packet(20, "send", "ccm")], None)[Packet(20, "send", "ccm")].octets_B == 20 + 21
+    # Wi-Fi: QoS data header 26, CCMP 16, LLC 8, IPv4 20, UDP 8, FCS 4.
+    wifi = Sender(radio_cards.load("esp32-wifi"), checked("test", BASE).radio)
+    packet = Packet(20, "send", "ccmp")
+    assert wifi.ask([packet], probe.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
 
 
 def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
@@ -149,7 +160,8 @@ def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
     clean, bad = (Sender(radio, checked("test", BASE, {"radio.bit_errors": errors}).radio) for errors in (0.0, 1e-4))
     packet = Packet(80, "send", "ccm")
     octets_B = clean.ask([packet], None)[packet].octets_B
-    again = 1 / (1 - 1e-4) ** (8 * octets_B)
+    # The empty PDU that answers it may arrive wrong too: preamble 1, access address 4, header 2, CRC 3.
+    again = 1 / (1 - 1e-4) ** (8 * (octets_B + 10))
     assert bad.ask([packet], None)[packet].octets_B == pytest.approx(octets_B * again)
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from advise_asked import TODAY, ask
 from wattlock.advise import Advice, advise, load
-from wattlock.advise.again import gain, usual
+from wattlock.advise.again import usual
 from wattlock.advise.energy_first import budgets
 from wattlock.advise.flips import flips, pareto
+from wattlock.advise.gain import gain
 from wattlock.advise.savings import experiments, names
 from wattlock.errors import InputError
 from wattlock.run import probe

@@ -217,13 +217,36 @@ def test_a_period_shorter_than_the_message_is_refused() -> None:
 
 
 def test_more_power_takes_more_current_where_the_card_knows_it() -> None:
-    spent = [linear.ask(message(Lorawan(), 20, tx_power_dBm=dBm)).energies[0].total_uJ for dBm in (7.0, 14.0, 20.0)]
+    spent = [linear.ask(message(Lorawan(), 20, tx_power_dBm=dBm)).energies[0].total_uJ for dBm in (7.0, 13.0, 16.0)]
     assert spent == sorted(spent)
     assert len(set(spent)) == 3
 
 
+def test_a_power_between_two_figures_lies_on_the_line_between_them_with_what_the_line_leaves_open() -> None:
+    card = radio_cards.load("sx1276-lora").card
+    first, second = (card.sending(power_dBm=dBm) for dBm in (7.0, 13.0))
+    between = card.at_power(10.0).sending()
+    assert first
+    assert second
+    assert between
+    assert between.value == pytest.approx((first.value + second.value) / 2)
+    # By milliwatts 10 dBm lies a third of the way: (10 - 5.01) / (19.95 - 5.01).
+    other = first.value + (second.value - first.value) * 0.3339
+    own = max(first.relative_uncertainty, second.relative_uncertainty)
+    assert between.relative_uncertainty == pytest.approx(own + 1 - other / between.value, rel=1e-3)
+    assert card.at_power(7.0).sending() == first
+
+
+def test_a_region_forbids_more_than_its_power() -> None:
+    with pytest.raises(InputError, match="20 dBm is more than is allowed") as refusal:
+        linear.ask(message(Lorawan(), 20, tx_power_dBm=20.0))
+    assert "14 dBm ERP" in refusal.value.hint
+    assert linear.ask(message(Lorawan(region="US915", data_rate=3), 20, tx_power_dBm=20.0)).energies[0].total_uJ > 0
+
+
 @pytest.mark.parametrize(
-    ("link", "power_dBm", "hint"), [(Lorawan(), 30.0, "it knows 7, 13, 17, 20 dBm"), (Ble(), 30.0, "it knows -40, 0, 8 dBm")]
+    ("link", "power_dBm", "hint"),
+    [(Lorawan(), 30.0, "for 7, 13, 17, 20 dBm"), (Lorawan(), 6.0, "for 7, 13"), (Ble(), 90.0, "for -40, 0, 8 dBm")],
 )
 def test_a_power_that_the_card_does_not_name_is_refused(link: Any, power_dBm: float, hint: str) -> None:
     with pytest.raises(InputError, match="tx_power_dBm") as refusal:
