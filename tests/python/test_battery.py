@@ -184,6 +184,47 @@ def test_a_battery_is_given_up_at_the_end_of_its_shelf_life_whatever_it_still_ho
     assert lifetime.curve(coin, "linear", drawn, 1e-6).time_s[-1] == pytest.approx(7.1 * YEAR_s, rel=0.02)
 
 
+def by_hand(shares: Any) -> tasks.Plan:
+    """Batteries of the card that differ in nothing but the share of their capacity that is left."""
+    batteries = certain("linear", draws=len(shares))._replace(capacity_share=np.asarray(shares))
+    return tasks.Plan(CELL, "linear", [], "modelled", batteries)
+
+
+def test_95_percent_of_the_batteries_lie_between_the_ends_that_are_printed() -> None:
+    frame = pl.DataFrame([cell("aes128-cbc", "encrypt", 100.0, energy_low_uJ=100.0, energy_high_uJ=100.0)])
+    # 1001 batteries evenly from half to all of the capacity: 2.5 % lie below share 0.5125 and 2.5 % above 0.9875.
+    row = tasks.answer(tasks.from_estimates(frame), tasks.Duty(), by_hand(np.linspace(0.5, 1.0, 1001)), seed=1).row(
+        0, named=True
+    )
+    whole = 2.33 * 3600 * 3.78 / 100e-6
+    assert row["operations"] == pytest.approx(0.75 * whole, rel=1e-9)
+    assert row["operations_low"] == pytest.approx(0.5125 * whole, rel=1e-9)
+    assert row["operations_high"] == pytest.approx(0.9875 * whole, rel=1e-9)
+
+
+@pytest.mark.parametrize(("mean_C", "kelvin"), [(60.0, 0), (25.0, 0), (24.0, 1), (20.0, 5), (0.0, 25)])
+def test_cold_takes_its_share_of_each_kelvin_below_25_C_and_warmth_gives_none(mean_C: float, kelvin: float) -> None:
+    drawn = lifetime.drawn(CELL, "linear", ["temperature"], draws=500, seed=1, at=Surroundings(mean_C, 0.0))
+    assert drawn.capacity_share == pytest.approx(1 - drawn.numbers["capacity_per_kelvin"] * kelvin, rel=1e-12)
+
+
+@pytest.mark.parametrize(("value", "unit", "per_s"), [(1.0, "%/year", 3.16888e-10), (1.0, "%/month", 3.80265e-9)])
+def test_a_percent_a_year_and_a_month_are_these_parts_of_a_second(value: float, unit: str, per_s: float) -> None:
+    # A Gregorian year has 31,556,952 seconds in the mean.
+    number = CELL.card.self_discharge
+    assert number is not None
+    assert number.model_copy(update={"value": value, "unit": unit}).in_SI == pytest.approx(per_s, rel=1e-5)
+
+
+def test_a_cell_that_loses_1_percent_a_year_lasts_as_long_as_the_differential_equation_says() -> None:
+    # 225 mAh at 2.9 V under 1 uW: 652,500 h alone; ln(1 + 0.01 * 74.436 y) / 0.01 = 55.64 years.
+    coin = battery_cards.load("cr2032")
+    numbers = {key: np.full(1, number.in_SI) for key, number in coin.card.numbers("linear", ["self-discharge"]).items()}
+    batteries = lifetime.Drawn(numbers, np.ones(1), numbers["self_discharge"])
+    (life_s,) = lifetime.seconds(coin, "linear", batteries, np.array([1e-6]))
+    assert life_s / YEAR_s == pytest.approx(55.64, rel=1e-3)
+
+
 def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
     drawn = lifetime.drawn(CELL, "linear", [], draws=20_000, seed=3)
     far = np.log(drawn.numbers["capacity"] / CELL.card.capacity.in_SI)
@@ -321,6 +362,35 @@ def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: A
         discharge(pl.concat([curves, curves.with_columns(evidence=pl.lit("assumed"))]))
     with pytest.raises(InputError, match=r'no format ".gif"'):
         write_figure(discharge(curves), tmp_path / "fall.gif")
+
+
+def test_a_figure_of_a_whole_run_is_drawn_however_many_ciphers_it_has(tmp_path: Any) -> None:
+    # Altair of itself refuses more than 5,000 rows; a line has some 200.
+    frame = pl.DataFrame([cell(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(40)])
+    curves = tasks.curves(tasks.from_estimates(frame), tasks.Duty(), plan())
+    assert curves.height > 5_000
+    for name in ("fall.svg", "fall.html"):
+        write_figure(discharge(curves), tmp_path / name)
+        assert "rc5-32-39-128-cbc" in (tmp_path / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--energy-uJ", "1e-300", "--per-second", "1"], "below 1e-12 W nothing empties it"),
+        (["--energy-uJ", "1e300", "--per-second", "1"], "gives at most"),
+        (["--energy-uJ", "1", "--time-us", "1e-300"], "--time-us is 1e-300"),
+    ],
+)
+def test_a_load_out_of_this_world_is_one_line_and_no_warning(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    assert cli.answer(["battery", "cgr18650da", *words, "--allow-assumed"]) == InputError.exit_code
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 2, "the error and its hint"
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ def test_a_csv_of_ones_own_is_read_with_sizes_and_repeated_runs(tmp_path: Path) 
     ("text", "said"),
     [
         ("data,cipher,duration_s\n", "has no column condition"),
+        ("data;cipher;condition;duration_s\na;none;c;1\n", "columns are separated by semicolons, not by commas"),
         ("data,cipher,condition,duration_s\na,none,c,soon\n", "line 2: duration_s must be a number above 0, is 'soon'"),
         ("data,cipher,condition,duration_s\na,none,c,-1\n", "line 2: duration_s must be a number above 0, is '-1'"),
         ("data,cipher,condition,duration_s\na,none,c,nan\n", "line 2: duration_s must be a number above 0, is 'nan'"),

@@ -187,6 +187,27 @@ def test_joules_of_one_pdu_are_power_times_time_by_hand() -> None:
     assert sender.marginal_uJ == pytest.approx(3.0 * (6.4e-3 - 6.26e-3) * tx_us, rel=1e-9)
 
 
+def test_joules_of_one_frame_of_802154_are_power_times_time_by_hand() -> None:
+    answer = linear.ask(message(Ieee802154(security_level=0, adaptation="none"), 20, receiver=CARD["802.15.4"]))
+    sender, receiver = answer.energies
+    # 32 us an octet. A mean back-off of 3.5 periods of 20 symbols, 8 symbols of listening whether the channel is clear,
+    # 12 to turn round, the frame, 12 to turn round, an acknowledgement of 5 + 6 octets; a symbol is 16 us.
+    back_off_us, clear_us, turn_us, answer_us = 1120, 128, 192, 352
+    frame_us = answer.ledger.states_ns("sender")["tx"] / 1000
+    assert frame_us == 32 * (6 + 20 + Ieee802154().mac_B)
+    idle_us = back_off_us + 2 * turn_us
+    assert answer.ledger.states_ns("sender") == {
+        "tx": frame_us * 1000,
+        "rx": (clear_us + answer_us) * 1000,
+        "idle": idle_us * 1000,
+    }
+    heard_uJ = 3.0 * 6.53e-3 * (clear_us + answer_us + idle_us)
+    assert sender.total_uJ == pytest.approx(3.0 * 6.4e-3 * frame_us + heard_uJ, rel=1e-12)
+    assert receiver.total_uJ == pytest.approx(
+        3.0 * (6.53e-3 * (frame_us + clear_us + idle_us) + 6.4e-3 * answer_us), rel=1e-12
+    )
+
+
 def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() -> None:
     sender = linear.ask(message(Ble(), 20)).energies[0]
     assert sender.marginal_low_uJ < 0 < sender.marginal_uJ < sender.marginal_high_uJ < sender.total_uJ

@@ -415,3 +415,21 @@ def test_a_cell_of_one_process_is_drawn_without_the_interval_that_has_no_end(tmp
 def test_an_axis_has_finite_ends_whatever_an_interval_has() -> None:
     rows = pl.DataFrame({"value": [2.0, 3.0], "low": [0.0, 2.5], "high": [math.inf, 3.5]})
     assert bounds_of(rows) == pytest.approx((2.0 / 1.25, 3.5 * 1.25))
+
+
+def test_the_longest_time_is_the_least_throughput_and_the_shortest_the_greatest() -> None:
+    row = {
+        "name": "a",
+        "family": "a",
+        "key_bits": 128,
+        "operation": "encrypt",
+        "payload_B": 1000,
+        "data": "random",
+        "state": "resolved",
+        "time_ns": 100.0,
+        "time_low_ns": 80.0,
+        "time_high_ns": 125.0,
+        "time_evidence": "measured",
+    }
+    (speed,) = drawn(pl.DataFrame([row]), "throughput_MB_s").select("value", "low", "high").rows()
+    assert speed == (10_000.0, 8_000.0, 12_500.0)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SHORT = ["cipher", "provider", "payload_B", "energy_uJ", "power_W"]
 SHORT += ["operations", "operations_low", "operations_high", "hours", "days", "days_low", "days_high", "evidence"]
 """The columns for eyes; JSON and CSV have all of them."""
+LEAST_us = 1e-6
+"""A picosecond: light goes 0.3 mm."""
 
 
 def battery(
@@ -192,6 +194,8 @@ def _own(
     if given is None or given < 0 or (time_us is not None and time_us <= 0):
         hint = "--energy-uJ 12.5 --time-us 80"
         raise InputError("an operation has no negative joules and takes some time", hint=hint)
+    if time_us is not None and time_us < LEAST_us:
+        raise InputError(f"--time-us is {time_us:g}: no operation is that short", hint="--time-us 80")
     if not allow_assumed:
         hint = "--allow-assumed takes it, and the result says so"
         raise EvidenceError(f"{name} {given:g} has no source that could be checked", hint=hint)

@@ -16,6 +16,8 @@ LEAST_C, MOST_C, MOST_SIGMA_K = -40.0, 60.0, 20.0
 # A battery in the cold still holds something: the law of temperature ends here.
 LEAST_SHARE = 0.05
 CURVE_POINTS = 200
+# Below a picowatt a battery outlasts every number that says how long.
+LEAST_LOAD_W = 1e-12
 
 
 class Surroundings(NamedTuple):
@@ -126,6 +128,11 @@ def refuse_load(battery: Battery, model: Model, largest_W: float, least_W: float
     if least_W == 0:
         raise InputError(
             f"the load on battery {battery.name} is 0 W: it never empties", hint="give an operation or --idle-W"
+        )
+    if least_W < LEAST_LOAD_W:
+        raise InputError(
+            f"the load on battery {battery.name} is {least_W:.3g} W: below {LEAST_LOAD_W:g} W nothing empties it",
+            hint="give what the device draws beside it with --idle-W",
         )
     card = battery.card
     lowest_V = card.cut_off_voltage if model == "tremblay" and card.cut_off_voltage else card.voltage

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from wattlock.errors import EvidenceError
 
@@ -68,6 +68,35 @@ Unit = Literal[
 ]
 
 
+# What a card may state, in the unit's own size: from a leaking coin cell to a grid's battery. Beyond it a unit or an
+# exponent slipped.
+BOUNDS: dict[str, tuple[float, float]] = {
+    "1": (1e-6, 1e3),
+    "V": (1e-3, 1e4),
+    "A": (1e-9, 1e4),
+    "mA": (1e-6, 1e7),
+    "uA": (1e-3, 1e10),
+    "uA/MHz": (1e-3, 1e7),
+    "W": (1e-9, 1e7),
+    "mW": (1e-6, 1e10),
+    "uW": (1e-3, 1e13),
+    "MHz": (1e-3, 1e6),
+    "uW/MHz/V^2": (1e-3, 1e7),
+    "Ah": (1e-6, 1e6),
+    "mAh": (1e-3, 1e9),
+    "ohm": (1e-9, 1e6),
+    "1/min": (1e-9, 1e6),
+    "1/K": (1e-9, 1.0),
+    "%/month": (1e-6, 1e3),
+    "%/year": (1e-6, 1e4),
+    "y": (1e-3, 1e3),
+    "uJ": (1e-6, 1e12),
+    "uJ/B": (1e-9, 1e9),
+    "us": (1e-6, 1e12),
+    "us/B": (1e-9, 1e9),
+}
+
+
 class Table(BaseModel):
     """A table of a card: no unknown key, no value of a wrong type made to fit."""
 
@@ -120,6 +149,15 @@ class Number(Table):
     because: Text
     conditions: Text
     under: Under | None = None
+
+    @model_validator(mode="after")
+    def _of_this_world(self) -> Self:
+        least, most = BOUNDS[self.unit]
+        if not least <= self.value <= most:
+            raise ValueError(
+                f"value is {self.value:g} {self.unit}, must lie between {least:g} and {most:g} {self.unit}"
+            )
+        return self
 
     @property
     def in_SI(self) -> float:

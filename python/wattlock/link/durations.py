@@ -92,6 +92,15 @@ def read_csv(path: Path) -> list[Duration]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+            between = next(
+                (one for one in (";", "\t") if missing and any(one in name for name in reader.fieldnames or [])), None
+            )
+            if between:
+                named = {";": "semicolons", "\t": "tabs"}[between]
+                raise InputError(
+                    f"{path}: its columns are separated by {named}, not by commas",
+                    hint="save it with commas between columns and a point in numbers",
+                )
             if missing:
                 raise InputError(
                     f"{path}: has no column {missing[0]}", hint=f"the columns are {', '.join((*COLUMNS, *OPTIONAL))}"

@@ -1,6 +1,8 @@
 """The figure of a battery that empties: level over operations, one line a task."""
 
+import math
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -11,6 +13,7 @@ from wattlock.report.evidence import one_evidence
 from wattlock.report.look import LIGHT, page_config
 
 WIDTH_PX, HEIGHT_PX, SHARPNESS = 720, 420, 2.0
+NAMES_A_COLUMN = 24
 
 
 def discharge(curves: pl.DataFrame) -> alt.LayerChart:
@@ -26,11 +29,19 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
     operations = alt.X("operations:Q", title=f"operations{of} ({kind})", scale=alt.Scale(zero=True))
     axis = alt.Axis(title="charge left, %", titleY=-12)
     level = alt.Y("level_percent:Q", axis=axis, scale=alt.Scale(domain=[0, 100]))
-    task = alt.Color("task:N", sort=None, legend=alt.Legend(title=None, offset=30))
+    # Vega names 30 lines and leaves the others out; all are named, in as many columns as the height asks for.
+    columns = math.ceil(curves["task"].n_unique() / NAMES_A_COLUMN)
+    task = alt.Color("task:N", sort=None, legend=alt.Legend(title=None, offset=30, symbolLimit=0, columns=columns))
     lines = alt.Chart().mark_line().encode(operations, level, task)
     ends = curves.group_by("task", maintain_order=True).last()
     points = alt.Chart(ends).mark_point(filled=True, size=60, opacity=1).encode(operations, level, task)
     return alt.LayerChart(data=curves, layer=[lines, points])
+
+
+def spec(chart: alt.LayerChart | alt.Chart) -> dict[str, Any]:
+    """The chart as Vega-Lite, whole: Altair refuses more than 5,000 rows, which a run of 25 ciphers has."""
+    with alt.data_transformers.enable("default", max_rows=None):
+        return chart.to_dict()
 
 
 def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
@@ -38,7 +49,7 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
 
     Raises InputError where the ending is another one or the file can't be written.
     """
-    drawn = chart.properties(width=WIDTH_PX, height=HEIGHT_PX).to_dict() | {"config": file_config()}
+    drawn = spec(chart.properties(width=WIDTH_PX, height=HEIGHT_PX)) | {"config": file_config()}
     try:
         match path.suffix:
             case ".svg":

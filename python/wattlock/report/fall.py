@@ -1,6 +1,6 @@
 """The page's section of a battery that was emptied."""
 
-from wattlock.report.discharge import discharge
+from wattlock.report.discharge import discharge, spec
 from wattlock.report.facts import FallFacts
 from wattlock.report.markup import cell, island, paragraphs, table, text
 from wattlock.report.words import number
@@ -29,7 +29,7 @@ def _figure(fall: FallFacts) -> str:
     return (
         '<div class="plates"><figure><figcaption><strong>Level over calls</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
-        f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", chart.to_dict())}'
+        f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", spec(chart))}'
         "</figure></div>"
     )
 
