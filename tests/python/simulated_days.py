@@ -3,6 +3,7 @@
 Written apart from `advise.days`: it knows the cards and the link's ledger, and adds up joules as time goes by.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wattlock.energy.battery_cards import BatteryCard
@@ -27,8 +28,7 @@ class Scene(NamedTuple):
     aggregate: int
     overhead_B: int
     inner_B: int
-    cycles_fixed: float
-    cycles_a_byte: float
+    cycles_at: list[tuple[float, float]]
     wake_s: float
     keep_alive_s: float | None
     handshake: tuple[int, int, float] | None
@@ -46,7 +46,10 @@ def seconds(scene: Scene) -> float:
 
     def computed(plain_B: int) -> float:
         blocks_B = -(-(plain_B + scene.inner_B) // 16) * 16
-        return joule_a_cycle * (scene.cycles_fixed + scene.cycles_a_byte * blocks_B)
+        # Between the two sizes of the source around it, beyond them as between the last two.
+        pairs = list(pairwise(scene.cycles_at))
+        (low_B, low), (high_B, high) = next((pair for pair in pairs if blocks_B <= pair[1][0]), pairs[-1])
+        return joule_a_cycle * (low + (high - low) * (blocks_B - low_B) / (high_B - low_B))
 
     together_B = scene.aggregate * scene.message_B
     message = [

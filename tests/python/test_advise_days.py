@@ -9,7 +9,7 @@ import pytest
 
 from simulated_days import Scene
 from simulated_days import seconds as simulated
-from wattlock.advise import checked, costs, days
+from wattlock.advise import checked, costs, days, published
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Device, World
 from wattlock.advise.question import Question
@@ -36,7 +36,9 @@ ROWS: dict[str, Any] = {
     },
 }
 PUBLISHED = {
-    cost.cipher: cost for cost in reversed(costs.published(DEVICE, allow_assumed=False)) if cost.cipher in ROWS
+    cost.cipher: cost
+    for cost in published.price(DEVICE, [(64, 1.0)], allow_assumed=False, accelerator=False).taken
+    if cost.cipher in ROWS
 }
 LINKS: dict[str, dict[str, Any]] = {
     "nrf52840-ble": {"standard": "ble", "encrypted": True},
@@ -104,7 +106,8 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
             "computing": f"{time_s * 1e6:.3f}us",
         }
     overhead_B = {"explicit": ROWS[cipher]["iv_B"], "counter": 1, "dtls13": 4}[framing] + 16
-    published = next(one for one in costs.load("thumbv7em").cost if cipher in one.ciphers and not one.accelerator)
+    printed = next(one for one in published.load("thumbv7em").cost if one.source == PUBLISHED[cipher].source)
+    line = [(0.0, printed.fixed or 0.0), (1000.0, (printed.fixed or 0.0) + 1000 * (printed.rate or 0.0))]
     told = Scene(
         DEVICE.card,
         radio_cards.load(radio).card,
@@ -117,8 +120,7 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
         aggregate,
         overhead_B,
         1 if framing == "dtls13" else 0,
-        published.fixed,
-        published.a_byte,
+        [(octets, cycles) for octets, cycles in printed.figures or line],
         wake_ms * 1e-3,
         beat_s,
         shake,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from wattlock.advise import costs as costing
-from wattlock.advise import days, exclude
+from wattlock.advise import days, exclude, sourcing
 from wattlock.advise.choices import Choice, candidates
 from wattlock.advise.days import GROUPS, DAY_s, Load, World
 from wattlock.advise.exclude import Excluded
@@ -19,10 +19,11 @@ from wattlock.advise.history import HISTORY, History, Past, free
 from wattlock.advise.narrow import Narrowing, narrowings
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head, ranked
+from wattlock.advise.rules import matches
 from wattlock.advise.world import Things, check_radio, things
 from wattlock.energy.battery import Array
 from wattlock.energy.tasks import weakest
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
 from wattlock.run import probe as probes
 from wattlock.study.cells import CatalogueRow
 
@@ -131,6 +132,8 @@ class Advice:
                 choice.cost.evidence, *(kind for of, kind in self.evidence.items() if of not in {"cipher", "answer"})
             ),
             "cost_source": choice.cost.source,
+            "cost_evidence": choice.cost.evidence,
+            **{f"cost_{key}": value for key, value in sourcing.told(choice.cost).items()},
         }
 
     def _size(self, group: int) -> int:
@@ -180,6 +183,7 @@ class Advice:
             "ranked": self.ranked.to_dicts(),
             "excluded": self.excluded_frame.to_dicts(),
             "history": self.history_frame.to_dicts(),
+            "costs": sourcing.records(self.things.priced, self.asked),
             "tied": [choice.label for choice in self.tied],
             "strongest": self.strongest.label,
             "assumed": self.things.assumed,
@@ -222,6 +226,7 @@ def advise(
     program = probe or probes.find()
     of = things(asked, own=own, allow_assumed=allow_assumed)
     asked = of.asked
+    _consent(asked, of)
     past = History(asked, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
     rows = catalogue(program, wanted)
@@ -266,6 +271,28 @@ def advise(
     free_s = days.by_charge([without], world, of.battery)[0]
     freed = (gain(life_s[first], days.given_up(free_s, world)), gain(charge_s[first], free_s))
     return Advice(asked, of, world, passing, loads, life_s, charge_s, places, excluded, narrow, history, freed, when)
+
+
+def _consent(asked: Question, of: Things) -> None:
+    """Raises EvidenceError where all costs of the ciphers asked for are assumed, and nobody allowed that."""
+    options = asked.choices
+    taken, doubted = (
+        [
+            cost
+            for cost in costs
+            if matches(cost.cipher, options.ciphers or ["*"]) and matches(cost.provider, options.providers or ["*"])
+        ]
+        for costs in (of.priced.taken, of.priced.unranked)
+    )
+    if taken or not doubted:
+        return
+    isa = of.device.card.isa if of.device else ""
+    ciphers = ", ".join(dict.fromkeys(cost.cipher for cost in doubted))
+    raise EvidenceError(
+        f"nothing is left to rank on {of.name}: what {ciphers} would cost is assumed ({doubted[0].doubt})",
+        hint=f"count one of them there and name it with --costs FILE (`wattlock advise --costs-template {isa}` prints "
+        "a file to fill), or a run with --run; --allow-assumed ranks them as they are",
+    )
 
 
 def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:

@@ -1,53 +1,35 @@
-"""What a cipher costs on the device: by a run's cells, or by published cycles of its instruction set."""
+"""What a cipher costs on the device, and by whose code; by a run's cells here, by published cycles in `published`."""
 
 import math
-import tomllib
-from collections.abc import Iterator, Sequence
-from importlib.resources import files
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
-from wattlock.advise.rules import Globs
-from wattlock.energy.cards import Device, Isa
-from wattlock.energy.model import COVERAGE, rate
-from wattlock.energy.number import Confidence, Table, Text
+from wattlock.energy.model import COVERAGE
 from wattlock.energy.tasks import BACKWARD, FORWARD
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError
 
 FAR_B = 1 << 30
-# What borrowed cycles of another instruction set may be off by, either way: nobody measured it.
-BORROWED = 1.0
 
 
-class Published(Table):
-    """Cycles of ciphers by somebody's code: `fixed` + `a_byte` * octets in whole blocks of `block_B`.
+class Origin(NamedTuple):
+    """Whose code a cost is of, and how it was counted.
 
-    * `devices`: only on these cards. `accelerator`: the work of hardware beside the core.
-    * `relative_uncertainty`: uniform, as in `energy.number.Number`.
+    * `own`: the user's figure.
     """
 
-    ciphers: Globs
-    provider: Text
-    devices: list[Text] = Field(default_factory=list)
-    accelerator: bool = False
-    block_B: Annotated[int, Field(ge=1)]
-    a_byte: Annotated[float, Field(gt=0)]
-    fixed: Annotated[float, Field(ge=0)]
-    confidence: Confidence
-    relative_uncertainty: Annotated[float, Field(ge=0)]
-    source: Text
-    because: Text
-
-
-class Shelf(Table):
-    """One file of `data/costs/`."""
-
-    isa: Isa
-    narrowed_by: Text
-    cost: list[Published]
+    implementation: str
+    language: str
+    compiler: str
+    flags: str
+    core: str
+    memory: str
+    counted: str
+    url: str
+    because: str
+    own: bool
 
 
 class Cost(NamedTuple):
@@ -57,6 +39,8 @@ class Cost(NamedTuple):
     * `log_sigma`: standard uncertainty of its own, beside the device's; `uniform_width`: half-width of the logarithm
       where its law is uniform.
     * `shared`: whether the device card's uncertainty comes on top: it values cycles or seconds.
+    * `cycles`: of a message of `sizes_B`; `origin`: whose code; both None where a run says it.
+    * `doubt`: why it is assumed, empty where it isn't.
     """
 
     cipher: str
@@ -74,11 +58,16 @@ class Cost(NamedTuple):
     uniform_width: float | None = None
     block_B: int = 1
     accelerator: bool = False
+    cycles: list[float] | None = None
+    origin: Origin | None = None
+    doubt: str = ""
 
-    def of(self, what: Literal["seal_J", "open_J", "seal_s", "open_s"], octets_B: int) -> float:
-        """Joules or seconds of a message."""
+    def of(self, what: Literal["seal_J", "open_J", "seal_s", "open_s", "cycles"], octets_B: int) -> float:
+        """Joules, seconds or cycles of a message; nan where they are not known."""
         whole_B = -(-octets_B // self.block_B) * self.block_B
         sizes, values = self.sizes_B, getattr(self, what)
+        if values is None:
+            return math.nan
         if len(sizes) == 1:
             return float(values[0] * whole_B / sizes[0])
         if whole_B > sizes[-1]:
@@ -148,73 +137,6 @@ def _cost(rows: pl.DataFrame, narrowed_by: str) -> Cost | None:
         "the run",
         narrowed_by,
     )
-
-
-def published(device: Device, *, allow_assumed: bool, accelerator: bool = True) -> list[Cost]:
-    """The costs by published cycles of the card's instruction set, valued by the card.
-
-    Where nobody published any for it those of Cortex-M4 are taken with a factor of two either way, if assumed figures
-    are allowed. Raises EvidenceError where they are not, InputError where the card values time and no cycles.
-    """
-    isa = device.card.isa
-    if not device.card.counts_cycles:
-        hint = f"name a run that measured an {isa} with --run, or a card that values cycles"
-        raise InputError(f"device card {device.name} values time, and published costs are in cycles", hint=hint)
-    found = isa in names()
-    if not found and not allow_assumed:
-        raise EvidenceError(
-            f"what ciphers cost on {isa} is not known here",
-            hint="measure it there and name the run with --run; --allow-assumed takes cycles of Cortex-M4 in their "
-            f"place, which may be off by a factor of {1 + BORROWED:g} either way",
-        )
-    shelf = load(isa if found else "thumbv7em")
-    here = [
-        one
-        for one in shelf.cost
-        if (not one.devices or device.name in one.devices) and (found or not one.devices)
-        if accelerator or not one.accelerator
-    ]
-    return [cost for one in here for cost in _valued(one, shelf, device, borrowed=not found)]
-
-
-def names() -> list[str]:
-    """The instruction sets with published costs."""
-    folder = files("wattlock") / "data" / "costs"
-    return sorted(one.name.removesuffix(".toml") for one in folder.iterdir() if one.name.endswith(".toml"))
-
-
-def load(isa: str) -> Shelf:
-    """The published costs of an instruction set."""
-    return Shelf.model_validate(tomllib.loads((files("wattlock") / "data" / "costs" / f"{isa}.toml").read_text()))
-
-
-def _valued(one: Published, shelf: Shelf, device: Device, *, borrowed: bool) -> Iterator[Cost]:
-    joules = rate(device.card).joules
-    clock = device.card.frequency
-    sizes = [0, FAR_B]
-    cycles = [one.fixed + one.a_byte * size for size in sizes]
-    J = [joules * count for count in cycles]
-    s = [count / clock.in_SI if clock else math.nan for count in cycles]
-    width = math.log1p(one.relative_uncertainty) + (math.log1p(BORROWED) if borrowed else 0.0)
-    doubted = borrowed or one.confidence in {"unverified", "assumed"}
-    for cipher in one.ciphers:
-        yield Cost(
-            cipher,
-            one.provider,
-            sizes,
-            J,
-            J,
-            s,
-            s,
-            width / math.sqrt(3),
-            shared=True,
-            evidence="assumed" if doubted or device.card.evidence == "assumed" else "modelled",
-            source=f"{one.source}{f'; taken for {device.card.isa}' if borrowed else ''}",
-            narrowed_by=shelf.narrowed_by,
-            uniform_width=width,
-            block_B=one.block_B,
-            accelerator=one.accelerator,
-        )
 
 
 def ids(costs: Sequence[Cost]) -> list[str]:

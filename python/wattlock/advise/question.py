@@ -28,6 +28,7 @@ class DeviceAsked(Table):
 
     * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
       valued by published cycles of the card's instruction set.
+    * `costs`: a file of the user's own costs, as `--costs-template` prints one; it stands for what is published.
     * `sleep`: what all but the radio draws while nothing is done.
     * `accelerator`: whether hardware for a cipher may be used, where figures of it are published for the device;
       `accelerator_idle`: what it draws while it waits, counted where it is used.
@@ -35,6 +36,7 @@ class DeviceAsked(Table):
 
     card: Text | None = None
     run: Text | None = None
+    costs: Text | None = None
     sleep: Power | None = None
     accelerator: bool = True
     accelerator_idle: Power | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import wattlock
-from wattlock.advise import words
+from wattlock.advise import sourcing, words
 from wattlock.advise.again import usual
 from wattlock.advise.answer import Advice
 from wattlock.advise.quantity import spoken, watts
@@ -202,6 +202,9 @@ def _change(of: Advice) -> list[str]:
 
 
 def _costs(of: Advice) -> list[dict[str, str]]:
+    told = sourcing.rows(of.things.priced, of.asked, slower=True)
+    if told:
+        return told
     costs = {(one.cost.cipher, one.cost.provider): one.cost for one in of.choices}
     return [
         {"cipher": cost.cipher, "provider": cost.provider, "evidence": cost.evidence, "source": cost.source}

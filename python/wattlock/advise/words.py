@@ -10,6 +10,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.history import Past
 from wattlock.advise.narrow import Narrowing
+from wattlock.advise.published import follows_the_code
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
 from wattlock.advise.rules import framings
@@ -161,12 +162,26 @@ def _notes(of: Advice) -> Iterator[str]:
             "session.received)"
         )
         yield f"the limits on one key ask for a new one every {spoken(1 / load.rekeys_per_s)}; {counted}"
+    yield from _code(of)
     technology = of.things.sender.technology
     if choice.protection in SPOKEN.get(technology, {}) and choice.protection != "none":
         yield (
             f"the radio link encrypts too, beneath the choice's cipher ({SPOKEN[technology][choice.protection]}): its "
             "octets are counted, the joules of the hardware that does it are taken to be in the radio's"
         )
+
+
+def _code(of: Advice) -> Iterator[str]:
+    priced = of.things.priced
+    if any(cost.origin for cost in priced.taken):
+        yield (
+            "each cipher costs what the best code of it does that is published or counted for this core, beside the "
+            "device's hardware; other code is slower"
+        )
+    yield from follows_the_code(priced, [one for flow in of.asked.flow for one in flow.rates])
+    if priced.unranked:
+        ciphers = ", ".join(dict.fromkeys(cost.cipher for cost in priced.unranked))
+        yield f"not ranked, as their cost is assumed: {ciphers} (--allow-assumed ranks them, --costs FILE brings yours)"
 
 
 def _pieces(of: Advice) -> Iterator[str]:
@@ -198,6 +213,9 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
             row["by charge alone"] = days(place.charge_s)
         row["behind"] = _share(max(place.behind, 0.0))
         row["by"] = choice.provider
+        if choice.cost.origin:
+            row["counted"] = choice.cost.origin.counted
+        row["evidence"] = choice.cost.evidence
         row |= {group: _share(shares[place.number][group]) for group in used}
         row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)
         row["B on the air"] = f"{load.octets_B:,.0f}"

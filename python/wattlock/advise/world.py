@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattlock.advise import costs as costing
+from wattlock.advise import published
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Device as Draws
 from wattlock.advise.days import Load
+from wattlock.advise.published import Priced
 from wattlock.advise.quantity import watts
 from wattlock.advise.question import Question
 from wattlock.advise.rules import matches, rules
@@ -37,6 +39,7 @@ class Things:
 
     * `asked`: the question, with what keeps its link up. `stage`: between the battery and the load.
     * `device`: None where a run was measured by a meter. `assumed`: sentences on what nobody gave or verified.
+    * `priced`: what the ciphers cost; `costs`: those of them that are ranked.
     * `evidence`: by what it is of.
     """
 
@@ -44,13 +47,18 @@ class Things:
     name: str
     device: Device | None
     draws: Draws
-    costs: list[Cost]
+    priced: Priced
     sender: Sender
     battery: Plan
     stage: Stage
     advice: dict[str, str]
     evidence: dict[str, str]
     assumed: list[str] = field(default_factory=list)
+
+    @property
+    def costs(self) -> list[Cost]:
+        """What the ciphers cost that are ranked."""
+        return self.priced.taken
 
 
 def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
@@ -61,7 +69,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
     Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
     """
     assumed: list[str] = []
-    device, costs, name = _costs(asked, own, allow_assumed=allow_assumed)
+    device, priced, name = _costs(asked, own, allow_assumed=allow_assumed)
     isa = device.card.isa if device else "x86_64"
     sender = _radio(asked, device, own, assumed)
     asked = settled(asked, sender, assumed)
@@ -86,7 +94,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
         "supply": "the supply stage's efficiency at the very load",
     }
     evidence = {
-        "cipher": weakest(*{cost.evidence for cost in costs}) if costs else "modelled",
+        "cipher": weakest(*{cost.evidence for cost in priced.taken}) if priced.taken else "modelled",
         "battery": battery.evidence,
         "sleep": "assumed" if width else "modelled",
     }
@@ -95,7 +103,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
         name,
         device,
         Draws(factors, active_W, sleep_W, width),
-        costs,
+        priced,
         sender,
         battery,
         stage,
@@ -117,22 +125,32 @@ def check_radio(loads: Sequence[Load], of: Things, *, allow_assumed: bool) -> No
     of.evidence["radio"] = "assumed" if any(number.doubted for number in used.values()) else "modelled"
 
 
-def _costs(asked: Question, own: Path | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:
+def _costs(asked: Question, own: Path | None, *, allow_assumed: bool) -> tuple[Device | None, Priced, str]:
     card = cards.load(asked.device.card, own) if asked.device.card else None
     if asked.device.run is None:
         if card is None:
             hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
             raise InputError("neither a device nor a run is named", hint=hint)
         refuse_doubted(f"device card {card.name}", _numbers(card), allow_assumed=allow_assumed)
-        costs = costing.published(card, allow_assumed=allow_assumed, accelerator=asked.device.accelerator)
-        return card, costs, card.name
+        priced = published.price(
+            card,
+            [one for flow in asked.flow for one in flow.rates],
+            allow_assumed=allow_assumed,
+            accelerator=asked.device.accelerator,
+            given=Path(asked.device.costs) if asked.device.costs else None,
+            own=own,
+        )
+        return card, priced, card.name
+    if asked.device.costs:
+        raise InputError("device.costs and device.run both say what the ciphers cost", hint="give one of them")
     # Loaded where there is a run: with its statistics it takes a fifth of a second.
     from wattlock.run.result import read
 
     result = read(RunFolder.open(find(asked.device.run)))
     if result.reasons:
         raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
-    return _of_run(result, card, allow_assumed=allow_assumed)
+    device, costs, name = _of_run(result, card, allow_assumed=allow_assumed)
+    return device, Priced(costs, [], [], []), name
 
 
 def _of_run(result: "Result", card: Device | None, *, allow_assumed: bool) -> tuple[Device | None, list[Cost], str]:

@@ -38,6 +38,13 @@ def advise(
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="What the ciphers cost: a run's path, its id, or `last`.")
     ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="FILE", help="Your own figures of ciphers on the device's core, as TOML."),
+    ] = None,
+    costs_template: Annotated[
+        str | None, typer.Option("--costs-template", metavar="CORE", help="Print such a file to fill, for a core.")
+    ] = None,
     radio: Annotated[
         str | None, typer.Option("--radio", metavar="CARD", help="Radio card; else the device's own.")
     ] = None,
@@ -100,11 +107,18 @@ def advise(
         refuse_beside(called(context), "--list", ["--format"])
         _list(form)
         return
+    if costs_template is not None:
+        from wattlock.advise.published import template
+
+        refuse_beside(called(context), "--costs-template", [])
+        typer.echo(template(costs_template), nl=False)
+        return
     if record is not None:
         check(record)
     given: dict[str, Any] = {
         "device.card": device,
         "device.run": run,
+        "device.costs": costs,
         "device.sleep": sleep,
         "radio.card": radio,
         "radio.protection": protection.split(",") if protection else None,
@@ -262,6 +276,7 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top:
     typer.echo(f"{words.title(of.asked)}\n")
     typer.echo("\n".join(words.lead(of)))
     _ranked(of, top)
+    _costs(of)
     if of.excluded:
         table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
     if of.history:
@@ -284,6 +299,15 @@ def _ranked(of: Advice, top: int) -> None:
         typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
     for name, title in words.framing(of):
         typer.echo(f"{name}: {title}")
+
+
+def _costs(of: Advice) -> None:
+    from wattlock.advise import sourcing
+    from wattlock.cli.link_pages import table
+
+    found = sourcing.rows(of.things.priced, of.asked)
+    if found:
+        table(found, "where the ciphers' costs come from")
 
 
 def _rests(of: Advice) -> None:

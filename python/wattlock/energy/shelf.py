@@ -16,6 +16,8 @@ from wattlock.study.problems import Problem, suggestion, translated
 
 Kind = TypeVar("Kind", bound=Table)
 FOLDERS = ("devices", "radios", "batteries")
+# What else lies beside the cards in the user's folder: costs of ciphers, read by `advise.published`.
+BESIDE = ("costs",)
 # The user's own folder of cards, where no option names one.
 VARIABLE = "WATTLOCK_CARDS"
 
@@ -27,10 +29,10 @@ def own_folder(given: Path | None = None) -> Path | None:
     """
     named = os.environ.get(VARIABLE)
     folder = given or (Path(named) if named else None)
-    if folder is None or any((folder / inside).is_dir() for inside in FOLDERS):
+    if folder is None or any((folder / inside).is_dir() for inside in (*FOLDERS, *BESIDE)):
         return folder
     what = "has no folder of cards" if folder.is_dir() else "is no folder"
-    raise InputError(f"cards {folder}: {what}", hint=f"put the cards into {', '.join(FOLDERS)} inside it")
+    raise InputError(f"cards {folder}: {what}", hint=f"put the cards into {', '.join((*FOLDERS, *BESIDE))} inside it")
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,17 @@ class Shelf(Generic[Kind]):
     """The cards of one kind.
 
     * `kind`: in words, as "device"; `folder`: where they lie in the package and in the user's folder.
+    * `inner`: the tables inside a card, for what is said of an unknown key.
     """
 
     kind: str
     folder: str
     model: type[Kind]
+    inner: type[Table] = Number
+
+    def shipped(self) -> list[str]:
+        """The names of the cards of the package."""
+        return sorted(self._places())
 
     def names(self, own: Path | None = None) -> list[str]:
         """The names of the cards, the user's among them; one whose file is broken has a name too."""
@@ -110,7 +118,7 @@ class Shelf(Generic[Kind]):
         if first["type"] == "value_error":
             path = ".".join(str(part) for part in first["loc"])
             return Problem(path, first["msg"].removeprefix("Value error, "))
-        return translated(first, list((Number if len(first["loc"]) > 1 else self.model).model_fields))
+        return translated(first, list((self.inner if len(first["loc"]) > 1 else self.model).model_fields))
 
 
 def _cards_in(folder: Traversable) -> dict[str, Traversable]:

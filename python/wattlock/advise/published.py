@@ -1,0 +1,407 @@
+"""Published cycles of ciphers by core, and a user's own: which code, counted how; the best of each cipher is taken."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from wattlock.advise.costs import FAR_B, Cost, Origin
+from wattlock.advise.rules import Globs, matches
+from wattlock.energy import shelf
+from wattlock.energy.cards import DEVICES, Device, Isa
+from wattlock.energy.model import rate
+from wattlock.energy.number import Confidence, Table, Text
+from wattlock.errors import InputError
+from wattlock.study.problems import suggestion
+
+# What borrowed cycles of another core may be off by, either way: nobody counted them there.
+BORROWED = 1.0
+# Whose cycles are borrowed where nobody published any for a core.
+LENDER: Isa = "thumbv7em"
+Language = Literal["C", "assembly", "hardware"]
+Counted = Literal["core cycles", "board cycles", "hardware time"]
+"""Counted without wait states, by a counter on a board, or by the clock while the core waits for hardware."""
+Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
+IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
+TIMES = {"us", *IN_B_PER_s}
+Messages = Sequence[tuple[int, float]]
+"""Octets of plaintext, and how many such messages a second."""
+
+
+class Published(Table):
+    """What ciphers cost by one code, or by hardware, as its source prints it.
+
+    * `implementation`: library and version. `compiler`, `flags`, `memory`: "not told" where the source doesn't.
+    * `figures`: octets of a message and its value in `unit`; or `rate`: what each further octet takes, beside `fixed`.
+    * `times`: passes over the message, where the figure is of one. `fixed`: cycles of a message of no octets.
+    * `devices`: only on these device cards.
+    * `unlike`: in which way it is of another kind than the others of its core; a `spread` says how much that is.
+    * `relative_uncertainty`: uniform, as in `energy.number.Number`.
+    """
+
+    ciphers: Globs
+    implementation: Text
+    language: Language
+    compiler: Text
+    flags: Text
+    core: Text
+    memory: Text
+    counted: Counted
+    unit: Unit
+    clock_MHz: Annotated[float, Field(gt=0)] | None = None
+    figures: list[Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]] | None = Field(
+        default=None, min_length=1
+    )
+    rate: Annotated[float, Field(gt=0)] | None = None
+    times: Annotated[float, Field(gt=0)] = 1.0
+    fixed: Annotated[float, Field(ge=0)] | None = None
+    block_B: Annotated[int, Field(ge=1)] = 16
+    devices: list[Text] = Field(default_factory=list)
+    unlike: str = ""
+    confidence: Confidence
+    relative_uncertainty: Annotated[float, Field(ge=0)]
+    source: Text
+    url: str = ""
+    because: Text
+
+    @model_validator(mode="after")
+    def _one_law(self) -> Self:
+        if (self.figures is None) == (self.rate is None):
+            raise ValueError("needs figures or rate, one of them")
+        if self.rate is not None and (self.fixed is None or self.unit != "cycles/B"):
+            raise ValueError("rate is in cycles/B and needs fixed, the cycles of a message of no octets")
+        if self.figures and len(self.figures) > 1 and self.fixed is not None:
+            raise ValueError("fixed is for one figure: several say it themselves")
+        if self.unit in TIMES and self.clock_MHz is None:
+            raise ValueError(f"unit {self.unit} needs clock_MHz")
+        if any(octets != int(octets) for octets, _ in self.figures or []):
+            raise ValueError("figures begin with whole octets")
+        points = self.points
+        if any(more[0] <= less[0] or more[1] <= less[1] for less, more in pairwise(points)):
+            raise ValueError("figures must rise, in octets and in what they take")
+        if len(points) == 1 and self.fixed is not None and self.fixed >= points[0][1]:
+            raise ValueError(f"fixed is {self.fixed:g} cycles, the whole message takes {points[0][1]:g}")
+        return self
+
+    @property
+    def points(self) -> list[tuple[int, float]]:
+        """Octets of a message and its cycles, as printed, converted; none where a rate is given."""
+        return [(int(octets), self.times * self._cycles(octets, value)) for octets, value in self.figures or []]
+
+    @property
+    def law(self) -> tuple[list[int], list[float]]:
+        """Octets and cycles between and beyond which a message's are linear."""
+        if self.rate is not None and self.fixed is not None:
+            return [0, FAR_B], [self.fixed, self.fixed + self.times * self.rate * FAR_B]
+        points = self.points
+        if len(points) > 1:
+            return [octets for octets, _ in points], [cycles for _, cycles in points]
+        octets, cycles = points[0]
+        fixed = self.fixed or 0.0
+        return [0, FAR_B], [fixed, fixed + (cycles - fixed) / octets * FAR_B]
+
+    def _cycles(self, octets: float, value: float) -> float:
+        if self.unit == "cycles":
+            return value
+        if self.unit == "cycles/B":
+            return value * octets
+        clock_Hz = (self.clock_MHz or 0.0) * 1e6
+        return value * 1e-6 * clock_Hz if self.unit == "us" else octets * clock_Hz / (value * IN_B_PER_s[self.unit])
+
+    def here(self, device: Device) -> bool:
+        """Whether it is for a device."""
+        return not self.devices or device.name in self.devices
+
+
+class Engine(Table):
+    """Hardware for ciphers that a device has and of which no figure was found."""
+
+    name: Text
+    devices: list[Text]
+    does: Text
+    source: Text
+
+
+class Spread(Table):
+    """By how much kinds of code of one cipher differ on one core, as published."""
+
+    ciphers: Globs
+    factor: Annotated[float, Field(ge=1)]
+    source: Text
+
+
+class File(Table):
+    """One file of `data/costs/`, or of the user's.
+
+    * `cores`: its names. `compared`: the language in which the ciphers of the core are compared like with like.
+    """
+
+    isa: Isa
+    cores: list[Text] = Field(default_factory=list)
+    compared: Language = "C"
+    narrowed_by: Text = "cycles of this very code on this very board"
+    cost: Annotated[list[Published], Field(min_length=1)]
+    engine: list[Engine] = Field(default_factory=list)
+    spread: list[Spread] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _kinds_apart_have_a_spread(self) -> Self:
+        for place, one in enumerate(self.cost):
+            for cipher in one.ciphers:
+                if self.apart(one, cipher) and self.factor(cipher) is None:
+                    raise ValueError(f"cost[{place}]: {cipher} {self.apart(one, cipher)}, and no spread has it")
+        return self
+
+    def apart(self, one: Published, cipher: str) -> str:
+        """In which way a cost can't be compared like with like; empty where it can."""
+        if one.unlike:
+            return one.unlike
+        like = [other for other in self.cost if cipher in other.ciphers and other.language == self.compared]
+        if one.language in {"hardware", self.compared} or like:
+            return ""
+        return f"has no figure in {self.compared} on this core, as the others have"
+
+    def factor(self, cipher: str) -> float | None:
+        """By which factor kinds of code differ."""
+        return next((one.factor for one in self.spread if matches(cipher, one.ciphers)), None)
+
+
+class Priced(NamedTuple):
+    """What ciphers cost on a device.
+
+    * `taken`: the best of each cipher, code and hardware apart. `unranked`: assumed ones that nobody consented to.
+    * `slower`: what else is known of them. `engines`: hardware without a figure. `compared`: in which language.
+    """
+
+    taken: list[Cost]
+    unranked: list[Cost]
+    slower: list[Cost]
+    engines: list[Engine]
+    compared: str = "C"
+
+
+COSTS = shelf.Shelf("cost", "costs", File, inner=Published)
+
+
+def price(
+    device: Device,
+    messages: Messages,
+    *,
+    allow_assumed: bool,
+    accelerator: bool = True,
+    given: Path | None = None,
+    own: Path | None = None,
+) -> Priced:
+    """What ciphers cost by published cycles of the card's core and by the user's own, valued by the card.
+
+    * `messages`: for which the best is sought. `given`: a file of the user's; `own`: the user's folder of cards.
+
+    A cipher that nobody counted on the core takes cycles of Cortex-M4 with a factor of two either way. Raises
+    InputError where the card values time and no cycles, or a file of the user's is wrong.
+    """
+    isa = device.card.isa
+    if not device.card.counts_cycles:
+        hint = f"name a run that measured an {isa} with --run, or a card that values cycles"
+        raise InputError(f"device card {device.name} values time, and published costs are in cycles", hint=hint)
+    files = [*_own(isa, own), *([_given(given, isa)] if given else [])]
+    mine = [cost for file in files for cost in _valued(file, device, own=True)]
+    home = load(isa) if isa in names() else None
+    told = list(_valued(home, device)) if home else []
+    # The user's own figure of a cipher stands for what is published of it, code and hardware apart.
+    replaced = {(cost.cipher, cost.accelerator) for cost in mine if allow_assumed or not cost.doubt}
+    every = mine + [cost for cost in told if (cost.cipher, cost.accelerator) not in replaced]
+    known = {cost.cipher for cost in every}
+    every += [cost for cost in _borrowed(device) if cost.cipher not in known]
+    every = [cost for cost in every if accelerator or not cost.accelerator]
+    best = _best(every, messages)
+    engines = [one for one in home.engine if device.name in one.devices] if home else []
+    return Priced(
+        [cost for cost in best if allow_assumed or not cost.doubt],
+        [cost for cost in best if cost.doubt and not allow_assumed],
+        [cost for cost in every if not any(cost is one for one in best)],
+        engines if accelerator else [],
+        home.compared if home else "C",
+    )
+
+
+def names() -> list[str]:
+    """The instruction sets with published costs."""
+    return sorted(COSTS.shipped())
+
+
+def load(isa: str) -> File:
+    """The published costs of an instruction set."""
+    return COSTS.load(isa)[1]
+
+
+def _given(path: Path, isa: str) -> File:
+    if not path.is_file():
+        raise InputError(f"--costs {path}: there is no such file", hint="--costs-template CORE prints one to fill")
+    file = COSTS.load(path)[1]
+    if file.isa != isa:
+        raise InputError(f"--costs {path}: is for {file.isa}, the device is {isa}", hint=f"its first line: isa = {isa}")
+    return file
+
+
+def _own(isa: str, own: Path | None) -> list[File]:
+    folder = shelf.own_folder(own)
+    paths = sorted((folder / "costs").glob("*.toml")) if folder else []
+    return [file for file in (COSTS.load(path)[1] for path in paths) if file.isa == isa]
+
+
+def _borrowed(device: Device) -> Iterator[Cost]:
+    lender = load(LENDER)
+    lent = lender.model_copy(update={"cost": [one for one in lender.cost if one.language == lender.compared]})
+    yield from _valued(lent, device, borrowed=True)
+
+
+def _valued(file: File, device: Device, *, borrowed: bool = False, own: bool = False) -> Iterator[Cost]:
+    for one in file.cost:
+        if not one.here(device):
+            continue
+        for cipher in one.ciphers:
+            yield _cost(one, cipher, file, device, borrowed=borrowed, own=own)
+
+
+def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: bool, own: bool) -> Cost:
+    joules = rate(device.card).joules
+    clock = device.card.frequency
+    sizes, cycles = one.law
+    J = [joules * count for count in cycles]
+    s = [count / clock.in_SI if clock else math.nan for count in cycles]
+    apart = file.apart(one, cipher)
+    width = math.log1p(one.relative_uncertainty) + (math.log1p(BORROWED) if borrowed else 0.0)
+    if apart:
+        width += math.log(file.factor(cipher) or 1.0)
+    doubt = apart
+    if borrowed:
+        doubt = f"nobody counted it on {device.card.isa}: borrowed from {file.cores[0]}"
+    elif one.confidence in {"unverified", "assumed"}:
+        doubt = "; ".join(part for part in (apart, "nobody could verify its source") if part)
+    origin = Origin(
+        one.implementation,
+        one.language,
+        one.compiler,
+        one.flags,
+        one.core,
+        one.memory,
+        one.counted,
+        one.url,
+        one.because,
+        own=own,
+    )
+    return Cost(
+        cipher,
+        f"{one.implementation.partition(',')[0]}, {one.language}",
+        sizes,
+        J,
+        J,
+        s,
+        s,
+        width / math.sqrt(3),
+        shared=True,
+        evidence="assumed" if doubt or device.card.evidence == "assumed" else "modelled",
+        source=one.source,
+        narrowed_by=file.narrowed_by,
+        uniform_width=width,
+        block_B=one.block_B,
+        accelerator=one.language == "hardware",
+        cycles=cycles,
+        origin=origin,
+        doubt=doubt,
+    )
+
+
+def _best(every: Sequence[Cost], messages: Messages) -> list[Cost]:
+    """Of each cipher the code and the hardware with the fewest cycles for the messages; what needs no consent first."""
+    found: dict[tuple[str, bool], Cost] = {}
+    for cost in sorted(every, key=lambda one: (bool(one.doubt), _spent(one, messages))):
+        found.setdefault((cost.cipher, cost.accelerator), cost)
+    return list(found.values())
+
+
+def _spent(cost: Cost, messages: Messages) -> float:
+    return sum(often * cost.of("cycles", size_B) for size_B, often in messages)
+
+
+def follows_the_code(priced: Priced, messages: Messages) -> list[str]:
+    """Of which ciphers the order follows the code: other languages, and like with like it is another order or none."""
+    code = [cost for cost in priced.taken if cost.origin and not cost.accelerator]
+    every = [*code, *(cost for cost in priced.slower if cost.origin and not cost.accelerator)]
+    like = {}
+    for cost in sorted(every, key=lambda one: -_spent(one, messages)):
+        if cost.origin and cost.origin.language == priced.compared and not cost.doubt:
+            like[cost.cipher] = cost
+    said: dict[tuple[str, str], list[str]] = {}
+    for first, second in combinations(sorted(code, key=lambda one: _spent(one, messages)), 2):
+        why = _order(first, second, like, priced.compared, messages)
+        if why and first.origin != second.origin:
+            said.setdefault((why, second.cipher), []).append(first.cipher)
+    merged: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (why, after), before in said.items():
+        merged.setdefault((why, tuple(before)), []).append(after)
+    return [
+        f"the order between {', '.join(before)} and {', '.join(after)} follows the code, not the cipher: {why}"
+        for (why, before), after in merged.items()
+    ]
+
+
+def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, messages: Messages) -> str:
+    """Why the order of two costs says nothing of their ciphers; empty where it does."""
+    languages = [one.origin.language for one in (first, second) if one.origin]
+    missing = [one.cipher for one in (first, second) if one.cipher not in like]
+    if missing and (languages[0] != languages[1] or first.doubt or second.doubt):
+        return f"of {missing[0]} no figure in {compared} is comparable on this core"
+    if missing or languages[0] == languages[1]:
+        return ""
+    cycles = [_spent(like[one.cipher], messages) for one in (first, second)]
+    turned = f"{languages[0]} against {languages[1]}; both in {compared} it is the other way round"
+    return turned if cycles[0] > cycles[1] else ""
+
+
+TEMPLATE = """\
+# Costs of ciphers on {what}, for `wattlock advise --costs FILE` or the folder costs/ of your cards (WATTLOCK_CARDS).
+# Put your own figures in place of these, which nobody counted; then say so in `confidence`.
+isa = "{isa}"
+narrowed_by = "a counter on the very board"
+
+[[cost]]
+ciphers = ["aes128-ccm"]            # ids as `wattlock ciphers` lists them
+implementation = "library, version"
+language = "C"                      # C, assembly or hardware
+compiler = "compiler, version"      # "not told" where the source doesn't
+flags = "-O2"
+core = "core, part, clock"
+memory = "code in flash with 2 wait states, tables in RAM"
+counted = "board cycles"            # core cycles (no wait states), board cycles, hardware time
+# What a message of so many octets takes, key set up before: [octets, value], two sizes or more.
+unit = "cycles"                     # cycles, cycles/B, us, kB/s, KiB/s, MB/s, MiB/s
+figures = [[16, 5000], [64, 12000], [1024, 150000]]
+# clock_MHz = 64.0                  # needed where the unit is a time or so much a second
+# times = 2                         # passes, where the figure is of one: CCM is two of AES
+# fixed = 1200                      # cycles of a message of no octets, where there is one figure
+# devices = ["{device}"]  # only on these device cards: for hardware
+confidence = "assumed"              # primary once you counted it, secondary where a data sheet says it
+relative_uncertainty = 0.1
+source = "who counted it, with what, when; or data sheet, revision, table"
+because = "how far it may be off, and why"
+"""
+
+
+def template(core: str) -> str:
+    """A file of costs to fill, for a core, an instruction set or a device card.
+
+    Raises InputError where there is no such core.
+    """
+    known: dict[str, str] = {name: name for name in names()}
+    known |= {title: name for name in names() for title in load(name).cores}
+    devices = {name: DEVICES.load(name)[1].isa for name in DEVICES.names()}
+    known |= {name: isa for name, isa in devices.items() if isa in names()}
+    isa = known.get(core.lower())
+    if isa is None:
+        raise InputError(f"no core {core}", hint=suggestion(core, sorted(known), "there are"))
+    device = core if core in devices else next((name for name, of in devices.items() if of == isa), "my-card")
+    return TEMPLATE.format(what=core, isa=isa, device=device)
