@@ -402,6 +402,6 @@ def template(core: str) -> str:
     known |= {name: isa for name, isa in devices.items() if isa in names()}
     isa = known.get(core.lower())
     if isa is None:
-        raise InputError(f"no core {core}", hint=suggestion(core, sorted(known), "there are"))
+        raise InputError(f'no core "{core[:80]}"', hint=suggestion(core, sorted(known), "there are"))
     device = core if core in devices else next((name for name, of in devices.items() if of == isa), "my-card")
     return TEMPLATE.format(what=core, isa=isa, device=device)
