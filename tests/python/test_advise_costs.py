@@ -76,7 +76,7 @@ def of(device: str) -> str:
     return cards.load(device).card.isa
 
 
-def test_two_octets_sizes_give_whole_blocks_and_the_joules_of_the_cards_cycles() -> None:
+def test_whole_blocks_are_paid_linear_between_printed_sizes_at_the_cards_joules_a_cycle() -> None:
     cost = one(priced("nrf52840").taken, "ascon-aead128")
     assert cost.of("cycles", 49) == cost.of("cycles", 64) == 5300
     assert cost.of("cycles", 40) == pytest.approx(2998 + (5300 - 2998) * 32 / 48)

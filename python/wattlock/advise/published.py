@@ -11,11 +11,10 @@ from pydantic import Field, model_validator
 from wattlock.advise.costs import FAR_B, Cost, Origin
 from wattlock.advise.rules import Globs, matches
 from wattlock.energy import shelf
-from wattlock.energy.cards import DEVICES, Device, Isa
+from wattlock.energy.cards import Device, Isa
 from wattlock.energy.model import rate
 from wattlock.energy.number import Confidence, Table, Text
 from wattlock.errors import InputError
-from wattlock.study.problems import suggestion
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.
 BORROWED = 1.0
@@ -360,48 +359,3 @@ def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, m
     cycles = [_spent(like[one.cipher], messages) for one in (first, second)]
     turned = f"{languages[0]} against {languages[1]}; both in {compared} it is the other way round"
     return turned if cycles[0] > cycles[1] else ""
-
-
-TEMPLATE = """\
-# Costs of ciphers on {what}, for `wattlock advise --costs FILE` or the folder costs/ of your cards (WATTLOCK_CARDS).
-# Put your own figures in place of these, which nobody counted; then say so in `confidence`.
-isa = "{isa}"
-narrowed_by = "a counter on the very board"
-
-[[cost]]
-ciphers = ["aes128-ccm"]            # ids as `wattlock ciphers` lists them
-implementation = "library, version"
-language = "C"                      # C, assembly or hardware
-compiler = "compiler, version"      # "not told" where the source doesn't
-flags = "-O2"
-core = "core, part, clock"
-memory = "code in flash with 2 wait states, tables in RAM"
-counted = "board cycles"            # core cycles (no wait states), board cycles, hardware time
-# What a message of so many octets takes, key set up before: [octets, value], two sizes or more.
-unit = "cycles"                     # cycles, cycles/B, us, kB/s, KiB/s, MB/s, MiB/s
-figures = [[16, 5000], [64, 12000], [1024, 150000]]
-# clock_MHz = 64.0                  # needed where the unit is a time or so much a second
-# times = 2                         # passes, where the figure is of one: CCM is two of AES
-# fixed = 1200                      # cycles of a message of no octets, where there is one figure
-# devices = ["{device}"]  # only on these device cards: for hardware
-confidence = "assumed"              # primary once you counted it, secondary where a data sheet says it
-relative_uncertainty = 0.1
-source = "who counted it, with what, when; or data sheet, revision, table"
-because = "how far it may be off, and why"
-"""
-
-
-def template(core: str) -> str:
-    """A file of costs to fill, for a core, an instruction set or a device card.
-
-    Raises InputError where there is no such core.
-    """
-    known: dict[str, str] = {name: name for name in names()}
-    known |= {title: name for name in names() for title in load(name).cores}
-    devices = {name: DEVICES.load(name)[1].isa for name in DEVICES.names()}
-    known |= {name: isa for name, isa in devices.items() if isa in names()}
-    isa = known.get(core.lower())
-    if isa is None:
-        raise InputError(f'no core "{core[:80]}"', hint=suggestion(core, sorted(known), "there are"))
-    device = core if core in devices else next((name for name, of in devices.items() if of == isa), "my-card")
-    return TEMPLATE.format(what=core, isa=isa, device=device)

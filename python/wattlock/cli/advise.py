@@ -108,7 +108,7 @@ def advise(
         _list(form)
         return
     if costs_template is not None:
-        from wattlock.advise.published import template
+        from wattlock.advise.costs_template import template
 
         refuse_beside(called(context), "--costs-template", [])
         typer.echo(template(costs_template), nl=False)
