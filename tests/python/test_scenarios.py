@@ -82,11 +82,14 @@ def behind(told: Advice) -> float:
     return 100 * told.places[-1].behind
 
 
-def costs(label: str) -> Callable[[Advice], float]:
-    """Percent of its days that the first has more than a choice."""
+def costs(label: str, by: str = "") -> Callable[[Advice], float]:
+    """Percent of its days that the first has more than a choice, whose provider ends with `by`."""
 
     def found(told: Advice) -> float:
-        return next(100 * one.behind for one in told.places if told.choices[one.number].label == label)
+        choices = [(one, told.choices[one.number]) for one in told.places]
+        return next(
+            100 * one.behind for one, choice in choices if choice.label == label and choice.provider.endswith(by)
+        )
 
     return found
 
@@ -100,10 +103,11 @@ HINGES = [
     ("sensor", "whole nonce sent, costs (N) %", behind),
     ("sensor", "Sixteen readings in a packet give (N) %", gain("aggregate")),
     ("voice", "the worst choice costs (N) %", behind),
-    ("video", "AES-CCM gives (N) %", gain("replace")),
+    ("video", "in place of software AES-CCM gives (N) %", gain("replace")),
+    ("video", "accelerator under AES-CCM gives (N) %", gain("accelerate")),
     ("beacon", "Ascon with its whole tag costs (N) %", costs("ascon-aead128, counter")),
     ("beacon", "(N) % when both ends count it", gain("headers")),
-    ("beacon", "AES-128-CCM8 costs (N) %", costs("aes128-ccm8, counter")),
+    ("beacon", "in place of assembly costs (N) %", costs("aes128-ccm8, counter", "hardware")),
     ("firmware-update", "in (N) % of the worlds drawn", shelf),
     ("firmware-update", "encrypted or not, is (N) % of the energy", share("radio")),
     ("smart-lock", "connection events take (N) %", share("upkeep")),
