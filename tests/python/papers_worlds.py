@@ -12,7 +12,7 @@ import polars as pl
 
 from wattlock.analysis.effects import Ratio
 from wattlock.papers import record
-from wattlock.papers.judges import Evidence, Fall, Security, Transfer
+from wattlock.papers.judges import Capture, Evidence, Fall, Security, Transfer
 from wattlock.papers.record import Claim
 
 Kind = Literal["holds", "fails", "unclear"]
@@ -22,7 +22,7 @@ World = Callable[[Claim, Kind], Evidence]
 PAPERS = record.load()
 FAMILIES = ("blowfish", "rc6", "aes", "des", "3des", "rc2")
 KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
-SURE, VAGUE = 0.2, 40.0
+SURE, VAGUE = 0.2, 900.0
 FILE_B = 100_000
 GHZ = 3.0
 
@@ -90,6 +90,31 @@ def images(claim: Claim, kind: Kind) -> Evidence:
     return ranked("encrypt", "image", ["des", "3des", "aes", "rc6", "blowfish", "rc2"])(claim, kind)
 
 
+def sounds(claim: Claim, kind: Kind) -> Evidence:
+    """The order, and AES's lead greater in a small file; where the claim fails that alone is the other way round."""
+    names = list(claim.expect["order"])
+    half = half_of(kind)
+    times = {name: 1.0 if kind == "unclear" else 1.3**place for place, name in enumerate(names)}
+    rows = [row(name, 1e6 * times[name], data="audio", half_width_percent=half) for name in names]
+    quicker = {"holds": 0.8, "fails": 1.25, "unclear": 1.0}[kind]
+    for size_B, of_aes in ((40_000, quicker), (400_000, 1.0)):
+        rows += [
+            row(
+                name,
+                10.0 * size_B * times[name] * (of_aes if name == "aes" else 1),
+                payload_B=size_B,
+                half_width_percent=half,
+            )
+            for name in ("aes", "des", "3des", "rc2")
+        ]
+    return run_of(rows)
+
+
+def good(_: Claim, kind: Kind) -> Evidence:
+    """AES before Blowfish, of which no source speaks."""
+    return ranked("encrypt", "text", ["aes", "blowfish", "des", "3des"])(_, kind)
+
+
 def first_of_all(claim: Claim, kind: Kind) -> Evidence:
     return ranked("encrypt", "text", ["aes", "blowfish", "rc6", "des", "3des", "rc2"])(claim, kind)
 
@@ -125,21 +150,27 @@ def throughput(claim: Claim, kind: Kind) -> Evidence:
 
 
 def asymmetric(claim: Claim, kind: Kind) -> Evidence:
-    times = claim.expect["ratio"] * (0.1 if kind == "fails" else 1)
-    rsa = {"cipher": "rsa2048-oaep", "key_bits": 2048, "provider": "openssl", "payload_B": 0}
+    times = claim.expect["ratio"] * (0.02 if kind == "fails" else 1)
+    rsa = {"cipher": "rsa2048-oaep", "key_bits": 2048, "provider": "openssl", "payload_B": 0, "mode": "establish"}
     half = half_of(kind)
     return run_of(
         [
-            row("rsa", 500 * times, half_width_percent=half, **rsa),
-            row("aes", 500, payload_B=190, half_width_percent=half),
+            made
+            for operation, share in (("encrypt", 0.01), ("decrypt", 1.99))
+            for made in (
+                row("rsa", 500 * share * times, operation=operation, half_width_percent=half, **rsa),
+                row("aes", 500, operation=operation, payload_B=190, half_width_percent=half),
+            )
         ]
     )
 
 
 def encodings(_: Claim, kind: Kind) -> Evidence:
+    """Hexadecimal against base64; what both cost over raw output is far out of bounds and decides nothing."""
     off = {"holds": 1.01, "fails": 1.3, "unclear": 1.03}[kind]
+    times = {"raw": 0.5, "base64": 1.0, "hex": off}
     rows = [
-        row(family, 1e5 * (1 if code == "raw" else off), encoding=code, half_width_percent=half_of(kind))
+        row(family, 1e5 * times[code], encoding=code, half_width_percent=half_of(kind))
         for family in FAMILIES
         for code in ("raw", "base64", "hex")
     ]
@@ -240,8 +271,7 @@ def policy_rc4(kind: Kind, size: int) -> float:
 
 
 def low_power(claim: Claim, kind: Kind) -> Evidence:
-    machine = "computer" if kind == "unclear" else "microcontroller"
-    return packets(slower_small, aes_ns, machine=machine)(claim, kind)
+    return packets(slower_small, aes_ns, machine=("microcontroller",))(claim, kind)
 
 
 def metered(_: Claim, kind: Kind) -> Evidence:
@@ -270,7 +300,8 @@ def sample(claim: Claim, kind: Kind) -> Evidence:
 def cycles(family: str) -> World:
     def world(claim: Claim, kind: Kind) -> Evidence:
         per_byte = claim.expect["cycles_per_byte"] * (2 if kind == "fails" else 1)
-        return run_of([row(family, per_byte * FILE_B / GHZ, half_width_percent=half_of(kind))])
+        rows = [row(family, per_byte * FILE_B / GHZ, half_width_percent=half_of(kind))]
+        return run_of(rows, machine=("computer", *claim.machine))
 
     return world
 
@@ -285,7 +316,7 @@ def fall_of(cipher: str, size_B: int, drained: Callable[[Claim, Kind], tuple[int
         calls, percent = drained(claim, kind)
         lost = spread(kind, percent)
         left = Ratio(100 - lost.value, 100 - lost.high, 100 - lost.low)
-        return nothing(falls=[Fall(cipher, size_B, calls, left, "handheld", "measured")])
+        return nothing(falls=[Fall(cipher, size_B, calls, left, "handheld", "measured")], machine=("handheld",))
 
     return world
 
@@ -373,8 +404,8 @@ def tables(_: Claim, kind: Kind) -> Evidence:
 
 
 def captured(_: Claim, kind: Kind) -> Evidence:
-    capture = {"holds": {100: 900, 1024: 300}, "fails": {100: 300, 1024: 900}, "unclear": {100: 11, 1024: 10}}[kind]
-    return nothing(capture=capture)
+    beacons, data = {"holds": (900, 300), "fails": (300, 900), "unclear": (11, 10)}[kind]
+    return nothing(capture=Capture({("management", 100): beacons, ("control", 14): 5, ("data", 1024): data}))
 
 
 def secured(_: Claim, kind: Kind) -> Evidence:
@@ -391,18 +422,16 @@ def advised(_: Claim, kind: Kind) -> Evidence:
     return run_of(rows)
 
 
-def rc4_or_sound(_: Claim, kind: Kind) -> Evidence:
-    cost = {"holds": 0.5, "fails": 3.0, "unclear": 1.0}[kind]
-    half = half_of(kind)
-    rows = [
-        row(family, 1e4 * times, payload_B=1500, half_width_percent=half, **more)
-        for family, times, more in (
-            ("rc4", cost, {"cipher": "rc4-128", "keying": "each", "mode": "stream"}),
-            ("chacha20-poly1305", 1.0, {"cipher": "chacha20-poly1305", "operation": "seal", "mode": "aead"}),
-        )
-    ]
+def rc4_by_size(claim: Claim, kind: Kind) -> Evidence:
+    """RC4 is the dearer one below 100 B and the cheaper one above; where the claim fails it is so nowhere."""
+    costs: dict[Kind, Callable[[Kind, int], float]] = {
+        "holds": lambda _, size: aes_ns("holds", size) * (2.0 if size < 100 else 0.5),
+        "fails": lambda _, size: aes_ns("fails", size) * 2.0,
+        "unclear": aes_ns,
+    }
     sound = Security(256, 256, "acceptable", True)
-    return run_of(rows, security={"chacha20-poly1305": sound, "rc4-128": Security(30, 128, "broken", False)})
+    security = {"chacha20-poly1305": sound, "rc4-128": Security(30, 128, "broken", False)}
+    return packets(costs[kind], aes_ns, security=security)(claim, kind)
 
 
 def decrypted_often(_: Claim, kind: Kind) -> Evidence:
@@ -419,7 +448,7 @@ AES_KEYS = (128, 192, 256)
 RISING: dict[Kind, Sequence[float]] = {"holds": (0, 8, 16), "fails": (0, 60, 90), "unclear": (0, 8, 16)}
 CLEAR: dict[Kind, Sequence[float]] = {"holds": (0, 20, 40), "fails": (0, 0, 0), "unclear": (0, 5, 10)}
 ALIKE: dict[Kind, Sequence[float]] = {"holds": (0, 0, 0), "fails": (0, 10, 20), "unclear": (0, 0, 0)}
-SMALL: dict[Kind, Sequence[float]] = {"holds": (0, 10, 20), "fails": (0, 50, 90), "unclear": (0, 10, 20)}
+SMALL: dict[Kind, Sequence[float]] = {"holds": (0, 3, 6), "fails": (0, 20, 40), "unclear": (0, 3, 6)}
 CHEAP: dict[Kind, Sequence[float]] = {"holds": (0, 2, 4), "fails": (0, 30, 60), "unclear": (0, 4, 9)}
 
 WORLDS: dict[str, World] = {
@@ -427,13 +456,13 @@ WORLDS: dict[str, World] = {
     "throughput-energy": metered,
     "text-encrypt-ranking": ranked("encrypt", "text"),
     "text-decrypt-ranking": ranked("decrypt", "text"),
-    "audio-ranking": ranked("encrypt", "audio"),
+    "audio-ranking": sounds,
     "audio-decrypt-ranking": ranked("decrypt", "audio"),
     "video-ranking": ranked("encrypt", "video"),
     "video-decrypt-ranking": ranked("decrypt", "video"),
     "image-ranking": images,
     "aes-fastest-cited": first_of_all,
-    "blowfish-good-cited": ranked("encrypt", "text"),
+    "blowfish-good-cited": good,
     "video-stream-cited": ranked("encrypt", "video"),
     "data-type": kinds_of_data,
     "blowfish-vs-aes-text": pair("encrypt", "text"),
@@ -483,7 +512,7 @@ WORLDS: dict[str, World] = {
     "mac-overhead-cited": overheads,
     "advice-blowfish-rc6": advised,
     "advice-aes-decrypt-often": decrypted_often,
-    "advice-rc4-100": rc4_or_sound,
+    "advice-rc4-100": rc4_by_size,
 }
 
 

@@ -18,6 +18,7 @@ import papers_run
 from papers_run import PAPERS, material
 from wattlock.papers.exhibits import show_all
 from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
+from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.report import papers_page as papers_page_module
 from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
 
@@ -67,7 +68,8 @@ def test_the_lead_counts_the_verdicts(page: str) -> None:
     assert sum(of.values()) == len(PAPERS.claims)
     lead = re.sub(r"<[^>]+>", "", page[page.index('class="lead"') :][:400]).replace("\u00a0", " ")
     assert f"{of['reproduced']} are reproduced" in lead
-    assert f"{of['not reproduced']} are not" in lead
+    assert f"{of['not reproduced']} are not; a model explains {of['explained']}" in lead
+    assert f"{of['inconclusive']} are inconclusive and {of['not tested']} not tested" in lead
 
 
 def words_of(page: str, section: str) -> str:
@@ -79,7 +81,7 @@ def words_of(page: str, section: str) -> str:
 
 def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_models_and_tables(page: str) -> None:
     told, judgements = words_of(page, "answer"), judge_all(evidence())
-    decided = Counter(one.basis for one in judgements if one.verdict != "not measurable here")
+    decided = Counter(one.basis for one in judgements if one.verdict in DECIDED)
     assert set(decided) == {"this machine", "the air", "their tables", "what is known"}
     starts: dict[str, Basis] = {
         "What this machine measured": "this machine",
@@ -90,7 +92,7 @@ def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_
     for start, basis in starts.items():
         assert f"{start} decides {decided[basis]}: " in told
     assert "reproduced on this machine" not in told
-    measured = [one for one in judgements if one.basis == "this machine" and one.verdict != "not measurable here"]
+    measured = [one for one in judgements if one.basis == "this machine" and one.verdict in DECIDED]
     assert all(one.evidence.startswith("measured") for one in measured)
 
 
@@ -98,7 +100,7 @@ def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
     told = words_of(page, "unknown")
     for one in judge_all(evidence()):
         named = f"{PAPERS.claim(one.claim).says} : it needs {one.needs}. {one.command}"
-        assert (named in told) == (one.verdict == "not measurable here")
+        assert (named in told) == (one.verdict in OPEN)
 
 
 def test_many_comparisons_are_folded_and_few_are_not(page: str) -> None:
@@ -164,7 +166,7 @@ def test_without_any_cell_the_page_still_stands_and_judges_by_tables_alone() -> 
     shown = show_all(material(estimates=empty, sent=[], curves=None, capture=None))
     judgements = judge_all(evidence(estimates=empty, transfers=[]))
     html = papers_page(FACTS, PAPERS, judgements, shown)
-    assert counts(judgements)["not measurable here"] > 45
+    assert counts(judgements)["not tested"] > 45
     assert html.count("Missing:") > 30
 
 

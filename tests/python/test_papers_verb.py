@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -228,15 +229,50 @@ def test_a_capture_decides_its_claim_and_is_drawn_and_carries_the_hybrid(
 ) -> None:
     assert probe.is_file()
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
-    beacon, acknowledgement, data = b"\x80\0" + bytes(94), b"\xd4\0" + bytes(8), b"\x08\x41" + bytes(1498)
+    beacon, acknowledgement, data = b"\x80\0" + bytes(94), b"\xd4\0" + bytes(8), b"\x08\x41" + bytes(1018)
     Path("hour.pcap").write_bytes(pcap([*[beacon] * 60, *[acknowledgement] * 20, *[data] * 10]))
     said = answer(capsys, "--run", "run", "--capture", "hour.pcap", "--export", "drawn")[1]
-    assert "The capture decides 1: 1 reproduced, 0 not" in said
+    assert "The capture decides 1: 1 reproduced" in said
     page = Path("run/papers.html").read_text(encoding="utf-8")
     assert "Of 90 frames 66.7 % have 64 to 127 B" in page.replace("\u00a0", " ")
     assert "--capture hour.pcap" in html.unescape(page)
     with Path("drawn/prasithsangaree-fig6.csv").open(encoding="utf-8") as drawn:
         assert sorted(float(row["value"]) for row in csv.DictReader(drawn) if row["value"] != "0.0") == [10, 20, 60]
+
+
+def ethernet(packets: int) -> bytes:
+    """A capture of Ethernet frames of 78 octets that carry UDP."""
+    udp = bytes(12) + b"\x08\0" + b"\x45\0\0\x40" + bytes(5) + b"\x11" + bytes(54)
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    return head + b"".join(struct.pack("<IIII", 1, at, len(udp), len(udp)) + udp for at in range(packets))
+
+
+@needs_the_air
+@pytest.mark.parametrize(("name", "told"), [("ethernet", "are of another medium"), ("cut", "ends within a packet")])
+def test_a_capture_of_another_medium_or_one_that_is_cut_reproduces_nothing(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    assert probe.is_file()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    beacon, data = b"\x80\0" + bytes(94), b"\x08\x41" + bytes(1018)
+    whole = {"ethernet": ethernet(90), "cut": pcap([*[beacon] * 60, *[data] * 30])[:-500]}
+    Path("hour.pcap").write_bytes(whole[name])
+    said = answer(capsys, "--run", "run", "--capture", "hour.pcap")[1]
+    assert "The capture decides" not in said
+    assert told in html.unescape(Path("run/papers.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
+
+
+@needs_the_air
+def test_a_battery_of_a_handheld_is_judged_only_where_the_run_is_said_to_be_of_one(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    joules = ["--device", "x86-server-assumed", "--allow-assumed"]
+    assert "A battery" not in answer(capsys, "--run", "run", *joules)[1]
+    said = answer(capsys, "--run", "run", *joules, "--machine", "handheld")[1]
+    assert "A battery, emptied or by its card, decides" in said
+    assert " --machine handheld" in repeating(Path("run/papers.html"))[1]
 
 
 @needs_the_air

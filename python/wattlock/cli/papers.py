@@ -24,6 +24,14 @@ class Length(StrEnum):
     battery = "battery"
 
 
+class Machine(StrEnum):
+    """What was measured on, as claims name it."""
+
+    computer = "computer"
+    handheld = "handheld"
+    microcontroller = "microcontroller"
+
+
 def papers(
     context: typer.Context,
     length: Annotated[
@@ -43,6 +51,10 @@ def papers(
     battery: Annotated[
         str | None, typer.Option("--battery", metavar="CARD", help="The battery card that joules empty.")
     ] = None,
+    machine: Annotated[
+        Machine,
+        typer.Option("--machine", help="What the runs' machine is: some claims speak of a handheld alone."),
+    ] = Machine.computer,
     capture: Annotated[
         Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
     ] = None,
@@ -89,7 +101,15 @@ def papers(
         carry_out(f"papers/{length}", dry_run=True)
         return
     names = run or [_measured(length, device, repeats, sys_root, allow_assumed=allow_assumed)]
-    found = gather(names, device, allow_assumed=allow_assumed, radio=radio, battery=battery, capture=capture)
+    found = gather(
+        names,
+        device,
+        allow_assumed=allow_assumed,
+        radio=radio,
+        battery=battery,
+        capture=capture,
+        machine=str(machine),
+    )
     judgements = judge_all(found.evidence)
     shown = show_all(found.material)
     page = out or found.folder / "papers.html"
@@ -104,7 +124,7 @@ def papers(
         typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
     for reason in found.facts.reasons:
         typer.echo(f"warning: {reason}", err=True)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items())
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
     typer.echo(f"{len(judgements)} claims: {told}", err=True)
     for line in bases(judgements):
         typer.echo(f"  {line}", err=True)

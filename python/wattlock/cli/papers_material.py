@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.papers.exhibits import Material
-    from wattlock.papers.judges import Evidence, Fall, Security
+    from wattlock.papers.judges import Capture, Evidence, Fall, Security
     from wattlock.report.papers_page import PapersFacts
     from wattlock.run.result import Result
 
@@ -22,6 +22,8 @@ DRAWS = 2000
 BATTERY = "laptop-57wh"
 LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "battery"}
 """The lengths of `wattlock papers` by their studies."""
+ISAS_OF_32_BITS = {"x86", "arm", "riscv32"}
+"""As Rust names the architecture that a probe was built for."""
 FALLING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
 
 
@@ -42,6 +44,7 @@ def gather(
     radio: str,
     battery: str | None,
     capture: Path | None,
+    machine: str,
 ) -> Found:
     """Reads the runs and asks the probe for the rest.
 
@@ -72,19 +75,21 @@ def gather(
     sent = sending.send(papers, estimates, probe, radio, allow_assumed=allow_assumed)
     rows, _ = probes.catalogue(probe)
     curves, falls, notes = _batteries(results, estimates, device, battery, allow_assumed=allow_assumed)
-    sizes = _capture(probe, capture)
+    counted = _capture(probe, capture)
     catalogue = [several[0] for several in rows.values()]
     evidence = Evidence(
         estimates=estimates,
         transfers=sent.transfers,
         falls=falls,
         security=_security(catalogue),
-        capture=sizes,
+        capture=counted,
+        machine=_machine(machine, results[0].header["fingerprint"]),
         run=str(results[0].plan["id"]),
         papers=papers,
     )
+    sizes = counted.sizes if counted else None
     material = Material(papers, estimates, sent.cells, curves, sizes, catalogue, radio)
-    command = _command(names, results, device, radio, battery, capture, allow_assumed=allow_assumed)
+    command = _command(names, results, device, radio, battery, capture, machine, allow_assumed=allow_assumed)
     facts = _facts(results, estimates, command, reasons, notes)
     return Found(evidence, material, facts, folders[0].path)
 
@@ -192,15 +197,28 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     return found
 
 
-def _capture(probe: Path, file: Path | None) -> dict[int, int] | None:
+def _capture(probe: Path, file: Path | None) -> Capture | None:
     if file is None:
         return None
-    from wattlock.link.capture import census
+    from wattlock.link.capture import NOT_COUNTED, census
+    from wattlock.papers.judges import Capture
 
-    found: dict[int, int] = {}
-    for row in census(probe, file).sizes:
-        found[row["size_B"]] = found.get(row["size_B"], 0) + row["count"]
-    return found
+    counted = census(probe, file)
+    frames: dict[tuple[str, int], int] = {}
+    for row in counted.sizes:
+        key = row["frame"], row["size_B"]
+        frames[key] = frames.get(key, 0) + row["count"]
+    left_out = {words: counted.summary[key] for key, (words, _) in NOT_COUNTED.items()}
+    return Capture(frames, left_out, is_cut=counted.summary["cut"])
+
+
+def _machine(named: str, fingerprint: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the runs' machine is, as claims name it: as the user says, and what its processor is by its own name."""
+    model = str(fingerprint["hardware"]["model_name"] or "")
+    is_32_bit = str(fingerprint["build"]["isa"]) in ISAS_OF_32_BITS
+    # What is sold as a Pentium today is another core, and runs in 64 bits.
+    is_pentium = is_32_bit and "pentium" in model.lower()
+    return named, *(["32-bit"] if is_32_bit else []), *(["pentium"] if is_pentium else [])
 
 
 def _command(  # noqa: PLR0917 - as the verb has them
@@ -210,6 +228,7 @@ def _command(  # noqa: PLR0917 - as the verb has them
     radio: str,
     battery: str | None,
     capture: Path | None,
+    machine: str,
     *,
     allow_assumed: bool,
 ) -> list[str]:
@@ -220,6 +239,7 @@ def _command(  # noqa: PLR0917 - as the verb has them
     from wattlock.cli.facts import asked
 
     given = {"--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
+    given["--machine"] = machine if machine != "computer" else None
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
     measure = []
     for one in results:

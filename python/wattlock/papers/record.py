@@ -21,6 +21,7 @@ Origin = Literal["stated", "cited", "read-off", "ours"]
 About = Literal["time", "energy", "battery", "air", "capture", "table", "security", "model"]
 Against = Literal["tables", "itself", "papers", "known"]
 Kind = Literal["chart", "diagram", "procedure", "input"]
+On = Literal["pentium", "32-bit", "handheld", "microcontroller"]
 Sources = Annotated[list[Text], Field(min_length=1)]
 
 
@@ -38,7 +39,8 @@ class Claim(Table):
     """One sentence of a paper, or of several.
 
     * `about`: the kind of evidence that it speaks of.
-    * `expect`: its numbers; `tolerance`: as a share, where the common one doesn't hold.
+    * `expect`: its numbers; `tolerance`: of an amount, as a share, where the common one doesn't hold.
+    * `machine`: what it speaks of, where a run of another machine says nothing of it: any of these.
     """
 
     id: Text
@@ -48,6 +50,7 @@ class Claim(Table):
     says: Text
     expect: Annotated[dict[str, Any], Field(default_factory=dict)]
     tolerance: Annotated[float, Field(gt=0)] | None = None
+    machine: Annotated[list[On], Field(default_factory=list)]
     note: str = ""
 
 

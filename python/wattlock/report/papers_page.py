@@ -8,14 +8,30 @@ from dataclasses import dataclass
 from html import escape
 
 from wattlock.papers.exhibits import Shown
-from wattlock.papers.judges import Basis, Compared, Effect, Judgement
+from wattlock.papers.judges import Basis, Bounds, Compared, Effect, Judgement, Verdict
+from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import words
 from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
 
-MARKS = {"reproduced": "●", "not reproduced": "✕", "not measurable here": "○"}
+MARKS: dict[Verdict, str] = {
+    "reproduced": "●",
+    "not reproduced": "✕",
+    "explained": "◆",
+    "not explained": "◇",
+    "inconclusive": "◐",
+    "not tested": "○",
+}
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "the whole interval lies within what counts as the claim",
+    "not reproduced": "it lies wholly outside",
+    "explained": "a model comes to the claim",
+    "not explained": "a model does not, which refutes nothing",
+    "inconclusive": "measured or computed, and the interval holds both",
+    "not tested": "nothing at hand speaks of it",
+}
 SHORT = {
     "elminaam-wlan": "Elminaam (WLAN)",
     "elminaam-perf": "Elminaam (speed)",
@@ -109,7 +125,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
     )
 
 
-def counts(judgements: Sequence[Judgement]) -> dict[str, int]:
+def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """How many claims have each verdict."""
     return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in MARKS}
 
@@ -117,10 +133,11 @@ def counts(judgements: Sequence[Judgement]) -> dict[str, int]:
 def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
     of = counts(judgements)
     lead = (
-        f"Of {len(judgements)} claims {of['reproduced']} are reproduced, {of['not reproduced']} are not, and "
-        f"{of['not measurable here']} can’t be measured here."
+        f"Of {len(judgements)} claims {of['reproduced']} are reproduced and {of['not reproduced']} are not; a model "
+        f"explains {of['explained']} and {of['not explained']} not; {of['inconclusive']} are inconclusive and "
+        f"{of['not tested']} not tested."
     )
-    turned = [one for one in judgements if any(a.holds != b.holds for a in one.compared for b in one.compared)]
+    turned = [one for one in judgements if len({of.holds for of in one.compared if of.bounds}) > 1]
     split = (
         f"{len(turned)} of them depend on what they are measured with: the comparisons behind them, of other code, "
         "other data or other conditions, do not agree."
@@ -133,18 +150,18 @@ def bases(judgements: Sequence[Judgement]) -> list[str]:
     told = []
     for basis, words_of in BASES.items():
         of = counts([one for one in judgements if one.basis == basis])
-        if decided := of["reproduced"] + of["not reproduced"]:
-            told.append(f"{words_of} decides {decided}: {of['reproduced']} reproduced, {of['not reproduced']} not")
+        if decided := sum(of[verdict] for verdict in DECIDED):
+            parts = ", ".join(f"{of[verdict]} {verdict}" for verdict in DECIDED if of[verdict])
+            told.append(f"{words_of} decides {decided}: {parts}")
     return told
 
 
 def _verdicts(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
     rows = "".join(_verdict_row(one, claims[one.claim]) for one in judgements)
     head = ["Claim", "Verdict", "#Effect", "#95 % interval", "Paper", "Evidence"]
-    return (
-        "<p>A head sorts by its column. The claim leads to its reasons. ● reproduced, ✕ not reproduced, ○ not "
-        "measurable here.</p>"
-        + table("Verdicts on every claim", head, [f"<tbody>{rows}</tbody>"], "verdict-table", "sortable verdicts")
+    legend = "; ".join(f"{mark} {verdict}: {MEANINGS[verdict]}" for verdict, mark in MARKS.items())
+    return f"<p>A head sorts by its column. The claim leads to its reasons. {legend}.</p>" + table(
+        "Verdicts on every claim", head, [f"<tbody>{rows}</tbody>"], "verdict-table", "sortable verdicts"
     )
 
 
@@ -213,7 +230,7 @@ def _compared(one: Judgement) -> str:
     if len(one.compared) < 2:
         return ""
     rows = "".join(_comparison(other) for other in one.compared)
-    head = ["Implementation", "Cells", "What", "#Effect", "#95 % interval", "Holds"]
+    head = ["Implementation", "Cells", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
     drawn = table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
     number = len(one.compared)
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
@@ -221,11 +238,16 @@ def _compared(one: Judgement) -> str:
 
 def _comparison(one: Compared) -> str:
     value, interval = _effect(one.effect)
-    holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds]
+    holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
     return (
         f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cells)}</td><td>{text(one.effect.what)}</td>'
-        f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td><td>{holds}</td></tr>'
+        f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td>'
+        f"<td>{text(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
     )
+
+
+def _bounds(bounds: Bounds | None) -> str:
+    return bounds.told().replace("uJ", "µJ") if bounds else words.MISSING
 
 
 def exhibit_name(name: str) -> str:
@@ -288,7 +310,7 @@ def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgem
         f'<li><a href="#claim-{one.claim}">{unbroken(own[one.claim].says)}</a>: it needs {unbroken(one.needs)}.'
         f"{f' <code>{text(one.command)}</code>' if one.command.startswith('wattlock') else ''}</li>"
         for one in judgements
-        if one.verdict == "not measurable here"
+        if one.verdict in OPEN
     )
     undecided = f"<h3>What would decide the open claims</h3><ul>{open_ones}</ul>" if open_ones else ""
     return bullets(items) + undecided

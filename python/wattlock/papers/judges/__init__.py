@@ -6,6 +6,7 @@
 from wattlock.papers.judges import (
     air,
     battery,
+    capture,
     encoding,
     key_size,
     model,
@@ -16,12 +17,14 @@ from wattlock.papers.judges import (
     security,
 )
 from wattlock.papers.judges.compose import Judge
-from wattlock.papers.judges.evidence import Evidence, Fall, Security, Transfer
-from wattlock.papers.judges.verdict import Basis, Compared, Effect, Judgement, Verdict
+from wattlock.papers.judges.evidence import Capture, Evidence, Fall, Security, Transfer
+from wattlock.papers.judges.verdict import Basis, Bounds, Compared, Effect, Judgement, Verdict
 
 __all__ = [
     "JUDGES",
     "Basis",
+    "Bounds",
+    "Capture",
     "Compared",
     "Effect",
     "Evidence",
@@ -33,7 +36,7 @@ __all__ = [
     "judge_all",
 ]
 
-THEMES = (air, battery, encoding, key_size, model, packet_size, ranking, ratio, rijndael, security)
+THEMES = (air, battery, capture, encoding, key_size, model, packet_size, ranking, ratio, rijndael, security)
 JUDGES: dict[str, Judge] = {name: judge for theme in THEMES for name, judge in theme.JUDGES.items()}
 
 

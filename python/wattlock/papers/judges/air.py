@@ -9,13 +9,15 @@ from wattlock.analysis.effects import Ratio, mean
 from wattlock.papers.judges.compose import Judge, judged, missing
 from wattlock.papers.judges.evidence import NAMES, Evidence, Transfer
 from wattlock.papers.judges.verdict import (
+    Bounds,
     Compared,
     Effect,
     Judgement,
     above,
     all_hold,
+    effect_band,
+    inside,
     percent_effect,
-    ratio_band,
     ratio_effect,
     within,
 )
@@ -75,6 +77,7 @@ def _judged(
         also=also,
         basis="the air",
         unsure=unsure,
+        by_model=bool(compared) and compared[0].implementation != "measured",
     )
 
 
@@ -89,9 +92,10 @@ def against_aes(scenario: str) -> Judge:
                 mine = _found(evidence, scenario, family, kind)
                 if aes and mine:
                     found = _over(mine.duration_s, aes.duration_s)
-                    holds = within(found.low, found.high, *ratio_band(claim.expect[kind]))
+                    band = effect_band(claim.expect[kind])
                     effect = ratio_effect(f"{NAMES[family]} over AES, sending {kind},", found)
-                    compared.append(Compared(mine.evidence, SAYS[scenario], effect, holds))
+                    holds = inside(found.low, found.high, band)
+                    compared.append(Compared(_kind(mine, aes), SAYS[scenario], effect, holds, band))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         also = _table_says(evidence, scenario, claim)
         needs = f"transfers of text, audio and video in scenario {scenario} with aes, blowfish and rc6"
@@ -116,13 +120,14 @@ def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False)
         found = _by_kind(evidence, over, under)
         low, high = claim.expect[expected]
         compared = []
-        for kind, one in found:
-            bounds = one.percent[1:] if percent else (one.low, one.high)
+        for kind, one, evidence_of in found:
+            ends = one.percent[1:] if percent else (one.low, one.high)
+            bounds = Bounds(low, high, "%" if percent else "1")
             what = f"{SAYS[over]}{{}} over {SAYS[under]}, sending {kind} in clear,"
             told = (
                 percent_effect(f"what {what.format(' costs')}", one) if percent else ratio_effect(what.format(""), one)
             )
-            compared.append(Compared("modelled", kind, told, within(*bounds, low, high)))
+            compared.append(Compared(evidence_of, kind, told, inside(*ends, bounds), bounds))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         table = _table_range(evidence, over, under)
         return _judged(claim, evidence, compared, f"plaintext transfers in the scenarios {over} and {under}", table)
@@ -130,9 +135,17 @@ def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False)
     return judge
 
 
-def _by_kind(evidence: Evidence, over: str, under: str) -> list[tuple[str, Ratio]]:
+def _by_kind(evidence: Evidence, over: str, under: str) -> list[tuple[str, Ratio, str]]:
+    """Of each kind of data one scenario over another, and what that rests on."""
     pairs = [(kind, _found(evidence, over, PLAIN, kind), _found(evidence, under, PLAIN, kind)) for kind in KINDS]
-    return [(kind, _over(a.duration_s, b.duration_s)) for kind, a, b in pairs if a and b]
+    return [(kind, _over(a.duration_s, b.duration_s), _kind(a, b)) for kind, a, b in pairs if a and b]
+
+
+def _kind(a: Transfer, b: Transfer) -> str:
+    """What a comparison of two transfers rests on: it is measured where both are."""
+    return (
+        a.evidence if a.evidence == b.evidence else "assumed" if "assumed" in {a.evidence, b.evidence} else "modelled"
+    )
 
 
 def _table_range(evidence: Evidence, over: str, under: str) -> str:
@@ -152,9 +165,10 @@ def poor_signal(claim: Claim, evidence: Evidence) -> Judgement:
     least = claim.expect["percent_at_least"]
     compared = []
     for under in ("adhoc_open", "adhoc_wep"):
-        for kind, found in _by_kind(evidence, "adhoc_poor", under):
+        for kind, found, of in _by_kind(evidence, "adhoc_poor", under):
             effect = percent_effect(f"what a poor signal adds to {SAYS[under]}, sending {kind} in clear,", found)
-            compared.append(Compared("modelled", f"{kind}, against {SAYS[under]}", effect, _at_least(found, least)))
+            where, bounds = f"{kind}, against {SAYS[under]}", Bounds(least, None, "%", ours=False)
+            compared.append(Compared(of, where, effect, _at_least(found, least), bounds))
     # As the paper compares stands first.
     compared.sort(key=lambda one: (SAYS["adhoc_open"] not in one.cells, (False, None, True).index(one.holds)))
     table = _table_range(evidence, "adhoc_poor", "adhoc_open")
@@ -176,7 +190,7 @@ def dominates(claim: Claim, evidence: Evidence) -> Judgement:
             share = _share(one.radio_J, one.host_J)
             what = f"the radio's least share of all data and conditions, {one.data} with {NAMES[one.cipher]},"
             holds = within(share.low, share.high, low, high)
-            found = Compared(one.evidence, SAYS[one.scenario], Effect(what, "1", *share), holds)
+            found = Compared(one.evidence, SAYS[one.scenario], Effect(what, "1", *share), holds, Bounds(low, high))
             worst[one.cipher] = min(worst.get(one.cipher, found), found, key=_least_first)
     compared = sorted(worst.values(), key=_least_first)
     table = evidence.papers.sending.values()
@@ -205,7 +219,8 @@ def overhead(claim: Claim, evidence: Evidence) -> Judgement:
         if one.overhead_share and 0 < one.payload_B <= SMALL_B:
             share = one.overhead_share
             effect = Effect(f"what headers, gaps and answers take of {one.payload_B} B packets", "1", *share)
-            compared.append(Compared(one.evidence, one.scenario, effect, within(share.low, share.high, low, high)))
+            holds, bounds = within(share.low, share.high, low, high), Bounds(low, high)
+            compared.append(Compared(one.evidence, one.scenario, effect, holds, bounds))
     compared.sort(key=lambda one: (False, None, True).index(one.holds))
     return _judged(claim, evidence, compared, f"transfers of packets of {SMALL_B} B and less")
 
@@ -225,7 +240,8 @@ def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
         if saves and not slower:
             saving.append(f"{one.signal_dBm:g} dBm, where the transfer takes {time.value:.3g} times as long")
         effect = percent_effect("what fragmenting costs in energy", energy)
-        compared.append(Compared(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds))
+        bounds = Bounds(None, 0.0, "%", "the time above that of whole packets, the energy")
+        compared.append(Compared(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds, bounds))
     compared.sort(key=lambda one: (False, None, True).index(one.holds))
     holding = [one.cells for one in compared if one.holds]
     also = f"It holds at: {', '.join(holding)}." if holding else "It holds at none of these signals."
@@ -250,45 +266,13 @@ def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
         return missing(claim, "the paper's tables with blowfish and rc6", "none", control, "their tables")
     count = float(len(sooner))
     effect = Effect("the number of cells in which ciphertext arrives sooner", "1", count, count, count)
-    compared = [Compared("the paper's tables", f"{cells} cells", effect, len(sooner) == claim.expect["cells"])]
+    claimed = claim.expect["cells"]
+    bounds = Bounds(claimed, claimed, ours=False)
+    compared = [Compared("the paper's tables", f"{cells} cells", effect, len(sooner) == claimed, bounds)]
     least = min(sooner, default=(1.0, "none"))
     also = f"The greatest lead is {100 * (1 - least[0]):.0f} % ({least[1]}): so far do its runs differ."
     return judged(
         claim, "the paper's own tables, no run", compared, control=control, needs="", also=also, basis="their tables"
-    )
-
-
-def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
-    """The commonest sizes of packets in a capture, in bins that double."""
-    control = "a capture of the reader's own; the bins double, so that no bin is favoured by its place"
-    if not evidence.capture:
-        return missing(claim, "a capture of 802.11 frames", "wattlock papers --capture FILE.pcap", control, "a capture")
-    low, high = claim.expect["mode_bin"]
-    bins: dict[int, int] = {}
-    for size_B, frames in evidence.capture.items():
-        bins[size_B.bit_length()] = bins.get(size_B.bit_length(), 0) + frames
-    own = bins.pop(low.bit_length(), 0)
-    other = max(bins.values(), default=0)
-    total = own + sum(bins.values())
-    # Of two counts of frames the difference is known to the root of their sum (Poisson).
-    error = 1.96 * (own + other) ** 0.5
-    lead, width = 100 * (own - other) / total, 100 * error / total
-    effect = Effect(
-        f"the lead of {low} to {high} B over the commonest other bin, of all frames,",
-        "%",
-        lead,
-        lead - width,
-        lead + width,
-    )
-    holds = above(lead - width, lead + width, 0.0)
-    return judged(
-        claim,
-        "a capture",
-        [Compared("capture", f"{total} frames", effect, holds)],
-        control=control,
-        needs="",
-        basis="a capture",
-        unsure=("a longer capture: this one can't tell", "wattlock papers --capture FILE.pcap"),
     )
 
 
@@ -303,5 +287,4 @@ JUDGES: dict[str, Judge] = {
     "ciphertext-faster-than-plaintext": faster_than_plain,
     "mac-overhead-cited": overhead,
     "fragmentation": fragmentation,
-    "packet-sizes": packet_sizes,
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges.compose import Judge, judged
+from wattlock.papers.judges.compose import Judge, judged, of_another_machine
 from wattlock.papers.judges.evidence import Evidence, Fall
-from wattlock.papers.judges.verdict import Compared, Effect, Judgement, percent_band, within
+from wattlock.papers.judges.verdict import Bounds, Compared, Effect, Judgement, amount_band, inside
 from wattlock.papers.record import Claim
 
 COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
@@ -18,12 +19,12 @@ FILE_B = 5_000_000
 
 def three_des(claim: Claim, evidence: Evidence) -> Judgement:
     """What is left after so many encryptions of a file with 3DES."""
-    band = percent_band(claim.expect["left_percent"])
+    band = amount_band(claim.expect["left_percent"], unit="%")
     compared = []
     for fall in _of(evidence.falls, "3des", FILE_B):
         left = _scaled(fall, claim.expect["encryptions"], FILE_B)
         effect = Effect(f"what is left after {claim.expect['encryptions']} encryptions of 5 MB", "%", *left)
-        compared.append(_compared(fall, effect, within(left.low, left.high, *band)))
+        compared.append(_compared(fall, effect, band))
     return _judged(
         claim, evidence, compared, "the cell of 3DES alone; that the rest goes rapidly needs the whole curve"
     )
@@ -32,12 +33,13 @@ def three_des(claim: Claim, evidence: Evidence) -> Judgement:
 def blowfish(claim: Claim, evidence: Evidence) -> Judgement:
     """What one encryption of 13.6 KB takes out of a battery, and by how many orders of magnitude that misses."""
     claimed, size_B = claim.expect["drained_percent"], claim.expect["bytes"]
+    band = amount_band(claimed, unit="%")
     compared, also = [], ""
     for fall in _of(evidence.falls, "blowfish", size_B):
         left = _scaled(fall, 1, size_B)
         drained = Ratio(100 - left.value, 100 - left.high, 100 - left.low)
         effect = Effect("what one encryption of 13.6 KB drains", "%", *drained)
-        compared.append(_compared(fall, effect, within(drained.low, drained.high, *percent_band(claimed))))
+        compared.append(_compared(fall, effect, band))
         if drained.value > 0:
             orders = math.log10(claimed / drained.value)
             also = also or f"The claim is {orders:.1f} orders of magnitude away."
@@ -60,8 +62,9 @@ def _scaled(fall: Fall, calls: int, size_B: int) -> Ratio:
     return Ratio(*(max(0.0, 100 - times * (100 - one)) for one in fall.left_percent))
 
 
-def _compared(fall: Fall, effect: Effect, holds: bool | None) -> Compared:
-    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cell, effect, holds)
+def _compared(fall: Fall, effect: Effect, band: Bounds) -> Compared:
+    holds = inside(effect.low, effect.high, band)
+    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cell, effect, holds, band)
 
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:
@@ -70,6 +73,9 @@ def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control:
     if "measured" not in kinds and kinds:
         said += ", where the paper emptied one"
     needs = "a battery to empty, measured or by its card"
+    if not evidence.is_of(claim):
+        found = of_another_machine(claim, evidence, compared[:1], control=control, basis="a battery")
+        return replace(found, sentence=f"{found.sentence} {also}".strip())
     return judged(
         claim,
         said,
@@ -80,6 +86,7 @@ def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control:
         also=also,
         basis="a battery",
         unsure=UNSURE,
+        by_model=bool(compared) and not compared[0].implementation.endswith(", measured"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, Evidence
 from wattlock.papers.judges.verdict import Basis, Compared, Judgement, verdict
@@ -13,6 +14,19 @@ Judge = Callable[[Claim, Evidence], Judgement]
 STUDY = "wattlock papers"
 NARROWER = "wattlock papers --length full"
 ON_EACH_AES = "each implementation of AES by itself: tables, fixsliced, the processor's AES instructions"
+MACHINES = {
+    "pentium": "a Pentium",
+    "32-bit": "a processor of 32 bits",
+    "handheld": "a handheld",
+    "microcontroller": "a microcontroller",
+}
+COMMANDS = {
+    "pentium": STUDY,
+    "32-bit": STUDY,
+    "handheld": "wattlock papers --machine handheld",
+    "microcontroller": "wattlock papers --machine microcontroller",
+}
+"""What a claim may be on, in words, and what judges a run of it."""
 MOST_TOLD = 5
 WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
 
@@ -28,17 +42,20 @@ def judged(
     also: str = "",
     basis: Basis = "this machine",
     unsure: tuple[str, str] = ("a narrower interval: this one holds both", NARROWER),
+    by_model: bool = False,
 ) -> Judgement:
-    """The judgement by comparisons, the deciding one first; without any the claim is not measurable.
+    """The judgement by comparisons, the deciding one first; without any the claim is not tested.
 
     * `needs`, `command`: what is missing where there is none, and what gives it; `also`: a sentence from further
-      figures; `unsure`: both of them where the interval holds both.
+      figures; `unsure`: both of them where the interval holds both. `by_model`: what decides is computed, not measured.
     """
     if not compared:
         return missing(claim, needs, command, control, basis)
     first, *others = compared
     paper = f"; the claim: {claim.says}."
     sentence = f"{first.effect.what} is {first.effect.told()} with {first.cells}, {first.implementation}{paper}"
+    if first.bounds:
+        sentence += f" What counts as the claim: {first.bounds.told()}."
     if others:
         said = [_elsewhere(one, first) for one in others]
         if len(said) > MOST_TOLD:
@@ -54,7 +71,7 @@ def judged(
         sentence = sentence[0].upper() + sentence[1:]
     return Judgement(
         claim.id,
-        verdict(holds=first.holds),
+        verdict(holds=first.holds, by_model=by_model),
         first.effect,
         tuple(compared),
         evidence,
@@ -68,10 +85,24 @@ def judged(
 def _elsewhere(one: Compared, first: Compared) -> str:
     """Another comparison in words; what it compares is said where the first one compares something else."""
     what = "" if one.effect.what == first.effect.what else f"{one.effect.what} is "
-    return f"{one.implementation} ({one.cells}): {what}{one.effect.told()}, {WORDS[one.holds]}"
+    told = WORDS[one.holds] if one.bounds else "stands beside it"
+    return f"{one.implementation} ({one.cells}): {what}{one.effect.told()}, {told}"
 
 
 def missing(claim: Claim, needs: str, command: str, control: str = "", basis: Basis = "this machine") -> Judgement:
     """A claim that nothing at hand can decide; `basis`: what would."""
     sentence = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
-    return Judgement(claim.id, "not measurable here", None, (), "nothing", sentence, control, basis, needs, command)
+    return Judgement(claim.id, "not tested", None, (), "nothing", sentence, control, basis, needs, command)
+
+
+def of_another_machine(
+    claim: Claim, evidence: Evidence, compared: Sequence[Compared], *, control: str, basis: Basis = "this machine"
+) -> Judgement:
+    """A claim on a machine that the run is not of: what was found here stands beside it and decides nothing."""
+    wanted = " or ".join(MACHINES[one] for one in claim.machine)
+    needs = f"a run on {wanted} (this one is of a {evidence.machine[0]})"
+    found = missing(claim, needs, COMMANDS[claim.machine[0]])
+    beside = tuple(one._replace(holds=None, bounds=None) for one in compared)
+    told = "; ".join(f"{one.effect.what} is {one.effect.told()} ({one.cells}, {one.implementation})" for one in beside)
+    sentence = f"{found.sentence} Beside it, here: {told}." if told else found.sentence
+    return replace(found, compared=beside, sentence=sentence, control=control, basis=basis)

@@ -61,6 +61,35 @@ class Transfer(NamedTuple):
     evidence: str = "modelled"
 
 
+class Capture(NamedTuple):
+    """Frames of a capture: how many by kind and size in bytes, and what was not counted, in words.
+
+    * `frames`: keys are kind and size; kinds of 802.11 are `management`, `control`, `data` and `extension`, all others
+      are of another medium.
+    * `left_out`: how many packets were not counted, by why. `is_cut`: the file ends within a packet.
+    """
+
+    frames: Mapping[tuple[str, int], int]
+    left_out: Mapping[str, int] = {}
+    is_cut: bool = False
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """Frames by size alone."""
+        found: dict[int, int] = {}
+        for (_, size_B), count in self.frames.items():
+            found[size_B] = found.get(size_B, 0) + count
+        return found
+
+    @property
+    def told_left_out(self) -> str:
+        """What was left out, as a sentence; empty where nothing was."""
+        told = ", ".join(f"{count:,} {why}" for why, count in self.left_out.items() if count)
+        if self.is_cut:
+            told = ", ".join(part for part in (told, "all from where the file ends within a packet") if part)
+        return f"Left out: {told}." if told else ""
+
+
 class Fall(NamedTuple):
     """A battery's fall, measured or by a model: percent left after so many calls of one cell."""
 
@@ -98,7 +127,8 @@ class Evidence:
 
     * `estimates`: a row a cell, with the energy columns where the run was valued or metered.
     * `transfers`, `falls`, `security` (by cipher id), `capture` (frames by length, bytes): answers of others.
-    * `machine`: what the run is of: `computer`, `handheld` or `microcontroller`.
+    * `machine`: what the run's machine is, as claims name it: `computer`, `handheld` or `microcontroller`, and with it
+      `pentium` and `32-bit` where its processor is one.
     * `run`: its id, for the commands.
     """
 
@@ -106,10 +136,14 @@ class Evidence:
     transfers: Sequence[Transfer] = ()
     falls: Sequence[Fall] = ()
     security: Mapping[str, Security] = field(default_factory=dict)
-    capture: Mapping[int, int] | None = None
-    machine: str = "computer"
+    capture: Capture | None = None
+    machine: Sequence[str] = ("computer",)
     run: str = ""
     papers: Papers = field(default_factory=record.load)
+
+    def is_of(self, claim: Claim) -> bool:
+        """Whether the run is of a machine that the claim speaks of; of any where it names none."""
+        return not claim.machine or any(one in claim.machine for one in self.machine)
 
     @property
     def is_metered(self) -> bool:
@@ -160,6 +194,11 @@ class Cell(NamedTuple):
     cost: float
     sigma: float
     row: Mapping[str, Any]
+
+    @property
+    def name(self) -> tuple[str, str, int, str]:
+        """What a cell is of, whatever it does with it."""
+        return self.cipher, self.provider, self.payload_B, str(self.row["data"])
 
     def over(self, other: Cell) -> Ratio:
         """The cost of a byte over that of a byte of another cell; of a call where there are no bytes."""

@@ -7,14 +7,23 @@ from collections.abc import Callable, Sequence
 from wattlock.analysis.effects import Ratio, equivalence, ratio
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
 from wattlock.papers.judges.evidence import IMPLEMENTATIONS, MODES, Cell, Evidence
-from wattlock.papers.judges.verdict import Compared, Judgement, above, all_hold, percent_band, percent_effect, within
+from wattlock.papers.judges.verdict import (
+    Bounds,
+    Compared,
+    Judgement,
+    above,
+    all_hold,
+    inside,
+    percent_band,
+    percent_effect,
+)
 from wattlock.papers.record import Claim
 
 NEGLIGIBLE_PERCENT = 1.0
 """An effect within so much is no cost: the smallest one worth claiming in the studies."""
 
 Keys = dict[int, Cell]
-Tell = Callable[[Keys], tuple[str, Ratio, bool | None]]
+Tell = Callable[[Keys], tuple[str, Ratio, bool | None, Bounds]]
 
 
 def _by_provider(cells: Sequence[Cell], family: str) -> list[tuple[str, str, Keys]]:
@@ -40,8 +49,8 @@ def _judge(
     ):
         if len(keys) < least_keys:
             continue
-        what, found, holds = tell(keys)
-        compared.append(Compared(implementation, provider, percent_effect(what, found), holds))
+        what, found, holds, bounds = tell(keys)
+        compared.append(Compared(implementation, provider, percent_effect(what, found), holds, bounds))
     also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
     needs = f"cells of {family} with several keys"
     return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, also=also)
@@ -71,12 +80,15 @@ def _toldinas(evidence: Evidence) -> str:
 def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
     """192 and 256 bits over 128, in percent."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         parts = []
-        for bits, key in ((192, "key192_percent"), (256, "key256_percent")):
-            _, low, high = keys[bits].over(keys[128]).percent
-            parts.append(within(low, high, *percent_band(claim.expect[key])))
-        return *_ends(keys), all_hold(parts)
+        for bits, key in ((256, "key256_percent"), (192, "key192_percent")):
+            found, band = keys[bits].over(keys[128]), percent_band(claim.expect[key])
+            parts.append(
+                (f"what a key of {bits} bits costs over one of 128", found, inside(*found.percent[1:], band), band)
+            )
+        # The step that fails is told, then one that can't be told.
+        return min(parts, key=lambda one: (False, None, True).index(one[2]))
 
     control = f"{ON_EACH_AES}; by the rounds +20 and +40 % are to be expected; the key schedule apart"
     return _judge(claim, evidence, "aes", tell, control=control, least_keys=3, also=_toldinas(evidence))
@@ -85,12 +97,12 @@ def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
 def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
     """What 64 more key bits cost."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         whole = keys[256].over(keys[128])
         step = ratio(whole.value**0.5, 1.0, whole.sigma / 2)
         _, low, high = step.percent
-        holds = within(low, high, *percent_band(claim.expect["per_64_bits_percent"]))
-        return "what 64 more key bits cost", step, holds
+        band = percent_band(claim.expect["per_64_bits_percent"])
+        return "what 64 more key bits cost", step, inside(low, high, band), band
 
     control = f"{ON_EACH_AES}; whether 8 % is noticeable is the reader's to say, whether it is there is measured"
     return _judge(claim, evidence, "aes", tell, control=control, least_keys=3)
@@ -100,10 +112,10 @@ def is_clear(family: str) -> Judge:
     """A judge of whether a longer key costs more at all: more than what is worth claiming."""
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
-        def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+        def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
             what, found = _ends(keys)
             _, low, high = found.percent
-            return what, found, above(low, high, NEGLIGIBLE_PERCENT)
+            return what, found, above(low, high, NEGLIGIBLE_PERCENT), Bounds(NEGLIGIBLE_PERCENT, None, "%")
 
         control = f"the key schedule apart from the encryption; an effect below {NEGLIGIBLE_PERCENT:g} % is none"
         return _judge(claim, evidence, family, tell, control=control)
@@ -114,10 +126,11 @@ def is_clear(family: str) -> Judge:
 def aes_small(claim: Claim, evidence: Evidence) -> Judgement:
     """A longer key costs more, and not more than so many percent."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         what, found = _ends(keys)
         _, low, high = found.percent
-        return what, found, within(low, high, 0.0, claim.expect["percent_at_most"])
+        bounds = Bounds(0.0, claim.expect["percent_at_most"], "%")
+        return what, found, inside(low, high, bounds), bounds
 
     return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
 
@@ -126,13 +139,14 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
     """RC4's cost doesn't depend on its key: each length against the shortest, and all must be alike."""
     least, most = claim.expect["effect_percent"]
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
         ratios = {bits: cell.over(shortest) for bits, cell in keys.items() if cell is not shortest}
         bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
         says = [equivalence(one, least, most).says for one in ratios.values()]
         holds = all_hold({"equivalent": True, "different": False, "undecided": None}[one] for one in says)
-        return f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,", worst, holds
+        what = f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,"
+        return what, worst, holds, Bounds(least, most, "%")
 
     control = "the key schedule apart, which is where a key's length could enter; two one-sided tests"
     return _judge(claim, evidence, "rc4", tell, control=control)
@@ -142,12 +156,12 @@ def long_key(claim: Claim, evidence: Evidence) -> Judgement:
     """What the throughput loses by the longest key."""
     most = claim.expect["throughput_cost_percent_at_most"]
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None]:
+    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         _, found = _ends(keys)
         inverse = Ratio(1 / found.value, 1 / found.high, 1 / found.low)
-        loss = -inverse.percent[2], -inverse.percent[1]
         what = f"the change of throughput by a key of {max(keys)} bits in place of {min(keys)}"
-        return what, inverse, within(*loss, -100.0, most)
+        bounds = Bounds(-most, None, "%")
+        return what, inverse, inside(*inverse.percent[1:], bounds), bounds
 
     return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from scipy.stats import linregress, t
 
 from wattlock.analysis.estimate import LEVEL
-from wattlock.papers.judges.compose import Judge, judged, missing
+from wattlock.papers.judges.compose import Judge, judged, missing, of_another_machine
 from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Cell, Evidence, largest
-from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, ratio_band, within
+from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, amount_band, inside
 from wattlock.papers.record import Claim
 
 FEWEST_CIPHERS = 5
@@ -26,12 +26,12 @@ def sample(claim: Claim, evidence: Evidence) -> Judgement:
     cycles, clock_MHz, current_mA, voltage_V = (float(claim.expect[key]) for key in GIVEN)
     charge_mAs = cycles / (clock_MHz * 1e6) * current_mA
     energy_uJ = charge_mAs * 1e3 * voltage_V
-    holds = all_hold(
-        within(found, found, *ratio_band(claim.expect[key], claim.tolerance))
-        for key, found in (("charge_mAs", charge_mAs), ("energy_uJ", energy_uJ))
-    )
+    bands = {key: amount_band(claim.expect[key], claim.tolerance) for key in ("charge_mAs", "energy_uJ")}
+    sums = {"charge_mAs": charge_mAs, "energy_uJ": energy_uJ}
+    holds = all_hold(inside(found, found, bands[key]) for key, found in sums.items())
     effect = Effect("the energy of the example", "uJ", energy_uJ, energy_uJ, energy_uJ)
-    compared = [Compared("a sum", f"{cycles:g} cycles", effect, holds)]
+    band = bands["energy_uJ"]._replace(unit="uJ")
+    compared = [Compared("a sum", f"{cycles:g} cycles", effect, holds, band)]
     return judged(
         claim,
         "a sum, no run",
@@ -58,17 +58,17 @@ def inverse(claim: Claim, evidence: Evidence) -> Judgement:
     fit = linregress(speed, energy)
     half = float(t.ppf(1 - LEVEL / 2, len(cells) - 2)) * float(fit.stderr)
     slope = float(fit.slope)
-    band = sorted(ratio_band(claim.expect["slope_log_log"], claim.tolerance))
+    band = amount_band(claim.expect["slope_log_log"], claim.tolerance)
     effect = Effect("the slope of log energy over log throughput", "1", slope, slope - half, slope + half)
-    compared = [Compared("measured", f"{len(cells)} cells", effect, within(slope - half, slope + half, *band))]
+    compared = [Compared("measured", f"{len(cells)} cells", effect, inside(slope - half, slope + half, band), band)]
     return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, command=command)
 
 
 def cycles(family: str) -> Judge:
-    """A judge of a cipher's cycles a byte; the bytes of its state are those of its definition."""
+    """A judge of a cipher's cycles a byte on the core that the claim names; its state's bytes are by definition."""
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
-        band = ratio_band(claim.expect["cycles_per_byte"], claim.tolerance)
+        band = amount_band(claim.expect["cycles_per_byte"], claim.tolerance, "cycles/B")
         found = []
         cells = evidence.cells(claim, operation="encrypt", data="random")
         mine = [one for one in cells if (one.family, one.key_bits) == (family, KEY_BITS[family])]
@@ -77,14 +77,17 @@ def cycles(family: str) -> Judge:
             if per_byte is not None:
                 low, high = cell.row["cycles_per_byte_low"], cell.row["cycles_per_byte_high"]
                 effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
-                found.append(Compared(cell.implementation, cell.provider, effect, within(low, high, *band)))
+                found.append(Compared(cell.implementation, cell.provider, effect, inside(low, high, band), band))
         # A cipher's cycles are those of its best code.
         found.sort(key=lambda one: one.effect.value)
+        control = "the processor named: cycles of another core are others"
+        if not evidence.is_of(claim):
+            return of_another_machine(claim, evidence, found[:1], control=control)
         return judged(
             claim,
             evidence.rests_on(claim),
             found,
-            control="the processor named: cycles of another core are others",
+            control=control,
             needs=f"cycles of {family}; a core whose multiplier's latency is known",
             also=f"Its state has {_state_B(family)} bytes; claimed are {claim.expect['state_bytes']}.",
         )

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from wattlock.analysis.crossover import crossover
 from wattlock.analysis.law import FEWEST_SIZES
 from wattlock.analysis.policy import Costs, hybrid
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, missing
-from wattlock.papers.judges.evidence import NAMES, Cell, Evidence, Ground, grounds
+from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, of_another_machine
+from wattlock.papers.judges.evidence import NAMES, Capture, Cell, Evidence, Ground, grounds
 from wattlock.papers.judges.verdict import (
+    Bounds,
     Compared,
     Effect,
     Judgement,
     above,
+    amount_band,
+    effect_band,
+    inside,
     percent_effect,
-    ratio_band,
     ratio_effect,
-    within,
 )
 from wattlock.papers.record import Claim
 
@@ -45,14 +47,14 @@ def _at(claim: Claim, evidence: Evidence, keying: str, *, small: bool) -> list[G
 
 def small_ratio(claim: Claim, evidence: Evidence) -> Judgement:
     """RC4 over AES at the smallest packet."""
-    band = ratio_band(claim.expect["ratio"], claim.tolerance)
+    band = effect_band(claim.expect["ratio"])
     compared = []
     for keying, words in KEYING.items():
         for ground in _at(claim, evidence, keying, small=True):
             found = ground.cells["rc4"].over(ground.cells["aes"])
             what = f"RC4 over AES at {ground.cells['aes'].payload_B} B"
-            holds = within(found.low, found.high, *band)
-            compared.append(Compared(ground.implementation, _where(ground, words), ratio_effect(what, found), holds))
+            effect, holds = ratio_effect(what, found), inside(found.low, found.high, band)
+            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, band))
     return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS)
 
 
@@ -64,7 +66,7 @@ def _order(claim: Claim, evidence: Evidence, *, small: bool) -> list[Compared]:
             found = ground.cells[slow].over(ground.cells[quick])
             effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cells['aes'].payload_B} B", found)
             holds = above(found.low, found.high, 1.0)
-            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds))
+            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, Bounds(1, None)))
     return compared
 
 
@@ -82,15 +84,14 @@ def large_order(claim: Claim, evidence: Evidence) -> Judgement:
 
 def low_power(claim: Claim, evidence: Evidence) -> Judgement:
     """The same order on a device of low power: a run of a computer says nothing of it."""
-    if evidence.machine not in {"handheld", "microcontroller"}:
-        needs = f"a run on a handheld or a microcontroller: there, as this one is of a {evidence.machine}"
-        return missing(claim, needs, "wattlock papers", CONTROL)
+    if not evidence.is_of(claim):
+        return of_another_machine(claim, evidence, [], control=CONTROL)
     return small_order(claim, evidence)
 
 
 def crossing(claim: Claim, evidence: Evidence) -> Judgement:
     """From which size on RC4 costs less than AES."""
-    band = ratio_band(claim.expect["bytes"], claim.tolerance)
+    band = amount_band(claim.expect["bytes"], claim.tolerance, "B")
     compared, told = [], []
     for keying, words in KEYING.items():
         for ground, rc4, aes in _curves(claim, evidence, keying):
@@ -105,12 +106,12 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
             else:
                 effect = Effect("the size from which RC4 is cheaper", "B", found.payload_B, found.low_B, found.high_B)
                 turned = found.cheaper_above == "b"
-                holds = False if turned else within(found.low_B, found.high_B, *band)
+                holds = False if turned else inside(found.low_B, found.high_B, band)
                 if turned:
                     effect = effect._replace(what="the size from which AES is cheaper")
                 if found.disagreement:
                     told.append(f"by the two laws of cost {found.by_law_B:.0f} B with {where}")
-            compared.append(Compared(ground.implementation, where, effect, holds))
+            compared.append(Compared(ground.implementation, where, effect, holds, band))
     also = f"The other method: {'; '.join(told)}." if told else ""
     return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS, also=also)
 
@@ -128,9 +129,8 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
             against = found.against_best
             holds = above(1.0 - against.high, 1.0 - against.low, 0.0)
             what = f"what the policy costs over {NAMES[found.best_alone]} alone, {source},"
-            compared.append(
-                Compared(ground.implementation, _where(ground, words), percent_effect(what, against), holds)
-            )
+            effect, bounds = percent_effect(what, against), Bounds(None, 0.0, "%")
+            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, bounds))
     return judged(
         claim,
         evidence.rests_on(claim),
@@ -141,10 +141,11 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
     )
 
 
-def _sizes(capture: Mapping[int, int] | None, costs: Costs) -> tuple[Sequence[float], Sequence[float], str]:
+def _sizes(capture: Capture | None, costs: Costs) -> tuple[Sequence[float], Sequence[float], str]:
     """Packet sizes with their weights: those of a capture within what is measured, or each measured one alike."""
     low, high = costs.payload_B[0], costs.payload_B[-1]
-    within_B = {size: count for size, count in sorted((capture or {}).items()) if low <= size <= high}
+    counted = capture.sizes if capture else {}
+    within_B = {size: count for size, count in sorted(counted.items()) if low <= size <= high}
     if within_B:
         return list(within_B), list(within_B.values()), "over the capture's sizes"
     sizes = [float(size) for size in costs.payload_B if size <= MTU_B]

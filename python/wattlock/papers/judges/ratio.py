@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from wattlock.analysis.effects import ratio
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import NAMES, Cell, Evidence, grounds, largest
-from wattlock.papers.judges.verdict import Compared, Judgement, ratio_band, ratio_effect, within
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, MODES, NAMES, Cell, Evidence, grounds, largest
+from wattlock.papers.judges.verdict import Compared, Judgement, effect_band, inside, ratio_effect
 from wattlock.papers.record import Claim
 
 
@@ -14,13 +18,13 @@ def of_costs(operation: str, data: str) -> Judge:
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         over, under = claim.expect["numerator"], claim.expect["denominator"]
         cells = largest(evidence.cells(claim, operation=operation, data=data))
-        band = ratio_band(claim.expect["ratio"], claim.tolerance)
+        band = effect_band(claim.expect["ratio"])
         compared = []
         for ground in grounds(cells, [over, under]):
             found = ground.cells[over].over(ground.cells[under])
             effect = ratio_effect(f"{NAMES[over]} over {NAMES[under]}, to {operation} {data},", found)
-            holds = within(found.low, found.high, *band)
-            compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds))
+            holds = inside(found.low, found.high, band)
+            compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
         return judged(
             claim,
             evidence.rests_on(claim),
@@ -37,13 +41,14 @@ def throughput(claim: Claim, evidence: Evidence) -> Judgement:
     """3DES's throughput over that of DES."""
     over, under = claim.expect["numerator"], claim.expect["denominator"]
     cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    band = effect_band(claim.expect["throughput_ratio"])
     compared = []
     for ground in grounds(cells, [over, under]):
         # Bytes a second are the inverse of seconds a byte.
         found = ground.cells[under].over(ground.cells[over])
-        holds = within(found.low, found.high, *ratio_band(claim.expect["throughput_ratio"], claim.tolerance))
+        holds = inside(found.low, found.high, band)
         effect = ratio_effect(f"the throughput of {NAMES[over]} over that of {NAMES[under]}", found)
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds))
+        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
     return judged(
         claim,
         evidence.rests_on(claim),
@@ -54,36 +59,53 @@ def throughput(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
-    """RSA's encryption and decryption of a message over AES's of the same."""
-    band = ratio_band(claim.expect["ratio"], claim.tolerance)
-    compared = []
-    for operation in ("encrypt", "decrypt"):
-        cells = evidence.cells(claim, operation=operation)
-        public = [cell for cell in cells if cell.cipher.startswith("rsa")]
-        secret = [cell for cell in cells if cell.family == "aes" and cell.payload_B == RSA_MESSAGE_B]
-        for mine in public:
-            for theirs in _one_each(secret):
-                found = mine._replace(payload_B=RSA_MESSAGE_B).over(theirs)
-                effect = ratio_effect(f"{mine.cipher} over {theirs.cipher}, to {operation} {RSA_MESSAGE_B} B,", found)
-                where = f"{mine.provider}, {theirs.provider}"
-                compared.append(Compared(theirs.implementation, where, effect, within(found.low, found.high, *band)))
-    compared.sort(key=lambda one: one.implementation != "table-based")
+    """RSA over AES, for a message that is encrypted and decrypted once: the claim names neither end alone."""
+    band = effect_band(claim.expect["ratio"])
+    ends = [evidence.cells(claim, operation=operation) for operation in ("encrypt", "decrypt")]
+    public = [{cell.name: cell for cell in cells if cell.cipher.startswith("rsa")} for cells in ends]
+    secret = [{cell.name: cell for cell in _of_message(cells)} for cells in ends]
+    compared, beside = [], []
+    for rsa in (name for name in public[0] if name in public[1]):
+        for aes in (name for name in secret[0] if name in secret[1]):
+            (rsa_in, rsa_out), (aes_in, aes_out) = (
+                [end[name] for end in of] for name, of in ((rsa, public), (aes, secret))
+            )
+            where = f"{rsa_in.provider}, {aes_in.provider}"
+            both = ratio(
+                rsa_in.cost + rsa_out.cost, aes_in.cost + aes_out.cost, _joint(rsa_in, rsa_out), _joint(aes_in, aes_out)
+            )
+            what = f"{rsa_in.cipher} over {aes_in.cipher}, to encrypt and decrypt {RSA_MESSAGE_B} B once,"
+            holds = inside(both.low, both.high, band)
+            compared.append(Compared(aes_in.implementation, where, ratio_effect(what, both), holds, band))
+            for operation, mine, theirs in (("encrypt", rsa_in, aes_in), ("decrypt", rsa_out, aes_out)):
+                found = ratio(mine.cost, theirs.cost, mine.sigma, theirs.sigma)
+                effect = ratio_effect(f"{mine.cipher} over {theirs.cipher}, to {operation} alone,", found)
+                beside.append(Compared(theirs.implementation, where, effect, None))
+    compared.sort(key=lambda one: IMPLEMENTATIONS.index(one.implementation))
     return judged(
         claim,
         evidence.rests_on(claim),
-        compared,
-        control="both directions apart: RSA encrypts cheaply and decrypts dearly; one message, no hybrid of the two",
-        needs="cells of rsa2048-oaep and of AES at 190 B",
+        [*compared, *beside] if compared else [],
+        control="both directions beside: RSA encrypts cheaply and decrypts dearly; one message, no hybrid of the two",
+        needs=f"cells of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
         also="Nobody encrypts bulk data so: an asymmetric scheme carries a key, once a session.",
     )
 
 
+def _of_message(cells: Sequence[Cell]) -> list[Cell]:
+    """AES at the size of RSA's message: of each implementation the first."""
+    aes = [cell for cell in cells if cell.family == "aes" and cell.payload_B == RSA_MESSAGE_B]
+    own = [cell for cell in aes if cell.key_bits == KEY_BITS["aes"] and cell.row["mode"] in MODES]
+    return list({cell.implementation: cell for cell in reversed(own)}.values())
+
+
+def _joint(one: Cell, other: Cell) -> float:
+    """The standard error of the logarithm of a sum of two costs, taken as independent."""
+    return math.hypot(one.cost * one.sigma, other.cost * other.sigma) / (one.cost + other.cost)
+
+
 # SP 800-56B, 7.2.2: 256 bytes less two digests of SHA-256 and 2.
 RSA_MESSAGE_B = 190
-
-
-def _one_each(cells: list[Cell]) -> list[Cell]:
-    return list({cell.implementation: cell for cell in reversed(cells)}.values())
 
 
 def _explains(compared: list[Compared], claimed: float) -> str:

@@ -13,13 +13,16 @@ from wattlock.analysis.prediction import FEWEST_PAIRS, predict
 from wattlock.papers.judges.compose import Judge, judged
 from wattlock.papers.judges.evidence import IMPLEMENTATIONS, Cell, Evidence, largest
 from wattlock.papers.judges.verdict import (
+    Bounds,
     Compared,
     Effect,
     Judgement,
     all_hold,
+    amount_band,
+    effect_band,
+    inside,
     percent_band,
     percent_effect,
-    ratio_band,
     ratio_effect,
     within,
 )
@@ -97,7 +100,8 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
             holds = all_hold(True if one >= SURE else False if one <= 1 - SURE else None for one in claimed)
             what = f"the probability that the least of each key is where the paper has it, to {operation},"
             cell = grid[places[0]]
-            compared.append(Compared(cell.implementation, provider, Effect(what, "1", whole, whole, whole), holds))
+            effect, bounds = Effect(what, "1", whole, whole, whole), Bounds(SURE, 1, of="of each key by itself")
+            compared.append(Compared(cell.implementation, provider, effect, holds, bounds))
             least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
             chances = probability(costs, sigmas, keys, [block for block, _ in places])
             on_front = [f"{b}/{k}" for (b, k), p in zip(places, chances, strict=True) if p >= 1 / 2]
@@ -124,14 +128,17 @@ def profiles(claim: Claim, evidence: Evidence) -> Judgement:
     compared = []
     for operation in OPERATIONS:
         for provider, grid in _grids(claim, evidence, operation).items():
-            effects, holds = [], []
+            effects: list[Effect] = []
+            holds: list[bool | None] = []
+            bands: list[Bounds] = []
             for name, upper, lower, key in steps:
                 found = grid[upper, upper].over(grid[lower, lower])
                 effects.append(percent_effect(f"{name}, to {operation},", found))
-                holds.append(within(*found.percent[1:], *percent_band(claim.expect[key])))
+                bands.append(percent_band(claim.expect[key]))
+                holds.append(inside(*found.percent[1:], bands[-1]))
             deciding = next((n for n, one in enumerate(holds) if one is not True), 0)
             implementation = grid[128, 128].implementation
-            compared.append(Compared(implementation, provider, effects[deciding], all_hold(holds)))
+            compared.append(Compared(implementation, provider, effects[deciding], all_hold(holds), bands[deciding]))
     return judged(
         claim,
         evidence.rests_on(claim),
@@ -156,10 +163,10 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         found = predict(*sides)
         fits = _r_squared_holds(found.r_squared, found.pairs, claim.expect["r_squared"])
         more = mean([decrypting[provider][place].over(grid[place]) for place in places])
-        band = percent_band(100 * (claim.expect["ratio"] - 1))
-        holds = all_hold([within(*more.percent[1:], *band), fits])
+        band = effect_band(claim.expect["ratio"])
+        holds = all_hold([inside(more.low, more.high, band), fits])
         effect = ratio_effect("decryption over encryption", more)
-        compared.append(Compared(grid[places[0]].implementation, provider, effect, holds))
+        compared.append(Compared(grid[places[0]].implementation, provider, effect, holds, band))
         told.append(
             f"With {provider} R^2 is {found.r_squared:.3f}; a cell left out is predicted within "
             f"{found.left_out_percent:.1f} % (root mean square), {found.worst_left_out_percent:.1f} % at worst"
@@ -178,7 +185,8 @@ def _r_squared_holds(r_squared: float, pairs: int, claimed: float) -> bool | Non
     """Whether R^2 comes near the claimed one, by Fisher's interval of a correlation; more is as good."""
     z = math.atanh(min(math.sqrt(r_squared), 1 - 1e-12))
     low, high = (math.tanh(z + side * COVERAGE / math.sqrt(pairs - 3)) for side in (-1, 1))
-    return within(max(low, 0.0) ** 2, high**2, ratio_band(claimed)[0], 1.0)
+    least = amount_band(claimed).low or 0.0
+    return within(max(low, 0.0) ** 2, high**2, least, 1.0)
 
 
 JUDGES: dict[str, Judge] = {

@@ -7,8 +7,20 @@ from collections.abc import Sequence
 from wattlock.analysis.effects import Ratio, ratio
 from wattlock.analysis.policy import mix
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, missing
-from wattlock.papers.judges.evidence import HARDWARE, IMPLEMENTATIONS, KEY_BITS, NAMES, Cell, Evidence, grounds, largest
-from wattlock.papers.judges.verdict import Compared, Effect, Judgement, above, all_hold, percent_effect, ratio_effect
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, NAMES, Cell, Evidence, grounds, largest
+from wattlock.papers.judges.packet_size import KEYING
+from wattlock.papers.judges.verdict import (
+    Bounds,
+    Compared,
+    Effect,
+    Judgement,
+    above,
+    all_hold,
+    amount_band,
+    inside,
+    percent_effect,
+    ratio_effect,
+)
 from wattlock.papers.record import Claim
 
 FAMILIES = ("aes", "blowfish", "rc6", "des", "3des", "rc2")
@@ -28,7 +40,8 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
         )
     bits = found.strength_bits
     effect = Effect("the strength of AES-128 after the best attack", "bit", bits, bits, bits)
-    compared = [Compared("security data", f"status {found.status}", effect, bits < found.key_bits)]
+    bounds = Bounds(0, found.key_bits - 1, "bit")
+    compared = [Compared("security data", f"status {found.status}", effect, bits < found.key_bits, bounds)]
     return judged(claim, "the security data, no run", compared, control=control, needs="", basis="what is known")
 
 
@@ -40,8 +53,11 @@ def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
         ratios = [ground.cells[family].over(ground.cells["aes"]) for family in ("blowfish", "rc6")]
         holds = all_hold(above(1 - one.high, 1 - one.low, 0.0) for one in ratios)
         dearer = max(ratios, key=lambda one: one.value)
-        effect = percent_effect("what the dearer of Blowfish and RC6 costs over AES", dearer)
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds))
+        effect, bounds = (
+            percent_effect("what the dearer of Blowfish and RC6 costs over AES", dearer),
+            Bounds(None, 0, "%"),
+        )
+        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, bounds))
     return judged(
         claim,
         evidence.rests_on(claim),
@@ -53,22 +69,23 @@ def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
-    """What RC4 saves over the best sound cipher, from about 100 B on."""
-    sealed, from_B = _sound(claim, evidence), claim.expect["from_B"]
+    """RC4 against AES from about 100 B on, and AES against RC4 below, as the paper advises; at 100 B itself neither."""
+    about = amount_band(claim.expect["from_B"])
     compared = []
+    # WEP has a key for each packet, and the paper's claim needs it.
     for keying, words in KEYING.items():
-        plain = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
-        rc4 = {one.payload_B: one for one in reversed(plain) if one.cipher == "rc4-128" and one.payload_B >= from_B}
-        for group in (IMPLEMENTATIONS[:-1], (HARDWARE,)):
-            sound = [cell for cell in sealed if cell.implementation in group]
-            for size_B in sorted(set(rc4) & {cell.payload_B for cell in sound}):
-                best = min((cell for cell in sound if cell.payload_B == size_B), key=lambda one: one.cost)
-                found = rc4[size_B].over(best)
-                effect = percent_effect(f"what RC4 costs over {best.cipher} at {size_B} B", found)
-                both = " and ".join(dict.fromkeys((rc4[size_B].provider, best.provider)))
+        cells = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
+        for size_B in sorted({cell.payload_B for cell in cells}):
+            if inside(size_B, size_B, about):
+                continue
+            quick, slow = ("aes", "rc4") if size_B < claim.expect["from_B"] else ("rc4", "aes")
+            for ground in grounds([cell for cell in cells if cell.payload_B == size_B], ["aes", "rc4"]):
+                found = ground.cells[quick].over(ground.cells[slow])
+                effect = percent_effect(f"what {NAMES[quick]} costs over {NAMES[slow]} at {size_B} B", found)
                 holds = above(1 - found.high, 1 - found.low, 0.0)
-                compared.append(Compared(best.implementation, f"{both}, {words}", effect, holds))
-    # The papers' devices had no AES instructions, and WEP has a key for each packet.
+                where = f"{', '.join(ground.providers)}, {words}"
+                compared.append(Compared(ground.implementation, where, effect, holds, Bounds(None, 0, "%")))
+    # Within one way and one kind of code the advice falls with one size.
     compared.sort(
         key=lambda one: (
             not one.cells.endswith(KEYING["each"]),
@@ -77,20 +94,30 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
         )
     )
     standing = evidence.security.get("rc4-128")
+    told = [f"RC4 is {standing.status}: it may not be used whatever it saves (RFC 7465)."] if standing else []
     return judged(
         claim,
         evidence.rests_on(claim),
         compared,
-        control=(
-            "the best cipher that may be advised, in place of AES as the paper had it; its nonce changes with each "
-            "packet, its key need not"
-        ),
-        needs="cells of rc4-128 and of a sound AEAD at the same sizes from 100 B on, and the security data",
-        also=f"RC4 is {standing.status}: it may not be used whatever it saves (RFC 7465)." if standing else "",
+        control=f"the key ready and a key for each packet apart; {ON_EACH_AES}; the best cipher that may be advised",
+        needs="cells of rc4-128 and aes128-cbc by packet size, below 100 B and above",
+        also=" ".join([*_rc4_against_sound(claim, evidence), *told]),
     )
 
 
-KEYING = {"each": "RC4 with a key for each packet", "ready": "RC4 with its key ready"}
+def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
+    """What RC4 costs over the best cipher that may be advised, at the largest packet that both have."""
+    plain = evidence.cells(claim, operation="encrypt", data="random", keying="each")
+    rc4 = {one.payload_B: one for one in reversed(plain) if (one.family, one.key_bits) == ("rc4", KEY_BITS["rc4"])}
+    sealed = [cell for cell in _sound(claim, evidence) if cell.payload_B in rc4]
+    if not sealed:
+        return []
+    best = min(largest(sealed), key=lambda one: one.cost)
+    _, low, high = rc4[best.payload_B].over(best).percent
+    return [
+        f"Today RC4 with a key for each packet costs {low:+.0f} to {high:+.0f} % over {best.cipher} at "
+        f"{best.payload_B:,} B, which also authenticates."
+    ]
 
 
 def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
@@ -107,7 +134,7 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
         found = ratio(costs["aes"][0], costs[other][0], costs["aes"][1], costs[other][1])
         holds = above(1 - found.high, 1 - found.low, 0.0)
         effect = ratio_effect(f"AES over {NAMES[other]}, {DECRYPTIONS} decryptions for each encryption,", found)
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds))
+        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, Bounds(None, 1)))
     return judged(
         claim,
         evidence.rests_on(claim) + ", of the host alone: the air is the same for all",

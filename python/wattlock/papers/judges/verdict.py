@@ -9,14 +9,43 @@ from typing import Literal, NamedTuple
 
 from wattlock.analysis.effects import Ratio
 
-Verdict = Literal["reproduced", "not reproduced", "not measurable here"]
+Verdict = Literal["reproduced", "not reproduced", "explained", "not explained", "inconclusive", "not tested"]
+"""What is said of a claim: two verdicts by measurement, two by a model, which refutes nothing, then measured but
+undecided, and no data at all."""
+DECIDED: tuple[Verdict, ...] = ("reproduced", "not reproduced", "explained", "not explained")
+OPEN: tuple[Verdict, ...] = ("inconclusive", "not tested")
 Basis = Literal["this machine", "the air", "a battery", "a capture", "their tables", "what is known"]
 """What decides: this machine's measurements, the model of the air, a battery's fall, a capture, the papers' own tables,
 or what needs none of these: a sum done again, the security data."""
 
-RATIO_SHARE = 0.25
-PERCENT_SHARE, PERCENT_POINTS = 0.25, 2.0
+EFFECT_SHARE = 1 / 3
+AMOUNT_SHARE = 0.25
 """The papers round: the tolerances in the head of `claims.toml`."""
+
+
+class Bounds(NamedTuple):
+    """What counts as the claim: from `low` to `high`, None where that side is open.
+
+    * `of`: what must lie between, where it is not the effect itself; `ours`: the paper gives no such bound.
+    """
+
+    low: float | None
+    high: float | None
+    unit: str = "1"
+    of: str = ""
+    ours: bool = True
+
+    def told(self) -> str:
+        """The bounds in a sentence."""
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        low, high = (None if one is None else _digits(one) for one in (self.low, self.high))
+        if low is None:
+            words = f"at most {high}{unit}"
+        elif high is None:
+            words = f"above {low}{unit}"
+        else:
+            words = f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+        return f"{f'{self.of} ' if self.of else ''}{words} ({'our' if self.ours else 'the paper’s'} bound)"
 
 
 class Effect(NamedTuple):
@@ -41,12 +70,16 @@ def _digits(value: float) -> str:
 
 
 class Compared(NamedTuple):
-    """One comparison: the implementation, which cells, its effect, whether the claim holds there (None: can't tell)."""
+    """One comparison: the implementation, which cells, its effect, whether the claim holds there (None: can't tell).
+
+    * `bounds`: what it was held against; None where it only stands beside and decides nothing.
+    """
 
     implementation: str
     cells: str
     effect: Effect
     holds: bool | None
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +91,7 @@ class Judgement:
     * `evidence`: what the verdict rests on, and that it is of another kind than the claim's own where it is.
     * `sentence`: what was found, made from the figures; `control`: what the paper lacks.
     * `basis`: what kind of thing that is.
-    * `needs`, `command`: of a claim that can't be measured here, what it would need and what measures it.
+    * `needs`, `command`: of a claim that stays open, what it would need and what measures it.
     """
 
     claim: str
@@ -73,9 +106,13 @@ class Judgement:
     command: str = ""
 
 
-def verdict(*, holds: bool | None) -> Verdict:
-    """The verdict of a comparison that holds, doesn't, or can't be told."""
-    return {True: "reproduced", False: "not reproduced", None: "not measurable here"}[holds]  # type: ignore[return-value]
+def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
+    """The verdict of a comparison that holds, doesn't, or can't be told; a model only explains or fails to."""
+    if holds is None:
+        return "inconclusive"
+    if by_model:
+        return "explained" if holds else "not explained"
+    return "reproduced" if holds else "not reproduced"
 
 
 def within(low: float, high: float, least: float, most: float) -> bool | None:
@@ -100,16 +137,30 @@ def all_hold(parts: Iterable[bool | None]) -> bool | None:
     return None if None in told or not told else True
 
 
-def ratio_band(value: float, tolerance: float | None = None) -> tuple[float, float]:
-    """The ratios that count as a printed one."""
-    share = RATIO_SHARE if tolerance is None else tolerance
-    return value * (1 - share), value * (1 + share)
+def effect_band(ratio: float) -> Bounds:
+    """The ratios that count as a printed one: as logarithms within a third of it, so on the claimed side of 1."""
+    low, high = sorted((ratio ** (1 - EFFECT_SHARE), ratio ** (1 + EFFECT_SHARE)))
+    return Bounds(low, high)
 
 
-def percent_band(value: float) -> tuple[float, float]:
-    """The percentages that count as a printed one."""
-    width = max(abs(value) * PERCENT_SHARE, PERCENT_POINTS)
-    return value - width, value + width
+def percent_band(percent: float) -> Bounds:
+    """The same for a ratio that is printed as so many percent more or less."""
+    low, high, *_ = effect_band(1 + percent / 100)
+    return Bounds(100 * (low - 1), 100 * (high - 1), "%")  # type: ignore[operator]
+
+
+def amount_band(value: float, tolerance: float | None = None, unit: str = "1") -> Bounds:
+    """The amounts that count as a printed one, which is no effect: bytes, cycles, what is left of a battery."""
+    share = AMOUNT_SHARE if tolerance is None else tolerance
+    low, high = sorted((value * (1 - share), value * (1 + share)))
+    return Bounds(low, high, unit)
+
+
+def inside(low: float, high: float, bounds: Bounds) -> bool | None:
+    """Whether an interval lies wholly within bounds: no where it lies wholly outside, None where it holds both."""
+    least = -math.inf if bounds.low is None else bounds.low
+    most = math.inf if bounds.high is None else bounds.high
+    return within(low, high, least, most)
 
 
 def ratio_effect(what: str, found: Ratio) -> Effect:
