@@ -138,9 +138,11 @@ def test_every_contradiction_is_on_the_page_as_a_sentence_and_leads_to_its_claim
     section = section[: section.index("</section>")]
     told = words_of(page, "contradictions")
     assert section.count("<li>") == len(PAPERS.contradictions)
-    assert f" {len(PAPERS.contradictions)} sentences of the papers" in told
+    assert "38 sentences of the papers" in told
+    assert "and 4 of ours for what stands in their tables alone" in told
     for one in PAPERS.contradictions:
-        assert f"{one.says} But: {one.but}" in told
+        by = f" ({', '.join(papers_page_module.SHORT[paper] for paper in one.by)})" if one.by else ""
+        assert f"{one.says} But{by} : {one.but}" in told or f"{one.says} But{by}: {one.but}" in told
         assert all(f'href="#claim-{claim}"' in section for claim in one.claims)
 
 

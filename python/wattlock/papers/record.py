@@ -69,11 +69,14 @@ class Contradiction(Table):
     """A sentence of a paper that something else does not bear out.
 
     * `against`: the paper's own tables, its own other sentences, another of the papers, or what is known.
+    * `source`: who says it; `by`: of another of the papers, which. `origin`: whose sentence it is.
     * `claims`: ids of the claims that it bears on.
     """
 
     against: Against
     source: Sources
+    by: Annotated[list[Text], Field(default_factory=list)]
+    origin: Literal["stated", "read-off", "ours"] = "stated"
     claims: list[Text]
     says: Text
     but: Text

@@ -287,15 +287,25 @@ def _contradictions(papers: Papers) -> str:
     for against, title in AGAINST.items():
         mine = [one for one in papers.contradictions if one.against == against]
         told.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one) for one in mine)}</ul>")
-    number = len(papers.contradictions)
-    return f"<p>{number} sentences of the papers that something else does not bear out.</p>{''.join(told)}"
+    sentences = sum(one.origin == "stated" for one in papers.contradictions)
+    others = len(papers.contradictions) - sentences
+    lead = (
+        f"{sentences} sentences of the papers that something else does not bear out, and {others} of ours for what "
+        "stands in their tables alone, marked so."
+    )
+    return f"<p>{unbroken(lead)}</p>{''.join(told)}"
 
 
 def _contradiction(one: Contradiction) -> str:
     who = ", ".join(SHORT[source] for source in one.source)
+    whose = {"stated": "", "read-off": " (read off its tables)", "ours": " (our words)"}[one.origin]
+    by = f" ({', '.join(SHORT[source] for source in one.by)})" if one.by else ""
     links = ", ".join(f'<a href="#claim-{claim}">{claim}</a>' for claim in one.claims)
     judged = f' <span class="quiet">Judged: {links}.</span>' if links else ""
-    return f"<li><strong>{text(who)}:</strong> {unbroken(one.says)} <em>But:</em> {unbroken(one.but)}{judged}</li>"
+    return (
+        f"<li><strong>{text(f'{who}{whose}')}:</strong> {unbroken(one.says)} <em>But{text(by)}:</em> "
+        f"{unbroken(one.but)}{judged}</li>"
+    )
 
 
 def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgement]) -> str:

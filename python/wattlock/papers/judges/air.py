@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 from wattlock.analysis.effects import Ratio, mean
 from wattlock.papers.judges.compose import Judge, judged, missing
@@ -37,6 +38,8 @@ SAYS = {
     "bss_tkip": "BSS with TKIP",
     "bss_open": "open BSS",
 }
+EXCELLENT = {"adhoc_open": ("adhoc_open", "adhoc_wep")}
+"""What the paper has of a claim's scenario: ad hoc with an excellent signal is two columns."""
 WIDE = ("joules that are known better: the interval of these cards holds both", "wattlock devices --kind radio")
 SMALL_B = 100
 PLAIN = "none"
@@ -108,7 +111,8 @@ def _table_says(evidence: Evidence, scenario: str, claim: Claim) -> str:
     parts = []
     for kind in KINDS:
         table = evidence.papers.sending[kind]
-        ratios = [table.of(family, scenario) / table.of("aes", scenario) for family in ("blowfish", "rc6")]
+        columns = EXCELLENT.get(scenario, (scenario,))
+        ratios = [table.of(family, one) / table.of("aes", one) for family, one in product(("blowfish", "rc6"), columns)]
         parts.append(f"{kind} {min(ratios):.3f} to {max(ratios):.3f} (claimed {claim.expect[kind]:g})")
     return f"The paper's own tables give {', '.join(parts)}."
 
