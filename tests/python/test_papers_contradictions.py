@@ -115,8 +115,8 @@ def test_a_poor_signal_is_as_told_by_cell_and_by_the_six_ciphers_totals() -> Non
     for below in ("adhoc_open", "adhoc_wep"):
         added = percent(over("adhoc_poor", below))
         assert f"{added[0]:.0f} to {added[-1]:.0f} %" in told
-        whole = totals("adhoc_poor", below).values()
-        assert f"{min(whole):.1f} to {max(whole):.1f} %" in told
+        sums = totals("adhoc_poor", below).values()
+        assert f"{min(sums):.1f} to {max(sums):.1f} %" in told
     added = percent(over("adhoc_poor", "adhoc_open"))
     assert f"its {len(added)} cells" in told
     assert f"{sum(one < 70 for one in added)} of them below 70 %" in told
