@@ -9,8 +9,10 @@ BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-e
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
 
-# No card here is of another laptop's or board's core: there the joules stay empty until a card is named.
-ENERGY := $(if $(filter x86_64 amd64,$(shell uname -m)),--device x86-server-assumed --allow-assumed)
+# Elsewhere the joules stay empty until a card is named.
+MACHINE := $(shell uname -m)
+ENERGY := $(if $(filter x86_64 amd64,$(MACHINE)),--device x86-server-assumed --allow-assumed)
+ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed --allow-assumed)
 
 .NOTPARALLEL:
 .PHONY: run test check fuzz advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help

@@ -263,3 +263,17 @@ def test_wifis_air_is_asked_in_one_process(monkeypatch: pytest.MonkeyPatch) -> N
     told = ask({"device.card": "esp32-c3"}, allow_assumed=True)
     assert calls == [True], "one process, and no question twice"
     assert told.things.sender.technology == "802.11"
+
+
+def test_a_current_is_a_power_at_the_cards_voltage_as_data_sheets_state_it() -> None:
+    # The nRF52840's cards stand at 3 V.
+    currents = ask({"device.sleep": "3uA", "radio.rest": "sleep", "radio.sleep": "1uA"})
+    powers = ask({"device.sleep": "9uW", "radio.rest": "sleep", "radio.sleep": "3uW"})
+    assert currents.best.seconds == pytest.approx(powers.best.seconds, rel=1e-12)
+    assert (
+        currents.best.seconds < ask({"device.sleep": "3uW", "radio.rest": "sleep", "radio.sleep": "1uW"}).best.seconds
+    )
+    with pytest.raises(InputError, match=r"device\.sleep is a current, and the voltage of the supply is not known"):
+        ask({"device.card": "cortex-a53-rk3399", "device.sleep": "3uA"}, allow_assumed=True)
+    with pytest.raises(InputError, match=r'device\.sleep: "3uV" is no power'):
+        ask({"device.sleep": "3uV"})

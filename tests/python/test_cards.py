@@ -134,7 +134,7 @@ def test_a_folder_without_cards_is_an_error_and_not_an_empty_shelf(tmp_path: Pat
     ("right", "wrong", "message"),
     [
         ('unit = "mAh"', 'unit = "W"', "capacity.unit is W, must be Ah or mAh"),
-        ("value = 1000.0", "value = 1e96", "capacity: value is 1e+96 mAh, must lie between 0.001 and 1e+09 mAh"),
+        ("value = 1000.0", "value = 1e96", "capacity.value is 1e+96 mAh, must lie between 0.001 and 1e+09 mAh"),
         ('chemistry = "li-polymer"', 'chemistry = "lead"', 'chemistry: no chemistry "lead"'),
         ("value = 0.8", "value = 1.8", "aged_capacity is 1.8, must be a share below 1"),
         ("value = 1.05", "value = 0.9", "peukert_exponent is 0.9, must be at least 1"),

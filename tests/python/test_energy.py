@@ -172,10 +172,25 @@ def test_the_two_x86_sets_may_stand_for_each_other() -> None:
 
 def test_a_run_without_cycles_is_refused_by_a_card_that_values_cycles() -> None:
     unknown = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
-    with pytest.raises(EvidenceError, match="core clock of the machine that was measured is unknown"):
+    with pytest.raises(EvidenceError, match="core clock of the machine that was measured is unknown") as refusal:
         value(unknown, cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
+    assert "--device core-ultra-7-265h or x86-server-assumed values the time" in refusal.value.hint
     by_time = value(unknown, device(power=number(1.0, "W")), isa="x86_64")
     assert by_time["energy_uJ"].item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", [one for one in cards.names() if cards.load(one).card.isa == "aarch64"])
+def test_an_aarch64_run_without_cycles_has_a_card_that_values_its_time_and_every_refusal_names_it(name: str) -> None:
+    unknown = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
+    if name == "aarch64-core-assumed":
+        row = value(unknown, cards.load(name), isa="aarch64", allow_assumed=True).row(0, named=True)
+        assert row["energy_uJ"] == pytest.approx(1.0), "a watt for a microsecond"
+        assert row["energy_low_uJ"] <= 0.2
+        assert row["energy_high_uJ"] >= 5.0
+        return
+    with pytest.raises(EvidenceError) as refusal:
+        value(unknown, cards.load(name), isa="aarch64", allow_assumed=True)
+    assert "--device aarch64-core-assumed values the time measured" in refusal.value.hint
 
 
 def test_a_failed_cell_has_no_energy_and_no_evidence_of_one() -> None:

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 
-Kind = Literal["size", "duration", "power"]
+Kind = Literal["size", "duration", "power", "current"]
 DAY_s = 86_400.0
-# One of each unit in octets, seconds and watts; a year is the Gregorian calendar's mean.
+# One of each unit in octets, seconds, watts and amperes; a year is the Gregorian calendar's mean.
 UNITS: dict[Kind, dict[str, float]] = {
     "size": {"B": 1, "kB": 1e3, "KiB": 1024, "MB": 1e6, "MiB": 1024**2, "GB": 1e9},
     "duration": {
@@ -24,13 +24,19 @@ UNITS: dict[Kind, dict[str, float]] = {
         "y": YEAR_s,
     },
     "power": {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1},
+    "current": {"nA": 1e-9, "uA": 1e-6, "mA": 1e-3, "A": 1},
 }
-EXAMPLES: dict[Kind, str] = {"size": "64B, 8kB or 1MB", "duration": "50ms, 1s, 5min or 10y", "power": "12uW or 3mW"}
+EXAMPLES: dict[Kind, str] = {
+    "size": "64B, 8kB or 1MB",
+    "duration": "50ms, 1s, 5min or 10y",
+    "power": "12uW or 3mW, or as data sheets do 3uA, at the card's voltage",
+    "current": "3uA or 2mA",
+}
 WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]+)", re.ASCII)
 
 
 def quantity(text: object, kind: Kind) -> float:
-    """A quantity in octets, seconds or watts.
+    """A quantity in octets, seconds, watts or amperes.
 
     Raises ValueError naming the text and how the kind is written; a size is whole octets.
     """
@@ -44,13 +50,19 @@ def quantity(text: object, kind: Kind) -> float:
     return value
 
 
+def is_current(text: object) -> bool:
+    """Whether a draw is written as a current, which is watts at a card's voltage alone."""
+    match = WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    return match is not None and match[2] in UNITS["current"]
+
+
 def option(name: str, text: str, kind: Kind) -> str:
     """The text of a command line's option, once it is known to be a quantity.
 
     Raises InputError naming the option and the text.
     """
     try:
-        quantity(text, kind)
+        quantity(text, "current" if kind == "power" and is_current(text) else kind)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from error
     return text

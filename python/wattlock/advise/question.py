@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from wattlock.advise.quantity import Duration, Power, Size
+from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity
 from wattlock.advise.standing import Authority
 from wattlock.energy.number import Table, Text
 from wattlock.errors import InputError
@@ -23,7 +23,30 @@ Count = Annotated[int, Field(ge=1)]
 Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
-class DeviceAsked(Table):
+class Drawing(Table):
+    """A table whose powers may be written as currents, as data sheets do.
+
+    * `POWERS`: the keys of those; `currents_A`: what was written as a current, until a card says at which voltage.
+    """
+
+    POWERS: ClassVar[tuple[str, ...]] = ("sleep",)
+    currents_A: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _set_currents_aside(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        found = {key: quantity(raw[key], "current") for key in cls.POWERS if is_current(raw.get(key))}
+        return {key: value for key, value in raw.items() if key not in found} | ({"currents_A": found} if found else {})
+
+    def at(self, voltage_V: float) -> Self:
+        """The table with its currents as powers at a voltage."""
+        powers = {key: current_A * voltage_V for key, current_A in self.currents_A.items()}
+        return self.model_copy(update={**powers, "currents_A": {}})
+
+
+class DeviceAsked(Drawing):
     """The device.
 
     * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
@@ -34,6 +57,8 @@ class DeviceAsked(Table):
       `accelerator_idle`: what it draws while it waits, counted where it is used.
     """
 
+    POWERS: ClassVar[tuple[str, ...]] = ("sleep", "accelerator_idle")
+
     card: Text | None = None
     run: Text | None = None
     costs: Text | None = None
@@ -42,7 +67,7 @@ class DeviceAsked(Table):
     accelerator_idle: Power | None = None
 
 
-class RadioAsked(Table):
+class RadioAsked(Drawing):
     """The radio.
 
     * `card`: its radio card; without one the device's own.

@@ -324,6 +324,12 @@ class Sender:
 
 def _with_sleep(radio: Radio, asked: RadioAsked) -> Radio:
     """The radio with what the question says that it draws asleep."""
+    if asked.currents_A:
+        if radio.card.voltage is None:
+            raise InputError(
+                f"radio.sleep is a current, and radio card {radio.name} has no voltage", hint="give a power, as 3uW"
+            )
+        asked = asked.at(radio.card.voltage.in_SI)
     if asked.sleep is None:
         return radio
     if not asked.sleep:

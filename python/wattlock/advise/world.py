@@ -71,6 +71,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
     assumed: list[str] = []
     device, priced, name = _costs(asked, own, allow_assumed=allow_assumed)
     isa = device.card.isa if device else "x86_64"
+    asked = _in_watts(asked, device)
     sender = _radio(asked, device, own, assumed)
     asked = settled(asked, sender, assumed)
     battery = _battery(asked, own, assumed, allow_assumed=allow_assumed)
@@ -230,6 +231,26 @@ def _supply(asked: Question, device: Device | None, sender: Sender, battery: Pla
     except ValueError as error:
         what, hint = error.args
         raise InputError(f"supply.stage: {what}", hint=hint) from error
+
+
+def _in_watts(asked: Question, device: Device | None) -> Question:
+    """The question with the device's currents as powers at its card's voltage.
+
+    Raises InputError where there is no card, or its voltage is the core's alone.
+    """
+    if not asked.device.currents_A:
+        return asked
+    key = next(iter(asked.device.currents_A))
+    voltage = device.card.voltage if device else None
+    inside = voltage is not None and voltage.under is not None and voltage.under.scope == "core"
+    if device is None or voltage is None or inside:
+        has = "its core's voltage alone" if inside else "none"
+        card = f"device card {device.name} has {has}" if device else "no card"
+        raise InputError(
+            f"device.{key} is a current, and the voltage of the supply is not known: {card}",
+            hint="give a power, as 9uW",
+        )
+    return asked.model_copy(update={"device": asked.device.at(voltage.in_SI)})
 
 
 def _sleep(asked: Question, device: Device | None, isa: str, assumed: list[str]) -> tuple[float, float]:

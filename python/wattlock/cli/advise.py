@@ -51,7 +51,10 @@ def advise(
     battery: Annotated[
         str | None, typer.Option("--battery", metavar="CARD", help="Battery card; else one of 1000 mAh.")
     ] = None,
-    sleep: Annotated[str | None, typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW.")] = None,
+    sleep: Annotated[
+        str | None,
+        typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW, or 3uA at its card's voltage."),
+    ] = None,
     protection: Annotated[
         str | None, typer.Option("--protection", help="The link's own encryption, several with commas: ccmp,none.")
     ] = None,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from wattlock.energy.cards import Card, Device
+from wattlock.energy.cards import DEVICES, Card, Device
 from wattlock.energy.number import refuse_doubted
 from wattlock.errors import EvidenceError
 
@@ -148,5 +148,15 @@ def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:
         raise EvidenceError(
             f"device card {device.name} values cycles, and none of {unknown} cells has any: the core clock of the "
             "machine that was measured is unknown, or all lie in main memory",
-            hint="take a card without a frequency, which values the time measured",
+            hint=_values_time(device.card.isa),
         )
+
+
+def _values_time(isa: str) -> str:
+    """Which cards value the time measured in place of cycles."""
+    same = X86 if isa in X86 else {isa}
+    known = [name for name, card in DEVICES.all()[0].items() if card.isa in same and not card.counts_cycles]
+    named = (
+        f"--device {' or '.join(known)} values the time measured" if known else f"none here values the time of {isa}"
+    )
+    return f"{named}; a card of your own does too, with the machine's power and without a frequency"

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from wattlock.errors import EvidenceError
 
@@ -150,15 +150,6 @@ class Number(Table):
     conditions: Text
     under: Under | None = None
 
-    @model_validator(mode="after")
-    def _of_this_world(self) -> Self:
-        least, most = BOUNDS[self.unit]
-        if not least <= self.value <= most:
-            raise ValueError(
-                f"value is {self.value:g} {self.unit}, must lie between {least:g} and {most:g} {self.unit}"
-            )
-        return self
-
     @property
     def in_SI(self) -> float:
         """The value in SI base units."""
@@ -177,11 +168,22 @@ class Number(Table):
 
 
 def require_units(card: Table, units: Mapping[str, Iterable[str]]) -> None:
-    """Raises ValueError naming the first number of `card` whose unit is not among those that its key allows."""
+    """Raises ValueError naming the first number of `card` whose unit is not one of its key's, or which can't be."""
     for key, allowed in units.items():
         number: Number | None = getattr(card, key)
-        if number and number.unit not in allowed:
-            raise ValueError(f"{key}.unit is {number.unit}, must be {' or '.join(allowed)}")
+        if number:
+            require_unit(key, number, allowed)
+
+
+def require_unit(key: str, number: Number, allowed: Iterable[str]) -> None:
+    """Raises ValueError where the unit is none of those allowed, or the value none of this world in it."""
+    if number.unit not in allowed:
+        raise ValueError(f"{key}.unit is {number.unit}, must be {' or '.join(allowed)}")
+    least, most = BOUNDS[number.unit]
+    if not least <= number.value <= most:
+        raise ValueError(
+            f"{key}.value is {number.value:g} {number.unit}, must lie between {least:g} and {most:g} {number.unit}"
+        )
 
 
 SAME_K, SAME_SHARE = 5.0, 0.02

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Number, Table, Text, refuse_mixed, require_units
+from wattlock.energy.number import Number, Table, Text, refuse_mixed, require_unit, require_units
 from wattlock.energy.shelf import Shelf
 
 Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
@@ -57,9 +57,8 @@ class RadioCard(Table):
     @model_validator(mode="after")
     def _one_model_at_least(self) -> Self:
         require_units(self, {"voltage": ["V"], **dict.fromkeys(STATES, POWER + CURRENT), **LINEAR})
-        for number in self.tx:
-            if number.unit not in POWER + CURRENT:
-                raise ValueError(f"tx.unit is {number.unit}, must be {' or '.join(POWER + CURRENT)}")
+        for place, number in enumerate(self.tx):
+            require_unit(f"tx[{place}]", number, POWER + CURRENT)
         drawn = [*self.tx, *(number for key in STATES if (number := getattr(self, key)))]
         if any(number.unit in CURRENT for number in drawn) and not self.voltage:
             raise ValueError("has a current and no voltage; a power needs both")
