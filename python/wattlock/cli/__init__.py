@@ -6,6 +6,7 @@ output, words to standard error, and a `WattlockError` becomes an `error:` and a
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -14,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from wattlock.errors import DiskFull, WattlockError
+from wattlock.errors import DiskFull, InputError, WattlockError
 
 VERBS = {
     "run": "Carry out a study on this machine.",
@@ -37,6 +38,21 @@ VERBS = {
 }
 HINT_OF_USAGE = "`wattlock --help` lists the verbs, `wattlock VERB --help` a verb's options"
 USAGE, BUG, INTERRUPTED = 2, 70, 130
+LONGEST_WORD = 255
+"""Letters of a word in an error: as long as a file's name may be."""
+HINT_OF_SYSTEM = {
+    errno.ENOENT: "is it written as it should be? A folder is made by `mkdir -p`",
+    errno.ENOTDIR: "a part of this path is a file, not a folder",
+    errno.EISDIR: "name a file in this folder",
+    errno.EACCES: "look at who may read and write there, or name another place",
+    errno.EPERM: "look at who may read and write there, or name another place",
+    errno.EROFS: "nothing can be written there: name another place",
+    errno.ENAMETOOLONG: "a file's name has at most 255 octets",
+    errno.ELOOP: "its links lead in a circle",
+    errno.EMFILE: "raise the limit of open files: `ulimit -n 1024`",
+    errno.ENFILE: "the system has no file left to open: end other programs",
+}
+"""What to do about what the system refused, where a file or a folder is named."""
 
 
 class LazyVerb(TyperCommand):
@@ -84,9 +100,14 @@ def overview(
 
 def say(message: str, hint: str) -> None:
     """Print an error in the project's two lines to standard error."""
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {_short(message)}", err=True)
     if hint:
-        typer.echo(f"hint: {hint}", err=True)
+        typer.echo(f"hint: {_short(hint)}", err=True)
+
+
+def _short(text: str) -> str:
+    """A text without its endless words: nobody is thrown back thousands of letters."""
+    return re.sub(rf"\S{{{LONGEST_WORD}}}\S+", lambda word: f"{word[0][:80]}... ({len(word[0])} characters)", text)
 
 
 def _bug(error: Exception) -> int:
@@ -109,7 +130,10 @@ def _system_error(error: OSError) -> int:
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         say(f"no room left on the disk for {error.filename or 'the output'}", "free some space and try again")
         return DiskFull.exit_code
-    return _bug(error)
+    if error.errno not in HINT_OF_SYSTEM or error.filename is None:
+        return _bug(error)
+    say(f"{error.filename}: {error.strerror}", HINT_OF_SYSTEM[error.errno])
+    return InputError.exit_code
 
 
 def answer(arguments: Sequence[str]) -> int:

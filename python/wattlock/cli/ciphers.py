@@ -47,7 +47,7 @@ def ciphers(
     from wattlock.run import probe as probes
 
     rows, nearest = probes.catalogue(probes.find(), [cipher] if cipher else [])
-    if not rows:
+    if not rows or cipher == "":
         near = nearest.get(cipher or "")
         hint = f'did you mean "{near}"? ' if near else ""
         raise InputError(f'no cipher "{cipher}"', hint=f"{hint}`wattlock ciphers` lists all of them")

@@ -39,7 +39,12 @@ def refused(folder: Path, error: OSError) -> DiskFull | StoreError:
 
 
 def write_whole(path: Path, lines: Iterable[bytes]) -> None:
-    """Writes a file that is there whole or not at all."""
+    """Writes a file that is there whole or not at all.
+
+    Raises IsADirectoryError where `path` names no file, OSError where the system refuses.
+    """
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     part = path.with_name(path.name + PART)
     try:
         with part.open("wb") as file:
