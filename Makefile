@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
-VECTORS := $(wildcard python/wattlock/data/vectors/*)
+VECTORS := $(shell find python/wattlock/data/vectors -type f)
 NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-engine -p wattlock-air
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.

@@ -273,12 +273,13 @@ def scheme(cipher: str, *operations: str) -> CatalogueRow:
     return {**row(cipher), "operations": list(operations), "public_key_B": 32, "message_B": 32}
 
 
-def test_an_operation_of_key_establishment_is_one_cell_without_a_payload() -> None:
+def test_key_establishment_has_no_payload_and_reads_its_keys_before_or_in_each_call() -> None:
     rows = {"x25519": [scheme("x25519", "generate", "agree")]}
     found = expand(study({"cipher": ["x25519"], "operation": ["generate", "agree"], "keying": ["ready", "each"]}), rows)
     assert [(cell.operation, cell.payload_B, cell.data, cell.keying) for cell in found] == [
         ("generate", 0, "none", "ready"),
         ("agree", 0, "none", "ready"),
+        ("agree", 0, "none", "each"),
     ]
 
 

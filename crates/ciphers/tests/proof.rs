@@ -9,7 +9,7 @@ use wattlock_ciphers::{Error, Mode, Spec, cards, listed};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/vectors");
-    read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
 }
 
 /// The proof of the first code, after that of all others.

@@ -179,7 +179,9 @@ def _combinations(
         name = rows[cipher][0]["id"]
         for provider, operation in product(_providers(grid, rows[cipher], libraries), grid.operation):
             if operation == "key_setup" or rows[cipher][0].get("public_key_B"):
-                yield Cell(0, "study", name, provider, operation, "ready", "raw", "hot", "independent", 0, "none")
+                has_key = operation not in {"key_setup", "generate"}
+                for keying in grid.keying if has_key else ["ready"]:
+                    yield Cell(0, "study", name, provider, operation, keying, "raw", "hot", "independent", 0, "none")
                 continue
             aads = grid.aad_B if operation in _WITH_AAD else [0]
             factors = product(grid.keying, grid.encoding, grid.placement, grid.pattern, payloads, aads)

@@ -59,9 +59,10 @@ class Grid(Table):
     """Factors whose every combination is a cell.
 
     Either `payload_B` (bytes, drawn from the seed) or `data` (whole files of a kind, each `file_B` of the study long).
-    A key setup and the operations of key establishment have no payload, and none of the factors from `keying` on: each
-    is one cell a cipher. Only `seal`, `open` and `open_forged` have associated data, `aad_B`. Without `provider` a
-    cipher is measured by the usual one.
+    A key setup and the operations of key establishment have no payload, and none of the factors from `encoding` on. Of
+    key establishment `keying` says whether keys are read from their bytes in each call, as the standard's operation
+    does, or were before; a key setup and a new key pair have no key to read and are one cell a cipher. Only `seal`,
+    `open` and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one.
     """
 
     cipher: list[str] = Field(min_length=1)

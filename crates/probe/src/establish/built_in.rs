@@ -1,14 +1,11 @@
-//! The schemes that crates hold. Keys come from the plan's seed: they protect nothing.
+//! The schemes that crates hold, each operation from the bytes of its standard and back.
 
 use ed25519_dalek::{Signer as _, Verifier as _};
-use ml_dsa::{KeyExport as _, Keypair as _, MlDsa65};
+use ml_dsa::{Keypair as _, MlDsa65};
 use ml_kem::MlKem768;
-use ml_kem::kem::Decapsulate as _;
-use std::hint::black_box;
-use wattlock_engine::SplitMix64;
+use p256::elliptic_curve::sec1::ToSec1Point as _;
 
-use super::{MESSAGE, Scheme, Step};
-use crate::keys::bytes;
+use super::{Keyed, Octets, Scheme};
 use crate::records::Operation;
 
 /// The crate's version.
@@ -25,156 +22,168 @@ pub fn version(scheme: &Scheme) -> Result<&'static str, String> {
     })
 }
 
-fn seed<const N: usize>(random: &mut SplitMix64) -> [u8; N] {
-    let mut seed = [0; N];
-    seed.copy_from_slice(&bytes(random, N));
-    seed
-}
-
-fn said(error: impl std::fmt::Display) -> String {
+fn message_of(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A scalar of P-256: any 32 bytes below the order, which random ones are but for one in 2^32.
-fn scalar(random: &mut SplitMix64) -> Result<p256::SecretKey, String> {
-    (0..8).find_map(|_| p256::SecretKey::from_slice(&seed::<32>(random)).ok()).ok_or_else(|| "no scalar".to_owned())
+/// `bytes` as an array of the length that its reader wants.
+fn exact<'b, A: TryFrom<&'b [u8]>>(bytes: &'b [u8], what: &str) -> Result<A, String> {
+    A::try_from(bytes).map_err(|_| format!("{what} of {} octets has another length than it should", bytes.len()))
 }
 
-/// Makes an operation ready.
+/// Reads the key of an operation; what comes back carries the operation out.
 ///
 /// # Errors
-/// What failed.
-pub fn prepare(scheme: &Scheme, operation: Operation, random: &mut SplitMix64) -> Result<Step, String> {
+/// What is wrong with the key.
+pub fn load(scheme: &Scheme, operation: Operation, octets: &Octets) -> Result<Keyed, String> {
     match scheme.id {
-        "x25519" => Ok(x25519(operation, random)),
-        "ecdh-p256" => ecdh(operation, random),
-        "ed25519" => Ok(ed25519(operation, random)),
-        "ecdsa-p256" => ecdsa(operation, random),
-        "ml-kem-768" => ml_kem(operation, random),
-        _ => ml_dsa(operation, random),
+        "x25519" => x25519(operation, octets),
+        "ecdh-p256" => ecdh(operation, octets),
+        "ed25519" => ed25519(operation, octets),
+        "ecdsa-p256" => ecdsa(operation, octets),
+        "ml-kem-768" => ml_kem(operation, octets),
+        _ => ml_dsa(operation, octets),
     }
 }
 
-fn x25519(operation: Operation, random: &mut SplitMix64) -> Step {
+fn x25519(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
     use x25519_dalek::{PublicKey, StaticSecret};
-    let (own, peer) = (StaticSecret::from(seed(random)), PublicKey::from(&StaticSecret::from(seed(random))));
-    let mut next = seed::<32>(random);
-    match operation {
-        Operation::Generate => Box::new(move || {
-            next = PublicKey::from(&StaticSecret::from(black_box(next))).to_bytes();
-            Ok(())
-        }),
-        _ => Box::new(move || {
-            let shared = black_box(&own).diffie_hellman(black_box(&peer));
-            if black_box(shared).was_contributory() { Ok(()) } else { Err("x25519: no secret came of it".to_owned()) }
-        }),
-    }
-}
-
-fn ecdh(operation: Operation, random: &mut SplitMix64) -> Result<Step, String> {
-    let (own, peer, mut next) = (scalar(random)?, scalar(random)?.public_key(), scalar(random)?);
-    Ok(match operation {
-        Operation::Generate => Box::new(move || {
-            let public = black_box(&next).public_key();
-            let point = p256::elliptic_curve::sec1::ToSec1Point::to_sec1_point(&public, false);
-            // The next secret is what this public key begins with; one in 2^32 is none, and the old one is kept.
-            if let Some(Ok(other)) = point.x().map(|x| p256::SecretKey::from_slice(x)) {
-                next = other;
-            }
-            Ok(())
-        }),
-        _ => Box::new(move || {
-            let (own, peer) = (black_box(&own), black_box(&peer));
-            black_box(p256::ecdh::diffie_hellman(own.to_nonzero_scalar(), peer.as_affine()));
-            Ok(())
-        }),
-    })
-}
-
-fn ed25519(operation: Operation, random: &mut SplitMix64) -> Step {
-    use ed25519_dalek::SigningKey;
-    let key = SigningKey::from_bytes(&seed(random));
-    let (public, signature) = (key.verifying_key(), key.sign(&MESSAGE));
-    let mut next = seed::<32>(random);
-    match operation {
-        Operation::Generate => Box::new(move || {
-            next = SigningKey::from_bytes(black_box(&next)).verifying_key().to_bytes();
-            Ok(())
-        }),
-        Operation::Sign => Box::new(move || {
-            black_box(key.sign(black_box(&MESSAGE)));
-            Ok(())
-        }),
-        _ => Box::new(move || black_box(&public).verify(black_box(&MESSAGE), &signature).map_err(said)),
-    }
-}
-
-fn ecdsa(operation: Operation, random: &mut SplitMix64) -> Result<Step, String> {
-    use p256::ecdsa::{Signature, SigningKey, signature::Signer, signature::Verifier};
     if operation == Operation::Generate {
-        return ecdh(operation, random);
+        return Ok(Box::new(|octets| {
+            let secret = StaticSecret::from(exact::<[u8; 32]>(&octets.drawn, "a secret")?);
+            Ok(Octets::pair(PublicKey::from(&secret).as_bytes(), secret.as_bytes()))
+        }));
     }
-    let key = SigningKey::from(scalar(random)?);
-    let signature: Signature = key.try_sign(&MESSAGE).map_err(said)?;
-    let public = *key.verifying_key();
+    let own = StaticSecret::from(exact::<[u8; 32]>(&octets.secret, "a secret")?);
+    let peer = PublicKey::from(exact::<[u8; 32]>(&octets.public, "a public key")?);
+    Ok(Box::new(move |_| {
+        let shared = own.diffie_hellman(&peer);
+        // RFC 7748, 6.1: all zero where the other's point is of small order.
+        if shared.was_contributory() {
+            Ok(Octets::shared(shared.as_bytes()))
+        } else {
+            Err("no secret came of it".into())
+        }
+    }))
+}
+
+fn scalar(bytes: &[u8]) -> Result<p256::SecretKey, String> {
+    p256::SecretKey::from_slice(bytes).map_err(message_of)
+}
+
+fn p256_pair(octets: &Octets) -> Result<Octets, String> {
+    let secret = scalar(&octets.drawn)?;
+    Ok(Octets::pair(secret.public_key().to_sec1_point(false).as_bytes(), &secret.to_bytes()))
+}
+
+fn ecdh(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
+    if operation == Operation::Generate {
+        return Ok(Box::new(p256_pair));
+    }
+    let own = scalar(&octets.secret)?;
+    let peer = p256::PublicKey::from_sec1_bytes(&octets.public).map_err(message_of)?;
+    Ok(Box::new(move |_| {
+        let shared = p256::ecdh::diffie_hellman(own.to_nonzero_scalar(), peer.as_affine());
+        Ok(Octets::shared(shared.raw_secret_bytes()))
+    }))
+}
+
+fn ed25519(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
+    use ed25519_dalek::{Signature, SigningKey, VerifyingKey};
     Ok(match operation {
-        Operation::Sign => Box::new(move || {
-            let signature: Signature = key.try_sign(black_box(&MESSAGE)).map_err(said)?;
-            black_box(signature);
-            Ok(())
+        Operation::Generate => Box::new(|octets| {
+            let key = SigningKey::from_bytes(&exact(&octets.drawn, "a secret")?);
+            Ok(Octets::pair(key.verifying_key().as_bytes(), key.as_bytes()))
         }),
-        _ => Box::new(move || black_box(&public).verify(black_box(&MESSAGE), &signature).map_err(said)),
+        Operation::Sign => {
+            let key = SigningKey::from_bytes(&exact(&octets.secret, "a secret")?);
+            Box::new(move |octets| Ok(Octets::sent(&key.sign(&octets.message).to_bytes())))
+        }
+        _ => {
+            let key = VerifyingKey::from_bytes(&exact(&octets.public, "a public key")?).map_err(message_of)?;
+            Box::new(move |octets| {
+                let signature = Signature::from_slice(&octets.sent).map_err(message_of)?;
+                key.verify(&octets.message, &signature).map(|()| Octets::default()).map_err(message_of)
+            })
+        }
     })
 }
 
-fn ml_kem(operation: Operation, random: &mut SplitMix64) -> Result<Step, String> {
-    use ml_kem::DecapsulationKey;
-    let key = DecapsulationKey::<MlKem768>::from_seed(seed::<64>(random).into());
-    let public = key.encapsulation_key().clone();
-    let (sealed, shared) = public.encapsulate_deterministic(&seed::<32>(random).into());
-    if key.decapsulate(&sealed) != shared {
-        return Err("ml-kem-768: the two sides don't share a key".to_owned());
-    }
-    let (mut next, mut coins) = (seed::<64>(random), seed::<32>(random));
+fn ecdsa(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
+    use p256::ecdsa::{Signature, SigningKey, VerifyingKey, signature::Signer, signature::Verifier};
     Ok(match operation {
-        Operation::Generate => Box::new(move || {
-            let key = DecapsulationKey::<MlKem768>::from_seed(black_box(next).into());
-            next[..32].copy_from_slice(&ml_kem::KeyExport::to_bytes(key.encapsulation_key())[..32]);
-            Ok(())
-        }),
-        Operation::Encapsulate => Box::new(move || {
-            let (sealed, shared) = black_box(&public).encapsulate_deterministic(&black_box(coins).into());
-            black_box(sealed);
-            coins.copy_from_slice(&shared);
-            Ok(())
-        }),
-        _ => Box::new(move || {
-            let opened = black_box(&key).decapsulate(black_box(&sealed));
-            if opened == shared { Ok(()) } else { Err("ml-kem-768: another key came of it".to_owned()) }
-        }),
+        Operation::Generate => Box::new(p256_pair),
+        Operation::Sign => {
+            let key = SigningKey::from_slice(&octets.secret).map_err(message_of)?;
+            Box::new(move |octets| {
+                let signature: Signature = key.try_sign(&octets.message).map_err(message_of)?;
+                Ok(Octets::sent(&signature.to_bytes()))
+            })
+        }
+        _ => {
+            let key = VerifyingKey::from_sec1_bytes(&octets.public).map_err(message_of)?;
+            Box::new(move |octets| {
+                let signature = Signature::from_slice(&octets.sent).map_err(message_of)?;
+                key.verify(&octets.message, &signature).map(|()| Octets::default()).map_err(message_of)
+            })
+        }
     })
 }
 
-fn ml_dsa(operation: Operation, random: &mut SplitMix64) -> Result<Step, String> {
+#[allow(
+    deprecated,
+    reason = "FIPS 203 defines a decapsulation key of 2400 octets, which the crate would rather not read"
+)]
+fn ml_kem(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
+    use ml_kem::{DecapsulationKey, EncapsulationKey, ExpandedKeyEncoding as _, KeyExport as _, kem::Decapsulate as _};
+    Ok(match operation {
+        Operation::Generate => Box::new(|octets| {
+            let key = DecapsulationKey::<MlKem768>::from_seed(exact(&octets.drawn, "a seed")?);
+            Ok(Octets::pair(&key.encapsulation_key().to_bytes(), &key.to_expanded_bytes()))
+        }),
+        Operation::Encapsulate => {
+            let key = EncapsulationKey::<MlKem768>::new(&exact(&octets.public, "a public key")?);
+            let key = key.map_err(|_| "a public key with a coefficient that is not below the modulus")?;
+            Box::new(move |octets| {
+                let (sealed, shared) = key.encapsulate_deterministic(&exact(&octets.drawn, "a seed")?);
+                Ok(Octets { sent: sealed.to_vec(), shared: shared.to_vec(), ..Octets::default() })
+            })
+        }
+        _ => {
+            let key = DecapsulationKey::<MlKem768>::from_expanded_bytes(&exact(&octets.secret, "a secret key")?);
+            let key = key.map_err(|_| "a secret key whose public key has another hash")?;
+            Box::new(move |octets| {
+                Ok(Octets::shared(
+                    &key.decapsulate(&exact::<ml_kem::Ciphertext<MlKem768>>(&octets.sent, "a ciphertext")?),
+                ))
+            })
+        }
+    })
+}
+
+#[allow(deprecated, reason = "FIPS 204 defines a signing key of 4032 octets, which the crate would rather not read")]
+fn ml_dsa(operation: Operation, octets: &Octets) -> Result<Keyed, String> {
     use ml_dsa::signature::Verifier as _;
-    use ml_dsa::{ExpandedSigningKey, SigningKey};
-    let key_seed = seed::<32>(random);
-    let key = ExpandedSigningKey::<MlDsa65>::from_seed(&key_seed.into());
-    let public = SigningKey::<MlDsa65>::from_seed(&key_seed.into()).verifying_key();
-    let signature = key.sign_deterministic(&MESSAGE, &[]).map_err(said)?;
-    let (mut next, mut count) = (key_seed, 0_u32);
+    use ml_dsa::{ExpandedSigningKey, Signature, SigningKey, VerifyingKey};
     Ok(match operation {
-        Operation::Generate => Box::new(move || {
-            let key = SigningKey::<MlDsa65>::from_seed(&black_box(next).into());
-            next.copy_from_slice(&key.verifying_key().to_bytes()[..32]);
-            Ok(())
+        Operation::Generate => Box::new(|octets| {
+            let key = SigningKey::<MlDsa65>::from_seed(&exact(&octets.drawn, "a seed")?);
+            Ok(Octets::pair(&key.verifying_key().encode(), &key.expanded_key().to_expanded()))
         }),
-        // How often a signature is begun anew depends on the message: a run over many tells their mean.
-        Operation::Sign => Box::new(move || {
-            count = count.wrapping_add(1);
-            black_box(key.sign_deterministic(&count.to_le_bytes(), &[]).map_err(said)?);
-            Ok(())
-        }),
-        _ => Box::new(move || black_box(&public).verify(black_box(&MESSAGE), &signature).map_err(said)),
+        Operation::Sign => {
+            let key = ExpandedSigningKey::<MlDsa65>::from_expanded(&exact(&octets.secret, "a secret key")?);
+            Box::new(move |octets| {
+                let signature = key.sign_deterministic(&octets.message, &[]).map_err(message_of)?;
+                Ok(Octets::sent(&signature.encode()))
+            })
+        }
+        _ => {
+            let key = VerifyingKey::<MlDsa65>::decode(&exact(&octets.public, "a public key")?);
+            Box::new(move |octets| {
+                let signature = Signature::<MlDsa65>::decode(&exact(&octets.sent, "a signature")?);
+                let signature = signature.ok_or("a signature that can't be decoded")?;
+                key.verify(&octets.message, &signature).map(|()| Octets::default()).map_err(message_of)
+            })
+        }
     })
 }

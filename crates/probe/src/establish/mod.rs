@@ -1,17 +1,24 @@
 //! Key establishment as operations of its own: what a session costs before its first packet, and what it puts on the wire.
 //!
-//! A scheme is data; a [`Step`] is one operation made ready, its keys drawn from the seed of the plan. Nothing here is
-//! shorter than microseconds, so that a step is called through a pointer.
+//! A scheme is data; an operation goes from the bytes of its standard to the bytes of its standard ([`Octets`]); a [`Step`]
+//! is one made ready, its keys drawn from the seed of the plan. Nothing here is shorter than microseconds, so that a step
+//! is called through a pointer.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod built_in;
 pub mod proof;
+#[cfg(test)]
+mod tests;
+
+use std::hint::black_box;
 
 use wattlock_engine::{Cell, SplitMix64};
 
 use crate::bind::Prepared;
+use crate::keys::bytes;
 use crate::providers::exchange;
-use crate::records::Operation;
+use crate::records::{Keying, Operation};
 
 /// How keys are agreed on, moved or proven.
 #[derive(Debug)]
@@ -28,6 +35,17 @@ pub struct Scheme {
     pub message_B: u16,
     /// Where it is defined, the bytes too.
     pub source: &'static str,
+}
+
+impl Scheme {
+    /// Octets that stand for chance in an operation.
+    fn drawn_B(&self, operation: Operation) -> usize {
+        match (self.id, operation) {
+            ("ml-kem-768", Operation::Generate) => 64,
+            (_, Operation::Generate | Operation::Encapsulate) => 32,
+            _ => 0,
+        }
+    }
 }
 
 const AGREES: &[Operation] = &[Operation::Generate, Operation::Agree];
@@ -111,6 +129,44 @@ pub fn scheme(id: &str) -> Option<&'static Scheme> {
     SCHEMES.iter().find(|scheme| scheme.id == id)
 }
 
+/// What goes into an operation and what comes out of it, each as the bytes that the standard defines; what an operation
+/// does not have is empty.
+///
+/// Points of P-256 are uncompressed (SEC 1, 2.3.3), its secrets and the two numbers of a signature 32 octets each; keys
+/// of RSA are DER (RFC 5280 for public, RFC 5958 or RFC 8017, A.1.2 for secret ones).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Octets {
+    /// One's own secret key.
+    pub secret: Vec<u8>,
+    /// A public key.
+    pub public: Vec<u8>,
+    /// What a key pair or a sealed secret is made of, in place of chance.
+    pub drawn: Vec<u8>,
+    /// What is signed or encrypted.
+    pub message: Vec<u8>,
+    /// What goes over the wire: a ciphertext or a signature.
+    pub sent: Vec<u8>,
+    /// The secret that both sides then have.
+    pub shared: Vec<u8>,
+}
+
+impl Octets {
+    fn pair(public: &[u8], secret: &[u8]) -> Self {
+        Self { public: public.to_vec(), secret: secret.to_vec(), ..Self::default() }
+    }
+
+    fn shared(shared: &[u8]) -> Self {
+        Self { shared: shared.to_vec(), ..Self::default() }
+    }
+
+    fn sent(sent: &[u8]) -> Self {
+        Self { sent: sent.to_vec(), ..Self::default() }
+    }
+}
+
+/// An operation whose key was read: it takes what is no key, and gives what comes out.
+pub type Keyed = Box<dyn FnMut(&Octets) -> Result<Octets, String>>;
+
 /// One operation made ready: calling it carries it out once.
 pub type Step = Box<dyn FnMut() -> Result<(), String>>;
 
@@ -131,20 +187,108 @@ pub fn version(provider: &str, scheme: &Scheme) -> Result<String, String> {
     }
 }
 
+/// Reads the key of an operation from its bytes.
+///
+/// # Errors
+/// What is wrong with the key.
+pub fn load(provider: &str, scheme: &'static Scheme, operation: Operation, octets: &Octets) -> Result<Keyed, String> {
+    match provider {
+        BUILT_IN => built_in::load(scheme, operation, octets),
+        _ => exchange::load(scheme, operation, octets),
+    }
+}
+
+/// One operation from bytes to bytes, as its standard defines it.
+///
+/// # Errors
+/// What was refused, or failed.
+pub fn carry_out(
+    provider: &str,
+    scheme: &'static Scheme,
+    operation: Operation,
+    octets: &Octets,
+) -> Result<Octets, String> {
+    load(provider, scheme, operation, octets)?(octets)
+}
+
+/// A key pair from drawn bytes; it protects nothing.
+///
+/// # Errors
+/// What failed.
+pub fn pair(provider: &str, scheme: &'static Scheme, random: &mut SplitMix64) -> Result<Octets, String> {
+    let drawn = bytes(random, scheme.drawn_B(Operation::Generate));
+    carry_out(provider, scheme, Operation::Generate, &Octets { drawn, ..Octets::default() })
+}
+
+/// What an operation needs beside `own` keys, drawn, and what the other side would have sent.
+///
+/// # Errors
+/// What failed.
+pub fn given(
+    provider: &str,
+    scheme: &'static Scheme,
+    operation: Operation,
+    own: &Octets,
+    random: &mut SplitMix64,
+) -> Result<Octets, String> {
+    let before = match operation {
+        Operation::Verify => Some(Operation::Sign),
+        Operation::Decrypt => Some(Operation::Encrypt),
+        Operation::Decapsulate => Some(Operation::Encapsulate),
+        _ => None,
+    };
+    let drawn = bytes(random, scheme.drawn_B(before.unwrap_or(operation)));
+    let mut octets = Octets { message: MESSAGE.to_vec(), drawn, ..own.clone() };
+    if operation == Operation::Agree {
+        octets.public = pair(provider, scheme, random)?.public;
+    }
+    if let Some(before) = before {
+        octets.sent = carry_out(provider, scheme, before, &octets)?.sent;
+    }
+    Ok(octets)
+}
+
 /// Makes an operation ready, and carries it out once to see that it works.
+///
+/// * `keying`: [`Keying::Each`] reads the keys from their bytes in each call, as the standard's operation does;
+///   [`Keying::Ready`] has read them before.
 ///
 /// # Errors
 /// That the scheme has no such operation or the provider no such scheme; what failed.
-pub fn prepare(provider: &str, scheme: &'static Scheme, operation: Operation, seed: u64) -> Result<Step, String> {
+pub fn prepare(
+    provider: &str,
+    scheme: &'static Scheme,
+    operation: Operation,
+    keying: Keying,
+    seed: u64,
+) -> Result<Step, String> {
     if !scheme.operations.contains(&operation) {
         return Err(format!("{} has no operation {operation:?}: it has {:?}", scheme.id, scheme.operations));
     }
     version(provider, scheme)?;
     let mut random = SplitMix64::new(seed);
-    let mut step = match provider {
-        BUILT_IN => built_in::prepare(scheme, operation, &mut random),
-        _ => exchange::prepare(scheme, operation),
-    }?;
+    let own = pair(provider, scheme, &mut random)?;
+    let mut octets = given(provider, scheme, operation, &own, &mut random)?;
+    let provider = provider.to_owned();
+    let mut keyed = load(&provider, scheme, operation, &octets)?;
+    let mut count = 0_u32;
+    let mut step: Step = Box::new(move || {
+        // Each key pair is another, and each message signed: how often ML-DSA begins anew depends on it.
+        count = count.wrapping_add(1);
+        let varied = match operation {
+            Operation::Generate => octets.drawn.last_chunk_mut(),
+            Operation::Sign => octets.message.last_chunk_mut(),
+            _ => None,
+        };
+        if let Some(last) = varied {
+            *last = count.to_le_bytes();
+        }
+        let made = match keying {
+            Keying::Ready => keyed(black_box(&octets)),
+            Keying::Each => carry_out(&provider, scheme, operation, black_box(&octets)),
+        };
+        made.map(|made| drop(black_box(made)))
+    });
     step()?;
     Ok(step)
 }

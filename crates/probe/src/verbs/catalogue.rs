@@ -166,7 +166,7 @@ impl Row {
             iv_B: 0,
             tag_bits: 0,
             timing: None,
-            proof: establish::proof::how(provider, scheme).to_owned(),
+            proof: establish::proof::how(provider, scheme),
             source: scheme.source,
             operations: Some(scheme.operations.to_vec()),
             public_key_B: Some(scheme.public_key_B),

@@ -382,7 +382,8 @@ impl Bench {
         let version = establish::version(&planned.provider, scheme)?;
         let proof = establish::proof::prove(&planned.provider, scheme);
         proof.map_err(|error| format!("{}: {error}", scheme.id))?;
-        let step = establish::prepare(&planned.provider, scheme, planned.operation, plan.head.seed)?;
+        let (operation, keying) = (planned.operation, planned.keying);
+        let step = establish::prepare(&planned.provider, scheme, operation, keying, plan.head.seed)?;
         let calls = self.add_whole(plan, planned, Box::new(establish::Timed::of(step)), clock);
         self.cells.push(Cell {
             planned: PlannedCell { payload_B: 0, ..planned.clone() },
