@@ -1,5 +1,6 @@
 """The pages at the root: what they tell a reader to type exists, what they point to is there, what they state holds."""
 
+import json
 import os
 import re
 import shlex
@@ -9,9 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from wattlock import cli
 from wattlock.cli import VERBS, load
 from wattlock.energy import cards
 from wattlock.study import names
@@ -199,3 +202,34 @@ STATED = [
 def test_a_constant_that_the_method_states_is_the_one_in_the_code(statement: str, file: str, code: str) -> None:
     assert statement in " ".join(text_of("METHOD.md").split())
     assert code in text_of(file), f"{file} has changed: METHOD.md says {statement!r}"
+
+
+@cache
+def catalogue() -> dict[str, dict[str, Any]]:
+    """The first row of each id."""
+    listed = subprocess.run([PROBE, "catalogue", "--format", "json"], capture_output=True, check=True)
+    return {row["id"]: row for row in reversed(json.loads(listed.stdout))}
+
+
+def test_the_readme_counts_the_catalogue_as_it_is() -> None:
+    kinds = [row["mode"] for row in catalogue().values()]
+    ciphers = [row for row in catalogue().values() if row["mode"] not in {"establish", "frame"}]
+    families = {row["family"] for row in ciphers}
+    aeads = {row["family"] for row in ciphers if row["mode"] == "aead"}
+    numbers = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    text = " ".join(text_of("README.md").split())
+    assert f"{len(ciphers)} ids of {len(families)} families, {numbers[len(aeads)]} of them AEADs" in text
+    assert f"{numbers[kinds.count('establish')]} schemes that establish keys or sign" in text
+    assert f"{numbers[kinds.count('frame')]} protections of frames" in text
+    assert f"there are {len(catalogue())} ids and" in text
+
+
+def test_the_ledger_of_the_readme_is_the_programs_and_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
+    block = text_of("README.md").split("```\nline ", 1)[1].split("```", 1)[0]
+    rows = [re.split(r" {2,}", line.strip()) for line in block.strip().splitlines()[1:]]
+    *parts, total = [[float(row[2]), float(row[3]), float(row[5])] for row in rows]
+    octets, nanoseconds, joules = (sum(column) for column in zip(*parts, strict=True))
+    assert (octets, nanoseconds) == (total[0], total[1])
+    assert joules == pytest.approx(total[2], abs=0.002)
+    assert cli.answer(["link", "adhoc-open", "--radio", "intel-5300"]) == 0
+    assert "line " + block in capsys.readouterr().out
