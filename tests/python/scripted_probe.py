@@ -110,7 +110,7 @@ def _measure(plan: Plan, script: dict[str, Any]) -> int:
         sys.stderr.write("error: the script says so\nhint: read it\n")
         return int(dies)
     if process not in script.get("keeps_the_end", []):
-        _say({"kind": "end", "process": process, "batches": len(batches), "wall_ns": 5})
+        _say({"kind": "end", "process": process, "batches": len(batches), "energy_blocks": 0, "wall_ns": 5})
     return 0
 
 
@@ -166,7 +166,8 @@ def _fingerprint() -> dict[str, Any]:
         "virtualisation": {"hypervisor": None, "product": None},
         "kernel": {"os": "none", "release": None, "clock_source": "virtual"},
         "power": {"governor": None},
-        "build": build | {"isa": platform.machine(), "dirty": False},
+        "load": {},
+        "build": build | {"version": "0", "isa": platform.machine(), "dirty": False},
     }
 
 
@@ -198,7 +199,9 @@ def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Itera
             calls = CALLS // 2 if round_ >= cell["visits"] else CALLS
             for segment in range(segments):
                 ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * CANARY_TICKS)
-                where = {"cell": number, "process": process, "round": round_, "attempt": 0, "segment": segment}
+                # A half batch has a round in which whole ones are measured as well.
+                when = round_ % plan["rounds"]
+                where = {"cell": number, "process": process, "round": when, "attempt": 0, "segment": segment}
                 took = {"calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5, "ticks": ticks}
                 yield {"kind": "batch", **where, "offset_B": segment, **took, **edges}
 

@@ -37,12 +37,16 @@ def line(record: dict[str, Any]) -> bytes:
 
 def header(process: int, **changed: Any) -> dict[str, Any]:
     """The first record of a process."""
-    return {"kind": "header", "schema": 1, "process": process, "seed": 7, "cells": []} | changed
+    whole = {"hardware": {}, "virtualisation": {}, "kernel": {"os": "none"}, "power": {}, "load": {}}
+    whole["build"] = {"version": "0", "isa": "none"}
+    counts = {"ticks_per_second": 1_000_000_000, "timer_ticks": 50}
+    known = {"schema": 1, "process": process, "seed": 7, "fingerprint": whole, **counts, "cells": []}
+    return {"kind": "header", **known} | changed
 
 
 def end(process: int, batches: int) -> dict[str, Any]:
     """The last record of a process."""
-    return {"kind": "end", "process": process, "batches": batches, "wall_ns": 5}
+    return {"kind": "end", "process": process, "batches": batches, "energy_blocks": 0, "wall_ns": 5}
 
 
 def batch(process: int, number: int, **changed: Any) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def batch(process: int, number: int, **changed: Any) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": "batch"}
     for name, kind in batch_columns().items():
         if kind == pl.Int64:
-            record[name] = draw.randrange(200_000)
+            record[name] = draw.randrange(1, 200_000)
         elif kind == pl.Boolean:
             record[name] = draw.random() < 0.9
         else:

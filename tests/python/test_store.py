@@ -174,7 +174,8 @@ def test_unknown_fields_and_kinds_are_kept_through_the_sealing(tmp_path: Path) -
 
 def test_a_process_that_weighed_is_complete_with_all_its_blocks_before_and_after_the_sealing(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    block = {"kind": "energy_block", "gross_nJ": 7}
+    where = {"superblock": 0, "position": 0, "attempt": 0, "role": "cell", "calls": 1, "wall_ns": 5}
+    block = {"kind": "energy_block", "gross_nJ": 7, "canary_before_ticks": 9, "canary_after_ticks": 9} | where
     for process, said in enumerate([2, 3]):
         run.append(line(header(process)))
         run.append(line(block | {"process": process}) * 2)
@@ -241,7 +242,7 @@ def test_a_full_disk_keeps_every_whole_line_that_there_was_room_for(tmp_path: Pa
     assert kept == before + data[: data[:beyond_B].rfind(b"\n") + 1]
     found = run.recover()
     assert (found.cut_B, found.complete) == (0, frozenset({0}))
-    run.append(data)
+    run.append(b"".join(process_lines(2, 6)))
     assert run.records("cut") == []
 
 

@@ -120,10 +120,7 @@ def _read(name: str) -> Result:
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
-    folder = RunFolder.open(find(name))
-    if folder.is_sealed:
-        folder.verify()
-    return read(folder)
+    return read(RunFolder.open(find(name)))
 
 
 def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:

@@ -22,7 +22,9 @@ def doctor(
 
     from wattlock.run import probe as probes
 
-    checks = probes.ask(probes.find(), "doctor", "--seconds", str(seconds), "--format", "json")
+    checks = probes.rows(
+        probes.find(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
+    )
     print_table(pl.DataFrame(checks, infer_schema_length=None), form)
     if any(check["verdict"] == "fail" for check in checks):
         raise typer.Exit(1)

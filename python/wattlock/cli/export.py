@@ -61,8 +61,6 @@ def export(
     if form is Form.parquet and out is None:
         raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
     folder = RunFolder.open(find(run))
-    if folder.is_sealed:
-        folder.verify()
     result = read(folder)
     frame = valued(result, device, allow_assumed=allow_assumed)
     about = _about(result, device)

@@ -51,9 +51,10 @@ def meters(
     words = ["--sys-root", str(sys_root)] if sys_root else []
     if read is not None:
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]
-        print_table(pl.DataFrame(probes.ask(probes.find(), "meters", "--format", "json", *words)), form)
+        print_table(pl.DataFrame(probes.rows(probes.find(), "meters", "--format", "json", *words, needs=())), form)
         return
-    rows: list[dict[str, Any]] = probes.ask(probes.find(), "meters", "--format", "json", *words)
+    needs = ("name", "kind", "unit", "scope", "access", "hint", "overlaps")
+    rows = probes.rows(probes.find(), "meters", "--format", "json", *words, needs=needs)
     if form is not Format.table:
         print_table(pl.DataFrame(rows, infer_schema_length=None), form)
         return

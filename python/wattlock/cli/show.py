@@ -51,8 +51,6 @@ def show(
     from wattlock.store import RunFolder, find
 
     folder = RunFolder.open(find(run))
-    if folder.is_sealed:
-        folder.verify()
     result = read(folder)
     if battery:
         _falls(folder, result, form)

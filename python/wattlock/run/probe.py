@@ -7,19 +7,23 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from wattlock.errors import ProbeError
+from wattlock.run.contract import GO_ON, Contract
+from wattlock.run.hearing import Limits, hear
 from wattlock.study import CatalogueRow
 
 NAME = "wattlock-probe"
-CHUNK_B = 1 << 16
-GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
+
+ASKED_S, ANSWER_S = 300.0, 60.0
+"""The catalogue proves nothing and takes a second; a scenario of the air is simulated for some."""
+
+MOST_ANSWER_B, ANSWER_B = 16 * 2**20, 2**16
+"""The whole catalogue has about 1 MB, an answer of the air some kB."""
 
 
 def find() -> Path:
@@ -42,20 +46,29 @@ def sha256(probe: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def ask(probe: Path, *words: str) -> Any:
+def ask(probe: Path, *words: str, most_s: float = ASKED_S) -> Any:
     """What a verb of the probe answers as JSON.
 
-    Raises ProbeError where it fails.
+    * `most_s`: the time that it may take.
+
+    Raises ProbeError where it fails, or takes longer.
     """
-    try:
-        done = subprocess.run([probe, *words], capture_output=True, check=False)
-        return json.loads(done.stdout)
-    except OSError as error:
-        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
-    except ValueError:
-        said = _last_line(done.stderr).removeprefix("error: ")
-        told = f"{words[0]}: {said}" if said else f"{probe} {words[0]}: exit code {done.returncode}"
-        raise ProbeError(told, hint=_hint(done.stderr) or "`make setup` builds it anew") from None
+    return _answered(probe, words, b"", Limits(most_s, most_s, most_s, MOST_ANSWER_B), json.loads)
+
+
+def rows(probe: Path, *words: str, needs: Sequence[str], most_s: float = ASKED_S) -> list[dict[str, Any]]:
+    """What a verb of the probe answers as rows that have at least the columns `needs`.
+
+    Raises ProbeError where it answers something else.
+    """
+    answer = ask(probe, *words, most_s=most_s)
+    if isinstance(answer, list) and all(isinstance(row, dict) and row.keys() >= set(needs) for row in answer):
+        return answer
+    raise _no_rows(probe, words[0])
+
+
+def _no_rows(probe: Path, verb: str) -> ProbeError:
+    return ProbeError(f"{probe} {verb}: its answer is no list of rows", hint="`make setup` builds it anew")
 
 
 def answers(probe: Path, verb: str, lines: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -63,15 +76,27 @@ def answers(probe: Path, verb: str, lines: Iterable[Mapping[str, Any]]) -> list[
 
     A line that can't be answered has its failure among them. Raises ProbeError where there is another answer than JSON.
     """
-    text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    given = [_line(line) for line in lines]
+    most_s = ASKED_S + ANSWER_S * len(given)
+    limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B + len(given) * ANSWER_B)
+    return _answered(
+        probe, [verb], b"".join(given), limits, lambda said: [json.loads(one) for one in said.splitlines()]
+    )
+
+
+def _answered(probe: Path, words: Sequence[str], text: bytes, limits: Limits, read: Callable[[bytes], Any]) -> Any:
+    said: list[bytes] = []
+    code, complaints = hear([probe, *words], text, limits, said.append, who=f"{probe} {words[0]}")
     try:
-        done = subprocess.run([probe, verb], input=text, capture_output=True, check=False)
-        return [json.loads(line) for line in done.stdout.splitlines()]
-    except OSError as error:
-        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
-    except ValueError:
-        said = _last_line(done.stderr) or f"exit code {done.returncode}"
-        raise ProbeError(f"{probe} {verb}: {said}", hint="`make setup` builds it anew") from None
+        return read(b"".join(said))
+    except (ValueError, RecursionError):
+        complaint = _last_line(complaints).removeprefix("error: ")
+        told = f"{words[0]}: {complaint}" if complaint else f"{probe} {words[0]}: exit code {code}, and no JSON"
+        raise ProbeError(told, hint=_hint(complaints) or "`make setup` builds it anew") from None
+
+
+def _line(line: Mapping[str, Any]) -> bytes:
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def ended_early(probe: Path, verb: str, came: int, asked: int) -> ProbeError:
@@ -87,7 +112,9 @@ def catalogue(
     * `ids`: only these; none asks for all that are listed. `libraries`: path of a user's own library by its name.
     """
     words = [word for name, path in (libraries or {}).items() for word in ("--library", f"{name}={path}")]
-    answer: list[Any] = ask(probe, "catalogue", "--format", "json", *words, *(["--cipher", *ids] if ids else []))
+    answer = ask(probe, "catalogue", "--format", "json", *words, *(["--cipher", *ids] if ids else []))
+    if not isinstance(answer, list) or not all(_is_row(row) for row in answer):
+        raise _no_rows(probe, "catalogue")
     rows: dict[str, list[CatalogueRow]] = {}
     for row in answer:
         if "error" not in row:
@@ -95,49 +122,37 @@ def catalogue(
     return rows, {row["id"]: row["nearest"] for row in answer if "error" in row}
 
 
+def _is_row(row: object) -> bool:
+    """Whether this is a row of the catalogue, or says that an id is not known."""
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+        return False
+    if "error" in row:
+        return isinstance(row.get("nearest"), str | None)
+    types = get_type_hints(CatalogueRow)
+    return all(name in row and isinstance(row[name], types[name]) for name in CatalogueRow.__required_keys__)
+
+
 def measure(probe: Path, plan: Iterable[Mapping[str, Any]], process: int, take: Callable[[bytes], None]) -> None:
     """Runs one probe process on a plan and hands over its record lines as they come, whole lines only.
 
-    * `take`: receives one or more lines; what it raises ends the probe.
+    * `take`: receives one or more lines, each judged before; what it raises ends the probe.
 
-    Raises ProbeError where the probe dies or ends with an error; the lines before it were handed over.
+    Raises Broken where the probe writes what it was not asked for, Refused where it takes more than that can need, and
+    ProbeError where it dies or ends with an error; the lines before it were handed over.
     """
-    text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in plan)
-    with tempfile.TemporaryFile() as complaints:
-        try:
-            # A session of its own: Ctrl-C is for this program, which then ends the probe itself.
-            child = subprocess.Popen(
-                [probe, "measure"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
-        with child:
-            try:
-                _converse(child, text, take)
-            except BaseException:
-                child.kill()
-                raise
-        if child.returncode:
-            complaints.seek(0)
-            raise _died(process, child.returncode, complaints.read())
+    lines = list(plan)
+    contract = Contract(lines)
 
+    def judged(chunk: bytes) -> None:
+        if data := contract.take(chunk):
+            take(data)
 
-def _converse(child: subprocess.Popen[bytes], text: bytes, take: Callable[[bytes], None]) -> None:
-    assert child.stdin is not None and child.stdout is not None  # noqa: PT018, S101 - both are pipes by construction
-    try:
-        child.stdin.write(text)
-        child.stdin.close()
-    except BrokenPipeError:
-        return  # it ended before it read its plan; its exit code says why
-    rest = b""
-    while chunk := os.read(child.stdout.fileno(), CHUNK_B):
-        lines, newline, rest = (rest + chunk).rpartition(b"\n")
-        if newline:
-            take(lines + newline)
+    text = b"".join(map(_line, lines))
+    who = f"the probe in process {process}"
+    code, complaints = hear([probe, "measure"], text, contract.limits, judged, who=who)
+    if code:
+        raise _died(process, code, complaints)
+    contract.ended()
 
 
 def _died(process: int, code: int, complaints: bytes) -> ProbeError:

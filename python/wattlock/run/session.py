@@ -22,8 +22,9 @@ from wattlock.analysis import estimate, within
 from wattlock.errors import ProbeError, StoreError
 from wattlock.run import probe as probes
 from wattlock.run import shards
+from wattlock.run.contract import left_out_where_broken
 from wattlock.store import RunFolder
-from wattlock.store.records import NotARecord, is_timed, parse
+from wattlock.store.records import is_timed
 from wattlock.study import Cell, Study
 
 DISTURBED_SHARE = 0.5
@@ -44,14 +45,6 @@ class Progress:
     expected: float
     settled: int
     cells: int
-
-
-def _refuse_what_is_no_record(data: bytes, process: int) -> None:
-    """Keeps out of the run what would make it unreadable: raises ProbeError."""
-    try:
-        parse(data)
-    except NotARecord as error:
-        raise ProbeError(f"the probe wrote a line in process {process} that {error}", hint=probes.GO_ON) from None
 
 
 def usable_processors() -> list[int]:
@@ -162,13 +155,13 @@ class Session:
 
         def take(data: bytes) -> None:
             nonlocal lines
-            _refuse_what_is_no_record(data, process)
             self._refuse_another_machine(data)
             self.folder.append(data)
             lines += data.count(b"\n")
             self._tell(min(0.99, lines / expected), remaining)
 
-        probes.measure(self.probe, plan, process, take)
+        with left_out_where_broken(self.folder, process):
+            probes.measure(self.probe, plan, process, take)
         if process not in self.folder.complete():
             raise ProbeError(f"the probe ended process {process} without all of its records", hint=probes.GO_ON)
         self.failed |= {failure["cell"] for failure in self.folder.failures() if failure["process"] == process}

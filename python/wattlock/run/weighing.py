@@ -19,6 +19,7 @@ from wattlock.analysis import weighing
 from wattlock.errors import EvidenceError, ProbeError
 from wattlock.run import probe as probes
 from wattlock.run import shards
+from wattlock.run.contract import left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.study import Cell
 
@@ -164,7 +165,8 @@ class Weighing:
             self.folder.append(data)
             ended.extend(json.loads(line)["error"] for line in data.splitlines() if b'"follows":"end_run"' in line)
 
-        probes.measure(self.probe, [head, *plan], process, take)
+        with left_out_where_broken(self.folder, process):
+            probes.measure(self.probe, [head, *plan], process, take)
         if ended:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
             raise EvidenceError(f"meter {self.choice.meter}: {ended[0]}", hint=hint)

@@ -5,6 +5,7 @@ While measuring: `plan.jsonl` and `records.jsonl`, which only grows. At the end:
 process loses nothing, a pulled plug may lose the last seconds. Sealing does wait.
 """
 
+import json
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -39,26 +40,33 @@ class RunFolder:
         path = Path(path)
         with named(path):
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            try:
+                if any(path.iterdir()):
+                    raise FileExistsError
+                # Of several that begin here at a time one makes this file, and the run is its own.
+                (path / seal.RECORDS).open("xb").close()
+            except FileExistsError:
                 hint = "give another folder, or go on with `--resume`"
-                raise StoreError(f"run {path}: the folder is not empty", hint=hint)
-            (path / seal.RECORDS).touch()
+                raise StoreError(f"run {path}: the folder is not empty", hint=hint) from None
             write_whole(path / plan.NAME, plan.encode(plan_lines))
         return cls.open(path)
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Opens a run, sealed or not.
+        """Opens a run, sealed or not: the one door to what it holds.
 
-        Raises StoreError where it is no run, lacks a file, holds a damaged one, or has an unknown schema version.
+        A sealed run is what was sealed, each byte, and the plan of another is what was planned. Raises StoreError where
+        that is not so, where it is no run, lacks a file, or has an unknown schema version.
         """
         run = cls(Path(path))
-        run.plan()
-        for name in seal.SEALED if run.is_sealed else (seal.RECORDS,):
-            if not (run.path / name).is_file():
-                raise StoreError(f"run {run.path}: {name} is missing", hint="take it from a copy, or measure again")
         if run.is_sealed:
-            seal.check_batches(run.path)
+            seal.verify(run.path)
+        run.plan()
+        if not run.is_sealed:
+            plan.refuse_without_sum(run.path)
+            if not (run.path / seal.RECORDS).is_file():
+                what = f"run {run.path}: {seal.RECORDS} is missing"
+                raise StoreError(what, hint="take it from a copy, or measure again")
         return run
 
     @property
@@ -86,6 +94,10 @@ class RunFolder:
         """
         self._refuse_sealed()
         self._journal.append(data)
+
+    def leave_out(self, process: int, why: str) -> None:
+        """Notes that a process broke off or broke its contract: nothing of it counts, whatever it wrote."""
+        self.append(json.dumps({"kind": "left_out", "process": process, "why": why}).encode() + b"\n")
 
     def recover(self) -> Recovery:
         """Cuts a last line that was not written to its end, notes that among the records, and says what is there.

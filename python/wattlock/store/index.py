@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from wattlock.errors import StoreError
+from wattlock.store.faults import fault
 from wattlock.store.journal import Journal
 from wattlock.store.records import NotARecord, Other, parse
 from wattlock.store.schema import check_version
@@ -28,6 +29,7 @@ class Index:
 
     * `others`: every record that is no batch, in its order.
     * `batches`: how many batches each process has; `blocks`: how many blocks of energy.
+    * `left_out`: processes that broke their contract: what they wrote before does not count.
     """
 
     folder: Path
@@ -35,8 +37,9 @@ class Index:
     others: list[Other] = field(default_factory=list)
     batches: Counter[int] = field(default_factory=Counter)
     blocks: Counter[int] = field(default_factory=Counter)
+    left_out: set[int] = field(default_factory=set)
     _began: set[int] = field(default_factory=set)
-    _ended: dict[int, tuple[int | None, int]] = field(default_factory=dict)
+    _ended: dict[int, tuple[int, int]] = field(default_factory=dict)
     _end_B: int = 0
     _lines: int = 0
 
@@ -53,29 +56,38 @@ class Index:
                 hint = "the file was changed; take it from a copy, or take this line out"
                 raise StoreError(f"run {self.folder}: {what}", hint=hint) from error
             for other in others:
-                self.note(other)
+                self.note(other, journal.path.name)
             counts = dict(batches["process"].value_counts().iter_rows())
             self.batches.update(counts)
             self.spans.append(Span(start, len(data), frozenset(counts)))
             self._end_B = start + len(data)
             self._lines += lines
 
-    def note(self, other: Other) -> None:
-        """Takes in a record that is no batch."""
+    def note(self, other: Other, file: str) -> None:
+        """Takes in a record of `file` that is no batch; raises StoreError where it is not as the schema has it."""
         self.others.append(other)
-        if other.kind not in ("header", "end", "energy_block"):
-            return
         record = other.parsed()
-        process = record.get("process")
-        if not isinstance(process, int):
-            raise StoreError(f"run {self.folder}: a {other.kind} record has no process", hint="the file was changed")
         if other.kind == "header":
             check_version(str(self.folder), record.get("schema"))
-            self._began.add(process)
-        elif other.kind == "energy_block":
-            self.blocks[process] += 1
-        else:
-            self._ended[process] = record.get("batches"), record.get("energy_blocks", 0)
+        elif other.kind == "end":
+            record.setdefault("energy_blocks", 0)  # an end of before there were any
+        if (wrong := fault(record)) is not None:
+            raise self._damaged(f"a {other.kind} record of {file} is not as the schema has it: {wrong}")
+        process = record.get("process", -1)
+        match other.kind:
+            case "header" if process in self._began:
+                raise self._damaged(f"{file} has two headers of process {process}")
+            case "header":
+                self._began.add(process)
+            case "energy_block":
+                self.blocks[process] += 1
+            case "left_out":
+                self.left_out.add(process)
+            case "end":
+                self._ended[process] = record["batches"], record["energy_blocks"]
+
+    def _damaged(self, what: str) -> StoreError:
+        return StoreError(f"run {self.folder}: {what}", hint="the file was changed; take it from a copy")
 
     @property
     def complete(self) -> frozenset[int]:
@@ -83,9 +95,9 @@ class Index:
         ended = (
             process
             for process, (batches, blocks) in self._ended.items()
-            if batches in {None, self.batches[process]} and blocks == self.blocks[process]
+            if batches == self.batches[process] and blocks == self.blocks[process]
         )
-        return frozenset(self._began.intersection(ended))
+        return frozenset(self._began.intersection(ended) - self.left_out)
 
     @property
     def weighed(self) -> frozenset[int]:
@@ -95,7 +107,7 @@ class Index:
     @property
     def seen(self) -> frozenset[int]:
         """Processes of which there is any record."""
-        return frozenset(self._began | set(self._ended) | set(self.batches))
+        return frozenset(self._began | set(self._ended) | set(self.batches) | self.left_out)
 
     def frames(self, journal: Journal, process: int | None = None) -> Iterator[pl.DataFrame]:
         """The batches slice by slice, only those of `process` where it is given."""

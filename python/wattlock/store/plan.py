@@ -1,5 +1,9 @@
-"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a cell."""
+"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a cell.
 
+The last line is the sum of those before it: a plan that was changed is refused while its run is not sealed yet too.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, fields
@@ -13,6 +17,8 @@ from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Cell, InputFile, Study
 
 NAME = "plan.jsonl"
+_FIRST = ("id", "created", "seed", "probe_sha256", "device", "study")
+_OF_STUDY = ("id", "title", "looks", "target_percent", "smallest_effect_percent")
 _CELL_FIELDS = fields(Cell)
 
 
@@ -54,8 +60,23 @@ def plan_lines(
 
 
 def encode(lines: Iterable[dict[str, Any]]) -> Iterable[bytes]:
-    """The lines of a plan as they stand in its file."""
-    return (json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines)
+    """The lines of a plan as they stand in its file, and their sum."""
+    digest = hashlib.sha256()
+    for line in lines:
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        digest.update(text)
+        yield text
+    yield _sum(digest.hexdigest())
+
+
+def _sum(digest: str) -> bytes:
+    return b'{"kind":"sum","sha256":"%s"}\n' % digest.encode()
+
+
+def is_summed(text: bytes) -> bool:
+    """Whether the last line of a plan is the sum of those before it."""
+    end = text.rfind(b"\n", 0, -1) + 1
+    return text[end:] == _sum(hashlib.sha256(text[:end]).hexdigest())
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -75,7 +96,20 @@ def read(folder: Path) -> list[dict[str, Any]]:
     if not lines or lines[0].get("kind") != "study":
         raise _damaged(folder, 1, "does not hold the study")
     check_version(str(folder), lines[0].get("schema"))
-    return lines
+    missing = [name for name in _FIRST if name not in lines[0]]
+    study = lines[0].get("study")
+    missing += [f"study.{name}" for name in _OF_STUDY if not isinstance(study, dict) or name not in study]
+    if missing:
+        raise _damaged(folder, 1, f"has no {missing[0]}")
+    if any(line["kind"] == "sum" for line in lines) and not is_summed(text):
+        raise StoreError(f"run {folder}: {NAME} is not what was planned", hint=CHANGED)
+    return [line for line in lines if line["kind"] != "sum"]
+
+
+def refuse_without_sum(folder: Path) -> None:
+    """Raises StoreError where the plan of a run has no sum that speaks for it."""
+    if not is_summed((folder / NAME).read_bytes()):
+        raise StoreError(f"run {folder}: {NAME} has no sum, and the run is not sealed", hint=CHANGED)
 
 
 def cells_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Cell]:
@@ -110,4 +144,7 @@ def _line(folder: Path, number: int, line: bytes) -> dict[str, Any]:
 
 
 def _damaged(folder: Path, number: int, what: str) -> StoreError:
-    return StoreError(f"run {folder}: line {number} of {NAME} {what}", hint="the file was changed; take it from a copy")
+    return StoreError(f"run {folder}: line {number} of {NAME} {what}", hint=CHANGED)
+
+
+CHANGED = "the file was changed; take it from a copy"

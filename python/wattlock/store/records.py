@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wattlock.store.schema import batch_columns, required_columns
+from wattlock.store.schema import batch_columns, causes, least_values, required_columns
 
 # The probe writes the kind first; a line that begins otherwise is parsed to learn what it is.
 _BATCH = b'{"kind":"batch",'
@@ -112,7 +112,14 @@ def _frame(lines: Sequence[bytes]) -> pl.DataFrame:
     missing = frame.select(pl.col(required_columns()).null_count()).row(0)
     if frame.height != len(lines) or any(missing):
         raise ValueError("a batch without all of its fields")
+    if frame.select(_out_of_bounds()).item():
+        raise ValueError("a batch with a number or a cause that can't be")
     return frame.with_columns(_extras(text, lines))
+
+
+def _out_of_bounds() -> pl.Expr:
+    low = [pl.col(name) < least for name, least in least_values().items()]
+    return pl.any_horizontal(*low, ~pl.col("cause").is_in(causes())).any()
 
 
 def _extras(text: bytes, lines: Sequence[bytes]) -> pl.Series:

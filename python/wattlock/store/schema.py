@@ -47,14 +47,27 @@ def required_columns() -> tuple[str, ...]:
 
 
 @cache
-def _record() -> dict[str, Any]:
+def least_values() -> dict[str, int]:
+    """The least value of each whole number of a batch record."""
+    return {name: spec["minimum"] for name, spec in _batch()["properties"].items() if "minimum" in spec}
+
+
+@cache
+def causes() -> tuple[str, ...]:
+    """The causes for which a batch does not count."""
+    return tuple(one["const"] for one in record_schema()["$defs"]["Cause"]["oneOf"])
+
+
+@cache
+def record_schema() -> dict[str, Any]:
+    """The schema of one record line."""
     text = (files("wattlock") / "data" / "records.schema.json").read_text(encoding="utf-8")
     record: dict[str, Any] = json.loads(text)["record"]
     return record
 
 
 def _batch() -> dict[str, Any]:
-    batch: dict[str, Any] = _record()["$defs"]["BatchRecord"]
+    batch: dict[str, Any] = record_schema()["$defs"]["BatchRecord"]
     return batch
 
 
@@ -66,7 +79,7 @@ def _column(spec: Mapping[str, Any]) -> type[pl.DataType]:
 def _kinds(spec: Mapping[str, Any]) -> Iterator[str]:
     """The JSON types that a schema allows, references and alternatives followed."""
     if "$ref" in spec:
-        yield from _kinds(_record()["$defs"][spec["$ref"].rsplit("/", 1)[-1]])
+        yield from _kinds(record_schema()["$defs"][spec["$ref"].rsplit("/", 1)[-1]])
     for alternative in (*spec.get("anyOf", ()), *spec.get("oneOf", ())):
         yield from _kinds(alternative)
     kind = spec.get("type", [])

@@ -90,15 +90,6 @@ def verify(folder: Path) -> None:
             raise StoreError(f"run {folder}: {name} is not what was sealed", hint=hint)
 
 
-def check_batches(folder: Path) -> None:
-    """Raises StoreError where `batches.parquet` is cut off or no Parquet; `verify` sees other damage too."""
-    try:
-        pl.read_parquet_schema(folder / BATCHES)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        hint = "take it from a copy, or measure again"
-        raise StoreError(f"run {folder}: {BATCHES} can't be read: {error}", hint=hint) from error
-
-
 def sealed_index(folder: Path) -> Index:
     """The records of a sealed run that are no batches."""
     index = Index(folder)
@@ -119,10 +110,20 @@ def _sums(folder: Path) -> dict[str, str]:
     except FileNotFoundError:
         hint = f"`wattlock run --resume {folder}` finishes it"
         raise StoreError(f"run {folder}: is not sealed", hint=hint) from None
+    except OSError as error:
+        raise _unreadable(folder / SUMS, error) from error
     pairs = (line.partition("  ") for line in lines)
     return {name: digest for digest, _, name in pairs}
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    what = f"run {path.parent}: {path.name} can't be read: {error.strerror}"
+    return StoreError(what, hint="check its permissions")

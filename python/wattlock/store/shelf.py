@@ -12,7 +12,10 @@ LAST = "last"
 
 
 def runs(root: Path = ROOT) -> list[Path]:
-    """The run folders under `root`, the oldest first; what is no run, or not readable, is left out."""
+    """The run folders under `root`, the oldest first; what is no run, or not readable, is left out.
+
+    A run whose plan was changed stands where its file was changed: as the last one it is refused, not passed over.
+    """
     if not root.is_dir():
         return []
     made = [(created, path) for path in root.iterdir() if (created := _created(path)) is not None]
@@ -41,7 +44,10 @@ def find(name_or_path: str | Path, root: Path = ROOT) -> Path:
 
 
 def _created(path: Path) -> datetime | None:
+    file = path / plan.NAME
     try:
-        return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC)
-    except (StoreError, KeyError, TypeError, ValueError):
+        if plan.is_summed(file.read_bytes()):
+            return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC)
+        return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    except (OSError, StoreError, TypeError, ValueError):
         return None

@@ -251,10 +251,13 @@ pub struct Header {
     /// The machine, the build, the state.
     pub fingerprint: Fingerprint,
     /// Rate of the tick counter.
+    #[schemars(range(min = 1))]
     pub ticks_per_second: u64,
     /// Core cycles of one canary; null where the multiplier's latency is not known.
+    #[schemars(range(min = 1))]
     pub canary_cycles: Option<u64>,
     /// What a burst took on this core when nothing shared it, in millionths of a canary.
+    #[schemars(range(min = 1))]
     pub quiet_ppm: Option<u32>,
     /// What two reads of the tick counter take.
     pub timer_ticks: u64,
@@ -293,8 +296,10 @@ pub struct Cell {
     /// Bits of the tag; null without one.
     pub tag_bits: Option<u32>,
     /// Calls in one batch.
+    #[schemars(range(min = 1))]
     pub calls: u32,
     /// Segments of one visit.
+    #[schemars(range(min = 1))]
     pub segments: u32,
     /// Bytes of a segment; null where a call is not cut.
     pub segment_B: Option<u64>,
@@ -316,6 +321,7 @@ pub struct BatchRecord {
     /// Where the segment begins in the payload.
     pub offset_B: u64,
     /// Calls.
+    #[schemars(range(min = 1))]
     pub calls: u32,
     /// Time of the batch.
     pub wall_ns: u64,
@@ -324,8 +330,10 @@ pub struct BatchRecord {
     /// Ticks of the batch.
     pub ticks: u64,
     /// Ticks of the canary just before.
+    #[schemars(range(min = 1))]
     pub canary_before_ticks: u64,
     /// Ticks of the canary just after.
+    #[schemars(range(min = 1))]
     pub canary_after_ticks: u64,
     /// Ticks of the burst of independent additions just before.
     pub burst_before_ticks: u64,

@@ -1,0 +1,295 @@
+"""What a process of the probe was asked for, and whether what it writes keeps to that.
+
+Every line is judged before it is kept: by the schema of the records, and by the plan that the process was given. How
+much may come, and how long it may take, follows from the plan as well.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import polars as pl
+
+from wattlock.errors import ProbeError
+from wattlock.run.hearing import Limits, Refused
+from wattlock.store import RunFolder
+from wattlock.store.faults import fault, kinds
+from wattlock.store.records import NotARecord, Other, parse
+from wattlock.store.schema import KNOWN
+
+GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
+
+TRIES = 3
+"""Batches or blocks of one visit, the first included, as in the engine."""
+
+LEAST_HALVES, VISITS_A_HALF = 4, 6
+"""Half batches of a cell, as in the engine: one in so many visits, at least four."""
+
+LONG_PAYLOAD_B, LEAST_SEGMENT_B = 4096, 64
+"""A longer payload may be cut, into segments that are no shorter: 64 B in 100 us would be 1.6 us a byte."""
+
+BATCH_LINE_B = 600
+"""A batch's line: fifteen names, and numbers of twenty digits at most."""
+
+LINE_B, CELL_LINE_B = 2**20, 2**12
+"""The longest line is a header: the machine, and so much for each cell."""
+
+# Times that no machine should need, so that what takes longer hangs. Seen: 0.01 s to prepare a cell, 0.1 us a byte of
+# the slowest cipher, 0.2 ms a visit.
+START_S, START_CELL_S, PREPARED_S_A_BYTE = 60.0, 5.0, 20e-6
+SILENCE_S, VISIT_S, CALL_S_A_BYTE = 60.0, 0.01, 5e-6
+GENERATE_S = 20.0
+"""A pair of RSA keys takes seconds at times."""
+RING_B: Mapping[str, int] = {"L2": 2**19, "DRAM": 2**27}
+RING_S_A_BYTE = 1e-6
+BLOCKS_S = 3.0
+"""A block of energy takes so many times its length where a meter's edges are late."""
+
+
+class Broken(ProbeError):
+    """A process that wrote what it was not asked for, or what no record can be."""
+
+
+@contextmanager
+def left_out_where_broken(folder: RunFolder, process: int) -> Iterator[None]:
+    """Notes a process that did not keep to its plan, so that nothing of it counts and it is measured anew."""
+    try:
+        yield
+    except (Broken, Refused) as error:
+        folder.leave_out(process, error.message)
+        raise
+
+
+class Contract:
+    """One process: its plan, and how much of that it wrote."""
+
+    def __init__(self, plan: Sequence[Mapping[str, Any]]) -> None:
+        self.head = next(line for line in plan if line["kind"] == "plan")
+        self.process: int = self.head["process"]
+        self.cells = {line["cell"]: line for line in plan if line["kind"] == "cell"}
+        self.energy, self.battery = self.head.get("energy"), self.head.get("battery")
+        self._header: Mapping[str, Any] | None = None
+        self._segments: dict[int, int] = {}
+        self._failed: set[int] = set()
+        self._blocks: set[tuple[int, ...]] = set()
+        self._batches: list[pl.Series] = []
+        self._lines = 0
+        self._rest = b""
+        self._calls = 0
+        self._levels, self._begun = 0, time.monotonic()
+        self._is_over = False
+
+    @property
+    def limits(self) -> Limits:
+        """How long the process may take, and how many bytes it may write."""
+        start = START_S + sum(START_CELL_S + _prepared_s(cell) for cell in self.cells.values())
+        round_s, rounds = self._round_s(), self.head["rounds"]
+        if self.energy:
+            rounds = self.energy["superblocks"]
+        most = start + SILENCE_S + (rounds + 1) * round_s
+        if self.battery:
+            most = math.inf
+        most_B = math.inf if self.battery else self.longest_line_B * 2 + self.most_lines * BATCH_LINE_B
+        return Limits(start, SILENCE_S + 2 * round_s, most, most_B)
+
+    @property
+    def longest_line_B(self) -> int:
+        """No line is longer."""
+        return LINE_B + CELL_LINE_B * len(self.cells)
+
+    @property
+    def most_lines(self) -> float:
+        """So many lines at most: all cells as often as they are visited, each batch tried as often as it may be."""
+        around = 2 + 2 * len(self.cells)
+        if self.battery:
+            return math.inf
+        if self.energy:
+            return around + self.energy["superblocks"] * (3 * len(self.cells) + 3) * TRIES
+        return around + sum(self._most_batches(cell, _most_segments(cell)) for cell in self.cells.values())
+
+    def take(self, chunk: bytes) -> bytes:
+        """Judges what came; gives the whole lines of it.
+
+        Raises Broken, and nothing of them is to be kept.
+        """
+        lines, newline, self._rest = (self._rest + chunk).rpartition(b"\n")
+        if len(self._rest) > self.longest_line_B:
+            raise self._broken(f"wrote a line of more than {self.longest_line_B:,} bytes")
+        data = lines + newline
+        if data:
+            self._judge(data)
+        return data
+
+    def ended(self) -> None:
+        """Raises Broken where the process did not write all that it was to."""
+        if not self._is_over:
+            # The words that a run of an early end has always had.
+            raise Broken(f"the probe ended process {self.process} without all of its records", hint=GO_ON)
+
+    def _judge(self, data: bytes) -> None:
+        if self._is_over:
+            raise self._broken("went on after its last record")
+        self._lines += data.count(b"\n")
+        if self._lines > self.most_lines:
+            raise self._broken(f"wrote more than {self.most_lines:,.0f} lines")
+        try:
+            batches, others, _ = parse(data)
+        except NotARecord as error:
+            raise Broken(f"the probe wrote a line in process {self.process} that {error}", hint=GO_ON) from None
+        if self._header is None and (not others or others[0].kind != "header" or _first(data) != others[0].line):
+            raise self._broken("began without a header")
+        for at, other in enumerate(others):
+            if other.kind == "end" and (at + 1 < len(others) or _last(data) != other.line):
+                raise self._broken("went on after its last record")
+            if other.kind != "end":
+                self._judge_other(other)
+        if batches.height:
+            self._judge_batches(batches)
+        if others and others[-1].kind == "end":
+            self._judge_end(others[-1])
+
+    def _judge_other(self, other: Other) -> None:
+        if other.kind not in kinds():
+            raise self._broken(f"wrote a record of kind {json.dumps(other.kind)[:80]}, which there is none of")
+        record = other.parsed()
+        self._judge_schema(record)
+        match other.kind:
+            case "header":
+                self._judge_header(record)
+            case "failure":
+                self._judge_cell(record, among=set(self.cells) - self._failed)
+                self._failed.add(record["cell"])
+            case "energy_block":
+                self._judge_block(record)
+            case "battery_level":
+                self._judge_level(record)
+
+    def _judge_schema(self, record: Mapping[str, Any]) -> None:
+        if record["kind"] == "header" and record.get("schema") not in KNOWN:
+            known = ", ".join(map(str, KNOWN))
+            raise self._broken(f"wrote records of schema {record.get('schema')!r}, this wattlock reads {known}")
+        if (wrong := fault(record)) is not None:
+            raise self._broken(f"wrote a {record['kind']} that is not as the schema has it: {wrong}")
+        if record["process"] != self.process:
+            raise self._broken(f"wrote a {record['kind']} of process {record['process']}")
+
+    def _judge_header(self, header: Mapping[str, Any]) -> None:
+        if self._header is not None:
+            raise self._broken("wrote two headers")
+        self._header = header
+        for name in ("meter", "battery"):
+            asked = self.battery if name == "battery" else self.energy
+            if bool(header.get(name)) != bool(asked):
+                raise self._broken(f"wrote a header {'without' if asked else 'with'} a {name}")
+        if header["seed"] != self.head["seed"]:
+            raise self._broken(f"wrote a header of seed {header['seed']}")
+        for cell in header["cells"]:
+            self._judge_cell(cell, among=self.cells.keys() - self._segments.keys())
+            planned = self.cells[cell["cell"]]
+            other = next((name for name in _SAME if cell[name] != planned[name]), None)
+            if other is not None:
+                raise self._broken(f"measured cell {cell['cell']} with {other} {str(cell[other])[:80]!r}")
+            if cell["segments"] > _most_segments(planned):
+                raise self._broken(f"cut cell {cell['cell']} into {cell['segments']} segments")
+            self._segments[cell["cell"]] = cell["segments"]
+
+    def _judge_cell(self, record: Mapping[str, Any], among: set[int]) -> None:
+        if record["cell"] not in among:
+            why = "twice" if record["cell"] in self.cells else ", which it was not asked for"
+            raise self._broken(f"wrote of cell {record['cell']} {why}".replace(" ,", ","))
+
+    def _judge_block(self, block: Mapping[str, Any]) -> None:
+        if not self.energy:
+            raise self._broken("wrote a block of energy that it was not asked for")
+        if block["cell"] is not None:
+            self._judge_cell(block, among=set(self._segments))
+        key = block["superblock"], block["position"], block["attempt"]
+        if block["superblock"] >= self.energy["superblocks"] or block["attempt"] >= TRIES or key in self._blocks:
+            raise self._broken(f"wrote block {block['position']} of superblock {block['superblock']} too often")
+        self._blocks.add(key)
+
+    def _judge_level(self, level: Mapping[str, Any]) -> None:
+        if not self.battery or level["cell"] != self.battery["cell"]:
+            raise self._broken("wrote a level of a battery that it was not asked for")
+        if level["repeats_done"] < max(self._calls, self.battery["done"]):
+            raise self._broken(f"counted its calls backwards, to {level['repeats_done']}")
+        self._calls, self._levels = level["repeats_done"], self._levels + 1
+        # One at the begin, one at the end, and one each time that is asked for.
+        if self._levels > 3 + (time.monotonic() - self._begun) / self.battery["log_every_s"]:
+            raise self._broken(f"wrote {self._levels} levels of the battery, more than one in the time asked for")
+
+    def _judge_batches(self, batches: pl.DataFrame) -> None:
+        if self.energy or self.battery:
+            raise self._broken("wrote batches that it was not asked for")
+        segments = pl.col("cell").replace_strict(self._segments, default=0, return_dtype=pl.Int64)
+        wrong = batches.select(
+            process=(pl.col("process") != self.process).any(),
+            cell=(segments == 0).any(),
+            segment=(pl.col("segment") >= segments).any(),
+            round=(pl.col("round") >= self.head["rounds"]).any(),
+            attempt=(pl.col("attempt") >= TRIES).any(),
+        ).row(0, named=True)
+        named = next((name for name, is_wrong in wrong.items() if is_wrong), None)
+        if named is not None:
+            raise self._broken(f"wrote a batch of a {named} that it was not asked for")
+        # Whole and half batches of one visit have other calls.
+        keys = batches.select("cell", "round", "segment", "attempt", "calls")
+        self._batches.append(keys.hash_rows())
+
+    def _judge_end(self, other: Other) -> None:
+        end = other.parsed()
+        self._judge_schema(end)
+        seen = pl.concat(self._batches) if self._batches else pl.Series([], dtype=pl.UInt64)
+        if seen.n_unique() != len(seen):
+            raise self._broken("wrote a batch twice")
+        for name, came in (("batches", len(seen)), ("energy_blocks", len(self._blocks))):
+            if end[name] != came:
+                raise self._broken(f"ended with {end[name]} {name.replace('_', ' ')}, and {came} came")
+        self._is_over = True
+
+    def _most_batches(self, cell: Mapping[str, Any], segments: int) -> int:
+        halves = max(LEAST_HALVES, cell["visits"] // VISITS_A_HALF) if self.head["rounds"] else 0
+        return int((cell["visits"] + halves) * segments * TRIES)
+
+    def _round_s(self) -> float:
+        """Within this time all cells are visited once, each batch tried as often as it may be."""
+        calls_s = sum(_call_s(cell) for cell in self.cells.values())
+        if self.energy:
+            blocks_s = BLOCKS_S * self.energy["block_ns"] / 1e9
+            return TRIES * (3 * len(self.cells) + 3) * blocks_s + TRIES * 3 * calls_s
+        if self.battery:
+            return float(self.battery["log_every_s"]) + calls_s
+        return TRIES * (VISIT_S * len(self.cells) + calls_s)
+
+    def _broken(self, what: str) -> Broken:
+        return Broken(f"the probe {what} in process {self.process}", hint=GO_ON)
+
+
+_SAME = ("role", "cipher", "provider", "operation")
+
+
+def _most_segments(cell: Mapping[str, Any]) -> int:
+    return 1 if cell["payload_B"] <= LONG_PAYLOAD_B else -(-int(cell["payload_B"]) // LEAST_SEGMENT_B)
+
+
+def _call_s(cell: Mapping[str, Any]) -> float:
+    return CALL_S_A_BYTE * float(cell["payload_B"]) + (GENERATE_S if cell["operation"] == "generate" else VISIT_S)
+
+
+def _prepared_s(cell: Mapping[str, Any]) -> float:
+    ring_s = RING_S_A_BYTE * RING_B.get(cell["placement"], 0)
+    return PREPARED_S_A_BYTE * float(cell["payload_B"]) + ring_s + _call_s(cell)
+
+
+def _first(data: bytes) -> bytes:
+    return data[: data.find(b"\n")]
+
+
+def _last(data: bytes) -> bytes:
+    return data[data.rfind(b"\n", 0, -1) + 1 : -1]

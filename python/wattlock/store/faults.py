@@ -1,0 +1,195 @@
+"""What is wrong with a record: the schema of its kind as a function, made once.
+
+The schema is generated from the probe's types and uses few of JSON Schema's words; one that is not known here is an
+error of ours and raised, so that no rule can be passed over in silence.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from wattlock.store.schema import record_schema
+
+Check = Callable[[object, str], str | None]
+"""Gives what is wrong with the value that lies at a path, null where nothing is."""
+
+_SILENT = {"description", "title", "default", "writeOnly", "readOnly", "$schema", "$defs"}
+_MOST = {"uint8": 2**8 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1, "int64": 2**63 - 1, "double": math.inf}
+
+_PROCESS = {"type": "integer", "format": "uint32", "minimum": 0}
+_OWN: Mapping[str, Mapping[str, Any]] = {
+    "session": {
+        "type": "object",
+        "required": ["wall_s", "next_process"],
+        "properties": {"wall_s": {"type": "number", "minimum": 0}, "next_process": _PROCESS},
+    },
+    "left_out": {
+        "type": "object",
+        "required": ["process", "why"],
+        "properties": {"process": _PROCESS, "why": {"type": "string"}},
+    },
+}
+"""The records that wattlock itself puts beside those of the probe, and counts on."""
+
+
+def fault(record: Mapping[str, Any]) -> str | None:
+    """What is wrong with a record by the schema of its kind: the place and the rule; null where nothing is.
+
+    A record of a kind that the schema does not have is not judged.
+    """
+    check = _checks().get(record["kind"])
+    return check(record, "") if check else None
+
+
+def kinds() -> frozenset[str]:
+    """The kinds of records that a probe writes."""
+    return frozenset(_names())
+
+
+@cache
+def _checks() -> Mapping[str, Check]:
+    schema = record_schema()
+    made = {kind: _made({"$ref": f"#/$defs/{name}"}, schema["$defs"]) for kind, name in _names().items()}
+    return made | {kind: _made(own, {}) for kind, own in _OWN.items()}
+
+
+def _names() -> Mapping[str, str]:
+    """The type of each kind."""
+    choices = record_schema()["oneOf"]
+    return {one["properties"]["kind"]["const"]: one["$ref"].rsplit("/", 1)[-1] for one in choices}
+
+
+def _made(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Check:
+    checks = list(_parts(spec, types))
+
+    def check(value: object, path: str) -> str | None:
+        return next((found for one in checks if (found := one(value, path)) is not None), None)
+
+    return checks[0] if len(checks) == 1 else check
+
+
+def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]:
+    for word, told in spec.items():
+        match word:
+            case "type":
+                yield _of_type([told] if isinstance(told, str) else told)
+            case "$ref":
+                yield _made(types[told.rsplit("/", 1)[-1]], types)
+            case "const":
+                yield _one_of([told])
+            case "oneOf" | "anyOf" if all("const" in one for one in told):
+                yield _one_of([one["const"] for one in told])
+            case "oneOf" | "anyOf":
+                yield _any_of([_made(one, types) for one in told])
+            case "minimum" | "maximum" | "format":
+                yield _bounded(word, told)
+            case "required":
+                yield _with_all(told)
+            case "properties":
+                yield _with_parts({name: _made(one, types) for name, one in told.items()})
+            case "additionalProperties":
+                yield _with_values(_made(told, types))
+            case "items":
+                yield _with_items(_made(told, types))
+            case "minItems" | "maxItems":
+                yield _as_long(word, told)
+            case _ if word not in _SILENT:
+                raise NotImplementedError(f"the schema of the records says {word}")
+
+
+_PYTHON: Mapping[str, Callable[[object], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value),
+}
+
+
+def _of_type(names: Sequence[str]) -> Check:
+    kinds_of = [_PYTHON[name] for name in names]
+
+    def check(value: object, path: str) -> str | None:
+        if any(is_one(value) for is_one in kinds_of):
+            return None
+        return f"{path or 'it'} is {_shown(value)}, not {' or '.join(names)}"
+
+    return check
+
+
+def _one_of(values: Sequence[object]) -> Check:
+    def check(value: object, path: str) -> str | None:
+        return None if value in values else f"{path} is {_shown(value)}, not one of {', '.join(map(str, values))}"
+
+    return check
+
+
+def _any_of(checks: Sequence[Check]) -> Check:
+    def check(value: object, path: str) -> str | None:
+        found = [one(value, path) for one in checks]
+        return None if None in found else found[0]
+
+    return check
+
+
+def _bounded(word: str, told: Any) -> Check:
+    least, most = (told, math.inf) if word == "minimum" else (-math.inf, _MOST[told] if word == "format" else told)
+
+    def check(value: object, path: str) -> str | None:
+        if not isinstance(value, int | float) or least <= value <= most:
+            return None
+        bound = f"at least {least}" if value < least else f"at most {most}"
+        return f"{path} is {_shown(value)}, and is to be {bound}"
+
+    return check
+
+
+def _with_all(names: Sequence[str]) -> Check:
+    def check(value: object, path: str) -> str | None:
+        missing = next((name for name in names if isinstance(value, dict) and name not in value), None)
+        return None if missing is None else f"{path or 'it'} has no {missing}"
+
+    return check
+
+
+def _with_parts(parts: Mapping[str, Check]) -> Check:
+    def check(value: object, path: str) -> str | None:
+        if not isinstance(value, dict):
+            return None
+        found = (one(value[name], f"{path}.{name}" if path else name) for name, one in parts.items() if name in value)
+        return next((one for one in found if one is not None), None)
+
+    return check
+
+
+def _with_values(part: Check) -> Check:
+    def check(value: object, path: str) -> str | None:
+        found = (part(one, f"{path}.{name}") for name, one in value.items()) if isinstance(value, dict) else ()
+        return next((one for one in found if one is not None), None)
+
+    return check
+
+
+def _with_items(part: Check) -> Check:
+    def check(value: object, path: str) -> str | None:
+        found = (part(one, f"{path}[{at}]") for at, one in enumerate(value)) if isinstance(value, list) else ()
+        return next((one for one in found if one is not None), None)
+
+    return check
+
+
+def _as_long(word: str, told: int) -> Check:
+    def check(value: object, path: str) -> str | None:
+        if not isinstance(value, list) or (len(value) >= told if word == "minItems" else len(value) <= told):
+            return None
+        return f"{path} has {len(value)} entries, and is to have {told}"
+
+    return check
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
