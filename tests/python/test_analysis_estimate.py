@@ -68,17 +68,26 @@ def test_fewer_processes_than_the_first_look_resolve_nothing() -> None:
     assert (row["state"], row["reason"]) == ("unresolved", "4 complete processes, the least is 5")
 
 
+def test_a_cell_that_stopped_between_two_looks_is_not_resolved_however_narrow_its_interval() -> None:
+    steady = np.array([[0.001, -0.001, 0.0, 0.001, -0.001, 0.0, 0.001, -0.001]])
+    for count, state in ((5, "resolved"), (6, "unresolved"), (7, "unresolved"), (8, "resolved")):
+        assert across(steady[:, :count])["state"].to_list() == [state]
+    assert across(steady[:, :6])["reason"].to_list() == ["stopped after 6 processes, between two looks"]
+
+
 def test_the_share_of_clean_batches_is_that_of_all_processes_together() -> None:
     row = across(batches=np.array([[10, 10, 10, 10, 60]]), dirty=np.array([[0, 0, 0, 0, 50]])).row(0, named=True)
     assert row["clean_share"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("bend", "state"), [(0.02, "invalid"), (-0.02, "invalid"), (0.004, "resolved")])
+@pytest.mark.parametrize(
+    ("bend", "state"), [(0.02, "invalid"), (0.006, "invalid"), (-0.006, "invalid"), (0.004, "resolved")]
+)
 def test_a_cell_whose_time_is_not_proportional_to_its_calls_is_invalid(bend: float, state: str) -> None:
     row = across(log_half=bend + STEADY / 10).row(0, named=True)
     assert row["state"] == state
     if state == "invalid":
-        assert f"{math.expm1(bend) * 100:.2f} % more a call" in row["reason"]
+        assert f"{round(math.expm1(bend) * 100, 2)} % more a call" in row["reason"]
 
 
 def test_halves_that_scatter_do_not_make_a_cell_invalid() -> None:
@@ -107,7 +116,8 @@ def test_times_and_cycles_are_canaries_times_one_factor_each() -> None:
 def test_intervals_of_times_and_cycles_are_the_same_share_of_them() -> None:
     (row,) = estimates(cell(0))
     factor = 1 + row["half_width_percent"] / 100
-    assert factor == pytest.approx(math.exp(4.6041 * np.std(STEADY, ddof=1) / math.sqrt(5)), rel=1e-5)
+    error = math.hypot(np.std(STEADY, ddof=1) / math.sqrt(5), 0.0003)
+    assert factor == pytest.approx(math.exp(4.6041 * error), rel=1e-5)
     for name, low, high in [
         ("time_ns", "time_low_ns", "time_high_ns"),
         ("cycles", "cycles_low", "cycles_high"),
@@ -162,7 +172,7 @@ def test_a_run_in_which_no_cell_was_measured_has_a_row_for_each(cycles: int | No
     planned = [{name: cell(number)[name] for name in ("cell", "role", "cipher", "placement")} for number in (0, 1)]
     rows = estimates(*planned, clock=clock, across=across().clear(), failures=failures)
     assert [row["state"] for row in rows] == ["failed" if failures else "unresolved"] * 2
-    assert {row["reason"] for row in rows} == set(failures.values()) or {"no complete process measured it"}
+    assert {row["reason"] for row in rows} == (set(failures.values()) or {"no complete process measured it"})
     assert {row["time_ns"] for row in rows} == {row["time_evidence"] for row in rows} == {None}
     assert {row["processes"] for row in rows} == {0}
 
@@ -224,6 +234,18 @@ def test_at_a_fixed_look_the_intervals_hold_ninety_five_percent_of_the_truths(pr
 
 def test_intervals_that_share_their_level_over_looks_are_wider_than_promised() -> None:
     assert held(across(normal(5, seed=1))) >= 0.985
+
+
+def now_and_then_slower(processes: int, seed: int) -> Numbers:
+    """Process means of steady cells, one in fifteen slower by 0.3 % from a cause that nothing sees; their mean is 0."""
+    draw = np.random.default_rng(seed)
+    slower = 0.003 * (draw.random((EXPERIMENTS, processes)) < 1 / 15)
+    return np.asarray(draw.normal(-0.003 / 15, 0.0001, (EXPERIMENTS, processes)) + slower)
+
+
+@pytest.mark.parametrize("processes", LOOKS)
+def test_a_cause_that_slows_few_processes_unseen_leaves_the_truth_within_the_interval(processes: int) -> None:
+    assert held(across(now_and_then_slower(processes, seed=processes))) >= 0.95
 
 
 def test_a_cell_whose_speed_changes_from_visit_to_visit_is_held_too() -> None:

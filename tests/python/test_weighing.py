@@ -149,6 +149,25 @@ def test_a_net_power_below_three_times_its_uncertainty_is_inconclusive_and_has_n
     assert "times as many blocks" in found["energy_reason"] or "doesn't see it" in found["energy_reason"]
 
 
+def test_the_joules_of_a_cell_begin_at_three_standard_uncertainties() -> None:
+    def state(known_u_nJ: float) -> str:
+        numbers = {"net_nJ": 100.0, "gross_nJ": 400.0, "baseline_W": 3.0, "net_W": 1.0, "known_u_nJ": known_u_nJ}
+        rows = [{"process": process, "cell": 0, **numbers} for process in range(4)]
+        return str(weighing.estimates(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
+
+    # The mean of four has half the uncertainty of one: 2.9 of them, and 3.1.
+    assert (state(2 * 100 / 2.9), state(2 * 100 / 3.1)) == ("inconclusive", "resolved")
+
+
+def test_what_the_quantum_leaves_unsure_is_a_triangles_of_two_readings() -> None:
+    quantum_nJ, window_ns, call_ns = 6e6, 41e6, 1e3
+    blocks = steady(5.0, processes=1).with_columns(window_u_ns=pl.lit(0.0))
+    (known_u_nJ,) = weighing.by_process(blocks, quantum_nJ)["known_u_nJ"]
+    # Variance of a difference of two readings: q^2 / 6. Two blocks of the cell stand over three of the baseline.
+    power_u_W = math.sqrt(quantum_nJ**2 / 6) / window_ns
+    assert known_u_nJ == pytest.approx(call_ns * power_u_W * math.sqrt(1 / 2 + 1 / 3), rel=1e-12)
+
+
 def test_a_cell_that_draws_less_than_its_baseline_is_inconclusive_and_not_negative() -> None:
     found = one(steady(-0.5))
     assert (found["energy_state"], found["energy_uJ"]) == ("inconclusive", None)

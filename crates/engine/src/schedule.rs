@@ -161,6 +161,22 @@ mod tests {
     }
 
     #[test]
+    fn all_orders_of_two_and_of_three_entries_occur_alike() {
+        let mut random = SplitMix64::new(7);
+        let (mut pairs, mut triples) = ([0_u32; 2], [0_u32; 6]);
+        for _ in 0..60_000 {
+            let (mut pair, mut triple) = ([0_usize, 1], [0_usize, 1, 2]);
+            random.shuffle(&mut pair);
+            random.shuffle(&mut triple);
+            pairs[pair[0]] += 1;
+            triples[2 * triple[0] + usize::from(triple[1] > triple[2])] += 1;
+        }
+        // Five standard deviations of a count: 5 * sqrt(n p (1 - p)).
+        assert!(pairs.iter().all(|count| count.abs_diff(30_000) < 612), "{pairs:?}");
+        assert!(triples.iter().all(|count| count.abs_diff(10_000) < 456), "{triples:?}");
+    }
+
+    #[test]
     fn numbers_below_a_bound_reach_every_value_about_equally() {
         let mut random = SplitMix64::new(1);
         let mut seen = [0_u32; 10];

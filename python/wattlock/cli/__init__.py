@@ -60,6 +60,7 @@ class LazyVerb(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Load the verb's file and let the real command read `args`."""
+        _refuse_little_room()
         return load(str(self.name)).make_context(info_name, args, parent=parent, **extra)
 
 
@@ -78,6 +79,21 @@ def load(name: str) -> Any:
     single = typer.Typer(add_completion=False, rich_markup_mode="rich")
     single.command(name=name)(verb)
     return typer.main.get_command(single)
+
+
+LEAST_SPACE_B = 2**30
+
+
+def _refuse_little_room() -> None:
+    """Raise WattlockError where the threads of Polars can't be made: it would abort without a word."""
+    try:
+        import resource
+    except ImportError:
+        return
+    room_B, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if room_B != resource.RLIM_INFINITY and room_B < LEAST_SPACE_B:
+        what = f"the address space is limited to {room_B / 2**20:.0f} MiB, and wattlock needs {LEAST_SPACE_B >> 20}"
+        raise WattlockError(what, hint="`ulimit -v unlimited` lifts the limit, where the system allows that")
 
 
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
@@ -111,6 +127,9 @@ def _short(text: str) -> str:
 
 
 def _bug(error: Exception) -> int:
+    if isinstance(error, MemoryError):
+        say("there is not enough memory", "close other programs, or give wattlock less to do at a time")
+        return WattlockError.exit_code
     if os.environ.get("WATTLOCK_DEBUG"):
         raise error
     text = " ".join(str(error).split())

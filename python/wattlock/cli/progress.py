@@ -61,3 +61,6 @@ def heed_ctrl_c() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Whoever ends the program politely gets the same: what was measured kept, sample files removed, one line said.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A terminal that is closed is such an end too, unless somebody asked for the run to outlive it (nohup).
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)

@@ -75,15 +75,14 @@ def measure(
 @contextmanager
 def files_of(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
     """The files behind the labels of data cells: the user's, and sample files grown for as long as this lasts."""
-    from tempfile import TemporaryDirectory
-
+    from wattlock.run.scratch import scratch
     from wattlock.study.samples import SAMPLES, grow
 
     files = {one.label: one.path for one in inputs}
-    with TemporaryDirectory(prefix="wattlock-") as place:
+    with scratch() as place:
         for kind in SAMPLES:
             if any(cell.data == kind for cell in cells):
-                files[kind] = Path(place) / kind
+                files[kind] = place / kind
                 files[kind].write_bytes(grow(kind, study.file_B))
         yield files
 

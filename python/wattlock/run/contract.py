@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -110,7 +109,7 @@ class Contract:
         if self.battery:
             return math.inf
         if self.energy:
-            return around + self.energy["superblocks"] * (3 * len(self.cells) + 3) * TRIES
+            return float(around + self.energy["superblocks"] * (3 * len(self.cells) + 3) * TRIES)
         return around + sum(self._most_batches(cell, _most_segments(cell)) for cell in self.cells.values())
 
     def take(self, chunk: bytes) -> bytes:
@@ -248,6 +247,9 @@ class Contract:
         seen = pl.concat(self._batches) if self._batches else pl.Series([], dtype=pl.UInt64)
         if seen.n_unique() != len(seen):
             raise self._broken("wrote a batch twice")
+        silent = self.cells.keys() - self._segments.keys() - self._failed
+        if silent:
+            raise self._broken(f"said nothing of cell {min(silent)}")
         for name, came in (("batches", len(seen)), ("energy_blocks", len(self._blocks))):
             if end[name] != came:
                 raise self._broken(f"ended with {end[name]} {name.replace('_', ' ')}, and {came} came")
@@ -262,7 +264,7 @@ class Contract:
         calls_s = sum(_call_s(cell) for cell in self.cells.values())
         if self.energy:
             blocks_s = BLOCKS_S * self.energy["block_ns"] / 1e9
-            return TRIES * (3 * len(self.cells) + 3) * blocks_s + TRIES * 3 * calls_s
+            return float(TRIES * (3 * len(self.cells) + 3) * blocks_s + TRIES * 3 * calls_s)
         if self.battery:
             return float(self.battery["log_every_s"]) + calls_s
         return TRIES * (VISIT_S * len(self.cells) + calls_s)

@@ -14,7 +14,7 @@ from typing import Any
 from wattlock.errors import EvidenceError, StudyError
 from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.contract import left_out_where_broken
+from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.study import Cell
 
@@ -149,7 +149,7 @@ class Emptying:
         with left_out_where_broken(self.folder, process):
             probes.measure(self.probe, [head, *plan], process, take)
         if not lines:
-            raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=probes.GO_ON)
+            raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
             raise EvidenceError(f"{self.fall.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)

@@ -13,7 +13,6 @@ import os
 import selectors
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from wattlock.errors import InputError, ProbeError
+from wattlock.run.scratch import file_of
 
 CHUNK_B = 2**16
 COMPLAINTS_B = 2**16
@@ -44,7 +44,7 @@ class Limits:
     start_s: float
     silence_s: float
     most_s: float
-    most_B: int
+    most_B: float
 
 
 class Refused(ProbeError):
@@ -74,16 +74,14 @@ def hear(
     Raises Refused where it takes more than its limits, ProbeError where it can't be started; it has ended then.
     """
     factor = patience()
-    try:
-        with tempfile.TemporaryFile() as given:
-            given.write(text)
-            given.seek(0)
+    with file_of(text) as given:
+        try:
             # A session of its own: Ctrl-C is for this program, which then ends the other one itself.
             child = subprocess.Popen(
                 command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
             )
-    except OSError as error:
-        raise ProbeError(f"{command[0]}: {error.strerror}", hint=hint_of(error)) from error
+        except OSError as error:
+            raise ProbeError(f"{command[0]}: {error.strerror}", hint=hint_of(error)) from error
     with child, _Hearing(child, limits, factor, who) as hearing:
         try:
             hearing.to_the_end(take)
@@ -106,8 +104,6 @@ def hint_of(error: OSError) -> str:
             return "`ulimit -n` tells how many files may be open at a time: raise it, or close other programs"
         case errno.EAGAIN | errno.ENOMEM:
             return "there is no room for another program: close some, or raise `ulimit -u` and `ulimit -v`"
-        case errno.ENOSPC | errno.EDQUOT:
-            return "make room for temporary files, or name another folder for them by TMPDIR"
     return "`make setup` builds it anew"
 
 
@@ -201,7 +197,7 @@ class _Hearing:
     def _count(self, chunk: bytes) -> None:
         self.heard_B += len(chunk)
         if self.heard_B > self.limits.most_B:
-            self._refuse(f"{self.who} wrote more than {self.limits.most_B:,} bytes", "")
+            self._refuse(f"{self.who} wrote more than {self.limits.most_B:,.0f} bytes", "")
 
     def _complain(self, err: IO[bytes], *, everything: bool = False) -> None:
         with contextlib.suppress(BlockingIOError):

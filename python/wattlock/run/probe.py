@@ -61,7 +61,7 @@ def rows(probe: Path, *words: str, needs: Sequence[str], most_s: float = ASKED_S
 
     Raises ProbeError where it answers something else.
     """
-    answer = ask(probe, *words, most_s=most_s)
+    answer: Any = ask(probe, *words, most_s=most_s)
     if isinstance(answer, list) and all(isinstance(row, dict) and row.keys() >= set(needs) for row in answer):
         return answer
     raise _no_rows(probe, words[0])
@@ -128,7 +128,7 @@ def _is_row(row: object) -> bool:
         return False
     if "error" in row:
         return isinstance(row.get("nearest"), str | None)
-    types = get_type_hints(CatalogueRow)
+    types: dict[str, Any] = get_type_hints(CatalogueRow)
     return all(name in row and isinstance(row[name], types[name]) for name in CatalogueRow.__required_keys__)
 
 

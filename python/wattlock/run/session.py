@@ -22,7 +22,7 @@ from wattlock.analysis import estimate, within
 from wattlock.errors import ProbeError, StoreError
 from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.contract import left_out_where_broken
+from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.store.records import is_timed
 from wattlock.study import Cell, Study
@@ -163,7 +163,7 @@ class Session:
         with left_out_where_broken(self.folder, process):
             probes.measure(self.probe, plan, process, take)
         if process not in self.folder.complete():
-            raise ProbeError(f"the probe ended process {process} without all of its records", hint=probes.GO_ON)
+            raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)
         self.failed |= {failure["cell"] for failure in self.folder.failures() if failure["process"] == process}
         self._take_in(next(header for header in self.folder.headers() if header["process"] == process))
         self._avoid_neighbours(process)

@@ -19,7 +19,7 @@ from wattlock.analysis import weighing
 from wattlock.errors import EvidenceError, ProbeError
 from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.contract import left_out_where_broken
+from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.study import Cell
 
@@ -171,4 +171,4 @@ class Weighing:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
             raise EvidenceError(f"meter {self.choice.meter}: {ended[0]}", hint=hint)
         if process not in self.folder.complete():
-            raise ProbeError(f"the probe ended process {process} without all of its records", hint=probes.GO_ON)
+            raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)

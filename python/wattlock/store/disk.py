@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from wattlock.errors import DiskFull, StoreError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
+LEAST_ROOM_B = 2**20
+"""With less of it free a disk is full for what Polars writes."""
 
 
 @contextmanager
@@ -21,12 +24,13 @@ def named(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise refused(folder, error) from error
-    except pl.exceptions.ComputeError as error:
-        # Polars hands the system's number on in words only.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        # Polars hands the system's number on in words, or fails later at what it could not write.
         number = next((one for one in FULL if f"os error {one})" in str(error)), None)
-        if number is None:
-            raise
-        raise refused(folder, OSError(number, os.strerror(number))) from error
+        if number is None and shutil.disk_usage(folder).free < LEAST_ROOM_B:
+            number = errno.ENOSPC
+        known = OSError(number, os.strerror(number)) if number else OSError(" ".join(str(error).split()))
+        raise refused(folder, known) from error
 
 
 def refused(folder: Path, error: OSError) -> DiskFull | StoreError:

@@ -6,7 +6,7 @@ error of ours and raised, so that no rule can be passed over in silence.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from wattlock.store.schema import record_schema
@@ -70,32 +70,24 @@ def _made(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Check:
 
 
 def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]:
-    for word, told in spec.items():
-        match word:
-            case "type":
-                yield _of_type([told] if isinstance(told, str) else told)
-            case "$ref":
-                yield _made(types[told.rsplit("/", 1)[-1]], types)
-            case "const":
-                yield _one_of([told])
-            case "oneOf" | "anyOf" if all("const" in one for one in told):
-                yield _one_of([one["const"] for one in told])
-            case "oneOf" | "anyOf":
-                yield _any_of([_made(one, types) for one in told])
-            case "minimum" | "maximum" | "format":
-                yield _bounded(word, told)
-            case "required":
-                yield _with_all(told)
-            case "properties":
-                yield _with_parts({name: _made(one, types) for name, one in told.items()})
-            case "additionalProperties":
-                yield _with_values(_made(told, types))
-            case "items":
-                yield _with_items(_made(told, types))
-            case "minItems" | "maxItems":
-                yield _as_long(word, told)
-            case _ if word not in _SILENT:
-                raise NotImplementedError(f"the schema of the records says {word}")
+    made = partial(_made, types=types)
+    makers: Mapping[str, Callable[[Any], Check]] = {
+        "type": lambda told: _of_type([told] if isinstance(told, str) else told),
+        "$ref": lambda told: made(types[told.rsplit("/", 1)[-1]]),
+        "const": lambda told: _one_of([told]),
+        "oneOf": lambda told: _any_of(told, types),
+        "anyOf": lambda told: _any_of(told, types),
+        "minimum": lambda told: _bounded(told, math.inf),
+        "maximum": lambda told: _bounded(-math.inf, told),
+        "format": lambda told: _bounded(-math.inf, _MOST[told]),
+        "required": _with_all,
+        "properties": lambda told: _with_parts({name: made(one) for name, one in told.items()}),
+        "additionalProperties": lambda told: _with_values(made(told)),
+        "items": lambda told: _with_items(made(told)),
+        "minItems": lambda told: _as_long(told, math.inf),
+        "maxItems": lambda told: _as_long(0, told),
+    }
+    yield from (makers[word](told) for word, told in spec.items() if word not in _SILENT)
 
 
 _PYTHON: Mapping[str, Callable[[object], bool]] = {
@@ -127,7 +119,11 @@ def _one_of(values: Sequence[object]) -> Check:
     return check
 
 
-def _any_of(checks: Sequence[Check]) -> Check:
+def _any_of(specs: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> Check:
+    if all("const" in one for one in specs):
+        return _one_of([one["const"] for one in specs])
+    checks = [_made(one, types) for one in specs]
+
     def check(value: object, path: str) -> str | None:
         found = [one(value, path) for one in checks]
         return None if None in found else found[0]
@@ -135,9 +131,7 @@ def _any_of(checks: Sequence[Check]) -> Check:
     return check
 
 
-def _bounded(word: str, told: Any) -> Check:
-    least, most = (told, math.inf) if word == "minimum" else (-math.inf, _MOST[told] if word == "format" else told)
-
+def _bounded(least: float, most: float) -> Check:
     def check(value: object, path: str) -> str | None:
         if not isinstance(value, int | float) or least <= value <= most:
             return None
@@ -181,11 +175,11 @@ def _with_items(part: Check) -> Check:
     return check
 
 
-def _as_long(word: str, told: int) -> Check:
+def _as_long(least: float, most: float) -> Check:
     def check(value: object, path: str) -> str | None:
-        if not isinstance(value, list) or (len(value) >= told if word == "minItems" else len(value) <= told):
+        if not isinstance(value, list) or least <= len(value) <= most:
             return None
-        return f"{path} has {len(value)} entries, and is to have {told}"
+        return f"{path} has {len(value)} entries, and is to have {least if len(value) < least else most}"
 
     return check
 
