@@ -34,6 +34,7 @@ LOOK_S = 0.5
 """Where the system does not tell that a program ended it is asked as often."""
 
 PATIENCE = "WATTLOCK_PATIENCE"
+BROKEN = "`make setup` builds the probe anew; what was measured is kept, and `wattlock run --resume` goes on"
 SLOW = f"a machine that slow needs more time: {PATIENCE}=4 waits four times as long"
 
 
@@ -189,22 +190,22 @@ class _Hearing:
         return begun + most_s, lambda: self._refuse(f"{self.who} did not end within {most_s:.4g} s", SLOW)
 
     def _stays(self) -> NoReturn:
-        self._refuse(f"{self.who} closed its output and did not end", "")
+        self._refuse(f"{self.who} closed its output and did not end", BROKEN)
 
     def _left_behind(self) -> NoReturn:
-        self._refuse(f"{self.who} ended and left another program behind that holds its output", "")
+        self._refuse(f"{self.who} ended and left another program behind that holds its output", BROKEN)
 
     def _count(self, chunk: bytes) -> None:
         self.heard_B += len(chunk)
         if self.heard_B > self.limits.most_B:
-            self._refuse(f"{self.who} wrote more than {self.limits.most_B:,.0f} bytes", "")
+            self._refuse(f"{self.who} wrote more than {self.limits.most_B:,.0f} bytes", BROKEN)
 
     def _complain(self, err: IO[bytes], *, everything: bool = False) -> None:
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(err.fileno(), CHUNK_B):
                 self.complained_B += len(chunk)
                 if self.complained_B > MOST_COMPLAINTS_B:
-                    self._refuse(f"{self.who} complained in more than {MOST_COMPLAINTS_B:,} bytes", "")
+                    self._refuse(f"{self.who} complained in more than {MOST_COMPLAINTS_B:,} bytes", BROKEN)
                 self.complaints += chunk
                 del self.complaints[:-COMPLAINTS_B]
                 if not everything:

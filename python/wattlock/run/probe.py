@@ -79,9 +79,10 @@ def answers(probe: Path, verb: str, lines: Iterable[Mapping[str, Any]]) -> list[
     given = [_line(line) for line in lines]
     most_s = ASKED_S + ANSWER_S * len(given)
     limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B + len(given) * ANSWER_B)
-    return _answered(
+    found: list[Any] = _answered(
         probe, [verb], b"".join(given), limits, lambda said: [json.loads(one) for one in said.splitlines()]
     )
+    return found
 
 
 def _answered(probe: Path, words: Sequence[str], text: bytes, limits: Limits, read: Callable[[bytes], Any]) -> Any:

@@ -87,7 +87,8 @@ def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]
         "minItems": lambda told: _as_long(told, math.inf),
         "maxItems": lambda told: _as_long(0, told),
     }
-    yield from (makers[word](told) for word, told in spec.items() if word not in _SILENT)
+    words = sorted(spec.keys() - _SILENT, key=lambda word: (word != "type", word))  # the type is told before a bound
+    yield from (makers[word](spec[word]) for word in words)
 
 
 _PYTHON: Mapping[str, Callable[[object], bool]] = {

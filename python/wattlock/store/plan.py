@@ -135,7 +135,7 @@ def _version() -> str | None:
 
 def _line(folder: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        parsed = json.loads(line)
+        parsed = json.loads(line.decode())
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict) or "kind" not in parsed:

@@ -95,7 +95,7 @@ def parse(data: bytes) -> Parsed:
 
 def _kind(line: bytes, index: int) -> str:
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode())  # of bytes it would take UTF-16 too
     except (ValueError, RecursionError):
         raise NotARecord(index, "is not JSON") from None
     kind = record.get("kind") if isinstance(record, dict) else None
