@@ -1,0 +1,229 @@
+"""Which small sabotages do the tests notice? `python tools/mutants.py [ROOM ...]`, which `make mutants` calls.
+
+A seeded sample of 60 mutants a room: of crates by cargo-mutants, of Python by cosmic-ray. What was tried stays in
+`mutants/`, so that a run that was stopped goes on; the table is written to `docs/results/mutants.md`. `make mutants`
+installs cosmic-ray; cargo-mutants comes by `cargo install --locked cargo-mutants`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+TREE = Path(__file__).parents[1]
+STATE = TREE / "mutants"
+RESULT = TREE / "docs" / "results" / "mutants.md"
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+SEED, SAMPLE = 20261122, 60
+AIM = 0.90
+TIMEOUT_S = 180
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A room in Rust: its package, its files, and the words behind `cargo test` that run its tests."""
+
+    package: str
+    files: str
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Modules:
+    """A room in Python: its folder or file below `python/wattlock`, and its tests below `tests/python`."""
+
+    path: str
+    tests: tuple[str, ...]
+
+
+OF_ANALYSIS = ("test_analysis*.py", "test_ranking.py", "test_sentinels.py", "test_laws_of_cost.py", "test_compare.py")
+ROOMS: dict[str, Crate | Modules] = {
+    "engine": Crate("wattlock-engine", "crates/engine/src/**", ()),
+    "air": Crate("wattlock-air", "crates/air/src/**", ()),
+    "frames": Crate("wattlock-frames", "crates/frames/src/**", ()),
+    "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", ("--test", "proof", "--test", "aead_proof")),
+    "meters": Crate("wattlock-probe", "crates/probe/src/meters/**", ("--bins", "meters")),
+    "analysis": Modules("analysis", (*OF_ANALYSIS, "test_falls.py", "test_weighing.py")),
+    "energy": Modules("energy", ("test_energy*.py", "test_battery*.py", "test_cards*.py", "test_calibration.py")),
+    "advise": Modules("advise", ("test_advise*.py", "test_standing.py")),
+    "judges": Modules("papers/judges", ("test_papers_judges*.py",)),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One mutant and what became of it: `noticed`, `missed`, or `unviable` where it does not build."""
+
+    name: str
+    what: str
+
+
+def of_crate(name: str, room: Crate) -> list[Outcome]:
+    """Carries out the sample of a room in Rust. Raises CalledProcessError where cargo-mutants can't begin."""
+    words = ["cargo", "mutants", "--package", room.package, "--file", room.files]
+    listed = subprocess.run([*words, "--list", "--json"], cwd=TREE, capture_output=True, text=True, check=True)
+    chosen = sample([one["name"] for one in json.loads(listed.stdout)])
+    out = STATE / name
+    out.mkdir(parents=True, exist_ok=True)
+    only = [word for one in chosen for word in ("--re", f"^{re.escape(one)}$")]
+    further = ["--profile", "mutants", "--timeout", str(TIMEOUT_S), "--iterate", "--no-shuffle", "--output", str(out)]
+    further += ["--test-package", room.package]
+    # It ends with 2 where mutants are missed and with 3 where some took too long: both are results.
+    done = subprocess.run([*words, *further, *only, "--", *room.tests], cwd=TREE, check=False)
+    if done.returncode not in (0, 2, 3):
+        raise subprocess.CalledProcessError(done.returncode, words)
+    kinds = {"caught": "noticed", "timeout": "noticed", "missed": "missed", "unviable": "unviable"}
+    found: dict[str, str] = {}
+    for part in (out / "mutants.out", out / "mutants.out.old"):
+        for kind, what in kinds.items():
+            file = part / f"{kind}.txt"
+            for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
+                found.setdefault(line, what)
+        file = part / "previously_caught.txt"
+        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
+            found.setdefault(line, "noticed")
+    return [Outcome(one, found[one]) for one in chosen if one in found]
+
+
+def of_modules(name: str, room: Modules) -> list[Outcome]:
+    """Carries out the sample of a room in Python, on a copy of the tree, whose files it changes."""
+    folder = STATE / name
+    copy, config, session = folder / "tree", folder / "config.toml", folder / "session.sqlite"
+    if not session.is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for part in ("python", "tests", "pyproject.toml", "crates/probe/include", "examples", "docs", "README.md"):
+            source = TREE / part
+            (copy / part).parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, copy / part, symlinks=True)
+            else:
+                shutil.copy(source, copy / part)
+        tests = " ".join(
+            str(path.relative_to(TREE)) for glob in room.tests for path in sorted((TREE / "tests/python").glob(glob))
+        )
+        command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {tests}"
+        config.write_text(
+            f'[cosmic-ray]\nmodule-path = "python/wattlock/{room.path}"\ntimeout = {TIMEOUT_S}.0\n'
+            f'excluded-modules = []\ntest-command = "{command}"\n\n[cosmic-ray.distributor]\nname = "local"\n',
+            encoding="utf-8",
+        )
+        subprocess.run([cosmic_ray(), "init", str(config), str(session)], cwd=copy, check=True)
+        thin(session)
+    subprocess.run([cosmic_ray(), "exec", str(config), str(session)], cwd=copy, check=True)
+    with sqlite3.connect(session) as database:
+        rows = database.execute(
+            "select module_path, start_pos_row, operator_name, occurrence, test_outcome, worker_outcome "
+            "from mutation_specs join work_results using (job_id) order by job_id"
+        ).fetchall()
+    outcomes = []
+    for path, row, operator, occurrence, tested, worked in rows:
+        what = {"survived": "missed", "killed": "noticed"}.get(
+            str(tested).lower().replace("testoutcome.", ""), "noticed"
+        )
+        if str(worked).lower().removeprefix("workeroutcome.") in {"skipped", "no_test", "no-test"}:
+            what = "unviable"
+        outcomes.append(Outcome(f"{path}:{row}: {str(operator).removeprefix('core/')} {occurrence}", what))
+    return outcomes
+
+
+def thin(session: Path) -> None:
+    """Leaves the sample in a session: places in the code are drawn, and of each one of its mutants.
+
+    A `|` is left alone: it mostly stands in types, where every change breaks the import.
+    """
+    with sqlite3.connect(session) as database:
+        rows = database.execute(
+            "select job_id, module_path, start_pos_row, start_pos_col, operator_name, occurrence from mutation_specs"
+        )
+        places: dict[str, list[tuple[str, str]]] = {}
+        for job, path, row, column, operator, occurrence in rows:
+            if "BitOr" not in operator:
+                places.setdefault(f"{path}:{row:05}:{column:03}", []).append((f"{operator} {occurrence}", job))
+        draw = random.Random(SEED)  # noqa: S311 - a sample, no secret
+        kept = [draw.choice(sorted(places[place]))[1] for place in sample(sorted(places))]
+        marks = ",".join("?" * len(kept))
+        for table in ("mutation_specs", "work_items"):
+            database.execute(f"delete from {table} where job_id not in ({marks})", kept)  # noqa: S608 - names of ours
+
+
+def sample(names: list[str]) -> list[str]:
+    """The same names for the same list, in its order."""
+    chosen = random.Random(SEED).sample(names, min(SAMPLE, len(names)))  # noqa: S311 - a sample, no secret
+    return sorted(chosen, key=names.index)
+
+
+def cosmic_ray() -> str:
+    """The program beside this Python."""
+    return str(Path(sys.executable).with_name("cosmic-ray"))
+
+
+def equivalent() -> dict[str, str]:
+    """Mutants that no test can notice, each with its reason."""
+    import tomllib
+
+    return dict(tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))) if EQUIVALENT.is_file() else {}
+
+
+def main(names: list[str]) -> int:
+    """Carries out the rooms named, or all; writes the table; 1 where one is below the aim."""
+    known = equivalent()
+    lines = []
+    below = []
+    for name in names or list(ROOMS):
+        room = ROOMS[name]
+        outcomes = of_crate(name, room) if isinstance(room, Crate) else of_modules(name, room)
+        (STATE / f"{name}.json").write_text(
+            json.dumps([[one.name, one.what] for one in outcomes], indent=1), encoding="utf-8"
+        )
+    for name in ROOMS:
+        file = STATE / f"{name}.json"
+        if not file.is_file():
+            continue
+        outcomes = [Outcome(*row) for row in json.loads(file.read_text(encoding="utf-8"))]
+        viable = [one for one in outcomes if one.what != "unviable"]
+        same = [one for one in viable if one.what == "missed" and one.name in known]
+        missed = [one for one in viable if one.what == "missed" and one.name not in known]
+        noticed = len(viable) - len(missed) - len(same)
+        share = noticed / max(1, noticed + len(missed))
+        if share < AIM:
+            below.append(name)
+        lines.append((name, len(outcomes), noticed, missed, same, share, outcomes))
+    write(lines)
+    return int(bool(below))
+
+
+def write(rooms: list[tuple[str, int, int, list[Outcome], list[Outcome], float, list[Outcome]]]) -> None:
+    """The table and the lists."""
+    known = equivalent()
+    text = [
+        "# Sabotages that the tests notice",
+        "",
+        f"`make mutants`: a sample of {SAMPLE} mutants a room by seed {SEED}, of crates by cargo-mutants, of Python by",
+        "cosmic-ray. A mutant that does not build is none; one that no test can notice is named with its reason.",
+        "",
+        "| room | tried | noticed | missed | equivalent | share noticed |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, tried, noticed, missed, same, share, _ in rooms:
+        text.append(f"| {name} | {tried} | {noticed} | {len(missed)} | {len(same)} | {100 * share:.0f} % |")
+    for name, _, _, missed, same, _, outcomes in rooms:
+        text += ["", f"## {name}", ""]
+        text += [f"- missed: `{one.name}`" for one in missed]
+        text += [f"- equivalent: `{one.name}`: {known[one.name]}" for one in same]
+        text += ["", "<details><summary>all that were tried</summary>", ""]
+        text += [f"- {one.what}: `{one.name}`" for one in outcomes]
+        text += ["", "</details>"]
+    RESULT.parent.mkdir(parents=True, exist_ok=True)
+    RESULT.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
