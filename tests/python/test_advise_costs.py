@@ -293,7 +293,7 @@ def test_a_folder_of_ones_own_costs_joins_for_its_core_alone(own: Path, monkeypa
     [
         (('isa = "thumbv7em"', 'isa = "riscv32"'), "is for riscv32, the device is thumbv7em"),
         (('language = "C"', 'language = "COBOL"'), "cost[0].language"),
-        (("[[16, 500]", "[[16, 5000000]"), "figures must rise"),
+        (("[[16, 500]", "[[16, 5000000]"), "cost[0]: figures must rise"),
         (('unit = "cycles"', 'unit = "cycles"\nspeed = 3'), "speed: unknown key"),
         (("isa", "= ="), "not TOML"),
     ],
@@ -309,6 +309,29 @@ def test_a_broken_file_of_costs_is_named_with_its_key(
     assert said in told
     assert cli.answer([*words_, "nowhere.toml"]) == InputError.exit_code
     assert "--costs-template" in capsys.readouterr().err
+
+
+def test_an_own_figure_that_its_file_calls_assumed_is_listed_and_leaves_the_published_one_ranked(own: Path) -> None:
+    own.write_text(OWN.replace('"primary"', '"assumed"'))
+    told = ask({"device.costs": str(own)})
+    assert by(told, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
+    assert any("aes128-ccm by mine 1.0, C" in note for note in words.notes(told))
+    (row,) = [row for row in sourcing.rows(told.things.priced, told.asked) if row["implementation"] == "mine 1.0"]
+    assert row["ranked"] == "no: its file says so"
+    allowed = ask({"device.costs": str(own)}, allow_assumed=True)
+    assert by(allowed, "aes128-ccm") == {"mine 1.0, C"}
+
+
+def test_an_own_figure_of_a_cipher_that_is_none_is_refused_with_the_one_that_is_meant(own: Path) -> None:
+    own.write_text(OWN.replace("aes128-ccm", "aes128-ccn"))
+    with pytest.raises(InputError, match='no cipher "aes128-ccn"') as caught:
+        ask({"device.costs": str(own)})
+    assert "wattlock ciphers" in caught.value.hint
+
+
+def test_no_order_is_told_of_a_cipher_that_the_floor_excludes(own: Path) -> None:
+    own.write_text(OWN.replace("aes128-ccm", "des-ecb"))
+    assert not any("des-ecb" in note for note in words.notes(ask({"device.costs": str(own)})))
 
 
 def test_costs_and_a_run_are_not_taken_together(own: Path) -> None:

@@ -93,6 +93,16 @@ def test_hardware_for_a_cipher_is_a_choice_and_code_is_never_taken_for_it() -> N
     assert not any(choice.cost.accelerator for choice in without.choices)
 
 
+def test_hardware_that_takes_more_than_code_is_told_as_such(answer: Advice) -> None:
+    (slower,) = experiments(answer, None, "accelerate")
+    assert re.search(
+        r"more joules than code at every size; it takes [\d.]+ uW more than code at this rate$", slower.finding
+    )
+    waiting = ask({"device.accelerator_idle": "5uW"})
+    (paid,) = experiments(waiting, None, "accelerate")
+    assert "and waiting it draws 5 uW on top" in paid.finding
+
+
 def test_lower_voltages_save_the_joules_of_cycles_and_nothing_else() -> None:
     tables: dict[str, Any] = {
         "device": {"card": "cortex-a53-rk3399", "sleep": "1mW"},

@@ -1,6 +1,6 @@
 """The answer: ranked choices, excluded ones, history, what was assumed, and what would narrow it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -230,6 +230,7 @@ def advise(
     past = History(asked, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
     rows = catalogue(program, wanted)
+    _known(of, rows, program)
     every = candidates(asked, of.costs, rows, of.sender.protections)
     if not every:
         raise InputError(
@@ -293,6 +294,17 @@ def _consent(asked: Question, of: Things) -> None:
         hint=f"count one of them there and name it with --costs FILE (`wattlock advise --costs-template {isa}` prints "
         "a file to fill), or a run with --run; --allow-assumed ranks them as they are",
     )
+
+
+def _known(of: Things, rows: Mapping[str, CatalogueRow], program: Path) -> None:
+    """Raises InputError where the user's own costs are of a cipher that the catalogue has not."""
+    for cost in of.costs:
+        if cost.origin and cost.origin.own and cost.cipher not in rows:
+            nearest = probes.catalogue(program, [cost.cipher])[1].get(cost.cipher)
+            hint = f'did you mean "{nearest}"? ' if nearest else ""
+            raise InputError(
+                f'your own costs: there is no cipher "{cost.cipher[:80]}"', hint=f"{hint}`wattlock ciphers` lists them"
+            )
 
 
 def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:

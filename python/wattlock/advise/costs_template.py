@@ -1,7 +1,9 @@
 """A file of a user's own costs to fill, from a data sheet or a counter on a board."""
 
+from typing import get_args
+
 from wattlock.advise.published import load, names
-from wattlock.energy.cards import DEVICES
+from wattlock.energy.cards import DEVICES, Isa
 from wattlock.errors import InputError
 from wattlock.study.problems import suggestion
 
@@ -39,12 +41,12 @@ def template(core: str) -> str:
 
     Raises InputError where there is no such core.
     """
-    known: dict[str, str] = {name: name for name in names()}
-    known |= {title: name for name in names() for title in load(name).cores}
     devices = {name: DEVICES.load(name)[1].isa for name in DEVICES.names()}
-    known |= {name: isa for name, isa in devices.items() if isa in names()}
-    isa = known.get(core.lower())
+    known: dict[str, str] = {isa: isa for isa in get_args(Isa)} | dict(devices)
+    known |= {title: name for name in names() for title in load(name).cores}
+    name = core.lower()
+    isa = known.get(name)
     if isa is None:
         raise InputError(f'no core "{core[:80]}"', hint=suggestion(core, sorted(known), "there are"))
-    device = core if core in devices else next((name for name, of in devices.items() if of == isa), "my-card")
+    device = name if name in devices else next((card for card, of in devices.items() if of == isa), "my-card")
     return TEMPLATE.format(what=core, isa=isa, device=device)

@@ -210,8 +210,9 @@ def price(
     home = load(isa) if isa in names() else None
     told = list(_valued(home, device)) if home else []
     # The user's own figure of a cipher stands for what is published of it, code and hardware apart.
-    replaced = {(cost.cipher, cost.accelerator) for cost in mine if allow_assumed or not cost.doubt}
-    every = mine + [cost for cost in told if (cost.cipher, cost.accelerator) not in replaced]
+    stands = [cost for cost in mine if allow_assumed or not cost.doubt]
+    replaced = {(cost.cipher, cost.accelerator) for cost in stands}
+    every = stands + [cost for cost in told if (cost.cipher, cost.accelerator) not in replaced]
     known = {cost.cipher for cost in every}
     every += [cost for cost in _borrowed(device) if cost.cipher not in known]
     every = [cost for cost in every if accelerator or not cost.accelerator]
@@ -219,7 +220,7 @@ def price(
     engines = [one for one in home.engine if device.name in one.devices] if home else []
     return Priced(
         [cost for cost in best if allow_assumed or not cost.doubt],
-        [cost for cost in best if cost.doubt and not allow_assumed],
+        [cost for cost in [*best, *(one for one in mine if one not in stands)] if cost.doubt and not allow_assumed],
         [cost for cost in every if not any(cost is one for one in best)],
         engines if accelerator else [],
         home.compared if home else "C",
@@ -279,7 +280,8 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     if borrowed:
         doubt = f"nobody counted it on {device.card.isa}: borrowed from {file.cores[0]}"
     elif one.confidence in {"unverified", "assumed"}:
-        doubt = "; ".join(part for part in (apart, "nobody could verify its source") if part)
+        why = "its file says so" if own else "nobody could verify its source"
+        doubt = "; ".join(part for part in (apart, why) if part)
     origin = Origin(
         one.implementation,
         one.language,

@@ -143,11 +143,12 @@ def _idle(bench: Bench, best: Choice, code: Cost) -> str:
         for one in loads(bench.of, [(bench.asked, best._replace(cost=code)), (bench.asked, best)], bench.probe)
     )
     floor = bench.asked.device.accelerator_idle
+    if by_block >= by_code:
+        waits = f", and waiting it draws {1e6 * floor:.3g} uW on top" if floor else ""
+        return f"it takes {1e6 * (by_block - by_code):.3g} uW more than code at this rate{waits}"
     saves = f"it saves {1e6 * (by_code - by_block):.3g} uW over code at this rate"
     if floor is None:
         return f"{saves}, which is the most that it may draw while it waits: no figure of that is published"
-    if by_block >= by_code:
-        return f"waiting it draws {1e6 * floor:.3g} uW on top"
     often = floor / (by_code - by_block)
     return f"{saves} and draws {1e6 * floor:.3g} uW while it waits: it pays from {often:.3g} times this rate on"
 

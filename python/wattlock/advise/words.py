@@ -178,9 +178,18 @@ def _code(of: Advice) -> Iterator[str]:
             "each cipher costs what the best code of it does that is published or counted for this core, beside the "
             "device's hardware; other code is slower"
         )
-    yield from follows_the_code(priced, [one for flow in of.asked.flow for one in flow.rates])
+    passing = {choice.cipher for choice in of.choices}
+    yield from follows_the_code(
+        priced._replace(taken=[cost for cost in priced.taken if cost.cipher in passing]),
+        [one for flow in of.asked.flow for one in flow.rates],
+    )
     if priced.unranked:
-        ciphers = ", ".join(dict.fromkeys(cost.cipher for cost in priced.unranked))
+        known = {cost.cipher for cost in priced.taken}
+        ciphers = ", ".join(
+            dict.fromkeys(
+                f"{one.cipher} by {one.provider}" if one.cipher in known else one.cipher for one in priced.unranked
+            )
+        )
         yield f"not ranked, as their cost is assumed: {ciphers} (--allow-assumed ranks them, --costs FILE brings yours)"
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from wattlock.energy.number import Number, Table
 from wattlock.errors import InputError
-from wattlock.study.problems import Problem, suggestion, translated
+from wattlock.study.problems import Problem, path_of, suggestion, translated
 
 Kind = TypeVar("Kind", bound=Table)
 FOLDERS = ("devices", "radios", "batteries")
@@ -116,8 +116,7 @@ class Shelf(Generic[Kind]):
         # An unknown key is the cause where the key that was meant is missing too: it comes first.
         first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
         if first["type"] == "value_error":
-            path = ".".join(str(part) for part in first["loc"])
-            return Problem(path, first["msg"].removeprefix("Value error, "))
+            return Problem(path_of(first["loc"]), first["msg"].removeprefix("Value error, "))
         return translated(first, list((self.inner if len(first["loc"]) > 1 else self.model).model_fields))
 
 
