@@ -58,6 +58,7 @@ def test_the_microcontrollers_with_a_card_have_costs_of_their_own_core() -> None
         ("thumbv7em", "armv7m_small o3", 64, 5300),
         ("thumbv7em", "AES-CCM-128 216 cycles/byte", 1024, 216 * 1024),
         ("thumbv7em", "CTR32_unrolled<128> 38.48", 1600, 1430 + 100 * (38.48 * 16 + 715)),
+        ("thumbv7em", "the four rounds more are Mbed TLS's", 1600, 5600 + 1600 * 1.17 * (168133 - 24160) / 960),
         ("xtensa", "asm_xtensa_fsr", 16, 214.51 * 16),
         ("riscv32", "AES-128-CBC-enc 1754.121 KB/s", 1024, 2 * 160e6 * 1024 / 1754121),
         ("thumbv6m", "armv6m o1", 1024, 128719),
@@ -70,6 +71,26 @@ def test_a_message_costs_the_cycles_that_its_source_prints(isa: str, printed: st
     assert found
     for cost in found:
         assert cost.of("cycles", octets) == pytest.approx(cycles, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "cycles"),
+    [
+        ("cycles", 7000.0, 7000),
+        ("cycles/B", 70.0, 7000),
+        ("us", 100.0, 5000),
+        ("kB/s", 1.0, 5e6),
+        ("KiB/s", 1.0, 5e6 / 1.024),
+        ("MB/s", 1.0, 5000),
+        ("MiB/s", 1.0, 5000 / 1.048576),
+    ],
+)
+def test_100_octets_at_50_MHz_take_the_cycles_of_each_unit(unit: str, value: float, cycles: float) -> None:
+    good = published.load("thumbv7em").cost[5].model_dump() | {"clock_MHz": 50.0, "unit": unit}
+    for times in (1, 2):
+        cost = published.Published.model_validate(good | {"figures": [[100, value]], "times": times})
+        ((octets, taken),) = cost.points
+        assert (octets, taken) == (100, pytest.approx(times * cycles))
 
 
 def of(device: str) -> str:
@@ -117,6 +138,31 @@ def test_borrowed_cycles_are_assumed_wider_and_not_ranked_without_consent() -> N
     assert lent.uniform_width == pytest.approx((home.uniform_width or 0) + math.log(2))
 
 
+def test_only_c_is_borrowed_and_never_hardware_or_assembly() -> None:
+    lent = priced("cortex-a53-rk3399", allow_assumed=True).taken
+    assert {cost.cipher for cost in lent} >= {"aes128-gcm", "ascon-aead128", "chacha20-poly1305"}
+    assert {cost.origin.language for cost in lent if cost.origin} == {"C"}
+
+
+def test_a_device_has_its_own_hardware_alone_and_none_where_it_is_not_to_be_used() -> None:
+    hardware = {
+        name: {cost.provider for cost in priced(name).taken if cost.accelerator}
+        for name in ("nrf52840", "stm32l476", "stm32u5a9", "nrf54l15")
+    }
+    assert hardware["stm32l476"] == hardware["nrf54l15"] == set()
+    assert hardware["nrf52840"] == {"mible_std_authen, hardware"}
+    assert hardware["stm32u5a9"] == {"wolfSSL 5.3.1 over the AES peripheral, hardware"}
+    assert [[engine.name for engine in priced(name).engines] for name in hardware] == [
+        ["CryptoCell 310"],
+        [],
+        [],
+        ["CRACEN"],
+    ]
+    without = priced("nrf52840", accelerator=False)
+    assert without.engines == []
+    assert not any(cost.accelerator for cost in [*without.taken, *without.slower])
+
+
 def test_a_cost_of_another_kind_than_the_others_is_assumed_and_its_interval_covers_the_published_spread() -> None:
     ascon = one(priced("stm32u5a9").unranked, "ascon-aead128")
     assert "no figure in C" in ascon.doubt
@@ -160,6 +206,8 @@ def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() ->
     ccm, gcm = (min((cost for cost in [*every.taken, *every.slower] if in_C(cost, of)), key=small) for of in PAIR)
     assert small(ccm) > small(gcm), "in C the order is the other one than between the best"
     assert small(one(every.taken, "aes128-ccm")) < small(one(every.taken, "aes128-gcm"))
+    told = published.follows_the_code(every, SMALL)
+    assert not any("chacha20-poly1305 and aes128-ccm" in one for one in told), "in C too ChaCha20 is the faster one"
     assert published.follows_the_code(priced("stm32u5a9"), SMALL) == [], "one build in C, and hardware"
     doubted = published.follows_the_code(priced("stm32u5a9", allow_assumed=True), SMALL)
     assert any("ascon-aead128" in one and "no figure in C is comparable" in one for one in doubted)
@@ -188,6 +236,7 @@ def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed
     refused, allowed = ask(**U5), ask(**U5, allow_assumed=True)
     assert "ascon-aead128" not in {choice.cipher for choice in refused.choices}
     assert "ascon-aead128" in {choice.cipher for choice in allowed.choices}
+    assert (refused.evidence["cipher"], allowed.evidence["cipher"]) == ("modelled", "assumed")
     (row,) = [row for row in sourcing.rows(refused.things.priced, refused.asked) if "ascon" in row["ciphers"]]
     assert row["evidence"] == "assumed"
     assert row["ranked"].startswith("no: has no figure in C")
