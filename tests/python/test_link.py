@@ -177,6 +177,40 @@ def test_an_interval_joins_what_the_states_share_and_what_they_do_not() -> None:
     assert sender.marginal.high_J > sender.marginal.J
 
 
+@pytest.mark.parametrize(
+    ("changes", "frame_us", "answer_us", "silent_us"),
+    [
+        # 1536 octets at 54 Mb/s: 20 + 4 * ceil((22 + 8 * 1536) / 216) us; an ACK at 24 Mb/s: 20 + 4 * ceil(134 / 96).
+        ({"phy": "g", "rate_Mb_s": 54}, 248, 28, 6),
+        ({"phy": "a", "rate_Mb_s": 54}, 248, 28, 0),
+        ({"phy": "b", "rate_Mb_s": 11, "preamble": "long"}, 1310, 203, 0),
+    ],
+)
+def test_nobody_sends_in_the_signal_extension_of_2_4_GHz_and_nobody_pays_for_it(
+    changes: dict[str, Any], frame_us: int, answer_us: int, silent_us: int
+) -> None:
+    one = {"payload.data_B": 14_720, "payload.payload_B": 1472, "transport": "udp", "engine": "closed-form"}
+    answer = told(changes=one | changes | {"radio": "esp32-wifi"})
+    sender, receiver = (answer.transfer.states_ns[role] for role in ("sender", "receiver"))
+    assert (sender["tx"], sender["rx"]) == (10 * frame_us * 1000, 10 * answer_us * 1000)
+    assert (receiver["rx"], receiver["tx"]) == (sender["tx"], sender["rx"])
+    assert sender["tx"] + sender["rx"] + sender["idle"] == answer.transfer.duration_ns
+    on_air_ns = time_of(answer) - time_of(answer, "gaps and back-off")
+    assert on_air_ns == 10 * 1000 * (frame_us + answer_us + 2 * silent_us), "the air is taken all the same"
+
+
+def test_of_an_aggregate_of_2_4_GHz_the_extension_stands_once_and_once_in_its_block_acknowledgement() -> None:
+    answer = told(changes={"phy": "n", "rate_Mb_s": None, "mcs": 7, "transport": "udp", "radio": "intel-5300"})
+    sent_ns = sum(line.states_ns["sender"].get("tx", 0) for line in answer.transfer.lines)
+    counted_ns = sum(one.time_ns for one in answer.transfer.lines if one.states_ns["sender"].get("tx"))
+    # Block acknowledgements at 24 Mb/s take 38 us, and one frame that was left is acknowledged in 34; 6 us are silent.
+    answered_ns = time_of(answer, "ACK and CTS")
+    answers = 1 + (answered_ns - 34_000) // 38_000
+    assert answered_ns == 34_000 + 38_000 * (answers - 1)
+    assert counted_ns - sent_ns == 6_000 * answers
+    assert answer.transfer.states_ns["receiver"]["tx"] == answered_ns - 6_000 * answers
+
+
 def test_the_linear_model_is_a_constant_a_packet_and_a_price_an_octet_above_idling() -> None:
     changes = {"transport": "udp", "payload.data_B": 14_720, "radio": "wavelan-11"}
     answer = told(changes=changes, allow_assumed=True)

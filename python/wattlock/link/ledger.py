@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
+from wattlock.link.extension import silence
 from wattlock.link.payload import Group, apportioned
 from wattlock.link.scenario import Role
 
@@ -106,6 +107,7 @@ def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
     gaps_ns = answer["duration_ns"] - book.time_ns - answer["collision_ns"]
     book.add("gaps and back-off", None, 0, gaps_ns, None)
     # In a collision some send and the others hear it; means of a closed form are rounded to nanoseconds.
+    book.fall_silent(totals)
     left = {role: {state: totals[role][state] - book.states(role)[state] for state in STATES} for role in totals}
     if answer["collision_ns"] or any(any(one.values()) for one in left.values()):
         book.put(Line("collisions", None, 0, answer["collision_ns"], left))
@@ -148,6 +150,7 @@ class _Book:
 
     def __init__(self, roles: list[Role]) -> None:
         self.roles = roles
+        self._silent: States = {role: {} for role in roles}
         self._lines: dict[tuple[str, int | None], Line] = {}
 
     @property
@@ -160,12 +163,29 @@ class _Book:
             total.update(line.states_ns[role])
         return total
 
-    def add(self, what: str, hop: int | None, octets_B: int, time_ns: int, sender: Role | None) -> None:
-        """A line in which `sender` sends and all others receive; without one nobody does anything."""
-        states: States = {
-            role: {"idle" if sender is None else "tx" if role == sender else "rx": time_ns} for role in self.roles
-        }
+    def add(
+        self, what: str, hop: int | None, octets_B: int, time_ns: int, sender: Role | None, *, silent_ns: int = 0
+    ) -> None:
+        """A line in which `sender` sends and all others receive; without one nobody does anything.
+
+        * `silent_ns`: of that time, in which all idle.
+        """
+        states: States = {}
+        for role in self.roles:
+            state: State = "idle" if sender is None else "tx" if role == sender else "rx"
+            states[role] = {state: time_ns - silent_ns, **({"idle": silent_ns} if silent_ns else {})}
+            if silent_ns:
+                self._silent[role][state] = self._silent[role].get(state, 0) + silent_ns
         self.put(Line(what, hop, octets_B, time_ns, states))
+
+    def fall_silent(self, totals: States) -> None:
+        """Takes what was silent out of the states of the radios, which the air counts as sending and receiving."""
+        for role, states in self._silent.items():
+            for state, silent_ns in states.items():
+                # One that dozed heard less of it.
+                time_ns = min(silent_ns, totals[role][state])
+                totals[role][state] -= time_ns
+                totals[role]["idle"] += time_ns
 
     def put(self, line: Line) -> None:
         before = self._lines.get((line.what, line.hop))
@@ -208,17 +228,20 @@ def _leg(book: _Book, group: Group, leg: Mapping[str, Any], resolved: Mapping[st
     """All that goes over one hop in one direction, but for beacons, collisions and gaps."""
     hop, sender, packets = leg["hop"], leg["from"], leg["packets"]
     again_ns = leg["sent_ns"] - leg["data_ns"]
+    silent = silence(leg, resolved)
+    # As many of them end frames that brought something new as the time of those is of all.
+    silent_ns = silent.data_ns * leg["data_ns"] // leg["sent_ns"] if leg["sent_ns"] else 0
     if leg["acknowledgements"]:
         # None of them is longer than what makes a frame be cut.
         octets_B = packets * (_packet_B(resolved, leg) + _around_B(resolved, fragments=1))
-        book.add("TCP acknowledgements", hop, octets_B, leg["data_ns"], sender)
+        book.add("TCP acknowledgements", hop, octets_B, leg["data_ns"], sender, silent_ns=silent_ns)
         again_B = (leg["sent"] - packets) * (octets_B // packets) if packets else 0
     else:
-        again_B, more_ns = _data(book, group, leg, resolved)
+        again_B, more_ns = _data(book, group, leg, resolved, silent_ns)
         again_ns += more_ns
-    book.add("sent again", hop, max(0, again_B), again_ns, sender)
-    book.add("RTS", hop, 0, leg["rts_ns"], sender)
-    book.add("ACK and CTS", hop, 0, leg["response_ns"], leg["to"])
+    book.add("sent again", hop, max(0, again_B), again_ns, sender, silent_ns=min(silent.data_ns - silent_ns, again_ns))
+    book.add("RTS", hop, 0, leg["rts_ns"], sender, silent_ns=silent.rts_ns)
+    book.add("ACK and CTS", hop, 0, leg["response_ns"], leg["to"], silent_ns=silent.answers_ns)
 
 
 def _around_B(resolved: Mapping[str, Any], fragments: int) -> int:
@@ -227,7 +250,9 @@ def _around_B(resolved: Mapping[str, Any], fragments: int) -> int:
     return cast(int, octets["llc_B"] + octets["msdu_protection_B"] + fragments * each_B)
 
 
-def _data(book: _Book, group: Group, leg: Mapping[str, Any], resolved: Mapping[str, Any]) -> tuple[int, int]:
+def _data(
+    book: _Book, group: Group, leg: Mapping[str, Any], resolved: Mapping[str, Any], silent_ns: int
+) -> tuple[int, int]:
     """The lines of frames with payload; gives octets and nanoseconds of those that brought nothing new."""
     octets, fragments = resolved["octets"], resolved["fragments"]
     frame_B = resolved["packet_B"] + _around_B(resolved, fragments)
@@ -239,5 +264,6 @@ def _data(book: _Book, group: Group, leg: Mapping[str, Any], resolved: Mapping[s
     sizes = [*apportioned(new * group.wire_B, group.parts), *(new * size_B for size_B in headers)]
     for what, size_B, time_ns in zip((*PAYLOAD, *HEADERS), sizes, apportioned(octets_ns, sizes), strict=True):
         book.add(what, leg["hop"], size_B, time_ns, leg["from"])
-    book.add("PHY preamble and padding", leg["hop"], 0, data_ns - octets_ns, leg["from"])
+    around_ns = data_ns - octets_ns
+    book.add("PHY preamble and padding", leg["hop"], 0, around_ns, leg["from"], silent_ns=min(silent_ns, around_ns))
     return leg["sent"] * frame_B // fragments - new * frame_B, leg["data_ns"] - data_ns
