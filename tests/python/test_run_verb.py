@@ -202,6 +202,7 @@ def waiting(place: Path) -> Iterator[subprocess.Popen[str]]:
     direct(probe, waits=[2])
     # A test run in the background may have been told to ignore Ctrl-C, and hands that on.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    heed += "; signal.signal(signal.SIGHUP, signal.SIG_DFL)"
     code = f"{heed}\nfrom wattlock.cli import main; main()"
     program = subprocess.Popen(
         [sys.executable, "-c", code, "run", "virtual.toml", "--out", "run"],
@@ -245,11 +246,12 @@ def readable(path: Path) -> bool:
     return True
 
 
-def test_ctrl_c_leaves_a_run_that_resume_finishes(
-    place: Path, waiting: subprocess.Popen[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_a_polite_end_and_a_closed_terminal_leave_a_run_that_resume_finishes(
+    place: Path, waiting: subprocess.Popen[str], capsys: pytest.CaptureFixture[str], by: signal.Signals
 ) -> None:
     time.sleep(0.3)  # until it waits for the probe, which says no more
-    waiting.send_signal(signal.SIGINT)
+    waiting.send_signal(by)
     _, said = waiting.communicate(timeout=30)
     assert waiting.returncode == Interrupted.exit_code
     assert [line for line in said.splitlines() if line.startswith("error:")] == [

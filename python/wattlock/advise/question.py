@@ -1,7 +1,6 @@
 """What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,6 +15,7 @@ from wattlock.advise.standing import Authority
 from wattlock.energy.number import Table, Text
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding
+from wattlock.study import toml
 from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -337,7 +337,7 @@ def read(name_or_path: str | Path) -> dict[str, Any]:
     elif not source.is_file():
         raise InputError(f"there is no profile {name}", hint=suggestion(Path(name).stem, names(), "the profiles are"))
     try:
-        return tomllib.loads(source.read_bytes().decode())
+        return toml.loads(source.read_bytes().decode())
     except OSError as error:
         raise InputError(f"profile {name}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

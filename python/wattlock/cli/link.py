@@ -16,6 +16,7 @@ from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
+from wattlock.study import toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -296,7 +297,7 @@ def _change(text: str) -> tuple[str, Any]:
     if not (equals and key):
         raise InputError(f'--set "{text}" is not KEY=VALUE', hint="for example host.sender_us=300")
     try:
-        return key, tomllib.loads(f"value = {value}")["value"]
+        return key, toml.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return key, value
 

@@ -1,7 +1,6 @@
 """Where cards lie: in the package and in a folder of the user's; read from TOML, faults named by file and key."""
 
 import os
-import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 
 from wattlock.energy.number import Number, Table
 from wattlock.errors import InputError
+from wattlock.study import toml
 from wattlock.study.problems import Problem, path_of, suggestion, translated
 
 Kind = TypeVar("Kind", bound=Table)
@@ -102,7 +102,7 @@ class Shelf(Generic[Kind]):
     def _parse(self, name: str, source: Traversable) -> Kind:
         where = f"{self.kind} card {source if isinstance(source, Path) and _is_own(source) else name}"
         try:
-            return self.model.model_validate(tomllib.loads(source.read_bytes().decode()))
+            return self.model.model_validate(toml.loads(source.read_bytes().decode()))
         except OSError as error:
             raise InputError(f"{where}: can't be read: {error.strerror}") from error
         except ValidationError as error:

@@ -1,6 +1,5 @@
 """A message over a radio that is not 802.11, as a ledger: octets, time and joules of payload and all around."""
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from wattlock.link.exchange import Frame, State
 from wattlock.link.ieee802154 import Ieee802154
 from wattlock.link.joules import interval
 from wattlock.link.lorawan import Lorawan
+from wattlock.study import toml
 from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
 Standard: TypeAlias = Annotated[Ble | Ieee802154 | Lorawan, Field(discriminator="standard")]
@@ -187,7 +187,7 @@ def load(path: Path) -> Message:
     Raises InputError where the file can't be read or isn't one.
     """
     try:
-        return message_of(tomllib.loads(path.read_text()), str(path))
+        return message_of(toml.loads(path.read_text()), str(path))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     except ValueError as error:

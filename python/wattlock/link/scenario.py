@@ -1,6 +1,5 @@
 """A scenario of sending: who sends what to whom over which air, read from TOML and validated."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -13,6 +12,7 @@ from pydantic_core import ErrorDetails
 from wattlock.energy.number import Table, Text
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding
+from wattlock.study import toml
 from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
 Topology = Literal["adhoc", "to-ap", "bss"]
@@ -284,7 +284,7 @@ def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
     """
     name = str(name_or_path)
     try:
-        return name, tomllib.loads(text(name_or_path))
+        return name, toml.loads(text(name_or_path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"link {name}: not TOML: {error}") from error
 

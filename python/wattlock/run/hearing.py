@@ -105,6 +105,8 @@ def hint_of(error: OSError) -> str:
             return "`ulimit -n` tells how many files may be open at a time: raise it, or close other programs"
         case errno.EAGAIN | errno.ENOMEM:
             return "there is no room for another program: close some, or raise `ulimit -u` and `ulimit -v`"
+        case errno.E2BIG:
+            return "name fewer ciphers at a time"
     return "`make setup` builds it anew"
 
 

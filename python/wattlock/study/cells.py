@@ -99,7 +99,13 @@ def expand(
     if problems:
         raise refusal(study.origin, problems)
     cells = (cell for grid in study.grid for cell in _combinations(study, grid, rows, inputs, libraries))
-    return [replace(cell, cell=number) for number, cell in enumerate(dict.fromkeys(cells))]
+    found: dict[Cell, None] = {}
+    for cell in cells:
+        found[cell] = None
+        if len(found) > MOST_CELLS:
+            hint = "leave out some levels, or cut it into several studies"
+            raise refusal(study.origin, [Problem("grid", f"has more than {MOST_CELLS:,} cells", hint)])
+    return [replace(cell, cell=number) for number, cell in enumerate(found)]
 
 
 def missing(cells: Iterable[Cell], rows: Rows) -> list[str]:
@@ -133,6 +139,9 @@ def only(cells: Sequence[Cell], rows: Rows, expressions: Sequence[str]) -> list[
         raise StudyError(f'--only "{" ".join(expressions)}": none of {len(cells)} cells matches', hint=hint)
     return [replace(cell, cell=number) for number, cell in enumerate(chosen)]
 
+
+MOST_CELLS = 100_000
+"""Of a study: some ten minutes a process, at 300 cells in 2 s."""
 
 _FIELDS = [field.name for field in fields(Cell)]
 _WITH_AAD = {"seal", "open", "open_forged"}

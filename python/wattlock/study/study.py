@@ -1,6 +1,5 @@
 """A study: the question, the grid of factors, the repeats and the smallest effect that matters, read from TOML."""
 
-import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -9,6 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from wattlock.study import toml
 from wattlock.study.problems import Problem, path_of, refusal, shown, suggestion, translated
 from wattlock.study.samples import SampleKind
 
@@ -160,10 +160,9 @@ def _read(source: Traversable, name: str) -> bytes:
 
 def _parse(origin: str, text: bytes) -> Study:
     try:
-        tables = tomllib.loads(text.decode())
-    except (ValueError, RecursionError) as error:
-        why = "nested too deep" if isinstance(error, RecursionError) else error
-        raise refusal(origin, [Problem("", f"not TOML: {why}")]) from error
+        tables = toml.loads(text.decode())
+    except ValueError as error:
+        raise refusal(origin, [Problem("", f"not TOML: {error}")]) from error
     try:
         study = Study.model_validate(tables)
     except ValidationError as error:
@@ -212,11 +211,11 @@ def _grid_problems(study: Study) -> Iterator[Problem]:
 
 def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:
     for key in Grid.model_fields:
-        values = getattr(grid, key) or []
-        for index, value in enumerate(values):
-            if value in values[:index]:
-                first = values.index(value)
-                yield Problem(f"{here}.{key}[{index}]", f"{shown(value)} stands in {here}.{key}[{first}] already")
+        first: dict[str | int, int] = {}
+        for index, value in enumerate(getattr(grid, key) or []):
+            if first.setdefault(value, index) != index:
+                at = f"{here}.{key}[{first[value]}]"
+                yield Problem(f"{here}.{key}[{index}]", f"{shown(value)} stands in {at} already")
 
 
 def _payload_problems(here: str, grid: Grid) -> Iterator[Problem]:
