@@ -15,7 +15,7 @@ ENERGY := $(if $(filter x86_64 amd64,$(MACHINE)),--device x86-server-assumed --a
 ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed --allow-assumed)
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ mutants: dev ## which small sabotages the tests notice: hours; ROOMS="engine jud
 	@cargo mutants --version >/dev/null 2>&1 || { echo "error: cargo-mutants is missing; get it with \`cargo install --locked cargo-mutants\`" >&2; exit 1; }
 	$(PIP) install cosmic-ray==8.7.0
 	$(VENV)/bin/python tools/mutants.py $(ROOMS)
+
+corrupt: dev ## change a sealed run at 300 places a file, and try each verb that takes a run
+	$(VENV)/bin/python tests/python/corruptions.py
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories
