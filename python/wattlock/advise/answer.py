@@ -238,10 +238,15 @@ def advise(
         )
     when = today or datetime.now(UTC).date()
     packet_B, duty_cycle = days.most_B(asked, of.sender), of.sender.duty_cycle
+    answered = not of.sender.advertising
     unsound = [
         Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
         for one in every
-        if (reasons := exclude.by_security(asked, one, when) + exclude.by_room(one, packet_B))
+        if (
+            reasons := exclude.by_security(asked, one, when)
+            + exclude.by_room(one, packet_B)
+            + exclude.by_answer(one, answered=answered)
+        )
     ]
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]

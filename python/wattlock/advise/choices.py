@@ -119,6 +119,8 @@ class Choice(NamedTuple):
         """Packets of so many octets that one key may protect, by the least that a source allows."""
         by_packets, by_octets = self.stands.messages_log2, self.stands.data_limit_log2_B
         limits = [2.0**by_packets] if by_packets is not None else []
+        if self.frame.counter_log2 is not None:
+            limits.append(2.0**self.frame.counter_log2)
         if by_octets is not None:
             limits.append(2.0**by_octets / max(octets_B, 1.0))
         return min(limits, default=math.inf)

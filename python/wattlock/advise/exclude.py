@@ -42,6 +42,15 @@ def by_room(choice: Choice, packet_B: int) -> list[Cited]:
     return [Cited("packet", says, "the link's largest packet, or choices.packet", "", True)]
 
 
+def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
+    """The reason of the framing against a choice on a link on which nobody answers."""
+    frame = choice.frame
+    if answered or frame.opens_alone:
+        return []
+    says = f"{choice.framing}: nobody answers an advertisement, and {frame.needs}"
+    return [Cited("framing", says, frame.source, "", True)]
+
+
 def by_cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
     """The reasons of time, memory and the radio against a choice."""
     return list(_cost(asked, choice, load, duty_cycle))

@@ -100,6 +100,21 @@ class Framing(Table):
     inner_B: Octets = 0
     block_B: Annotated[int, Field(ge=1)] = 1
     ciphers: Globs
+    state: Text
+    downlink: bool
+    lost_most: Annotated[int, Field(ge=1)] | None = None
+    counter_log2: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def opens_alone(self) -> bool:
+        """Whether any listener with the key opens any message, whenever it joins and whatever was lost."""
+        return self.lost_most is None and not self.downlink
+
+    @property
+    def needs(self) -> str:
+        """What it needs of the other end, in a sentence."""
+        lost = "" if self.lost_most is None else f"; at most {self.lost_most} lost in a row"
+        return f"the other end keeps {self.state}{lost}{'; it needs a way back to the device' * self.downlink}"
 
     def carries(self, cipher: str) -> bool:
         """Whether it is defined for a cipher."""

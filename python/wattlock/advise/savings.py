@@ -16,7 +16,7 @@ from wattlock.advise.gain import Gain, gain
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
-from wattlock.advise.rules import first, rules
+from wattlock.advise.rules import first, framings, rules
 from wattlock.errors import InputError
 from wattlock.study.problems import suggestion
 
@@ -211,8 +211,9 @@ def _truncate(bench: Bench) -> Iterator[Saving]:
 
 
 def _headers(bench: Bench) -> Iterator[Saving]:
-    says = "the nonce counted at both ends, one octet of it sent"
-    variant = bench.start._replace(framing="counter")
+    framing = "broadcast" if bench.of.things.sender.advertising else "counter"
+    says = framings()[framing].title
+    variant = bench.start._replace(framing=framing)
     yield _found("headers", PROTOCOL, bench, [(bench.asked, variant)], [says])
 
 
@@ -242,6 +243,9 @@ def _compress(bench: Bench) -> Iterator[Saving]:
 
 def _probe(bench: Bench) -> Iterator[Saving]:
     asked, start = bench.asked, bench.start
+    if bench.of.things.sender.advertising:
+        yield _not("probe", PROTOCOL, "nobody answers an advertisement")
+        return
     sending = [(size, rate) for flow in asked.flow if flow.direction == "send" for size, rate in flow.rates]
     if not sending:
         yield _not("probe", PROTOCOL, "nothing is sent")

@@ -46,7 +46,14 @@ def _ble(asked: Question, sender: Sender, assumed: list[str]) -> Question:
         if asked.connection:
             hint = "leave one of them out"
             raise InputError("connection: an advertisement has none, and radio.link.advertising is true", hint=hint)
-        return asked
+        if "framings" in asked.choices.model_fields_set:
+            return asked
+        alone = ["explicit", "broadcast"]
+        assumed.append(
+            f"framings are {' and '.join(alone)}: nobody answers an advertisement, so that each must open by itself "
+            "(choices.framings)"
+        )
+        return asked.model_copy(update={"choices": asked.choices.model_copy(update={"framings": alone})})
     if asked.keep_alive and not asked.keep_alive.message:
         hint = (
             "connection.interval and connection.latency say how often; keep_alive.message is for messages of your own"

@@ -281,8 +281,11 @@ def narrower(one: Narrowing) -> str:
 
 
 def framing(of: Advice) -> list[tuple[str, str]]:
-    """The framings that are among the choices, and what each sends."""
-    return [(name, framings()[name].title) for name in dict.fromkeys(one.framing for one in of.choices)]
+    """The framings that are among the choices: what each sends, and what it needs of the other end."""
+    return [
+        (name, f"{framings()[name].title}; {framings()[name].needs}")
+        for name in dict.fromkeys(one.framing for one in of.choices)
+    ]
 
 
 def _peak_A(of: Advice) -> float:
