@@ -1,5 +1,6 @@
 """Days of battery: against a device that is simulated step by step, and whether their intervals hold the truth."""
 
+import itertools
 import math
 import random
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from advise_asked import BASE, TODAY
 from simulated_days import Scene
 from simulated_days import seconds as simulated
-from wattlock.advise import checked, costs, days, published
+from wattlock.advise import advise, checked, costs, days, load, published, question
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Device, World
 from wattlock.advise.question import Question
@@ -20,6 +22,7 @@ from wattlock.energy import battery_cards, cards, lifetime, radio_cards
 from wattlock.energy.battery_cards import Battery, BatteryCard
 from wattlock.energy.cards import Number
 from wattlock.energy.model import rate
+from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
 
 DEVICE = cards.load("nrf52840")
@@ -144,6 +147,35 @@ def test_days_agree_with_a_simulation_of_every_message_and_state_within_1_percen
     names = {name for _, factors in load.terms_W for name in factors}
     life_s = float(days.seconds([load], certain(plan, names), plan)[0, 0])
     assert life_s == pytest.approx(simulated(told), rel=0.01)
+
+
+@pytest.mark.parametrize("name", [*question.names(), ""])
+def test_days_of_two_seeds_differ_by_less_than_half_a_percent(name: str) -> None:
+    asked = load(name) if name else checked("usual", BASE)
+    few = asked.choices.model_copy(update={"ciphers": ["ascon-aead128", "aes128-ccm"]})
+    asked = asked.model_copy(update={"choices": few})
+    assert asked.draws == Question.model_fields["draws"].default
+    found = [
+        advise(asked.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY).best.seconds
+        for seed in range(1, 9)
+    ]
+    assert max(found) / min(found) < 1.005
+
+
+@pytest.mark.parametrize("many", [1_000, 4_096])
+def test_samples_of_each_number_fill_its_law_evenly_and_pairs_are_even_too(many: int) -> None:
+    samples = Samples(3, many)
+    pairs = [samples.uniform(0.0, 1.0) for _ in range(20)]
+    for one in pairs:
+        assert np.allclose(np.sort(one), (np.arange(many) + 0.5) / many)
+    worst = max(abs(np.corrcoef(one, two)[0, 1]) for one, two in itertools.combinations(pairs, 2))
+    # Where they fall by chance the worst of 190 pairs is at some 2.9 of these.
+    assert worst < 2 / math.sqrt(many)
+    normal = Samples(3, many).normal(2.0, 0.5)
+    assert normal.mean() == pytest.approx(2.0, abs=1e-9)
+    assert normal.std() == pytest.approx(0.5, rel=0.01)
+    late = Samples(3, many, first=100).uniform(0.0, 1.0)
+    assert np.allclose(np.sort(late), (np.arange(many) + 0.5) / many)
 
 
 def drawn_truth(number: Number, draw: np.random.Generator) -> float:

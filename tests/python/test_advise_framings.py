@@ -31,7 +31,7 @@ def sent(name: str, number: int) -> bytes:
     )
 
 
-def rebuilt(name: str, front: bytes) -> bytes:
+def rebuilt(front: bytes) -> bytes:
     """What a listener that has just joined makes of it: it knows the key and the fixed part, and no number."""
     return FIXED[: NONCE_B - len(front)] + front
 
@@ -42,13 +42,13 @@ def test_a_listener_that_joins_late_rebuilds_the_nonce_of_any_framing_that_says_
     assert alone == ["explicit", "broadcast"]
     for name in alone:
         counted_B = 8 if framings()[name].nonce == "explicit" else 4
-        assert rebuilt(name, sent(name, number)) == nonce(number, counted_B)
+        assert rebuilt(sent(name, number)) == nonce(number, counted_B)
 
 
 def test_one_octet_of_a_counter_does_not_tell_a_late_listener_the_nonce() -> None:
     assert not framings()["counter"].opens_alone
     assert sent("counter", 3) == sent("counter", 259)
-    assert rebuilt("counter", sent("counter", 259)) != nonce(259, 8)
+    assert rebuilt(sent("counter", 259)) != nonce(259, 8)
 
 
 def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_excluded_by_name() -> None:

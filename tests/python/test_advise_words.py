@@ -107,8 +107,8 @@ def test_an_advertisement_has_no_protection_of_its_own_and_a_long_tag_needs_a_se
     told = advise(load("beacon"), allow_assumed=True, today=TODAY)
     assert {choice.protection for choice in told.choices} == {"open"}
     packets = {choice.label: load.packets for choice, load in zip(told.choices, told.loads, strict=True)}
-    assert packets["ascon-aead128, tag 64, counter"] == 1
-    assert packets["ascon-aead128, counter"] == 2
+    assert packets["ascon-aead128, tag 64, broadcast"] == 1
+    assert packets["ascon-aead128, broadcast"] == 2
     assert not any("link encrypts too" in one for one in words.notes(told))
     with pytest.raises(InputError, match=r"no \"ccm\""):
         advise(load("beacon", {"radio.protection": ["ccm"]}), allow_assumed=True)

@@ -22,6 +22,7 @@ from wattlock.energy.battery import Array
 from wattlock.energy.lifetime import Drawn
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT
+from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
 
 DAY_s = 86_400.0
@@ -249,24 +250,22 @@ def world(
     stage: Stage = DIRECT,
 ) -> World:
     """Draw what is uncertain; a cipher's own factor is the same in all of its choices."""
-    random = np.random.default_rng([asked.seed, 2])
     draws = batteries.batteries.capacity_share.size
+    samples = Samples([asked.seed, 2], draws, lifetime.COORDINATES)
     factors: dict[str, Array] = {"device": np.ones(draws), "": np.ones(draws)}
+    factors["sleep"] = np.exp(samples.uniform(-device.sleep_width, device.sleep_width))
     for number, exponent in device.factors:
-        factors["device"] = factors["device"] * factor(number, random, draws) ** exponent
-    factors["sleep"] = np.exp(random.uniform(-device.sleep_width, device.sleep_width, draws))
-    card = sender.radio.card
-    for key, number in card.numbers().items():
-        factors[f"radio {key}"] = factor(number, random, draws)
+        factors["device"] = factors["device"] * samples.factor(number) ** exponent
+    factors[EFFICIENCY] = np.exp(samples.uniform(-stage.width, stage.width))
+    for key, number in sender.radio.card.numbers().items():
+        factors[f"radio {key}"] = samples.factor(number)
     for choice in choices:
         cost = choice.cost
         name = f"cipher {cost.cipher} {cost.provider}"
         if name not in factors:
             width = cost.uniform_width
-            off = random.normal(0, cost.log_sigma, draws) if width is None else random.uniform(-width, width, draws)
+            off = samples.normal(0.0, cost.log_sigma) if width is None else samples.uniform(-width, width)
             factors[name] = np.exp(off)
-    # Drawn last, as it moves nothing else.
-    factors[EFFICIENCY] = np.exp(random.uniform(-stage.width, stage.width, draws))
     return World(factors, batteries.batteries, stage)
 
 
@@ -311,13 +310,6 @@ def leaked(charge_s: Array, life_s: Array, by: World) -> Array:
 def given_up(charge_s: Array, by: World) -> Array:
     """Seconds until the charge ends or the battery's shelf life does, whichever comes first."""
     return np.minimum(charge_s, by.batteries.shelf_life_s)
-
-
-def factor(number: Number, random: np.random.Generator, draws: int) -> Array:
-    """Draws of a number over its own value, by its law."""
-    width = np.log1p(number.relative_uncertainty)
-    off = random.uniform(-width, width, draws) if number.distribution == "uniform" else random.normal(0, width, draws)
-    return np.asarray(np.exp(off))
 
 
 def sender_factors(sender: Sender, state: str) -> tuple[str, ...]:

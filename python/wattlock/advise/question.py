@@ -294,7 +294,7 @@ class Question(Table):
     floor: Floor = Floor()
     choices: Options = Options()
     seed: Annotated[int, Field(ge=0)] = 1
-    draws: Annotated[int, Field(ge=100, le=1_000_000)] = 1_000
+    draws: Annotated[int, Field(ge=100, le=1_000_000)] = 16_384
 
     @property
     def messages_per_s(self) -> float:

@@ -91,7 +91,9 @@ def advise(
         Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Rows of the table for eyes.")] = 15,
-    draws: Annotated[int | None, typer.Option("--draws", min=100, max=1_000_000, help="Worlds drawn; 1000.")] = None,
+    draws: Annotated[
+        int | None, typer.Option("--draws", min=100, max=1_000_000, help="Samples; 16384 without it.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws.")] = None,
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,

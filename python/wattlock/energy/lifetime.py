@@ -8,11 +8,14 @@ from wattlock.energy import battery as models
 from wattlock.energy.battery import Array, HOUR_s, Tremblay
 from wattlock.energy.battery_cards import Battery, Law, Model
 from wattlock.energy.number import Number
+from wattlock.energy.samples import Samples
 from wattlock.errors import InputError
 
 ROOM_C = 25.0
 # The widest that a cell's data sheet gives (Energizer L91); beyond it no law of a card holds.
 LEAST_C, MOST_C, MOST_SIGMA_K = -40.0, 60.0, 20.0
+# Coordinates of samples that a battery may take; what loads it takes those behind them.
+COORDINATES = 16
 # A battery in the cold still holds something: the law of temperature ends here.
 LEAST_SHARE = 0.05
 CURVE_POINTS = 200
@@ -68,12 +71,12 @@ def drawn(
             f"{at.mean_C:g} ± {at.sigma_C:g} °C: batteries work at {LEAST_C:g} to {MOST_C:g} °C",
             hint=f"--temperature-C {LEAST_C:g} to {MOST_C:g}, --temperature-sigma-C 0 to {MOST_SIGMA_K:g}",
         )
-    random = np.random.default_rng(seed)
+    samples = Samples(seed, draws)
     card = battery.card
     every = card.numbers(model, laws)
     # Drawn last, as it moves nothing else.
     shelf_life = every.pop("shelf_life", None)
-    numbers = {key: _draw(number, random, draws) for key, number in every.items()}
+    numbers = {key: number.in_SI * samples.factor(number) for key, number in every.items()}
     if model == "tremblay":
         _move_together(card.numbers(model, laws), numbers)
     for key, low, high in (("available_share", 0.0, 0.999), ("peukert_exponent", 1.0, np.inf)):
@@ -81,12 +84,12 @@ def drawn(
             numbers[key] = np.clip(numbers[key], low, high)
     share = np.ones(draws)
     if "ageing" in laws:
-        share *= random.uniform(np.minimum(numbers["aged_capacity"], 1.0), 1.0)
+        share *= samples.uniform(np.minimum(numbers["aged_capacity"], 1.0), 1.0)
     if "temperature" in laws:
-        cold_K = np.maximum(ROOM_C - random.normal(at.mean_C, at.sigma_C, draws), 0.0)
+        cold_K = np.maximum(ROOM_C - samples.normal(at.mean_C, at.sigma_C), 0.0)
         share *= np.clip(1.0 - numbers["capacity_per_kelvin"] * cold_K, LEAST_SHARE, 1.0)
     self_discharge = numbers["self_discharge"] if "self-discharge" in laws else np.zeros(draws)
-    shelf_life_s = _draw(shelf_life, random, draws) if shelf_life else np.inf
+    shelf_life_s = shelf_life.in_SI * samples.factor(shelf_life) if shelf_life else np.inf
     return Drawn(numbers, share, self_discharge, shelf_life_s)
 
 
@@ -171,12 +174,6 @@ def curve(battery: Battery, model: Model, batteries: Drawn, power_W: float) -> C
         level = 1.0 - alone / (full_s if model == "kibam" else end_s)
     time_s = np.minimum(models.with_self_discharge(alone, median.self_discharge_per_s), given_up_s)
     return Curve(np.append(time_s, time_s[-1]), np.append(100.0 * np.maximum(level, 0.0), 0.0))
-
-
-def _draw(number: Number, random: np.random.Generator, draws: int) -> Array:
-    width = np.log1p(number.relative_uncertainty)
-    off = random.uniform(-width, width, draws) if number.distribution == "uniform" else random.normal(0, width, draws)
-    return np.asarray(number.in_SI * np.exp(off))
 
 
 def _move_together(numbers: dict[str, Number], values: dict[str, Array]) -> None:
