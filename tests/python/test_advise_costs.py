@@ -342,6 +342,7 @@ def test_a_folder_of_ones_own_costs_joins_for_its_core_alone(own: Path, monkeypa
     ("change", "said"),
     [
         (('isa = "thumbv7em"', 'isa = "riscv32"'), "is for riscv32, the device is thumbv7em"),
+        (('unit = "cycles"', 'unit = "cycles"\ndevices = ["rp2040"]'), "all of it is for rp2040, none for nrf52840"),
         (('language = "C"', 'language = "COBOL"'), "cost[0].language"),
         (("[[16, 500]", "[[16, 5000000]"), "cost[0]: figures must rise"),
         (('unit = "cycles"', 'unit = "cycles"\nspeed = 3'), "speed: unknown key"),

@@ -205,7 +205,7 @@ def price(
     if not device.card.counts_cycles:
         hint = f"name a run that measured an {isa} with --run, or a card that values cycles"
         raise InputError(f"device card {device.name} values time, and published costs are in cycles", hint=hint)
-    files = [*_own(isa, own), *([_given(given, isa)] if given else [])]
+    files = [*_own(isa, own), *([_given(given, device)] if given else [])]
     mine = [cost for file in files for cost in _valued(file, device, own=True)]
     home = load(isa) if isa in names() else None
     told = list(_valued(home, device)) if home else []
@@ -237,12 +237,18 @@ def load(isa: str) -> File:
     return COSTS.load(isa)[1]
 
 
-def _given(path: Path, isa: str) -> File:
+def _given(path: Path, device: Device) -> File:
+    isa = device.card.isa
     if not path.is_file():
         raise InputError(f"--costs {path}: there is no such file", hint="--costs-template CORE prints one to fill")
     file = COSTS.load(path)[1]
     if file.isa != isa:
-        raise InputError(f"--costs {path}: is for {file.isa}, the device is {isa}", hint=f"its first line: isa = {isa}")
+        hint = f'for figures of this device\'s core write isa = "{isa}"'
+        raise InputError(f"--costs {path}: is for {file.isa}, the device is {isa}", hint=hint)
+    if not any(one.here(device) for one in file.cost):
+        named = sorted({name for one in file.cost for name in one.devices})
+        hint = "add it there, or leave devices out"
+        raise InputError(f"--costs {path}: all of it is for {', '.join(named)}, none for {device.name}", hint=hint)
     return file
 
 
