@@ -100,20 +100,38 @@ class AuthorityRule(Rule):
     authority: Authority
 
 
-class Limit(Rule):
-    """How much one key may protect, as logarithms to base 2; one without a figure says it in words."""
+class Advantage(Statement):
+    """What an attacker may gain over guessing, as a logarithm to base 2: one for all limits by a bound."""
 
+    log2: Annotated[float, Field(lt=0)]
+
+
+class Limit(Rule):
+    """How much one key may protect, as logarithms to base 2; one without a figure says it in words.
+
+    * `per`: of what: a key, or one nonce. `nonces`: whether it is of random ones alone.
+    """
+
+    per: Literal["key", "nonce"] = "key"
+    nonces: Literal["any", "random"] = "any"
     blocks_log2: Log2 | None = None
     bytes_log2: Log2 | None = None
     messages_log2: Log2 | None = None
     forgeries_log2: Log2 | None = None
 
 
-class BlockLimit(Statement):
-    """The birthday bound of a block size."""
+class BlockLimit(Limit):
+    """A limit by the block, of modes without a tag; `birthday`: where the square over 2^(n + 1) is the advantage."""
 
-    block_bits: int
-    blocks_log2: Log2
+    modes: list[Text]
+    birthday: bool = False
+
+    def of(self, block_bits: int, advantage: Advantage) -> Limit:
+        """The limit of blocks of that size."""
+        if not self.birthday:
+            return self
+        blocks = (block_bits + 1 + advantage.log2) / 2
+        return self.model_copy(update={"blocks_log2": blocks, "says": f"2^{blocks:g} blocks: {self.says}"})
 
 
 class Mode(Table):
@@ -149,6 +167,7 @@ class Book(Table):
     sources: dict[str, Source]
     floor: list[Floor]
     quantum: Quantum
+    advantage: Advantage
     mode: list[Mode]
     block_limit: list[BlockLimit]
     cipher: list[CipherEntry]
@@ -179,7 +198,9 @@ class Standing:
       the key, None where there is none; `quantum_strength_bits`, `quantum_category`: against a quantum computer.
     * `public_key`: it establishes keys or signs; `authenticated` and `tag_bits` are None then, as it seals no messages.
     * `tag_bits`: 0 where nothing is authenticated; `data_limit_log2_B`, `messages_log2`, `forgeries_log2`: the least
-      that a source allows one key, None where none gives a figure.
+      that a source allows one key, None where none gives a figure; nonces are counted. `random_messages_log2`: the same
+      with random nonces, None where no source tells them apart; `nonce_limit_log2_B`: of one nonce.
+    * `advantage_log2`: what an attacker has by then, over guessing.
     """
 
     id: str
@@ -197,7 +218,10 @@ class Standing:
     tag_bits: int | None
     data_limit_log2_B: float | None
     messages_log2: float | None
+    random_messages_log2: float | None
+    nonce_limit_log2_B: float | None
     forgeries_log2: float | None
+    advantage_log2: float
     statements: list[Cited]
 
 
@@ -221,10 +245,11 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
     ruled: list[StatusRule | Floor] = [_first(name, entry.status, facts), *([mode.status] if mode else [])]
     ruled += [floor for floor in book.floor if bits < floor.below_bits]
     worst = max(ruled, key=lambda rule: WORST_LAST.index(rule.status))
-    limits: list[Limit | BlockLimit] = [
-        one for one in [*entry.limit, *(mode.limit if mode else [])] if one.holds(facts)
-    ]
+    limits = [one for one in [*entry.limit, *(mode.limit if mode else [])] if one.holds(facts)]
     limits += _block_limits(facts, mode, book)
+    of_key = [one for one in limits if one.per == "key"]
+    counted, random = ([one for one in of_key if one.nonces == how] for how in ("any", "random"))
+    block_bits = facts.get("block_bits") or 0
     nonce = mode.nonce if mode else entry.nonce
     # What is said of a block cipher is not said of its every mode.
     of_cipher = entry.authority
@@ -234,6 +259,7 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
     said: list[tuple[str, Statement]] = [("status", worst), *(("status", rule) for rule in ruled if rule is not worst)]
     said += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
     said += [("limit", limit) for limit in limits]
+    said += [("advantage", book.advantage)] if any(_figures(one) for one in limits) else []
     said += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
     return Standing(
         id=name,
@@ -249,9 +275,12 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
         block_bits=facts.get("block_bits") or None,
         nonce_bits=8 * facts["iv_B"] if facts.get("iv_B") else None,
         tag_bits=None if entry.public_key else facts.get("tag_bits") or 0,
-        data_limit_log2_B=_least(_log2_B(limits, facts.get("block_bits") or 0)),
-        messages_log2=_least(one.messages_log2 for one in limits if isinstance(one, Limit)),
-        forgeries_log2=_least(one.forgeries_log2 for one in limits if isinstance(one, Limit)),
+        data_limit_log2_B=_least(_log2_B(counted, block_bits)),
+        messages_log2=_least(one.messages_log2 for one in counted),
+        random_messages_log2=_least(one.messages_log2 for one in of_key) if random else None,
+        nonce_limit_log2_B=_least(_log2_B((one for one in limits if one.per == "nonce"), block_bits)),
+        forgeries_log2=_least(one.forgeries_log2 for one in counted),
+        advantage_log2=book.advantage.log2,
         statements=[_cited(about, statement, book) for about, statement in said],
     )
 
@@ -285,6 +314,7 @@ def parse(text: str) -> Book:
 def statements(book: Book) -> Iterator[tuple[str, Statement]]:
     """Every statement of the file with the path of its key."""
     yield "quantum", book.quantum
+    yield "advantage", book.advantage
     for number, floor in enumerate(book.floor):
         yield f"floor[{number}]", floor
     for number, limit in enumerate(book.block_limit):
@@ -320,16 +350,21 @@ def _first(name: str, rules: Iterable[R], facts: Mapping[str, Any]) -> R:
     raise InputError(f'security.toml: no rule holds for "{name}"', hint="end each list with a rule without `when`")
 
 
-def _block_limits(facts: Mapping[str, Any], mode: Mode | None, book: Book) -> list[BlockLimit]:
-    if mode is None or mode.authenticated:
+def _block_limits(facts: Mapping[str, Any], mode: Mode | None, book: Book) -> list[Limit]:
+    if mode is None:
         return []
-    return [limit for limit in book.block_limit if limit.block_bits == facts.get("block_bits")]
+    mine = [one for one in book.block_limit if mode.suffix in one.modes and one.holds(facts)]
+    return [one.of(facts.get("block_bits") or 0, book.advantage) for one in mine]
 
 
-def _log2_B(limits: Iterable[Limit | BlockLimit], block_bits: int) -> Iterator[float | None]:
+def _figures(limit: Limit) -> list[float]:
+    all_of_it = (limit.blocks_log2, limit.bytes_log2, limit.messages_log2, limit.forgeries_log2)
+    return [one for one in all_of_it if one is not None]
+
+
+def _log2_B(limits: Iterable[Limit], block_bits: int) -> Iterator[float | None]:
     for limit in limits:
-        if isinstance(limit, Limit):
-            yield limit.bytes_log2
+        yield limit.bytes_log2
         if limit.blocks_log2 is not None and block_bits:
             yield limit.blocks_log2 + math.log2(block_bits / 8)
 

@@ -144,13 +144,16 @@ def _figures(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[tuple[s
         yield "rounds", str(first["rounds"])
     if stands.authenticated is not None:
         yield "tag", f"{stands.tag_bits} bits, authenticated" if stands.authenticated else "none: not authenticated"
+    counted = " with counted nonces" if stands.random_messages_log2 is not None else ""
     for name, log2, unit in (
-        ("data", stands.data_limit_log2_B, "bytes"),
-        ("messages", stands.messages_log2, "messages"),
-        ("forgeries", stands.forgeries_log2, "forgery attempts"),
+        ("data", stands.data_limit_log2_B, "bytes a key"),
+        ("data", stands.nonce_limit_log2_B, "bytes a nonce"),
+        ("messages", stands.messages_log2, f"messages a key{counted}"),
+        ("messages", stands.random_messages_log2, "messages a key with random nonces"),
+        ("forgeries", stands.forgeries_log2, "forgery attempts a key"),
     ):
         if log2 is not None:
-            yield name, f"at most 2^{log2:g} {unit} a key"
+            yield name, f"at most 2^{log2:g} {unit}"
     yield "proof", first["proof"]
     yield "defined in", first["source"]
 

@@ -11,8 +11,6 @@ from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.verdict import Bounds, Compared, Effect, Judgement, amount_band, inside
 from wattlock.papers.record import Claim
 
-KINDS = ("management", "control", "data", "extension")
-"""Of 802.11; whatever else a capture counts is of another medium."""
 COMMAND = "wattlock papers --capture FILE.pcap"
 CONTROL = "a capture of the reader's own, by kind of frame; the bins double, so that no bin is favoured by its place"
 LONGER = ("a longer capture: this one can't tell", COMMAND)
@@ -26,7 +24,7 @@ def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
     capture = evidence.capture
     if capture is None:
         return missing(claim, "a capture of 802.11 frames", COMMAND, CONTROL, "a capture")
-    frames = {key: count for key, count in capture.frames.items() if key[0] in KINDS}
+    frames = capture.of_80211
     others = sum(capture.frames.values()) - sum(frames.values())
     if not frames:
         needs = f"a capture of 802.11: this one's {others:,} packets are of another medium"

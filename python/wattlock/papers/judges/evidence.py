@@ -35,6 +35,7 @@ USUAL_PROVIDERS = ("rustcrypto", "wattlock", "openssl", "libtomcrypt", "libgcryp
 TABLES, FIXSLICED, HARDWARE, AS_BUILT = "table-based", "fixsliced", "hardware AES", "as built"
 # What every library had when the papers were written comes first.
 IMPLEMENTATIONS = (TABLES, AS_BUILT, FIXSLICED, HARDWARE)
+KINDS_OF_80211 = ("management", "control", "data", "extension")
 HARDWARE_WORDS = ("aesni", "vaes", "armv8", "aes instructions")
 
 
@@ -64,8 +65,7 @@ class Transfer(NamedTuple):
 class Capture(NamedTuple):
     """Frames of a capture: how many by kind and size in bytes, and what was not counted, in words.
 
-    * `frames`: keys are kind and size; kinds of 802.11 are `management`, `control`, `data` and `extension`, all others
-      are of another medium.
+    * `frames`: keys are kind and size; kinds that are none of KINDS_OF_80211 are of another medium.
     * `left_out`: how many packets were not counted, by why. `is_cut`: the file ends within a packet.
     """
 
@@ -74,10 +74,15 @@ class Capture(NamedTuple):
     is_cut: bool = False
 
     @property
+    def of_80211(self) -> dict[tuple[str, int], int]:
+        """The frames of 802.11, which the papers speak of."""
+        return {key: count for key, count in self.frames.items() if key[0] in KINDS_OF_80211}
+
+    @property
     def sizes(self) -> dict[int, int]:
-        """Frames by size alone."""
+        """Frames of 802.11 by size alone."""
         found: dict[int, int] = {}
-        for (_, size_B), count in self.frames.items():
+        for (_, size_B), count in self.of_80211.items():
             found[size_B] = found.get(size_B, 0) + count
         return found
 
