@@ -6,72 +6,26 @@ that a cell says it has.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-import polars as pl
-
+from papers_evidence import (
+    FAMILIES,
+    FILE_B,
+    GHZ,
+    PAPERS,
+    SURE,
+    Kind,
+    World,
+    half_of,
+    nothing,
+    row,
+    run_of,
+    spread,
+)
+from papers_worlds_sending import as_claimed, by_column, captured, fragments, joules, overheads, sent, tables
 from wattlock.analysis.effects import Ratio
-from wattlock.papers import record
-from wattlock.papers.judges import Capture, Evidence, Fall, Security, Transfer
+from wattlock.papers.judges import Evidence, Fall, Security
 from wattlock.papers.record import Claim
-
-Kind = Literal["holds", "fails", "unclear"]
-KINDS: tuple[Kind, ...] = ("holds", "fails", "unclear")
-World = Callable[[Claim, Kind], Evidence]
-
-PAPERS = record.load()
-FAMILIES = ("blowfish", "rc6", "aes", "des", "3des", "rc2")
-KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
-SURE, VAGUE = 0.2, 900.0
-FILE_B = 100_000
-GHZ = 3.0
-
-
-def row(family: str, time_ns: float, **factors: Any) -> dict[str, Any]:
-    """A cell of libtomcrypt's kind, AES by tables."""
-    payload_B = factors.get("payload_B", FILE_B)
-    bits = factors.get("key_bits", KEY_BITS.get(family, 128))
-    half = factors.pop("half_width_percent", SURE)
-    factor = 1 + half / 100
-    per_byte = time_ns * GHZ / max(1, payload_B)
-    return {
-        "cipher": f"{family}{bits}-cbc",
-        "family": family,
-        "provider": "libtomcrypt",
-        "backend": "tables",
-        "operation": "encrypt",
-        "keying": "ready",
-        "mode": "cbc",
-        "key_bits": bits,
-        "block_bits": 128,
-        "payload_B": FILE_B,
-        "encoding": "raw",
-        "data": "random",
-        "placement": "hot",
-        "pattern": "independent",
-        "aad_B": 0,
-        "processes": 5,
-        "state": "resolved",
-        "time_ns": time_ns,
-        "cycles_per_byte": per_byte,
-        "cycles_per_byte_low": per_byte / factor,
-        "cycles_per_byte_high": per_byte * factor,
-        "half_width_percent": half,
-        **factors,
-    }
-
-
-def run_of(rows: Sequence[dict[str, Any]], **more: Any) -> Evidence:
-    return Evidence(pl.DataFrame(list(rows), infer_schema_length=None), **more)
-
-
-def nothing(**more: Any) -> Evidence:
-    """A run of one cell that no claim needs."""
-    return run_of([row("null", 1.0, placement="L2")], **more)
-
-
-def half_of(kind: Kind) -> float:
-    return VAGUE if kind == "unclear" else SURE
 
 
 def ranked(operation: str, data: str, order: Sequence[str] | None = None) -> World:
@@ -306,11 +260,6 @@ def cycles(family: str) -> World:
     return world
 
 
-def spread(kind: Kind, value: float, width: float = 0.001) -> Ratio:
-    share = 0.9 if kind == "unclear" else width
-    return Ratio(value, value * (1 - share), value * (1 + share))
-
-
 def fall_of(cipher: str, size_B: int, drained: Callable[[Claim, Kind], tuple[int, float]]) -> World:
     def world(claim: Claim, kind: Kind) -> Evidence:
         calls, percent = drained(claim, kind)
@@ -327,85 +276,6 @@ def after_600(claim: Claim, kind: Kind) -> tuple[int, float]:
 
 def after_one(claim: Claim, kind: Kind) -> tuple[int, float]:
     return 1, claim.expect["drained_percent"] if kind != "fails" else 1e-6
-
-
-COLUMNS = ("adhoc_open", "adhoc_wep", "adhoc_poor", "bss_tkip", "bss_open")
-
-
-def sent(seconds: Callable[[Claim, Kind, str, str, str], float]) -> World:
-    """Transfers of all data and ciphers in all scenarios."""
-
-    def world(claim: Claim, kind: Kind) -> Evidence:
-        transfers = [
-            Transfer(column, data, cipher, spread(kind, seconds(claim, kind, column, data, cipher)))
-            for column in COLUMNS
-            for data in ("text", "audio", "video")
-            for cipher in ("none", "aes", "blowfish", "rc6")
-        ]
-        return nothing(transfers=transfers)
-
-    return world
-
-
-def as_claimed(claim: Claim, kind: Kind, _: str, data: str, cipher: str) -> float:
-    if cipher in {"blowfish", "rc6"}:
-        return 10.0 if kind == "fails" else 10 * float(claim.expect[data])
-    return 10.0
-
-
-def by_column(column: str, holds: float, fails: float) -> World:
-    def seconds(_: Claim, kind: Kind, here: str, __: str, ___: str) -> float:
-        return 10.0 * ((fails if kind == "fails" else holds) if here == column else 1.0)
-
-    return sent(seconds)
-
-
-def joules(_: Claim, kind: Kind) -> Evidence:
-    radio = {"holds": 9.0, "fails": 0.1, "unclear": 1.0}[kind]
-    transfers = [
-        Transfer("adhoc_open", "text", cipher, spread("holds", 10.0), spread(kind, radio), spread(kind, 1.0))
-        for cipher in ("aes", "blowfish", "rc6", "des", "3des", "rc2")
-    ]
-    return nothing(transfers=transfers)
-
-
-def overheads(_: Claim, kind: Kind) -> Evidence:
-    share = {"holds": 0.9, "fails": 0.2, "unclear": 0.5}[kind]
-    found = Ratio(share, share - 0.05, share + 0.05)
-    return nothing(
-        transfers=[Transfer("packet", "", "none", spread("holds", 1e-3), overhead_share=found, payload_B=64)]
-    )
-
-
-def fragments(_: Claim, kind: Kind) -> Evidence:
-    energy = {"holds": 0.7, "fails": 1.4, "unclear": 1.0}[kind]
-    transfers = []
-    for signal in (-50.0, -80.0):
-        for scenario, times in (("whole", 1.0), ("fragmented", energy)):
-            time = 1.0 if scenario == "whole" else 1.3
-            transfers.append(
-                Transfer(scenario, "", "aes", spread("holds", time), spread(kind, times), signal_dBm=signal)
-            )
-    return nothing(transfers=transfers)
-
-
-def tables(_: Claim, kind: Kind) -> Evidence:
-    """The papers' tables are the world: as printed, with every ciphertext late, and without the two ciphers."""
-    changed = {}
-    for data, table in PAPERS.sending.items():
-        rows = dict(table.duration_s)
-        for cipher in ("blowfish", "rc6"):
-            if kind == "unclear":
-                del rows[cipher]
-            elif kind == "fails":
-                rows[cipher] = [2 * one for one in rows["none"]]
-        changed[data] = table.model_copy(update={"duration_s": rows})
-    return nothing(papers=PAPERS.model_copy(update={"sending": changed}))
-
-
-def captured(_: Claim, kind: Kind) -> Evidence:
-    beacons, data = {"holds": (900, 300), "fails": (300, 900), "unclear": (11, 10)}[kind]
-    return nothing(capture=Capture({("management", 100): beacons, ("control", 14): 5, ("data", 1024): data}))
 
 
 def secured(_: Claim, kind: Kind) -> Evidence:

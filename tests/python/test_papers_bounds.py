@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import papers_worlds as worlds
-from papers_worlds import FAMILIES, FILE_B, PAPERS, World, nothing, row, run_of
+from papers_evidence import FAMILIES, FILE_B, GHZ, KINDS, PAPERS, Kind, World, nothing, row, run_of, spread
+from papers_worlds_sending import COLUMNS, sent
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges import JUDGES, Capture, Evidence, Fall, Judgement, Security, Transfer
 from wattlock.papers.judges.rijndael import _r_squared_holds
@@ -67,8 +68,8 @@ def of_fall(percent_left: float) -> Evidence:
 def of_sending(column: str, times: float) -> Evidence:
     seconds: dict[str, float] = {column: 10 * times}
     transfers = [
-        Transfer(one, data, cipher, worlds.spread("holds", seconds.get(one, 10.0)))
-        for one in worlds.COLUMNS
+        Transfer(one, data, cipher, spread("holds", seconds.get(one, 10.0)))
+        for one in COLUMNS
         for data in ("text", "audio", "video")
         for cipher in ("none", "aes", "blowfish", "rc6")
     ]
@@ -77,7 +78,7 @@ def of_sending(column: str, times: float) -> Evidence:
 
 def of_ciphers_sent(share: float) -> Evidence:
     """Blowfish's and RC6's transfers at that share of what the paper has for them beside AES."""
-    world: World = worlds.sent(
+    world: World = sent(
         lambda claim, _, __, data, cipher: 10 * claim.expect[data] * share if cipher in {"blowfish", "rc6"} else 10.0
     )
     return world(PAPERS.claim("adhoc-blowfish-rc6-vs-aes"), "holds")
@@ -95,7 +96,7 @@ def of_overhead(share: float) -> Evidence:
 
 
 def of_cycles(family: str, per_byte: float) -> Evidence:
-    rows = [row(family, per_byte * FILE_B / worlds.GHZ)]
+    rows = [row(family, per_byte * FILE_B / GHZ)]
     return run_of(rows, machine=("computer", "32-bit", "pentium"))
 
 
@@ -206,7 +207,7 @@ def test_a_step_that_fails_is_the_one_that_is_told() -> None:
 
 def test_each_comparison_that_decides_tells_its_bounds_and_whose_they_are() -> None:
     for claim in PAPERS.claims:
-        for kind in worlds.KINDS:
+        for kind in KINDS:
             evidence = worlds.world(claim, kind)
             found = JUDGES[claim.id](evidence.papers.claim(claim.id), evidence)
             assert all(one.bounds or one.holds is None for one in found.compared), claim.id
@@ -316,8 +317,8 @@ def test_only_what_is_approved_or_acceptable_is_sound(status: str, sound: bool) 
 
 
 @pytest.mark.parametrize("name", ["rc4-cycles", "blowfish-cycles", "3des-battery", "blowfish-battery"])
-@pytest.mark.parametrize("kind", worlds.KINDS)
-def test_a_claim_on_another_machine_is_not_tested_whatever_is_measured_here(name: str, kind: worlds.Kind) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_on_another_machine_is_not_tested_whatever_is_measured_here(name: str, kind: Kind) -> None:
     here = replace(worlds.world(PAPERS.claim(name), kind), machine=("computer",))
     found = judged(name, here)
     assert (found.verdict, found.effect) == ("not tested", None)
@@ -330,7 +331,7 @@ def test_a_model_refutes_nothing_and_reproduces_nothing() -> None:
     modelled = [claim for claim in PAPERS.claims if claim.about == "air"]
     assert len(modelled) == 9
     for claim in modelled:
-        for kind in worlds.KINDS:
+        for kind in KINDS:
             assert "reproduced" not in JUDGES[claim.id](claim, worlds.world(claim, kind)).verdict
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import papers_worlds as worlds
-from papers_worlds import FAMILIES, FILE_B, KEY_BITS, KINDS, PAPERS, Kind, nothing, row, run_of
+from papers_evidence import FAMILIES, FILE_B, KEY_BITS, KINDS, PAPERS, Kind, nothing, row, run_of
 from wattlock import cli
 from wattlock.analysis.effects import Ratio
 from wattlock.energy import battery_cards
