@@ -1,6 +1,7 @@
 """`wattlock advise`: floors and their rules, costs, radios, framings, ties, history, what would narrow it."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from advise_asked import BASE, TODAY, ask
 from wattlock.advise import Advice, advise, checked, words
+from wattlock.advise import standing as standings
 from wattlock.advise.rank import ranked, tied
 from wattlock.advise.rules import framings, rules
 from wattlock.advise.sending import Packet, Sender
@@ -214,16 +216,28 @@ def test_decryptions_here_cost_their_joules_and_no_octet() -> None:
         assert second.group_W("cipher") == pytest.approx(4 * first.group_W("cipher"))
 
 
-def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes() -> None:
+def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No sound cipher's own limit is reached at these rates within ten years: one of 2^32 messages is.
+    own = (files("wattlock") / "data" / "security.toml").read_text(encoding="utf-8")
+    tighter = standings.parse(own.replace("messages_log2 = 41.5", "messages_log2 = 32"))
+    monkeypatch.setattr(standings, "load", lambda: tighter)
     session = {"every": "100y", "sent": "100B", "received": "100B"}
-    told = ask({"session": session, "choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
+    flow = [{"message": "16B", "every": "4ms"}]
+    told = ask({"session": session, "choices.ciphers": ["aes128-gcm"]}, flow=flow)
     load = told.loads[told.best.number]
     assert told.ranked["packets_a_key"][0] == 2.0**32
     assert load.rekeys_per_s == pytest.approx(250 / 2**32)
     assert load.group_W("handshake") > 0
     assert any("ask for a new one every 199 d; a handshake is counted for each" in one for one in words.notes(told))
-    alone = ask({"choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
+    alone = ask({"choices.ciphers": ["aes128-gcm"]}, flow=flow)
     assert any("not counted, as the question has no session" in one for one in words.notes(alone))
+
+
+def test_a_limit_of_random_nonces_asks_no_new_key_of_a_counter() -> None:
+    told = ask({"choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
+    # Of 2^32 random nonces there would be a new key every 199 days.
+    assert told.ranked["packets_a_key"][0] > 2.0**41
+    assert not any("ask for a new one" in one for one in words.notes(told))
 
 
 def test_a_card_of_packets_and_octets_is_valued_by_its_linear_model() -> None:

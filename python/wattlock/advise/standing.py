@@ -218,11 +218,11 @@ class Standing:
     tag_bits: int | None
     data_limit_log2_B: float | None
     messages_log2: float | None
-    random_messages_log2: float | None
-    nonce_limit_log2_B: float | None
     forgeries_log2: float | None
-    advantage_log2: float
     statements: list[Cited]
+    random_messages_log2: float | None = None
+    nonce_limit_log2_B: float | None = None
+    advantage_log2: float | None = None
 
 
 def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
