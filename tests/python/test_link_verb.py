@@ -90,11 +90,29 @@ def test_the_ratios_of_the_tables_are_those_that_the_paper_prints() -> None:
     assert found["TKIP / open"] == pytest.approx((17.71 / 16.1, 13.7 / 12.21))
 
 
+def test_a_ratio_of_the_tables_is_as_exact_as_their_hundredths_of_a_second() -> None:
+    cells, _ = durations.printed(tables.PAPER)
+    through = tables.RATIOS[0]
+    # 12.21 s over 8.27 s is the coarsest: 12.215 over 8.265 is 1.4779 for 1.4764.
+    assert tables.rounding(cells, through) == pytest.approx(12.215 / 8.265 - 12.21 / 8.27)
+    full = next(layer for layer in layers() if layer.name == "802.11g alone, UDP, full packets")
+    ad_hoc_s = full.seconds("adhoc_open") or 0.0
+
+    def with_ratio(value: float) -> tables.Layer:
+        through_ap = full.answers["bss_open"]._replace(duration_ns=round(value * ad_hoc_s * 1e9))
+        return full._replace(answers={**full.answers, "bss_open": through_ap})
+
+    for value, is_given in ((1.5644, True), (1.5646, False), (1.4750, True), (1.4740, False)):
+        assert tables.gives(with_ratio(value), through, cells) is is_given, value
+
+
 def test_802_11g_gives_the_papers_ratio_of_an_access_point_and_802_11b_twice_the_time() -> None:
     cells, _ = durations.printed(tables.PAPER)
     by_layer = {layer.name: layer for layer in layers()}
     through, wep, tkip, _ = tables.RATIOS
     assert tables.gives(by_layer["802.11g alone, TCP, packets of 1024 octets"], through, cells)
+    # 1.564 for 43.24 s over 27.67 s, 1.5627.
+    assert tables.gives(by_layer["802.11g alone, UDP, full packets"], through, cells)
     for name, layer in by_layer.items():
         if name.startswith("802.11b"):
             assert 1.9 < (layer.ratio(through) or 0) < 2.1

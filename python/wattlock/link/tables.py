@@ -39,8 +39,10 @@ TRANSPORTS = ("tcp", "udp")
 DATA_B = 2_000_000
 
 
-# Two durations of some ten seconds, printed to the hundredth.
-PRINTED = 0.0015
+# The tables print hundredths of a second.
+ROUNDING_S = 0.005
+# Ratios are printed, and compared, to the thousandth.
+DECIMALS = 3
 # A transfer that loses more has no duration to compare.
 WHOLE = 0.99
 POOR = "poor / good"
@@ -117,11 +119,22 @@ def layers(keys: Sequence[tuple[str, str, int | None, str, Named]], answers: Ite
     return [Layer(*key, of) for key, of in by.items()]
 
 
+def _pairs(cells: Sequence[Duration], ratio: Ratio, cipher: str) -> list[tuple[float, float]]:
+    """Of each kind of data the seconds of a ratio's two conditions."""
+    seconds = {(cell.data, cell.condition): cell.duration_s for cell in cells if cell.cipher == cipher}
+    return [(seconds[data, ratio.over], seconds[data, ratio.under]) for data in dict.fromkeys(c.data for c in cells)]
+
+
 def printed(cells: Sequence[Duration], ratio: Ratio, cipher: str = PLAIN) -> tuple[float, float]:
     """A ratio of the tables: its least and its greatest over the kinds of data."""
-    seconds = {(cell.data, cell.condition): cell.duration_s for cell in cells if cell.cipher == cipher}
-    found = [seconds[data, ratio.over] / seconds[data, ratio.under] for data in dict.fromkeys(c.data for c in cells)]
+    found = [over / under for over, under in _pairs(cells, ratio, cipher)]
     return min(found), max(found)
+
+
+def rounding(cells: Sequence[Duration], ratio: Ratio, cipher: str = PLAIN) -> float:
+    """How far a ratio of the tables may lie from that of the durations before they were rounded, at most."""
+    pairs = _pairs(cells, ratio, cipher)
+    return max((over + ROUNDING_S) / (under - ROUNDING_S) - over / under for over, under in pairs)
 
 
 def ratio_rows(found: Sequence[Layer], cells: Sequence[Duration]) -> list[dict[str, Any]]:
@@ -129,21 +142,22 @@ def ratio_rows(found: Sequence[Layer], cells: Sequence[Duration]) -> list[dict[s
     first: dict[str, Any] = {"physical_layer": "the paper, plaintext", "transport": None, "packet_B": None}
     for ratio in RATIOS:
         low, high = printed(cells, ratio)
-        first[ratio.name] = f"{low:.3f} to {high:.3f}"
+        first[ratio.name] = f"{low:.{DECIMALS}f} to {high:.{DECIMALS}f}, each to {rounding(cells, ratio):.4f}"
     rows = [first | {"fits": None}]
     for layer in found:
         row: dict[str, Any] = {"physical_layer": layer.phy, "transport": layer.transport}
         row["packet_B"] = "full" if layer.packet_B is None else str(layer.packet_B)
-        row |= {ratio.name: f"{value:.3f}" if (value := layer.ratio(ratio)) else None for ratio in RATIOS}
+        row |= {ratio.name: f"{value:.{DECIMALS}f}" if (value := layer.ratio(ratio)) else None for ratio in RATIOS}
         rows.append(row | {"fits": ", ".join(r.name for r in RATIOS if gives(layer, r, cells)) or None})
     return rows
 
 
 def gives(layer: Layer, ratio: Ratio, cells: Sequence[Duration]) -> bool:
-    """Whether a layer's ratio lies where the paper's do, as far as its durations are printed."""
+    """Whether a layer's ratio, as it is printed, lies where the paper's do, as far as its durations are printed."""
     low, high = printed(cells, ratio)
+    apart = rounding(cells, ratio)
     value = layer.ratio(ratio)
-    return value is not None and low - PRINTED <= value <= high + PRINTED
+    return value is not None and low - apart <= round(value, DECIMALS) <= high + apart
 
 
 def table_rows(layer: Layer, cells: Sequence[Duration]) -> list[dict[str, Any]]:
@@ -194,8 +208,8 @@ def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
         low, high = printed(cells, ratio)
         fitting = [layer.name for layer in found if gives(layer, ratio, cells)]
         here = sorted(value for layer in found if (value := layer.ratio(ratio)))
-        words = f"{ratio.name}, {ratio.says}: the paper has {low:.3f} to {high:.3f}, "
-        words += f"the air {here[0]:.3f} to {here[-1]:.3f}"
+        words = f"{ratio.name}, {ratio.says}: the paper has {low:.{DECIMALS}f} to {high:.{DECIMALS}f}, by its rounding "
+        words += f"each to {rounding(cells, ratio):.4f}, the air {here[0]:.{DECIMALS}f} to {here[-1]:.{DECIMALS}f}"
         if ratio.name == POOR:
             end = "the position chooses it, which the paper doesn't give; "
             end += f"{len(fitting)} of {len(found)} layers give it from ours"
