@@ -1,7 +1,7 @@
 """`wattlock-probe air` beside ns-3: `python benchmarks/air.py [--ns3 FOLDER]`.
 
 The same scenarios in both, throughput, collision probability, a sender's time in each state and the speed of the
-simulation next to each other. Nothing is asserted: figures stand beside aims.
+simulation next to each other; then Minstrel over a range of signals. It ends with 1 where a figure misses its aim.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pair(phy: str, topology: str, stations: int, aim_percent: float, **more: obj
         "b": ("DsssRate11Mbps", "DsssRate11Mbps" if topology == "adhoc" else "DsssRate2Mbps"),
         "g": ("ErpOfdmRate54Mbps", "ErpOfdmRate24Mbps"),
         "a": ("OfdmRate54Mbps", "OfdmRate24Mbps"),
-        "n": ("HtMcs7", "OfdmRate24Mbps"),
+        "n": ("HtMcs7", "ErpOfdmRate24Mbps" if more.get("band") == "2.4" else "OfdmRate24Mbps"),
         "ac": ("VhtMcs8", "OfdmRate24Mbps"),
         "ax": ("HeMcs11", "OfdmRate24Mbps"),
     }[phy]
@@ -51,14 +51,22 @@ def pair(phy: str, topology: str, stations: int, aim_percent: float, **more: obj
     theirs |= {"mode": mode, "control": control}
     theirs |= {key: value for key, value in more.items() if key in {"transport", "datagrams", "duration_s", "rts"}}
     if phy in {"n", "ax"}:
-        ours["band"] = "5"
+        ours["band"] = theirs["band"] = more.get("band", "5")
     if phy in {"n", "ac", "ax"}:
         theirs["ampdu_B"] = more.get("ampdu_B", 65_535)
     if tcp:
         ours["tcp_window_B"] = 131_072
     # Offered a little faster than it can go; what is too much only takes ns-3's time.
     theirs["interval_us"] = (600 if phy == "b" else 80 if phy in {"ac", "ax"} else 150) * max(1, stations // 2)
-    words = [f"802.11{phy}", topology, f"{stations} stations", "TCP" if tcp else ""]
+    if more.get("rate_control") == "minstrel":
+        theirs |= {"rate_control": "minstrel", "rss_dBm": more["rssi_dBm"]}
+    words = [
+        f"802.11{phy}",
+        "2.4 GHz" if phy == "n" and ours["band"] == "2.4" else "",
+        topology,
+        f"{stations} stations",
+        "TCP" if tcp else "",
+    ]
     words += ["file" if "datagrams" in more else "", "RTS" if more.get("rts") else ""]
     return Pair(" ".join(word for word in words if word), ours, theirs, aim_percent)
 
@@ -71,9 +79,18 @@ PAIRS = [
     pair("a", "bss", 1, 1.5, duration_s=10),
     pair("g", "bss", 1, 1.5, duration_s=10),
     pair("b", "bss", 1, 4.0, duration_s=10),
+    *(pair("n", topology, 1, 1.0, duration_s=10, band="2.4") for topology in ("to-ap", "bss")),
     *(pair("a", topology, 1, 1.5, datagrams=10_000) for topology in ("adhoc", "to-ap", "bss")),
     *(pair(phy, topology, 1, 6.0, datagrams=7_000, transport="tcp") for phy in "ba" for topology in ("adhoc", "bss")),
 ]
+
+MINSTREL = [
+    (phy, rssi_dBm, pair(phy, "adhoc", 1, 8.0, duration_s=10, rate_control="minstrel", rssi_dBm=rssi_dBm))
+    for phy in ("b", "g")
+    for rssi_dBm in range(-46, -77, -3)
+]
+SEEDS = (1, 2, 3, 4)
+"""Each draws the order in which rates are tried; their mean is compared."""
 
 
 def wheel(given: Path | None) -> Path | None:
@@ -100,9 +117,9 @@ def build(folder: Path, into: Path) -> Path | None:
     return program
 
 
-def ours(probe: str, scenario: dict[str, object]) -> tuple[dict[str, Any], float]:
+def ours(probe: str, scenario: dict[str, object], often: int = 21) -> tuple[dict[str, Any], float]:
     """Our result, and the seconds of one scenario among many, so that the start of the process does not count."""
-    once, often = 1, 21
+    once = 1
     seconds = []
     for times in (once, often):
         text = "\n".join([json.dumps(scenario)] * times)
@@ -121,14 +138,14 @@ def theirs(program: Path, scenario: dict[str, object]) -> dict[str, Any]:
     return figures
 
 
-def line(one: Pair, probe: str, program: Path | None) -> str:
-    """Both engines on one scenario."""
+def line(one: Pair, probe: str, program: Path | None) -> tuple[str, bool]:
+    """Both engines on one scenario, and whether they are as near as they should be."""
     result, our_s = ours(probe, one.ours)
     duration_ns, frames = float(result["duration_ns"]), float(result["frames"])
     rate = float(result["delivered"]) / duration_ns * 1e9
     text = f"{one.name:34} {rate:9.1f}"
     if program is None:
-        return f"{text}  {frames / our_s / 1e6:6.1f} M frames/s"
+        return f"{text}  {frames / our_s / 1e6:6.1f} M frames/s", True
     other = theirs(program, one.theirs)
     apart = 100 * (rate / other["packets_per_s"] - 1)
     text += f" {other['packets_per_s']:9.1f} {apart:+6.2f} % (aim {one.aim_percent:3.1f})"
@@ -143,7 +160,23 @@ def line(one: Pair, probe: str, program: Path | None) -> str:
     text += f" hears {heard / duration_ns:.3f} {their_heard / other['duration_s']:.3f}"
     # ns-3 counts A-MPDUs, we count MPDUs: both by datagrams delivered a second of work.
     speed = (float(result["delivered"]) / our_s) / (other["packets_per_s"] * other["duration_s"] / other["wall_s"])
-    return f"{text}  {frames / our_s / 1e6:5.1f} M frames/s, {speed:6.0f} times ns-3"
+    text += f"  {frames / our_s / 1e6:5.1f} M frames/s, {speed:6.0f} times ns-3"
+    return text, abs(apart) <= one.aim_percent
+
+
+def minstrel(phy: str, rssi_dBm: int, one: Pair, probe: str, program: Path) -> tuple[str, bool]:
+    """Both engines' Minstrel at one signal: the mean of some seeds."""
+
+    def mean(rates: list[float]) -> float:
+        return sum(rates) / len(rates)
+
+    results = [ours(probe, one.ours | {"seed": seed}, often=2)[0] for seed in SEEDS]
+    rate = mean([float(result["delivered"]) / float(result["duration_ns"]) * 1e9 for result in results])
+    other = mean([float(theirs(program, one.theirs | {"seed": seed})["packets_per_s"]) for seed in SEEDS])
+    ratio = rate / other
+    return f"802.11{phy} {rssi_dBm} dBm {rate:9.1f} {other:9.1f} {ratio:6.3f}", abs(
+        100 * (ratio - 1)
+    ) <= one.aim_percent
 
 
 def main() -> None:
@@ -160,8 +193,19 @@ def main() -> None:
         if program is None:
             print(f"ns-3 is missing: our figures alone\n{HINT}", file=sys.stderr)
         print(f"datagrams a second: ours, ns-3's, apart; then collisions, states, speed (aim {AIM_TIMES} times ns-3)")
+        missed = 0
         for one in PAIRS:
-            print(line(one, options.probe, program), flush=True)
+            text, near = line(one, options.probe, program)
+            missed += not near
+            print(text, flush=True)
+        if program is not None:
+            print("\nMinstrel, one station, full packets: ours, ns-3's, ratio (aim 0.92 to 1.08)")
+            for phy, rssi_dBm, one in MINSTREL:
+                text, near = minstrel(phy, rssi_dBm, one, options.probe, program)
+                missed += not near
+                print(text, flush=True)
+    if missed:
+        sys.exit(f"error: {missed} of {len(PAIRS) + len(MINSTREL)} figures miss their aim")
 
 
 if __name__ == "__main__":

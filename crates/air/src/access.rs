@@ -64,12 +64,13 @@ impl Timing {
         let short = generation != Generation::B;
         let slot_us = slot_us.unwrap_or(if short { 9 } else { 20 });
         let long_sifs = matches!(band, Band::Ghz5 | Band::Ghz6);
-        // aRxPHYStartDelay: 192 us (16.3.3, long preamble), 20 us (17.3.8), HT-mixed 28, VHT 36 + 4 N_LTF + 4, HE 32.
+        // aRxPHYStartDelay: 192 us (16.3.3, long preamble), 20 us (Tables 17-21, 18-5), HT-mixed 28 (Table 19-25), VHT
+        // 36 + 4 N_VHT-LTF + 4 with one VHT-LTF (Table 21-28), HE 32 (Table 27-59).
         let rx_start_us = match generation {
             Generation::B => 192,
             Generation::A | Generation::G => 20,
             Generation::N => 28,
-            Generation::Ac => 40,
+            Generation::Ac => 44,
             Generation::Ax => 32,
         };
         Self {

@@ -36,13 +36,15 @@ fn differing(table: &str) -> (usize, Vec<String>) {
         }
         let ours =
             if what == "payload" { rate.payload_ns(size, &channel) } else { rate.time_on_air_ns(size, &channel) };
-        (ours != expected).then(|| format!("{line}: {ours}"))
+        // ns-3 leaves VHT-SIG-B out of single-user PPDUs.
+        let left_out = if what == "frame" && matches!(rate, Rate::Vht { .. }) { 4_000 } else { 0 };
+        (ours != expected + left_out).then(|| format!("{line}: {ours}"))
     });
     (lines.len(), wrong.collect())
 }
 
 #[test]
-fn every_duration_that_ns3_knows_is_ours_to_the_nanosecond() {
+fn every_duration_that_ns3_knows_is_ours_to_the_nanosecond_but_for_vht_sig_b() {
     let (count, wrong) = differing(include_str!("ns3_durations.txt"));
     assert!(count >= 250, "{count} rows");
     assert!(wrong.is_empty(), "{} of {count} differ:\n{}", wrong.len(), wrong.join("\n"));
@@ -64,6 +66,10 @@ fn the_examples_by_hand_come_out() {
         (Rate::Ofdm { Mb_s: 54 }, a, 1_564, 256_000),
         (Rate::Ofdm { Mb_s: 24 }, g, 14, 34_000),
         (Rate::Ht { mcs: 7 }, g, 1_566, 238_000),
+        // 20 us as of OFDM, VHT-SIG-A 8, VHT-STF 4, one VHT-LTF 4, VHT-SIG-B 4; 40 symbols of 312 bits.
+        (Rate::Vht { mcs: 8, streams: 1 }, a, 1_536, 40_000 + 160_000),
+        // Two streams have two VHT-LTFs; 20 symbols of 624 bits.
+        (Rate::Vht { mcs: 8, streams: 2 }, a, 1_536, 44_000 + 80_000),
     ];
     for (rate, channel, psdu_B, expected) in examples {
         assert_eq!(rate.time_on_air_ns(psdu_B, &channel), expected, "{rate:?}, {psdu_B} B");
@@ -99,7 +105,7 @@ fn what_a_phy_does_not_have_is_refused() {
 }
 
 #[test]
-fn every_mcs_width_guard_and_number_of_streams_lasts_as_long_as_in_ns3() {
+fn every_mcs_width_guard_and_number_of_streams_lasts_as_long_as_in_ns3_but_for_vht_sig_b() {
     let (count, wrong) = differing(include_str!("ns3_combinations.txt"));
     assert!(count >= 1_800, "{count} rows");
     assert!(wrong.is_empty(), "{} of {count} differ:\n{}", wrong.len(), wrong.join("\n"));

@@ -3,11 +3,10 @@
 use rand_core::Rng;
 
 use super::node::{Node, Pending};
-use super::rates::RateControl;
 use super::traffic::Packet;
 use super::{AGGREGATE_MAX, Leg, Network, PPDU_MAX_NS, Simulation, share};
 use crate::Nanoseconds;
-use crate::access::{Timing, response_rate};
+use crate::access::response_rate;
 use crate::frame::{ACK_B, BLOCK_ACK_B, CTS_B, DELIMITER_B, RTS_B};
 use crate::one_station::Exchange;
 use crate::phy::Rate;
@@ -117,11 +116,6 @@ impl OnAir {
         }
     }
 
-    /// From its first bit to its last one.
-    pub(super) fn exchange_ns(&self, timing: &Timing) -> Nanoseconds {
-        self.exchange().busy_ns(timing)
-    }
-
     fn fragment(&self, index: u32) -> (Nanoseconds, f64) {
         if index + 1 >= self.fragments { (self.last_ns, self.last_error) } else { (self.full_ns, self.full_error) }
     }
@@ -179,11 +173,9 @@ impl Simulation<'_, '_> {
         }
         let Some(&head) = self.nodes[node].service.first() else { return self.sending(node) };
         let to = self.next_hop(node, head.packet);
-        let rates = self.network.rates.len();
         let holder = &mut self.nodes[node.max(to)];
         let control = if node == 0 { &mut holder.down } else { &mut holder.up };
-        let kind = self.network.rate_control;
-        let rate = control.pick(kind, head.retries, now_ns, &holder.costs_ns[..rates], &mut self.random);
+        let rate = control.pick(self.network.rate_control, head.retries, now_ns, &mut self.random);
         let aggregate = holder.on_air[usize::from(head.packet.ack)][usize::from(rate)].aggregate;
         self.nodes[node].rate = rate;
         while self.nodes[node].service.len() < aggregate && self.take_alike(node, head.packet, to, now_ns) {}
@@ -384,11 +376,15 @@ impl Simulation<'_, '_> {
         heard: bool,
         moved: bool,
     ) {
-        let limit = self.network.retry_limit;
+        let link = &mut self.nodes[sending.link];
+        let control = if node == 0 { &mut link.down } else { &mut link.up };
+        let limit = control.limit(self.network);
+        let tries = self.nodes[node].service.first().map_or(0, |head| head.retries + 1);
         let mut kept = 0;
         let mut index = 0;
         let mut acknowledged = 0;
-        let (mut gave_up, before) = (false, self.nodes[node].service.len());
+        let (mut gave_up, mut head_left) = (false, false);
+        let before = self.nodes[node].service.len();
         while index < sending.count {
             let Some(&pending) = self.nodes[node].service.get(kept) else { break };
             let came = arrived >> index & 1 == 1;
@@ -400,8 +396,10 @@ impl Simulation<'_, '_> {
             let has = came || pending.arrived;
             if came && heard {
                 acknowledged += 1;
+                head_left |= index == 1;
                 self.nodes[node].service.remove(kept);
             } else if pending.retries + 1 >= limit {
+                head_left |= index == 1;
                 self.nodes[node].service.remove(kept);
                 self.nodes[node].drops += 1;
                 self.outcome.drops += 1;
@@ -424,12 +422,14 @@ impl Simulation<'_, '_> {
             (false, true) => 1,
             (false, false) => holder.failures + 1,
         };
+        let kind = self.network.rate_control;
         let sent = u32::try_from(sending.count).unwrap_or(1);
         let rates = u8::try_from(self.network.rates.len()).unwrap_or(1);
-        if self.network.rate_control != RateControl::Fixed {
-            let holder = &mut self.nodes[sending.link];
-            let control = if node == 0 { &mut holder.down } else { &mut holder.up };
-            control.learn(self.network.rate_control, sending.rate, sent, acknowledged, rates);
+        let link = &mut self.nodes[sending.link];
+        let control = if node == 0 { &mut link.down } else { &mut link.up };
+        control.learn(kind, sending.rate, sent, acknowledged, rates);
+        if head_left {
+            control.end(kind, tries);
         }
     }
 

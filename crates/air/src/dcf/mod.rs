@@ -14,6 +14,7 @@
 //! ```
 
 mod exchange;
+mod minstrel;
 mod node;
 mod rates;
 mod traffic;
@@ -83,7 +84,7 @@ pub struct Network<'a> {
     pub rts: bool,
     /// Whoever could not make out a frame waits EIFS after it.
     pub eifs: bool,
-    /// Transmissions of a frame before it is given up (dot11ShortRetryLimit: 7).
+    /// Transmissions of a frame before it is given up (dot11ShortRetryLimit: 7); Minstrel may give it up sooner.
     pub retry_limit: u32,
     /// Octets of an A-MPDU at most; 0 for none.
     pub aggregate_B: u32,

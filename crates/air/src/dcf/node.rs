@@ -51,7 +51,6 @@ pub struct Node {
     pub(super) flow: Flow,
     /// Data and acknowledgements, at each rate, over the link with node 0.
     pub(super) on_air: [[OnAir; RATES_MAX]; 2],
-    pub(super) costs_ns: [Nanoseconds; RATES_MAX],
     /// As a sender to node 0, and node 0 as a sender to it.
     pub(super) up: Control,
     pub(super) down: Control,
@@ -91,7 +90,6 @@ impl Node {
             queue: Deque::new(),
             flow: Flow::none(),
             on_air: [[OnAir::default(); RATES_MAX]; 2],
-            costs_ns: [0; RATES_MAX],
             up: Control::default(),
             down: Control::default(),
             sent_clean_ns: 0,
@@ -115,16 +113,18 @@ impl Node {
         for (i, &rate) in network.rates.iter().enumerate() {
             self.on_air[0][i] = OnAir::of(network, rate, network.packet_B, snr);
             self.on_air[1][i] = OnAir::of(network, rate, network.ack_packet_B, snr);
-            self.costs_ns[i] = self.on_air[0][i].exchange_ns(&network.timing);
         }
         let mut index = network.rate;
         if network.rate_control == RateControl::Ideal {
-            let gain = |i: &usize| (1.0 - self.on_air[0][*i].error) / self.costs_ns[*i].max(1) as f64;
+            let gain = |i: &usize| {
+                let on_air = &self.on_air[0][*i];
+                (1.0 - on_air.error) / on_air.exchange().busy_ns(&network.timing).max(1) as f64
+            };
             index = (0..network.rates.len()).max_by(|a, b| gain(a).total_cmp(&gain(b))).unwrap_or(0);
         }
         let index = u8::try_from(index).unwrap_or(0);
-        self.up = Control::start(network.rate_control, index);
-        self.down = Control::start(network.rate_control, index);
+        self.up = Control::start(network, index);
+        self.down = Control::start(network, index);
     }
 
     /// When it starts to send if nobody else does.

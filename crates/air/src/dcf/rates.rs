@@ -1,9 +1,9 @@
 //! Rate adaptation: which of the network's rates the next frame goes at.
 
-use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{RATES_MAX, below, share};
+use super::Network;
+use super::minstrel::Minstrel;
 use crate::Nanoseconds;
 
 /// How a sender finds its rate.
@@ -16,22 +16,11 @@ pub enum RateControl {
     /// (Kamerman and Monteban, WaveLAN-II, Bell Labs Technical Journal 2(3), 1997).
     Arf,
     /// Keeps statistics of every rate, sends at the one of the highest throughput, and tries others with a tenth of its
-    /// frames, as Linux's Minstrel does.
+    /// frames, those that are slower only after it, as Linux's Minstrel does. How often a frame is tried follows from
+    /// them, up to the retry limit.
     Minstrel,
     /// Knows the signal: the rate of the highest expected throughput.
     Ideal,
-}
-
-const MINSTREL_UPDATE_NS: Nanoseconds = 100_000_000;
-const MINSTREL_TRIES: f64 = 0.1;
-const MINSTREL_KEEPS: f64 = 0.75;
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Record {
-    sent: u32,
-    acknowledged: u32,
-    success: f64,
-    known: bool,
 }
 
 /// One sender's state toward one receiver.
@@ -41,82 +30,51 @@ pub(super) struct Control {
     won: u8,
     lost: u8,
     just_up: bool,
-    sample: Option<u8>,
-    update_ns: Nanoseconds,
-    records: [Record; RATES_MAX],
-    /// By throughput: best and second; by probability: best.
-    chain: [u8; 3],
+    minstrel: Minstrel,
 }
 
 impl Control {
     /// Starts at `index`; ARF and Minstrel begin at the lowest rate.
-    pub(super) fn start(kind: RateControl, index: u8) -> Self {
-        let index = if matches!(kind, RateControl::Arf | RateControl::Minstrel) { 0 } else { index };
-        Self { index, ..Self::default() }
+    pub(super) fn start(network: &Network, index: u8) -> Self {
+        match network.rate_control {
+            RateControl::Fixed | RateControl::Ideal => Self { index, ..Self::default() },
+            RateControl::Arf => Self::default(),
+            RateControl::Minstrel => Self { minstrel: Minstrel::new(network), ..Self::default() },
+        }
     }
 
     /// Rate of the next frame.
     ///
     /// * `retries`: how often its head was sent before.
-    /// * `costs_ns`: time of an exchange at each rate.
     pub(super) fn pick(
         &mut self,
         kind: RateControl,
         retries: u32,
         now_ns: Nanoseconds,
-        costs_ns: &[Nanoseconds],
         random: &mut Xoshiro256PlusPlus,
     ) -> u8 {
-        if kind != RateControl::Minstrel {
-            return self.index;
+        if kind == RateControl::Minstrel {
+            if retries == 0 {
+                self.minstrel.begin(now_ns, random);
+            }
+            self.index = self.minstrel.rate(retries).unwrap_or(0);
         }
-        if now_ns >= self.update_ns {
-            self.update(costs_ns);
-            self.update_ns = now_ns + MINSTREL_UPDATE_NS;
-        }
-        if retries == 0 {
-            let tries = share(random.next_u64()) < MINSTREL_TRIES;
-            let count = costs_ns.len().clamp(1, RATES_MAX);
-            let drawn = below(random.next_u64(), count as u64);
-            self.sample = tries.then_some(u8::try_from(drawn).unwrap_or(0));
-        }
-        self.index = match retries {
-            0 | 1 => self.sample.unwrap_or(self.chain[0]),
-            2 | 3 => self.chain[1],
-            4 | 5 => self.chain[2],
-            _ => 0,
-        };
         self.index
     }
 
-    fn update(&mut self, costs_ns: &[Nanoseconds]) {
-        let count = costs_ns.len().min(RATES_MAX);
-        for record in &mut self.records[..count] {
-            if record.sent > 0 {
-                let now = f64::from(record.acknowledged) / f64::from(record.sent);
-                let before = if record.known { record.success } else { now };
-                record.success = MINSTREL_KEEPS * before + (1.0 - MINSTREL_KEEPS) * now;
-                record.known = true;
-            }
-            (record.sent, record.acknowledged) = (0, 0);
+    /// How often a frame may be sent before it is given up.
+    pub(super) fn limit(&self, network: &Network) -> u32 {
+        match network.rate_control {
+            RateControl::Minstrel => self.minstrel.tries().min(network.retry_limit),
+            RateControl::Fixed | RateControl::Arf | RateControl::Ideal => network.retry_limit,
         }
-        // Below a tenth a rate is worth nothing, as in Linux.
-        let throughput = |records: &[Record; RATES_MAX], i: usize| {
-            let success = records[i].success;
-            if success < 0.1 { 0.0 } else { success / costs_ns[i] as f64 }
-        };
-        let (mut first, mut second, mut surest) = (0, 0, 0);
-        for i in 0..count {
-            if throughput(&self.records, i) > throughput(&self.records, first) {
-                (first, second) = (i, first);
-            } else if i != first && throughput(&self.records, i) >= throughput(&self.records, second) {
-                second = i;
-            }
-            if self.records[i].success >= self.records[surest].success {
-                surest = i;
-            }
+    }
+
+    /// A frame is through, or given up, after so many tries.
+    pub(super) fn end(&mut self, kind: RateControl, tries: u32) {
+        if kind == RateControl::Minstrel {
+            self.minstrel.end(tries);
         }
-        self.chain = [first, second, surest].map(|i| u8::try_from(i).unwrap_or(0));
     }
 
     /// What became of a frame sent at rate `index`.
@@ -125,12 +83,7 @@ impl Control {
     pub(super) fn learn(&mut self, kind: RateControl, index: u8, sent: u32, acknowledged: u32, rates: u8) {
         match kind {
             RateControl::Fixed | RateControl::Ideal => {}
-            RateControl::Minstrel => {
-                if let Some(record) = self.records.get_mut(usize::from(index)) {
-                    record.sent += sent;
-                    record.acknowledged += acknowledged;
-                }
-            }
+            RateControl::Minstrel => self.minstrel.learn(index, sent, acknowledged),
             RateControl::Arf if acknowledged > 0 => {
                 (self.won, self.lost, self.just_up) = (self.won + 1, 0, false);
                 if self.won >= 10 {

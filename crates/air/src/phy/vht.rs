@@ -43,10 +43,10 @@ pub(super) const fn trainings(streams: u8) -> Nanoseconds {
     }
 }
 
-/// L-STF, L-LTF, L-SIG 20 us, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs 4 each. The 4 us of VHT-SIG-B (21.3.8.3.6), which the
-/// oracle, ns-3, leaves out of single-user PPDUs, are left out here too: both engines then give the same nanoseconds.
+/// L-STF, L-LTF, L-SIG 20 us, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs 4 each, VHT-SIG-B 4 (21.3.4 and Table 21-5). ns-3 leaves
+/// VHT-SIG-B out of single-user PPDUs: its are shorter by these 4 us.
 pub(super) const fn preamble_ns(streams: u8) -> Nanoseconds {
-    20_000 + 8_000 + 4_000 + 4_000 * trainings(streams)
+    20_000 + 8_000 + 4_000 + 4_000 * trainings(streams) + 4_000
 }
 
 pub(super) fn data_bits_a_symbol(mcs: u8, streams: u8, channel: &Channel) -> u32 {

@@ -212,7 +212,7 @@ pub struct Scenario {
     pub capture_dB: Option<f64>,
     /// How senders find their rate.
     pub rate_control: RateControlName,
-    /// Transmissions of a frame before it is given up; 7.
+    /// Transmissions of a frame before it is given up; 7, with minstrel as many as its chain of rates has.
     pub retry_limit: Option<u32>,
     /// Who could not make out a frame waits EIFS.
     pub eifs: bool,

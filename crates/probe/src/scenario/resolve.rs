@@ -21,6 +21,8 @@ const STATIONS_MAX: u32 = 2_007;
 const DURATION_MAX_S: f64 = 31_557_600.0;
 /// A day.
 const INTERVAL_MAX_US: u64 = 86_400_000_000;
+/// dot11ShortRetryLimit and dot11LongRetryLimit (Annex C).
+const RETRIES_MAX: u32 = 255;
 /// Time unit of 1024 us times 100, as access points ship.
 const BEACON_INTERVAL_US: u64 = 102_400;
 
@@ -88,9 +90,11 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
             Wrong::new("interval_us", message).hint(format!("a \"duration_s\" of at most {DURATION_MAX_S} (a year)"))
         );
     }
-    let retry_limit = scenario.retry_limit.unwrap_or(7);
-    if !(1..=255).contains(&retry_limit) {
-        return Err(Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint("1 to 255"));
+    // Minstrel's chain says itself how often a frame is tried.
+    let chain = scenario.rate_control == RateControlName::Minstrel;
+    let retry_limit = scenario.retry_limit.unwrap_or(if chain { RETRIES_MAX } else { 7 });
+    if !(1..=RETRIES_MAX).contains(&retry_limit) {
+        return Err(Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint(format!("1 to {RETRIES_MAX}")));
     }
     if scenario.power_save && (tcp || interval_us == 0 || scenario.topology != TopologyName::ToAp) {
         let hint = "\"topology\": \"to-ap\", \"transport\": \"udp\" and an \"interval_us\"";
@@ -299,7 +303,8 @@ fn basic(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
         // What each station must have: clauses 16 and 18; access points of 802.11b announce the two of clause 15.
         PhyName::B if scenario.topology == TopologyName::Adhoc => DSSS_MB_S.to_vec(),
         PhyName::B => vec![1.0, 2.0],
-        PhyName::G => vec![1.0, 2.0, 5.5, 11.0, 6.0, 12.0, 24.0],
+        // In 2.4 GHz HT and HE stations are ERP stations too (19.1.1, 27.1.1).
+        _ if channel.band == Band::Ghz2_4 => vec![1.0, 2.0, 5.5, 11.0, 6.0, 12.0, 24.0],
         _ => vec![6.0, 12.0, 24.0],
     });
     let wrong = |Mb_s: &f64| !there.contains(Mb_s);

@@ -99,7 +99,7 @@ Transfer(std::vector<std::string> words)
     g_attempts = g_failures = g_received = g_wanted = 0;
     g_last_s = START_S;
     std::string topology = "adhoc", phy = "g", mode, control, transport = "udp";
-    std::string band = "5";
+    std::string band = "5", rate_control = "fixed";
     uint32_t stations = 1, packet_B = 1500, ampdu_B = 0, seed = 1, window_B = 131072, width_MHz = 20;
     uint64_t datagrams = 0;
     double duration_s = 10, interval_us = 200, rss_dBm = -40;
@@ -112,6 +112,7 @@ Transfer(std::vector<std::string> words)
     line.AddValue("phy", "b, g, a, n, ac, ax", phy);
     line.AddValue("mode", "WifiMode of data", mode);
     line.AddValue("control", "WifiMode of control frames", control);
+    line.AddValue("rate_control", "fixed at the mode, or minstrel (b, g, a)", rate_control);
     line.AddValue("transport", "udp, tcp", transport);
     line.AddValue("stations", "senders", stations);
     line.AddValue("packet_B", "IP packet", packet_B);
@@ -170,11 +171,20 @@ Transfer(std::vector<std::string> words)
         const std::string bands = band == "2.4" ? "BAND_2_4GHZ" : band == "6" ? "BAND_6GHZ" : "BAND_5GHZ";
         radio.Set("ChannelSettings", StringValue("{0, " + std::to_string(width_MHz) + ", " + bands + ", 0}"));
     }
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
-                                 "DataMode",
-                                 StringValue(mode),
-                                 "ControlMode",
-                                 StringValue(control));
+    if (rate_control == "minstrel")
+    {
+        // Rates are sought by what is lost: by the model that ours has, not by ns-3's tables, which lose less.
+        radio.SetErrorRateModel("ns3::NistErrorRateModel");
+        wifi.SetRemoteStationManager("ns3::MinstrelWifiManager");
+    }
+    else
+    {
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(mode),
+                                     "ControlMode",
+                                     StringValue(control));
+    }
     if (phy == "ax")
     {
         wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(gi_ns)));

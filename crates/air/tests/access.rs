@@ -1,0 +1,148 @@
+//! Slots, gaps, windows and waits as the standard prints them, and the simulator's use of them.
+#![allow(clippy::unwrap_used)]
+#![allow(non_snake_case)]
+
+use wattlock_air::access::{Category, Generation, Timing, reference_rate, response_rate};
+use wattlock_air::dcf::{Network, Node, Topology, exchange, simulate};
+use wattlock_air::frame::ACK_B;
+use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
+use wattlock_air::phy::{Band, Channel, Rate};
+
+const DSSS: [Rate; 4] =
+    [Rate::Dsss { kb_s: 1_000 }, Rate::Dsss { kb_s: 2_000 }, Rate::Dsss { kb_s: 5_500 }, Rate::Dsss { kb_s: 11_000 }];
+
+fn ofdm(Mb_s: u16) -> Rate {
+    Rate::Ofdm { Mb_s }
+}
+
+#[test]
+fn every_phy_has_the_slots_gaps_windows_and_waits_of_its_clause() {
+    // Generation, band, slot, all basic rates DSSS; then microseconds of slot, SIFS, PIFS, DIFS and of the wait for an
+    // answer (SIFS, slot and aRxPHYStartDelay), aCWmin (Tables 16-4, 17-21, 18-5, 19-25, 21-28, 27-59; 10.3.2.3, 10.3.2.11).
+    for (generation, band, slot_us, dsss_basic, expected_us, cw_min) in [
+        (Generation::B, Band::Ghz2_4, None, true, [20, 10, 30, 50, 222], 31),
+        (Generation::G, Band::Ghz2_4, None, false, [9, 10, 19, 28, 39], 15),
+        (Generation::G, Band::Ghz2_4, Some(20), false, [20, 10, 30, 50, 50], 15),
+        (Generation::G, Band::Ghz2_4, Some(20), true, [20, 10, 30, 50, 50], 31),
+        (Generation::A, Band::Ghz5, None, false, [9, 16, 25, 34, 45], 15),
+        (Generation::N, Band::Ghz2_4, None, false, [9, 10, 19, 28, 47], 15),
+        (Generation::N, Band::Ghz5, None, false, [9, 16, 25, 34, 53], 15),
+        (Generation::Ac, Band::Ghz5, None, false, [9, 16, 25, 34, 69], 15),
+        (Generation::Ax, Band::Ghz5, None, false, [9, 16, 25, 34, 57], 15),
+        (Generation::Ax, Band::Ghz6, None, false, [9, 16, 25, 34, 57], 15),
+    ] {
+        let timing = Timing::dcf(generation, band, slot_us, dsss_basic);
+        let ours_ns = [timing.slot_ns, timing.sifs_ns, timing.pifs_ns(), timing.gap_ns(), timing.timeout_ns()];
+        assert_eq!(ours_ns, expected_us.map(|us: u64| us * 1_000), "{generation:?} in {band:?}");
+        assert_eq!((timing.cw_min, timing.cw_max, timing.edca), (cw_min, 1_023, false), "{generation:?}");
+    }
+}
+
+#[test]
+fn every_category_has_the_gap_and_the_windows_of_the_edca_parameter_set() {
+    // Table 9-155 for aCWmin 15 and aCWmax 1023; AIFS of 5 GHz: 16 us and as many slots of 9 us.
+    let timing = Timing::dcf(Generation::N, Band::Ghz5, None, false);
+    for (category, cw_min, cw_max, aifs_us) in [
+        (Category::Background, 15, 1_023, 79),
+        (Category::BestEffort, 15, 1_023, 43),
+        (Category::Video, 7, 15, 34),
+        (Category::Voice, 3, 7, 34),
+    ] {
+        let edca = timing.edca(category);
+        let ours = (edca.cw_min, edca.cw_max, edca.gap_ns(), edca.edca);
+        assert_eq!(ours, (cw_min, cw_max, aifs_us * 1_000, true), "{category:?}");
+    }
+}
+
+#[test]
+fn whoever_could_not_make_out_a_frame_waits_for_an_ack_at_the_lowest_rate_and_the_gap() {
+    let ack_ns = |rate: Rate, band| rate.time_on_air_ns(ACK_B, &Channel { band, ..Channel::default() });
+    // 10.3.2.3.7: SIFS 10, ACK at 1 Mb/s 304, DIFS 50; SIFS 16, ACK at 6 Mb/s 44, DIFS 34.
+    let b = Timing::dcf(Generation::B, Band::Ghz2_4, None, true);
+    assert_eq!(b.eifs_ns(ack_ns(DSSS[0], Band::Ghz2_4)), 364_000);
+    let a = Timing::dcf(Generation::A, Band::Ghz5, None, false);
+    assert_eq!(a.eifs_ns(ack_ns(ofdm(6), Band::Ghz5)), 94_000);
+}
+
+#[test]
+fn a_window_doubles_with_each_failure_up_to_its_greatest() {
+    let timing = Timing::dcf(Generation::A, Band::Ghz5, None, false);
+    let windows: Vec<u32> = (0..9).map(|failures| timing.window(failures)).collect();
+    assert_eq!(windows, [15, 31, 63, 127, 255, 511, 1_023, 1_023, 1_023]);
+}
+
+#[test]
+fn a_response_goes_at_the_highest_basic_rate_not_above_the_frames() {
+    let channel = Channel::default();
+    let basic = [&DSSS[..], &[ofdm(6), ofdm(12), ofdm(24)]].concat();
+    let at = |rate| response_rate(rate, &basic, &channel);
+    for (frame, answer) in [(6, 6), (9, 6), (12, 12), (18, 12), (24, 24), (36, 24), (48, 24), (54, 24)] {
+        assert_eq!(at(ofdm(frame)), ofdm(answer), "{frame} Mb/s");
+    }
+    for rate in DSSS {
+        assert_eq!(at(rate), rate);
+    }
+    let access_point = |rate| response_rate(rate, &DSSS[..2], &channel);
+    assert_eq!(DSSS.map(access_point), [DSSS[0], DSSS[1], DSSS[1], DSSS[1]]);
+    // Without a basic rate of its kind: the highest mandatory one (10.6.6.5.2).
+    assert_eq!(response_rate(ofdm(54), &DSSS, &channel), ofdm(24));
+    // Table 10-10: the constellation and code of MCS 0 to 7 at one stream.
+    let references = [6, 12, 18, 24, 36, 48, 54, 54].map(ofdm);
+    assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(|mcs| reference_rate(Rate::Ht { mcs })), references);
+}
+
+#[test]
+fn one_exchange_after_the_other_takes_the_gap_half_a_window_and_the_exchange() {
+    // 802.11b, 1564 octets at 11 Mb/s, ACK at 11 Mb/s: DIFS 50, half of 31 slots of 20, 1330, SIFS 10, 203.
+    let b = Timing::dcf(Generation::B, Band::Ghz2_4, None, true);
+    let one = Exchange { data_ns: 1_330_000, response_ns: 203_000, fragments: 1, ..Exchange::default() };
+    assert_eq!(one.cycle_ns(&b), 1_903_000);
+    let mean = alone(&one, &b, 0.0, 7);
+    assert!((mean.cycle_ns - 1_903_000.0).abs() < 1e-6 && mean.dropped == 0.0, "{mean:?}");
+    // What is not answered costs the frame and the wait: SIFS 10, slot 20, preamble 192. Then half of 63 slots.
+    assert_eq!(one.lost_ns(&b), 1_552_000);
+    let twice = alone(&one, &b, 1.0, 2);
+    assert!((twice.cycle_ns - (360_000.0 + 1_552_000.0 + 680_000.0 + 1_552_000.0)).abs() < 1e-6, "{twice:?}");
+    // A beacon of 816 us at 1 Mb/s every 100 time units, and DIFS before contention goes on.
+    let left = left_by_beacons(816_000, 102_400_000, &b);
+    assert!((left - (1.0 - 866.0 / 102_400.0)).abs() < 1e-12, "{left}");
+}
+
+/// A station that draws no slots: what it does is certain.
+fn without_slots() -> Network<'static> {
+    let timing = Timing { cw_min: 0, cw_max: 0, ..Timing::dcf(Generation::B, Band::Ghz2_4, None, true) };
+    Network { timing, rates: &DSSS, rate: 3, basic: &DSSS, packet_B: 1_528, ..Network::default() }
+}
+
+fn duration_ns(network: &Network, signal_dBm: Option<f64>) -> u64 {
+    simulate(network, &mut [Node::new(None), Node::new(signal_dBm)]).unwrap().duration_ns
+}
+
+#[test]
+fn the_mean_back_off_of_the_simulator_is_half_of_the_window() {
+    let timing = Timing::dcf(Generation::B, Band::Ghz2_4, None, true);
+    let network = Network { timing, datagrams: Some(200_000), ..without_slots() };
+    let mean_slots = (duration_ns(&network, None) as f64 / 200_000.0 - 1_593_000.0) / 20_000.0;
+    // 31 slots, each as likely as another: 15.5, the standard error of 200,000 is 0.02.
+    assert!((mean_slots - 15.5).abs() < 0.1, "{mean_slots}");
+}
+
+#[test]
+fn an_unanswered_frame_is_sent_again_after_the_wait_and_the_gap() {
+    let network = Network { datagrams: Some(1), ..without_slots() };
+    assert_eq!(duration_ns(&network, None), 1_593_000);
+    assert_eq!(exchange(&network, None).0.busy_ns(&network.timing), 1_543_000);
+    // Seven frames, six waits of 222 us between them, seven gaps of 50 us.
+    assert_eq!(duration_ns(&network, Some(-150.0)), 7 * 1_330_000 + 6 * 222_000 + 7 * 50_000);
+}
+
+#[test]
+fn a_beacon_comes_after_pifs_and_the_gap_comes_after_it() {
+    let plain = Network { topology: Topology::ToAp, datagrams: Some(10_000), ..without_slots() };
+    let network = Network { beacon_interval_ns: 102_400_000, ..plain.clone() };
+    let outcome = simulate(&network, &mut [Node::new(None), Node::new(None)]).unwrap();
+    assert_eq!(outcome.beacon_ns, outcome.beacons * 816_000);
+    // It waits PIFS, 30 us, where it is due while a frame is on the air, up to DIFS where it is due in the gap.
+    let each_ns = (outcome.duration_ns - duration_ns(&plain, None)) as f64 / outcome.beacons as f64;
+    assert!(each_ns >= 846_000.0 && each_ns < 849_000.0, "{each_ns}");
+}
