@@ -25,6 +25,9 @@ SCENARIOS: list[tuple[dict[str, Any], float]] = [
     ({"phy": "b", "preamble": "short", "duration_s": 10}, ADHOC),
     ({"phy": "b", "rate_Mb_s": 2, "duration_s": 10}, ADHOC),
     ({"phy": "n", "band": "5", "duration_s": 3}, ADHOC),
+    ({"phy": "ac", "duration_s": 3}, ADHOC),
+    # The beacons of 2.4 GHz go at 1 Mb/s.
+    *(({"phy": "n", "topology": topology, "duration_s": 5}, ACCESS_POINT) for topology in ("to-ap", "bss")),
     ({"phy": "a", "protection": "ccmp", "duration_s": 10}, ADHOC),
     ({"phy": "b", "protection": "tkip", "duration_s": 10}, ADHOC),
     *(({"phy": phy, "topology": "to-ap", "duration_s": 10}, ACCESS_POINT) for phy in "bga"),
@@ -178,6 +181,11 @@ def test_other_basic_rates_than_ns3s_are_said() -> None:
     question = {"phy": "b", "duration_s": 1, "basic_rates_Mb_s": [1, 2]}
     _, notes = ns3.told(question, ours([question])[0])
     assert notes == ["ns-3 acknowledges at 11 Mb/s, we at 2"]
+
+
+def test_what_ns3_leaves_out_of_vht_frames_is_said() -> None:
+    said = {phy: ns3.told(question := {"phy": phy, "duration_s": 1}, ours([question])[0])[1] for phy in ("n", "ac")}
+    assert said == {"n": [], "ac": ["ns-3 leaves the 4 us of VHT-SIG-B out of each VHT frame"]}
 
 
 def test_the_child_needs_nothing_of_wattlock() -> None:

@@ -65,6 +65,41 @@ fn a_bad_line_is_told_with_its_number_its_key_and_the_right_values_and_the_rest_
 }
 
 #[test]
+fn networks_in_2_4_GHz_have_the_basic_rates_of_b_and_g_whatever_their_generation() {
+    let basic = |scenario: &Value| result(scenario)["resolved"]["basic_rates_Mb_s"].clone();
+    for phy in ["g", "n", "ax"] {
+        let rates = basic(&json!({"phy": phy, "topology": "to-ap", "datagrams": 1}));
+        assert_eq!(rates, json!([1.0, 2.0, 5.5, 11.0, 6.0, 12.0, 24.0]), "{phy}");
+    }
+    for (phy, band) in [("a", "5"), ("n", "5"), ("ac", "5"), ("ax", "5"), ("ax", "6")] {
+        let rates = basic(&json!({"phy": phy, "band": band, "topology": "to-ap", "datagrams": 1}));
+        assert_eq!(rates, json!([6.0, 12.0, 24.0]), "{phy} in {band} GHz");
+    }
+    // A beacon of 78 octets goes at the lowest: 192 us and 624 us at 1 Mb/s, 20 us and 27 symbols at 6 Mb/s.
+    let beacon_us = |band: &str| {
+        let told = result(&json!({"phy": "n", "band": band, "topology": "to-ap", "duration_s": 1}));
+        told["beacon_ns"].as_u64().unwrap() / told["beacons"].as_u64().unwrap() / 1_000
+    };
+    assert_eq!((beacon_us("2.4"), beacon_us("5")), (816, 128));
+}
+
+#[test]
+fn minstrel_tries_a_frame_as_often_as_its_chain_says_unless_a_limit_is_given() {
+    // Nothing gets through: two tries at the lowest rate in each of three places, and seven more.
+    let scenario = |limit: Option<u32>| {
+        let mut scenario = json!({"phy": "b", "datagrams": 400, "rssi_dBm": -150, "rate_control": "minstrel"});
+        if let Some(limit) = limit {
+            scenario["retry_limit"] = json!(limit);
+        }
+        result(&scenario)
+    };
+    let tries = |told: &Value| told["frames"].as_f64().unwrap() / told["drops"].as_f64().unwrap();
+    let of_chain = tries(&scenario(None));
+    assert!((12.0..=16.0).contains(&of_chain), "{of_chain}");
+    assert!((tries(&scenario(Some(3))) - 3.0).abs() < 1e-9);
+}
+
+#[test]
 fn impossible_scenarios_name_the_key_that_makes_them_so() {
     let wrong = [
         (json!({"datagrams": 1}), "phy"),

@@ -185,6 +185,8 @@ def told(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[s
         notes.append(
             "protection's octets are in ns-3's payload" + (", its TCP acknowledgements have none" if tcp else "")
         )
+    if phy == "ac":
+        notes.append("ns-3 leaves the 4 us of VHT-SIG-B out of each VHT frame")
     theirs = _their_response(phy, topology, resolved["rate_bit_s"])
     if theirs is not None and theirs != resolved["response_rate_bit_s"]:
         notes.append(f"ns-3 acknowledges at {theirs / 1e6:g} Mb/s, we at {resolved['response_rate_bit_s'] / 1e6:g}")

@@ -181,6 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn a_canary_is_twelve_thousand_multiplications_of_the_known_latency() {
+        assert_eq!(real().canary_cycles(), counter::multiply_latency_cycles().map(|latency| latency * 12_000));
+        #[cfg(target_arch = "x86_64")]
+        assert!(matches!(real().canary_cycles(), Some(36_000) | None), "{:?}", real().canary_cycles());
+        // The chain is as long as it is asked to be: that many multiplications take that many times one.
+        let chain = |count: u64| {
+            let ticks = || {
+                let start = counter::ticks();
+                counter::multiply_chain(count);
+                counter::ticks().saturating_sub(start)
+            };
+            (0..200).map(|_| ticks()).min().unwrap_or(0)
+        };
+        let mut clock = real();
+        let canary = (0..200).map(|_| clock.canary()).min().unwrap_or(0);
+        let twelve = chain(12_000);
+        assert!(canary * 19 < twelve * 20 && twelve * 19 < canary * 20, "{canary} and {twelve} ticks");
+    }
+
+    #[test]
     fn the_canary_is_as_long_as_its_multiplications_take() {
         let mut clock = real();
         let twice = |clock: &mut RealClock| {

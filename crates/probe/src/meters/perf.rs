@@ -181,9 +181,9 @@ pub fn open(
     let mut counter = open_event(root, event, cpu)?;
     let description = event.describe(&all, root, cpu);
     let in_engine = description.in_engine(PATIENCE_NS);
-    let scale_nJ = event.scale_J * 1e9;
+    let scale_J = event.scale_J;
     let ask = move || match counter.read() {
-        Ok(count) => Ok(nanojoules(count, scale_nJ)),
+        Ok(count) => Ok(nanojoules(count, scale_J)),
         Err(said) => Err(NoNumber { cause: MeterError::Unreadable, said }),
     };
     let meter = Counted::new(ask, in_engine, time);
@@ -201,11 +201,11 @@ fn open_event(root: &Path, event: &Event, cpu: u32) -> Result<counter::Counter, 
         .map_err(|why| Missing { why: format!("{}: {why}", event.name()), hint: GRANT.to_owned() })
 }
 
-/// Counts in units of `scale_nJ` as nanojoules.
+/// Counts in units of `scale_J` as nanojoules.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn nanojoules(count: u64, scale_nJ: f64) -> u64 {
+fn nanojoules(count: u64, scale_J: f64) -> u64 {
     // 2^53 units of 0.23 nJ are 2 MJ, a day at 24 W; from there on it is rounded to a few units.
-    (count as f64 * scale_nJ) as u64
+    (count as f64 * scale_J * 1e9) as u64
 }
 
 #[cfg(target_os = "linux")]
@@ -249,5 +249,32 @@ mod counter {
         pub fn read(&mut self) -> Result<u64, String> {
             Err("this system has no perf".to_owned())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_of_two_to_the_32_in_the_kernels_units_is_a_joule() {
+        let root = std::env::temp_dir().join(format!("wattlock-{}-perf-scale", std::process::id()));
+        let events_folder = root.join("devices/power/events");
+        let put = |path: PathBuf, text: &str| std::fs::write(path, text).map_err(|error| error.to_string());
+        assert_eq!(std::fs::create_dir_all(&events_folder).map_err(|error| error.to_string()), Ok(()));
+        for (file, text) in [
+            ("devices/power/cpumask", "0\n"),
+            ("devices/power/events/energy-pkg", "event=0x02\n"),
+            // As arch/x86/events/rapl.c writes it: 2^-32.
+            ("devices/power/events/energy-pkg.scale", "2.3283064365386962890625e-10\n"),
+            ("devices/power/events/energy-pkg.unit", "Joules\n"),
+        ] {
+            assert_eq!(put(root.join(file), text), Ok(()));
+        }
+        let scales: Vec<f64> = events(&root).iter().map(|event| event.scale_J).collect();
+        assert_eq!(scales, [1.0 / 4_294_967_296.0]);
+        assert_eq!(nanojoules(1 << 32, scales[0]), 1_000_000_000);
+        assert_eq!(nanojoules(15 << 30, scales[0]), 3_750_000_000);
+        let _ = std::fs::remove_dir_all(root);
     }
 }

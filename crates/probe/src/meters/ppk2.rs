@@ -5,7 +5,9 @@
 //! smoothed spike moves no energy that a mean over milliseconds could see.
 //!
 //! # Source
-//! The protocol as read in Nordic's pc-nrfconnect-ppk and in IRNAS' ppk2-api-python (commands, fields, formula).
+//! The protocol as read in Nordic's pc-nrfconnect-ppk (src/device/serialDevice.ts, src/constants.ts) and in IRNAS'
+//! ppk2-api-python (src/ppk2_api/ppk2_api.py): commands, fields, formula. While it streams, a device answers nothing else:
+//! whoever did not end its stream leaves it streaming to the next one, behind bytes that nobody has read.
 
 use std::io::{Read, Write};
 
@@ -20,12 +22,14 @@ const GET_METADATA: u8 = 0x19;
 /// Starts the stream.
 const START: u8 = 0x06;
 /// Ends it.
-pub const STOP: u8 = 0x07;
+const STOP: u8 = 0x07;
 /// 1.8 V of reference over gain and resolution.
 const ADC_V: f64 = 1.8 / 163_840.0;
 const RANGES: usize = 5;
 /// No calibration is longer.
 const LONGEST_METADATA_B: usize = 8192;
+/// What may still come after STOP: ten seconds of samples that nobody has read.
+const LONGEST_REST_B: usize = 4_000_000;
 /// Values of the counter.
 const COUNTS: u8 = 64;
 
@@ -58,7 +62,8 @@ impl Calibration {
         let value = |name: &str| -> Result<f64, String> {
             let found = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
             let found = found.ok_or_else(|| format!("the calibration has no {name}"))?;
-            found.trim().parse().map_err(|_| format!("the calibration's {name} is {found:?}"))
+            let number = found.trim().parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| format!("the calibration's {name} is {found:?}"))
         };
         let range = |at: usize| -> Result<Range, String> {
             let value = |name: &str| value(&format!("{name}{at}"));
@@ -153,12 +158,37 @@ impl Decoder {
     }
 }
 
+/// Ends the stream of a device.
+///
+/// # Errors
+/// It takes no command.
+pub fn stop(device: &mut impl Write) -> Result<(), String> {
+    command(device, STOP)
+}
+
+/// Ends what a device may still be streaming, and reads what is left of it until it is silent.
+///
+/// # Errors
+/// It takes no command, can't be read, or goes on.
+pub fn quiet(device: &mut (impl Read + Write)) -> Result<(), String> {
+    stop(device)?;
+    let (mut rest, mut buffer) = (0, [0; 4096]);
+    while rest <= LONGEST_REST_B {
+        match device.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => rest += count,
+            Err(error) => return Err(format!("the device can't be read: {error}")),
+        }
+    }
+    Err(format!("the device goes on after STOP: {rest} bytes"))
+}
+
 /// Asks a device for its calibration and starts its stream; a recording begins with that answer.
 ///
 /// # Errors
 /// The stream ends or stays silent before the calibration does, or the calibration is incomplete.
 pub fn begin(stream: &mut (impl Read + Write)) -> Result<Calibration, String> {
-    stream.write_all(&[GET_METADATA]).map_err(|error| format!("the device takes no command: {error}"))?;
+    command(stream, GET_METADATA)?;
     let mut answer = Vec::new();
     let mut one = [0];
     while !answer.ends_with(b"END\n") && !answer.ends_with(b"END\r\n") {
@@ -170,6 +200,10 @@ pub fn begin(stream: &mut (impl Read + Write)) -> Result<Calibration, String> {
         }
     }
     let calibration = Calibration::parse(&String::from_utf8_lossy(&answer))?;
-    stream.write_all(&[START]).map_err(|error| format!("the device takes no command: {error}"))?;
+    command(stream, START)?;
     Ok(calibration)
+}
+
+fn command(device: &mut impl Write, byte: u8) -> Result<(), String> {
+    device.write_all(&[byte]).map_err(|error| format!("the device takes no command: {error}"))
 }

@@ -3,7 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -50,7 +53,9 @@ pub fn open(
     let mut bytes: Box<dyn Stream> = if is_file {
         Box::new(Recording(File::open(path).map_err(|error| refused(error.to_string()))?))
     } else {
-        Box::new(serial(path).map_err(|error| refused(error.to_string()))?)
+        let mut device = serial(path).map_err(|error| refused(error.to_string()))?;
+        ppk2::quiet(&mut device).map_err(refused)?;
+        Box::new(device)
     };
     let calibration = ppk2::begin(&mut bytes).map_err(refused)?;
     let supply_mV = asked_mV.or(calibration.supply_mV).ok_or_else(|| {
@@ -164,9 +169,21 @@ impl<S: Read, T: Time> Meter for Played<S, T> {
     }
 }
 
+/// What the thread of a live stream and its meter share: the samples, and when the last of them came.
+type Shared = Mutex<(Decoder, Result<Nanoseconds, MeterError>)>;
+
+fn lock(shared: &Shared) -> MutexGuard<'_, (Decoder, Result<Nanoseconds, MeterError>)> {
+    // A thread that panicked leaves whole samples behind.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A live stream: a thread takes its bytes as they come, so that none is lost between two reads of the meter.
 struct Live<T> {
-    shared: Arc<Mutex<(Decoder, Result<Nanoseconds, MeterError>)>>,
+    shared: Arc<Shared>,
+    ends: Arc<AtomicBool>,
+    /// Hangs up when the thread has stopped the device.
+    stopped: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
     description: MeterDescription,
     time: T,
 }
@@ -178,30 +195,51 @@ fn live<T: Time + Clone + Send + 'static>(
     time: T,
 ) -> Result<Live<T>, MeterError> {
     let shared = Arc::new(Mutex::new((decoder, Ok(time.now()))));
-    // It ends with its meter, which it only borrows weakly, and then stops the device.
-    let (theirs, clock) = (Arc::downgrade(&shared), time.clone());
-    std::thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        loop {
-            let read = bytes.read(&mut buffer);
-            let Some(shared) = theirs.upgrade() else { break };
-            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match read {
-                Ok(0) | Err(_) => {
-                    state.1 = Err(MeterError::Unreadable);
-                    break;
-                }
-                Ok(count) => {
-                    state.0.push(&buffer[..count]);
-                    state.1 = Ok(clock.now());
-                }
-            }
+    let ends = Arc::new(AtomicBool::new(false));
+    let (stops, stopped) = channel();
+    let thread = std::thread::spawn({
+        let (shared, ends, clock) = (Arc::clone(&shared), Arc::clone(&ends), time.clone());
+        move || {
+            take(&mut bytes, &shared, &ends, &clock);
+            // Who is gone can't be stopped.
+            let _ = ppk2::stop(&mut bytes);
+            drop((bytes, stops));
         }
-        let _ = bytes.write_all(&[ppk2::STOP]);
     });
-    let live = Live { shared, description, time };
+    let live = Live { shared, ends, stopped, thread: Some(thread), description, time };
     live.wait_for_samples()?;
     Ok(live)
+}
+
+/// Takes bytes until the meter `ends` or the stream does.
+fn take(bytes: &mut impl Read, shared: &Shared, ends: &AtomicBool, clock: &impl Time) {
+    let mut buffer = [0; 4096];
+    while !ends.load(Ordering::Relaxed) {
+        let read = bytes.read(&mut buffer);
+        let mut state = lock(shared);
+        match read {
+            Ok(0) | Err(_) => {
+                state.1 = Err(MeterError::Unreadable);
+                return;
+            }
+            Ok(count) => {
+                state.0.push(&buffer[..count]);
+                state.1 = Ok(clock.now());
+            }
+        }
+    }
+}
+
+impl<T> Drop for Live<T> {
+    /// The device is stopped before anybody opens it again, unless its driver hangs: that would hold the thread.
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        let hangs = self.stopped.recv_timeout(Duration::from_nanos(PATIENCE_NS)) == Err(RecvTimeoutError::Timeout);
+        if let Some(thread) = self.thread.take().filter(|_| !hangs) {
+            // What it panicked over was told where it happened.
+            let _ = thread.join();
+        }
+    }
 }
 
 impl<T: Time> Live<T> {
@@ -209,7 +247,7 @@ impl<T: Time> Live<T> {
     fn wait_for_samples(&self) -> Result<(), MeterError> {
         let start = std::time::Instant::now();
         loop {
-            let state = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = lock(&self.shared);
             state.1?;
             if state.0.samples > 0 {
                 return Ok(());
@@ -229,7 +267,7 @@ impl<T: Time> Meter for Live<T> {
     }
 
     fn read(&mut self) -> Result<Reading, MeterError> {
-        let mut state = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.shared);
         let at = state.1?;
         Ok(Reading { counter: state.0.energy()?, before: at, after: at, suspended: self.time.suspended() })
     }

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 
 mod opening;
+mod streams;
 
 use std::cell::RefCell;
 use std::fs;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,9 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wattlock_engine::{EnergyBlock, Load, Meter, MeterError, Nanoseconds, energy_block};
 
 use super::hwmon::VoltageCurrent;
-use super::ppk2::{Calibration, Decoder};
 use super::sampled::{Gauge, Samples, sample};
-use super::stream::{Played, Recording, Replay};
 use super::*;
 
 /// The one load: 3 W, and 2 W more in every other 0.2 s.
@@ -141,6 +139,16 @@ fn weigh_package(
 fn a_counter_with_quanta_and_jitter_tells_the_truth_within_its_statement() {
     let block = weigh_package(&powercap_tree("plain"), 1000, |_, _, _| {}).unwrap();
     assert!(block.gross > 1_500_000_000, "{}", block.gross);
+}
+
+#[test]
+fn a_powercap_zone_tells_its_quantum_its_update_and_its_range_as_the_makers_state_them() {
+    let package = &powercap::found(&powercap_tree("stated"))[0].record;
+    // 2^-14 J and about 1 ms (Intel SDM volume 3B, 16.10.1 and 16.10.3); the range as its file says, in nanojoules.
+    assert_eq!((package.quantum_nJ, package.update_period_ns), (61_035.156_25, 1_000_000));
+    assert_eq!(package.range_nJ, Some(262_143_328_850_000));
+    // Without a limit of its own it is taken to draw 1000 W at most: it goes round in 262 s.
+    assert_eq!(package.round_trip_ns, Some(262_143_328_850));
 }
 
 #[test]
@@ -364,8 +372,15 @@ fn a_status_that_is_not_discharging_with_the_cable_out_is_an_error() {
 }
 
 #[test]
-fn sentinels_65535_and_int_min_are_errors() {
-    for (shown, value) in [("65535", 65_535), ("-2147483648", -2_147_483_648)] {
+fn numbers_that_drivers_show_where_they_have_none_are_errors() {
+    for (shown, value) in [
+        // All ones in 16 bits, as they are and in thousandths, and in 32; the least and the greatest of 32 bits.
+        ("65535", 65_535),
+        ("65535000", 65_535_000),
+        ("4294967295", 4_294_967_295),
+        ("-2147483648", -2_147_483_648),
+        ("2147483647", 2_147_483_647),
+    ] {
         let root = battery_tree("sentinel", &[("energy_now", shown)]);
         let mut opened = battery::open(&root, "", World::default()).unwrap();
         assert_eq!(opened.meter.read().unwrap_err(), MeterError::NoValue { shown: value });
@@ -440,89 +455,4 @@ fn a_sensor_with_an_energy_counter_is_read_as_one() {
     );
     let mut opened = hwmon::open(&root, "amd_energy/Esocket0", World::default()).unwrap();
     assert_eq!(opened.meter.read().unwrap().counter, 5000);
-}
-
-// Streams ----------------------------------------------------------------------------------------------------------
-
-fn calibration() -> String {
-    let ohm = ["1031.64", "101.65", "10.15", "0.94", "0.043"];
-    let lines =
-        (0..5).map(|at| format!("R{at}: {}\nGS{at}: 0\nGI{at}: 1\nO{at}: 0\nS{at}: 0\nI{at}: 0\nUG{at}: 1\n", ohm[at]));
-    format!("Calibrated: 0\n{}VDD: 3300\nHW: 9173\nmode: 2\nEND\n", lines.collect::<String>())
-}
-
-/// Words of the load at 3.3 V and a tenth of its power, the range changing with it; `lost` of them are missing.
-fn words(count: u64, lost: std::ops::Range<u64>) -> Vec<u8> {
-    let word = |at: u64| {
-        let ampere = power_W(at * 10_000) / 10.0 / 3.3;
-        let (range, ohm) = if ampere > 0.12 { (4_u32, 0.043) } else { (3, 0.94) };
-        let adc = (ampere * ohm * 163_840.0 / 1.8 / 4.0).round() as u32;
-        (adc | range << 14 | (at as u32 % 64) << 18 | 1 << 24).to_le_bytes()
-    };
-    (0..count).filter(|at| !lost.contains(at)).flat_map(word).collect()
-}
-
-fn decoder() -> Decoder {
-    Decoder::new(Calibration::parse(&calibration()).unwrap(), 3300)
-}
-
-#[test]
-fn a_ppk2_tells_the_truth_through_range_switches_and_unaligned_reads() {
-    let bytes = words(100_000, 0..0);
-    let mut decoder = decoder();
-    for chunk in bytes.chunks(1021) {
-        decoder.push(chunk);
-    }
-    assert_eq!((decoder.samples, decoder.logic), (100_000, 1));
-    let (measured, truth) = (decoder.energy().unwrap() as f64, energy_J(1_000_000_000) * 1e8);
-    // The coarse range steps by 1 mA, two thirds of a percent.
-    assert!((measured / truth - 1.0).abs() < 0.005, "{measured} nJ for {truth} nJ");
-}
-
-#[test]
-fn ppk2_gaps_modulo_64_are_an_error_of_their_block_and_of_no_other() {
-    let mut decoder = decoder();
-    decoder.push(&words(1000, 500..570));
-    assert_eq!(decoder.energy(), Err(MeterError::Lost { samples: 6 }));
-    assert!(decoder.energy().is_ok());
-}
-
-#[test]
-fn a_ppk2_recording_is_played_at_its_own_pace_and_its_end_is_no_idle() {
-    let mut bytes = Recording(Cursor::new([calibration().into_bytes(), words(50_000, 0..0)].concat()));
-    let calibration = ppk2::begin(&mut bytes).unwrap();
-    let world = World::default();
-    let description = stream::describe_ppk2(3300).in_engine(2_000_000_000);
-    let decoder = Decoder::new(calibration, 3300);
-    let mut meter = Played { bytes, decoder, start: 0, description, time: world.clone() };
-    let mut load = passing(&world, |_| {});
-    let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
-    let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
-    assert!((watts / 0.3 - 1.0).abs() < 0.03, "{watts} W");
-    world.now.store(600_000_000, Ordering::Relaxed);
-    assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
-}
-
-#[test]
-fn a_calibration_that_is_incomplete_is_named() {
-    let text = calibration().replace("R2: 10.15", "R2: 0");
-    assert!(Calibration::parse(&text).unwrap_err().contains("R2"));
-    assert!(Calibration::parse(&calibration().replace("UG4: 1\n", "")).unwrap_err().contains("UG4"));
-    assert!(ppk2::begin(&mut Recording(Cursor::new(b"R0: 1\n"))).unwrap_err().contains("ends after"));
-}
-
-#[test]
-fn recorded_readings_are_played_at_their_own_pace() {
-    let lines: String = (0..1000_u64)
-        .map(|at| format!("{{\"t_ns\":{},\"counter_nJ\":{}}}\n", at * 1_000_000, at * 3_000_000))
-        .collect();
-    let world = World::default();
-    let mut meter = Replay::new(Cursor::new(lines), world.clone()).unwrap();
-    let mut load = passing(&world, |_| {});
-    let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
-    let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
-    assert!((watts - 3.0).abs() < 0.05, "{watts} W");
-    world.now.store(2_000_000_000, Ordering::Relaxed);
-    assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
-    assert!(Replay::new(Cursor::new("{\"t_ns\":2,\"counter_nJ\":1}\n{\"t_ns\":2,\"counter_nJ\":2}\n"), world).is_err());
 }

@@ -94,7 +94,9 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
     let chain = scenario.rate_control == RateControlName::Minstrel;
     let retry_limit = scenario.retry_limit.unwrap_or(if chain { RETRIES_MAX } else { 7 });
     if !(1..=RETRIES_MAX).contains(&retry_limit) {
-        return Err(Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint(format!("1 to {RETRIES_MAX}")));
+        return Err(
+            Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint(format!("1 to {RETRIES_MAX}"))
+        );
     }
     if scenario.power_save && (tcp || interval_us == 0 || scenario.topology != TopologyName::ToAp) {
         let hint = "\"topology\": \"to-ap\", \"transport\": \"udp\" and an \"interval_us\"";
