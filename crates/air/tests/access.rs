@@ -144,5 +144,5 @@ fn a_beacon_comes_after_pifs_and_the_gap_comes_after_it() {
     assert_eq!(outcome.beacon_ns, outcome.beacons * 816_000);
     // It waits PIFS, 30 us, where it is due while a frame is on the air, up to DIFS where it is due in the gap.
     let each_ns = (outcome.duration_ns - duration_ns(&plain, None)) as f64 / outcome.beacons as f64;
-    assert!(each_ns >= 846_000.0 && each_ns < 849_000.0, "{each_ns}");
+    assert!((846_000.0..849_000.0).contains(&each_ns), "{each_ns}");
 }
