@@ -65,7 +65,7 @@ fn a_bad_line_is_told_with_its_number_its_key_and_the_right_values_and_the_rest_
 }
 
 #[test]
-fn networks_in_2_4_GHz_have_the_basic_rates_of_b_and_g_whatever_their_generation() {
+fn networks_in_2_4_ghz_have_the_basic_rates_of_b_and_g_whatever_their_generation() {
     let basic = |scenario: &Value| result(scenario)["resolved"]["basic_rates_Mb_s"].clone();
     for phy in ["g", "n", "ax"] {
         let rates = basic(&json!({"phy": phy, "topology": "to-ap", "datagrams": 1}));
