@@ -271,7 +271,7 @@ def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
     count = float(len(sooner))
     effect = Effect("the number of cells in which ciphertext arrives sooner", "1", count, count, count)
     claimed = claim.expect["cells"]
-    bounds = Bounds(claimed, claimed, ours=False)
+    bounds = Bounds(claimed, claimed)
     compared = [Compared("the paper's tables", f"{cells} cells", effect, len(sooner) == claimed, bounds)]
     least = min(sooner, default=(1.0, "none"))
     also = f"The greatest lead is {100 * (1 - least[0]):.0f} % ({least[1]}): so far do its runs differ."
