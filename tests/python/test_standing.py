@@ -226,10 +226,12 @@ def test_the_best_attack_is_told_with_its_source(cipher: str, key_bits: int, wor
     assert found.read
 
 
-def test_ccm8s_nonce_is_not_tlss() -> None:
-    found = listed()["aes128-ccm8"]
-    assert found.nonce_bits == 8 * 13
-    nonce = next(one for one in found.statements if one.about == "nonce")
+def test_tkips_tag_is_michaels_and_ccm8s_nonce_is_not_tlss() -> None:
+    found = listed()
+    assert found["tkip"].tag_bits == 64
+    assert found["tkip"].forgeries_log2 is None
+    assert found["aes128-ccm8"].nonce_bits == 8 * 13
+    nonce = next(one for one in found["aes128-ccm8"].statements if one.about == "nonce")
     assert "TLS has 12 octets" in nonce.says
     assert "RFC 6655" in nonce.source
 

@@ -51,7 +51,7 @@ pub(crate) static CCM8: [Card; 1] = [Card {
     key_bits: Sizes::every(128, 128, 256),
     iv_bits: 104,
     tag_bits: 64,
-    source: "RFC 6655, 2012; NIST SP 800-38C, 2004; nonces of 13 bytes, as in IEEE 802.11 CCMP",
+    source: "NIST SP 800-38C, 2004, with a tag of 64 bits; nonces of 13 bytes, as in IEEE 802.11 CCMP (RFC 6655's have 12)",
     codes: &[code(Algorithm::AesCcm8, "ccm", "0.6.1")],
     vectors: include_str!("../../../python/wattlock/data/vectors/aes-ccm.txt"),
     ..AEAD

@@ -18,6 +18,8 @@ pub const SOURCE: &str = "IEEE Std 802.11-2020, 12.3.2, 12.5.2, 12.5.3, 12.5.5";
 pub const OPERATIONS: &[Operation] = &[Operation::Protect, Operation::Unprotect];
 /// The longest body of an MPDU (9.2.4.7.1, table 9-25), less LLC, SNAP and nothing else.
 const MOST_PAYLOAD_B: u64 = 11_424;
+/// IEEE Std 802.11-2020, 12.5.2.4.1.
+const MICHAEL_BITS: u16 = 64;
 /// A header with QoS, three addresses, to the access point.
 const HEADER_B: usize = 26;
 
@@ -26,9 +28,9 @@ pub fn protocol(id: &str) -> Option<Protocol> {
     Protocol::ALL.into_iter().find(|protocol| protocol.id() == id)
 }
 
-/// Bits of the tag of an MPDU.
+/// Bits of the tag of a frame: what ends an MPDU, but TKIP's is Michael's, which ends the MSDU; its ICV is a checksum.
 pub fn tag_bits(protocol: Protocol) -> u16 {
-    u16::try_from(8 * protocol.tail_B()).unwrap_or(u16::MAX)
+    if protocol == Protocol::Tkip { MICHAEL_BITS } else { u16::try_from(8 * protocol.tail_B()).unwrap_or(u16::MAX) }
 }
 
 /// Bits of the key that protects; TKIP's Michael keys are beside it.
