@@ -14,7 +14,7 @@ from wattlock.advise.energy_first import budgets
 from wattlock.advise.flips import flips, pareto
 from wattlock.advise.gain import gain
 from wattlock.advise.savings import experiments, names
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
 from wattlock.run import probe
 
 
@@ -64,6 +64,24 @@ def test_flips_name_another_choice_and_the_battery_never_flips(answer: Advice) -
     assert found["battery"].at is None
     first = answer.choices[answer.best.number].label
     assert all(flip.then != first for flip in found.values())
+
+
+def test_a_flip_that_cant_be_looked_at_says_why_and_is_not_taken_for_one_that_holds() -> None:
+    told = advise(load("tracker"), allow_assumed=True, today=TODAY)
+    faster = next(flip for flip in flips(told, None) if flip.variable == "every")
+    assert "600 ms (not carried: the radio would need" in faster.looked_at
+    assert "1.67 h," in faster.looked_at
+
+
+def test_a_fault_of_the_program_is_not_taken_for_an_answer_that_holds(
+    answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise EvidenceError("a number is missing")
+
+    monkeypatch.setattr("wattlock.advise.flips.days.load", broken)
+    with pytest.raises(EvidenceError, match="a number is missing"):
+        flips(answer, None)
 
 
 def test_the_front_holds_the_first_choice_and_stronger_ones(answer: Advice) -> None:

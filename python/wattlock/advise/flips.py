@@ -17,7 +17,7 @@ from wattlock.advise.rank import tied
 from wattlock.advise.sending import Sender
 from wattlock.analysis import front as fronts
 from wattlock.energy.lifetime import Drawn
-from wattlock.errors import WattlockError
+from wattlock.errors import InputError
 
 FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
 RATES = (1e-3, 1e-2, 1e-1, 10.0, 100.0, 1e3)
@@ -30,7 +30,8 @@ DRAWS, CHOICES = 200, 60
 class Flip(NamedTuple):
     """One variable: the nearest value at which the first group no longer holds the answer, or that none was found.
 
-    * `at`: in words; None where the answer holds over the whole range. `then`: who comes first there.
+    * `at`: in words; None where the answer holds wherever it could be looked at. `then`: who comes first there.
+    * `looked_at`: the points; those that the radio can't carry say why.
     """
 
     variable: str
@@ -47,12 +48,18 @@ def flips(of: Advice, probe: Path | None) -> list[Flip]:
     found = []
     for variable, now, points in _variables(of):
         at = then = None
+        looked_at = []
         for told, asked in points:
-            winner = _winner(of, asked, choices, few, probe)
+            try:
+                winner = _winner(of, asked, choices, few, probe)
+            except InputError as error:
+                looked_at.append(f"{told} (not carried: {error})")
+                continue
+            looked_at.append(told)
             if winner is not None:
                 at, then = told, winner
                 break
-        found.append(Flip(variable, now, at, then, ", ".join(told for told, _ in points)))
+        found.append(Flip(variable, now, at, then, ", ".join(looked_at)))
     found.append(
         Flip(
             "battery",
@@ -136,19 +143,20 @@ def _faster(asked: Question, by: float) -> Question:
 
 
 def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, probe: Path | None) -> str | None:
-    """Who beats the first choice there; None where it holds or the radio can't carry that traffic."""
+    """Who beats the first choice there; None where it holds.
+
+    Raises InputError where the radio can't carry that traffic or the battery not that load.
+    """
     sender = of.things.sender
     if asked.radio is not of.asked.radio:
         sender = Sender(sender.radio, asked.radio)
-    try:
-        spent = sender.ask(days.needed(asked, choices, sender), probe)
-        loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
-        carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
-        if not carried:
-            return None
-        life_s = days.seconds([loads[number] for number in carried], few, of.things.battery)
-    except WattlockError:
-        return None
+    spent = sender.ask(days.needed(asked, choices, sender), probe)
+    loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
+    carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
+    if not carried:
+        times = min(max(load.busy, load.sending / sender.duty_cycle) for load in loads)
+        raise InputError(f"the radio would need {times:.3g} times the time that the clock or the band allows")
+    life_s = days.seconds([loads[number] for number in carried], few, of.things.battery)
     lives = dict(zip(carried, life_s, strict=True))
     best = max(carried, key=lambda number: float(np.median(lives[number])))
     held = choices.index(of.choices[of.best.number])
@@ -165,4 +173,4 @@ def _few(world: World) -> World:
         drawn.self_discharge_per_s[:DRAWS],
         np.broadcast_to(drawn.shelf_life_s, world.draws)[:DRAWS],
     )
-    return World({name: values[:DRAWS] for name, values in world.factors.items()}, batteries)
+    return world._replace(factors={name: values[:DRAWS] for name, values in world.factors.items()}, batteries=batteries)
