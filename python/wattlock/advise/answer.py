@@ -1,8 +1,9 @@
 """The answer: ranked choices, excluded ones, history, what was assumed, and what would narrow it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class Advice:
     * `choices`, `loads`, `life_s`, `charge_s`: those that pass, in one order; `places`: ranked. Seconds, also by the
       charge alone, are (choices, draws).
     * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
+    * `unheard`: keys that were set and without which the answer is the same.
     * `today`: the day from which the lifetime of the data is counted.
     * `freed`: what the first choice would gain in days and in its charge's days, were its cipher free.
     * `frames`: `ranked`, `excluded`, `history`, `narrowing` as tables.
@@ -53,6 +55,7 @@ class Advice:
     history: list[Past]
     freed: tuple[Gain, Gain]
     today: date
+    unheard: list[str] = field(default_factory=list)
 
     @property
     def best(self) -> Place:
@@ -223,8 +226,20 @@ def advise(
     Raises InputError where nothing passes the floor, the radio can't carry the traffic or a card is missing something,
     EvidenceError where a number needs consent.
     """
+    from wattlock.advise.unheard import unheard
+
     program = probe or probes.find()
+    when = today or datetime.now(UTC).date()
     of = things(asked, own=own, allow_assumed=allow_assumed)
+
+    def again(other: Question) -> Advice:
+        return _answered(things(other, own=own, allow_assumed=allow_assumed, known=of), program, when, allow_assumed)
+
+    return replace(_answered(of, program, when, allow_assumed), unheard=unheard(asked, again))
+
+
+def _answered(of: Things, program: Path, when: date, allow_assumed: bool) -> Advice:
+    """The answer to the question of `of`."""
     asked = of.asked
     _consent(asked, of)
     past = History(asked, of)
@@ -236,7 +251,6 @@ def advise(
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
-    when = today or datetime.now(UTC).date()
     packet_B, duty_cycle = days.most_B(asked, of.sender), of.sender.duty_cycle
     answered = not of.sender.advertising
     unsound = [
@@ -314,6 +328,12 @@ def _known(of: Things, rows: Mapping[str, CatalogueRow], program: Path) -> None:
 
 def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:
     """The catalogue's facts of ciphers, whoever provides them."""
+    return _catalogue(program, tuple(ids))
+
+
+@lru_cache(maxsize=4)
+def _catalogue(program: Path, ids: tuple[str, ...]) -> dict[str, CatalogueRow]:
+    # A question is answered several times, and the probe takes longer than the rest.
     rows, _ = probes.catalogue(program, list(ids))
     return {name: of[0] for name, of in rows.items()}
 

@@ -139,6 +139,8 @@ def notes(of: Advice) -> list[str]:
 
 
 def _notes(of: Advice) -> Iterator[str]:
+    if of.unheard:
+        yield f"set and without effect here: {', '.join(of.unheard)} (without each of them the answer is the same)"
     choice, load = of.choices[of.best.number], of.loads[of.best.number]
     yield from _pieces(of)
     peak = _peak_A(of)

@@ -61,15 +61,18 @@ class Things:
         return self.priced.taken
 
 
-def things(asked: Question, *, own: Path | None, allow_assumed: bool) -> Things:
+def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Things | None" = None) -> Things:
     """Read cards and run.
 
-    * `own`: the user's folder of cards.
+    * `own`: the user's folder of cards. `known`: things of the same run, which is then not read again.
 
     Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
     """
     assumed: list[str] = []
-    device, priced, name = _costs(asked, own, allow_assumed=allow_assumed)
+    if known and asked.device.run:
+        device, priced, name = known.device, known.priced, known.name
+    else:
+        device, priced, name = _costs(asked, own, allow_assumed=allow_assumed)
     isa = device.card.isa if device else "x86_64"
     asked = _in_watts(asked, device)
     sender = _radio(asked, device, own, assumed)
