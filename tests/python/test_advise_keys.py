@@ -90,6 +90,14 @@ def bare(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
         return answer(tables, changes)
 
 
+def said(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any] | None:
+    """What a person set; None where it can't be."""
+    try:
+        return checked("law", tables, changes).model_dump(exclude_unset=True)
+    except WattlockError:
+        return None
+
+
 def seen(told: Advice) -> Any:
     """All that a person reads of an answer but for its notes."""
     record = told.record()
@@ -104,6 +112,8 @@ def silent(tables: dict[str, Any], among: set[str] | None = None) -> list[str]:
         if key.partition(".")[0] not in (among or {key.partition(".")[0]}):
             continue
         for value in values:
+            if said(tables, {key: value}) == said(tables, {}):
+                continue
             try:
                 told = bare(tables, {key: value})
             except WattlockError:
