@@ -94,6 +94,15 @@ impl Recording {
         let headers = reader.headers().map_err(|error| (error.to_string(), hint()))?.clone();
         let names: Vec<&str> = headers.iter().collect();
         let listed = names.join(", ");
+        if let [only] = names[..]
+            && let Some(between) =
+                [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(mark, _)| only.contains(*mark))
+        {
+            return Err((
+                format!("its columns are separated by {}, not by commas", between.1),
+                "save it with commas between columns and a point in numbers".to_owned(),
+            ));
+        }
         let column = |words: &[&str], unit: &str| column(&names, words, unit).map_err(|why| (why, hint()));
         let time = column(&["time", "timestamp"], "s")?.ok_or((format!("no column of time in {listed}"), hint()))?;
         let (power, current) = (column(&["power"], "W")?, column(&["current"], "A")?);
@@ -329,6 +338,8 @@ mod tests {
             ("time,b", "no column of current or power"),
             ("time,current", "without a voltage"),
             ("time,power (dBm)", "dBm"),
+            ("Timestamp(ms);Current(uA)", "separated by semicolons"),
+            ("time_s\tpower_W", "separated by tabs"),
         ] {
             let error = read(&format!("{header}\n0,1\n1,1\n"), None, None).unwrap_err();
             assert!(error.0.contains(word), "{error:?}");
