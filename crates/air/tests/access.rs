@@ -146,3 +146,14 @@ fn a_beacon_comes_after_pifs_and_the_gap_comes_after_it() {
     let each_ns = (outcome.duration_ns - duration_ns(&plain, None)) as f64 / outcome.beacons as f64;
     assert!((846_000.0..849_000.0).contains(&each_ns), "{each_ns}");
 }
+
+#[test]
+fn a_network_in_6_ghz_answers_and_sends_beacons_at_ofdm_rates() {
+    let channel = Channel { band: Band::Ghz6, ..Channel::default() };
+    let timing = Timing::dcf(Generation::Ax, Band::Ghz6, None, false);
+    let (rates, basic) = ([Rate::He { mcs: 11, streams: 1 }], [ofdm(6), ofdm(12), ofdm(24)]);
+    let network = Network { timing, channel, rates: &rates, basic: &basic, datagrams: Some(10), ..Network::default() };
+    let outcome = simulate(&network, &mut [Node::new(None), Node::new(None)]).unwrap();
+    // An ACK at 24 Mb/s without signal extension.
+    assert_eq!((outcome.delivered, outcome.legs[0][0].response_ns), (10, 10 * 28_000));
+}

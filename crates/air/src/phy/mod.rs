@@ -20,7 +20,7 @@ pub enum Band {
     Ghz2_4,
     /// 5 GHz.
     Ghz5,
-    /// 6 GHz, HE only.
+    /// 6 GHz: data by HE only.
     Ghz6,
 }
 
@@ -176,7 +176,7 @@ impl Rate {
     pub fn check(self, channel: &Channel) -> Result<(), PhyError> {
         match self {
             Self::Dsss { kb_s } => dsss::check(kb_s, channel),
-            Self::Ofdm { Mb_s } => ofdm::check(Mb_s, channel),
+            Self::Ofdm { Mb_s } => ofdm::check(Mb_s),
             Self::Ht { mcs } => ht::check(mcs, channel),
             Self::Vht { mcs, streams } => vht::check(mcs, streams, channel),
             Self::He { mcs, streams } => he::check(mcs, streams, channel),

@@ -1,6 +1,6 @@
-//! OFDM in 5 GHz (clause 17) and ERP-OFDM in 2.4 GHz (clause 18), 20 MHz.
+//! OFDM in 5 GHz (clause 17) and ERP-OFDM in 2.4 GHz (clause 18), 20 MHz; in 6 GHz answers and beacons go at its rates.
 
-use super::{Band, Channel, Modulation, PhyError};
+use super::{Modulation, PhyError};
 use crate::Nanoseconds;
 
 /// 16 us of training and the SIGNAL symbol (Table 17-5).
@@ -8,11 +8,11 @@ pub(super) const PREAMBLE_NS: Nanoseconds = 20_000;
 /// T_SYM.
 pub(super) const SYMBOL_NS: Nanoseconds = 4_000;
 
-pub(super) fn check(Mb_s: u16, channel: &Channel) -> Result<(), PhyError> {
+pub(super) fn check(Mb_s: u16) -> Result<(), PhyError> {
     if !matches!(Mb_s, 6 | 9 | 12 | 18 | 24 | 36 | 48 | 54) {
         return Err(PhyError::Rate("6, 9, 12, 18, 24, 36, 48, 54 Mb/s"));
     }
-    if channel.band == Band::Ghz6 { Err(PhyError::Band("2.4 and 5 GHz")) } else { Ok(()) }
+    Ok(())
 }
 
 /// Table 17-4.
