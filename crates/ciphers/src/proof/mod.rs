@@ -5,15 +5,21 @@
 //! composition: a pseudo-random message, longer than any path that takes many blocks at once, must come out as the mode's
 //! definition says when the primitive is called block by block (NIST SP 800-38A, 6.1 to 6.5; for a stream its own
 //! definition), and come back by decryption. The counter of CTR is made to run over its end. Last, an implementation that
-//! is not the card's first must agree with that one on messages of many lengths.
+//! is not the card's first must agree with that one on messages of many lengths, and one that pads must refuse bad padding
+//! of every kind. [`expected`] is for whoever times an implementation: it says what must come out at the very length.
 #![forbid(unsafe_code)]
 
 mod aead;
+mod definition;
+mod padding;
 
+use self::definition::ByDefinition;
 use crate::cipher::{Cipher, Direction, Suite};
 use crate::vectors::{Malformed, Vector, Vectors, decode};
 use crate::{Code, Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, Visitor};
 use core::fmt;
+
+pub use self::definition::{Message, expected};
 
 /// What a spec was proven by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,6 +190,9 @@ fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Resul
     } else if !is_first {
         agree(spec, held)?;
     }
+    if matches!(spec.card.mode, Mode::Ecb | Mode::Cbc) {
+        padding::refused(spec, held)?;
+    }
     let kind = match (published, vectors, composed) {
         (0, 0, false) if is_first => return Err(ProofError::Nothing),
         (0, 0, false) => "agreement",
@@ -241,7 +250,8 @@ fn compose(spec: &Spec, held: &dyn Held) -> Result<bool, ProofError> {
     let expected = &mut expected[..message.len()];
     match (spec.in_ecb(), spec.card.definition) {
         (Some(ecb), _) => {
-            ecb.visit(first_code(&ecb)?, ByDefinition { mode: spec.card.mode, key, iv, message, expected })?;
+            let chain = &mut [0; MAX_IV_B];
+            ecb.visit(first_code(&ecb)?, ByDefinition { mode: spec.card.mode, key, iv, chain, message, expected })?;
         }
         (None, Some(definition)) => definition(key, iv, message, expected),
         (None, None) => return Ok(false),
@@ -385,73 +395,6 @@ impl Trial<'_> {
     }
 }
 
-/// A mode by its definition, one call of the primitive a block.
-struct ByDefinition<'d> {
-    mode: Mode,
-    key: &'d [u8],
-    iv: &'d [u8],
-    message: &'d [u8],
-    expected: &'d mut [u8],
-}
-
-impl Visitor for ByDefinition<'_> {
-    type Output = Result<(), Error>;
-
-    fn visit<S: Suite>(self, ecb: &Spec, suite: S) -> Result<(), Error> {
-        let mut primitive = suite.key_setup(self.key, Direction::Encrypt)?;
-        self.compute(ecb, &mut primitive)
-    }
-}
-
-impl ByDefinition<'_> {
-    fn compute(self, ecb: &Spec, primitive: &mut dyn Cipher) -> Result<(), Error> {
-        let block_B = ecb.block_B();
-        let (mut chain, mut output) = ([0; MAX_IV_B], [0; MAX_IV_B]);
-        let (chain, output) = (&mut chain[..block_B], &mut output[..block_B]);
-        chain[..self.iv.len()].copy_from_slice(self.iv);
-        for (text, expected) in self.message.chunks(block_B).zip(self.expected.chunks_mut(block_B)) {
-            match self.mode {
-                Mode::Cbc => {
-                    add(chain, text);
-                    primitive.encrypt_part(&mut [], chain, expected)?;
-                    chain.copy_from_slice(expected);
-                }
-                Mode::Ctr => {
-                    primitive.encrypt_part(&mut [], chain, output)?;
-                    expected.copy_from_slice(text);
-                    add(expected, output);
-                    count(chain);
-                }
-                Mode::Cfb | Mode::Ofb => {
-                    primitive.encrypt_part(&mut [], chain, output)?;
-                    expected.copy_from_slice(text);
-                    add(expected, output);
-                    let fed_back = if self.mode == Mode::Cfb { &*expected } else { &*output };
-                    chain[..fed_back.len()].copy_from_slice(fed_back);
-                }
-                _ => primitive.encrypt_part(&mut [], text, expected)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn add(to: &mut [u8], other: &[u8]) {
-    for (to, other) in to.iter_mut().zip(other) {
-        *to ^= other;
-    }
-}
-
-/// The next counter, big-endian over the whole block (NIST SP 800-38A, B.1, with m = b).
-fn count(counter: &mut [u8]) {
-    for byte in counter.iter_mut().rev() {
-        *byte = byte.wrapping_add(1);
-        if *byte != 0 {
-            return;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -463,7 +406,8 @@ mod tests {
     fn verdict_on<C: BuiltIn>(id: &str, mode: Mode) -> Verdict {
         let spec = Spec::parse(id).unwrap();
         let (key, iv, message, mut expected) = ([1; 16], [2; 16], [3; 160], [0; 160]);
-        let definition = ByDefinition { mode, key: &key, iv: &iv, message: &message, expected: &mut expected };
+        let chain = &mut [0; MAX_IV_B];
+        let definition = ByDefinition { mode, key: &key, iv: &iv, chain, message: &message, expected: &mut expected };
         let ecb = spec.in_ecb().unwrap();
         ecb.visit(first_code(&ecb)?, definition)?;
         let trial = Trial { key: &key, iv: &iv, skipped_B: 0, from_B: 0, plaintext: &message, ciphertext: &expected };
@@ -485,14 +429,5 @@ mod tests {
         assert_eq!(agree(&spec, &Keyed::<Ctr<Aes128>>::of(&spec)), Ok(()));
         let wrong = agree(&spec, &Keyed::<Cbc<Aes128>>::of(&spec));
         assert_eq!(wrong, Err(ProofError::Disagreement { operation: "encrypt", length_B: 0 }));
-    }
-
-    #[test]
-    fn the_counter_runs_over_its_end_to_zero() {
-        let mut counter = [0xff; 16];
-        count(&mut counter);
-        assert_eq!(counter, [0; 16]);
-        count(&mut counter[..8]);
-        assert_eq!(counter[..9], [0, 0, 0, 0, 0, 0, 0, 1, 0]);
     }
 }
