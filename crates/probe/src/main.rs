@@ -20,7 +20,7 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use verbs::{air, apply, capture, catalogue, doctor, measure, meters as meters_verb, open_library, schema, selftest};
 
@@ -60,7 +60,14 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().verb {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let verb = std::env::args().nth(1).filter(|verb| Arguments::command().find_subcommand(verb).is_some());
+            return verbs::wrong_usage(&error, verb.as_deref());
+        }
+    };
+    let done = match arguments.verb {
         Verb::Measure(options) => measure::run(options),
         Verb::Catalogue(options) => catalogue::run(options),
         Verb::Selftest(options) => selftest::run(options),

@@ -236,18 +236,99 @@ fn the_help_of_apply_says_that_a_key_is_visible_to_others() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_program_quietly() {
-    let mut child = Command::new(PROBE)
-        .args(["apply", "--cipher", "rc4-40", "--operation", "encrypt", "--key", "0102030405"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn a_reader_of_a_table_that_goes_away_ends_the_program_quietly() {
+    let mut command = Command::new(PROBE);
+    let mut child = command.arg("catalogue").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    child.stdin.take().unwrap().write_all(&vec![0; 1 << 20]).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// Shell commands around the program, its exit code last.
+#[cfg(unix)]
+fn in_a_shell(script: &str) -> (i32, String) {
+    let done = Command::new("bash").args(["-c", script]).env("PROBE", PROBE).output().unwrap();
+    (done.status.code().unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_message_whose_output_is_lost_ends_with_9() {
+    let apply = format!("$PROBE apply --cipher aes128-ctr --operation encrypt --key {KEY} --iv {IV}");
+    for (script, words) in [
+        (format!("head -c 1000000 /dev/zero | {apply} | true; exit ${{PIPESTATUS[1]}}"), "Broken pipe"),
+        (format!("head -c 10 /dev/zero | {apply} >&-"), "it is closed"),
+        (format!("head -c 10 /dev/zero | {apply} > /dev/full"), "No space left"),
+    ] {
+        let (code, said) = in_a_shell(&script);
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!((code, lines.len()), (9, 2), "{script}: {said}");
+        assert!(lines[0].starts_with("error: standard output: ") && lines[0].contains(words), "{said}");
+    }
+    assert_eq!(in_a_shell(&format!("head -c 10 /dev/zero | {apply} > /dev/null")), (0, String::new()));
+    assert_eq!(in_a_shell(&format!("head -c 10 /dev/zero | {apply} | cat > /dev/null")).0, 0);
+}
+
+#[test]
+fn associated_data_of_any_length_comes_from_a_file_as_it_is() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("associated");
+    let seal = format!("--cipher aes128-gcm --operation seal --key {KEY} --iv 000102030405060708090a0b");
+    std::fs::write(&path, b"header\n").unwrap();
+    let file = format!("{seal} --aad-file {}", path.display());
+    let sealed = apply(&file, b"message").stdout;
+    assert_eq!(sealed, apply(&format!("{seal} --aad 6865616465720a"), b"message").stdout);
+    assert_ne!(sealed, apply(&seal, b"message").stdout);
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let sealed = apply(&file, b"message").stdout;
+    let opened = apply(&file.replace("seal", "open"), &sealed);
+    assert_eq!((opened.status.code(), opened.stdout), (Some(0), b"message".to_vec()));
+    assert_refused(&apply(&format!("{seal} --aad-file /no/such/file"), b""), 10, &["--aad-file /no/such/file"]);
+    assert_refused(&apply(&format!("{file} --aad 00"), b""), 2, &["--aad"]);
+    let cbc = file.replace("aes128-gcm", "aes128-cbc").replace("seal", "encrypt");
+    assert_refused(&apply(&cbc, b""), 2, &["no associated data", "--aad-file"]);
+}
+
+#[test]
+fn wrong_usage_of_every_verb_is_one_error_and_one_hint() {
+    let help = String::from_utf8(probe(&["--help"], b"").stdout).unwrap();
+    let verbs =
+        help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1).take_while(|line| !line.is_empty());
+    // Verbs are indented by two spaces, further lines of their help by more.
+    let verbs: Vec<_> =
+        verbs.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' ')).collect();
+    let verbs: Vec<_> = verbs.iter().filter_map(|line| line.split(' ').next()).filter(|verb| *verb != "help").collect();
+    assert!(verbs.len() >= 11 && verbs.contains(&"apply"), "{verbs:?}");
+    for verb in verbs {
+        let wrong = probe(&[verb, "--nonesuch"], b"");
+        assert_refused(&wrong, 2, &["--nonesuch", &format!("`wattlock-probe {verb} --help`")]);
+    }
+    assert_refused(&probe(&[], b""), 2, &["no verb is given", "`wattlock-probe --help`"]);
+    assert_refused(&probe(&["catalog"], b""), 2, &["'catalog'", "'catalogue'"]);
+    assert_refused(&apply("--cipher aes128-cbc", b""), 2, &["--operation", "`wattlock-probe apply --help`"]);
+    assert_refused(&apply("--operation encrpt", b""), 2, &["'encrpt'", "encrypt, decrypt, seal, open"]);
+    for asked in [&["--help"][..], &["--version"], &["apply", "--help"]] {
+        let output = probe(asked, b"");
+        assert!(output.status.success() && output.stderr.is_empty() && !output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_long_name_is_repeated_no_further_than_80_characters() {
+    let long = "x".repeat(5000);
+    for arguments in [
+        &["apply", "--cipher", &long, "--operation", "encrypt", "--key", KEY][..],
+        &["apply", "--cipher", "rc4-128", "--operation", &long, "--key", KEY],
+        &["apply", "--cipher", "rc4-128", "--operation", "encrypt", "--key", KEY, "--provider", &long],
+        &["selftest", "--provider", &long],
+        &["catalogue", "--cipher", &long],
+        &["catalogue", "--library", &format!("X{long}=./mine.so")],
+        &[&long],
+    ] {
+        let said = String::from_utf8(probe(arguments, b"").stderr).unwrap();
+        let longest = said.split(|letter| letter != 'x').map(str::len).max();
+        assert!(said.starts_with("error: ") && longest.is_some_and(|longest| longest <= 80), "{said}");
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
 }
 
 #[test]

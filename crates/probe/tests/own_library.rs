@@ -1,5 +1,5 @@
 //! A library of the user's own: the example, and libraries that are none.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, non_snake_case)]
 
 use std::fs;
 use std::io::Write;
@@ -57,22 +57,58 @@ fn rows(verb: &str, library: &str, name: &str, cipher: &str) -> (Option<i32>, Va
 }
 
 fn measured(cipher: &str, name: &str, library: &Path) -> Vec<Value> {
-    let head = json!({
+    let cells = [("encrypt", 100_000), ("decrypt", 100_000), ("key_setup", 0)];
+    measured_at(cipher, name, library, &cells, None)
+}
+
+/// The records of a process that measures these operations at these lengths.
+///
+/// * `data`: a file whose bytes are the payload of all of them.
+fn measured_at(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> Vec<Value> {
+    let output = probe(&["measure"], plan(cipher, name, library, cells, data).as_bytes());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn plan(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> String {
+    let mut plan = vec![json!({
         "kind": "plan", "schema": 1, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000,
         "libraries": [{"name": name, "path": library}],
-    });
-    let mut plan = vec![head];
-    for (number, operation) in ["encrypt", "decrypt", "key_setup"].into_iter().enumerate() {
+    })];
+    if let Some(path) = data {
+        let size_B = fs::metadata(path).unwrap().len();
+        plan.push(json!({"kind": "data", "data": "file", "path": path, "size_B": size_B}));
+    }
+    for (number, (operation, payload_B)) in cells.iter().enumerate() {
         plan.push(json!({
             "kind": "cell", "cell": number, "role": "study", "cipher": cipher, "provider": name,
             "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
-            "payload_B": if operation == "key_setup" { 0 } else { 100_000 }, "data": "random", "visits": 1,
+            "payload_B": payload_B, "data": if data.is_some() { "file" } else { "random" }, "visits": 1,
         }));
     }
-    let text: String = plan.iter().map(|line| format!("{line}\n")).collect();
-    let output = probe(&["measure"], text.as_bytes());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    plan.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The example with one place of its code changed.
+fn changed(name: &str, from: &str, to: &str) -> Option<PathBuf> {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
+    let right = fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "");
+    let source = right.replacen(from, to, 1);
+    assert_ne!(source, right);
+    written(name, &source)
+}
+
+/// Where the example encrypts or decrypts in CTR.
+const CTR: &str = "        ctr(context, iv, input, input_B, output);";
+
+/// The cells that failed, with their errors, and those that have batches.
+fn outcome(records: &[Value]) -> (Vec<(u64, String)>, Vec<u64>) {
+    let of_kind = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
+    let failed = |record: &Value| (record["cell"].as_u64().unwrap(), record["error"].as_str().unwrap().to_owned());
+    let mut timed: Vec<_> = of_kind("batch").map(|record| record["cell"].as_u64().unwrap()).collect();
+    timed.sort_unstable();
+    timed.dedup();
+    (of_kind("failure").map(failed).collect(), timed)
 }
 
 #[test]
@@ -134,8 +170,12 @@ fn a_library_without_the_functions_of_another_version_or_that_crashes_is_a_row_t
         assert_eq!((code, &rows[0]["result"]), (Some(1), &json!("absent")), "{rows}");
         assert!(rows[0]["detail"].as_str().unwrap().contains(reason), "{rows}");
     }
-    let (_, rows) = rows("catalogue", "/no/such/thing.so", "thing", "xtea-ecb");
+    let (code, rows) = rows("catalogue", "/no/such/thing.so", "thing", "xtea-ecb");
+    assert_eq!(code, Some(1));
     assert!(rows[0]["reason"].as_str().unwrap().contains("/no/such/thing.so"), "{rows}");
+    let output = probe(&["catalogue", "--library", "/no/such/thing.so"], &[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: library thing: /no/such/thing.so") && said.contains("\nhint: "), "{said}");
 }
 
 #[test]
@@ -175,6 +215,10 @@ fn a_cipher_that_crashes_and_an_id_that_nobody_knows_are_rows_and_the_others_are
     assert_eq!(told("xtea-ecb")["result"], "wrong");
     assert!(told("xtea-ecb")["detail"].as_str().unwrap().contains("crashed with signal 6"), "{rows}");
     assert_eq!(told("xtea-xyz")["result"], "wrong");
+    // It lists the one that crashes: a program that plans a run has to know.
+    let (code, rows) = self::rows("catalogue", &half, "half", "xtea-ecb");
+    assert_eq!((code, &rows[0]["available"], &rows[0]["broken"]), (Some(0), &json!(false), &json!(true)));
+    assert_eq!(self::rows("catalogue", &half, "half", "xtea-ctr").1[0].get("broken"), None);
 }
 
 #[test]
@@ -183,4 +227,121 @@ fn a_name_that_is_taken_and_one_that_is_none_are_refused() {
     assert_eq!(taken.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&taken.stderr).contains("there is a provider \"openssl\""));
     assert_eq!(probe(&["catalogue", "--library", "My Own=./mine.so"], &[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_library_that_is_wrong_beyond_a_length_is_timed_up_to_it_and_never_beyond() {
+    for boundary in [2240, 4095, 16_384, 70_000] {
+        // Beyond the boundary the key stream begins anew.
+        let wrong = format!(
+            "        if (input_B > {boundary}) {{ ctr(context, iv, input, {boundary}, output);\n\
+             ctr(context, iv, input + {boundary}, input_B - {boundary}, output + {boundary}); return (int64_t)input_B; }}\n{CTR}"
+        );
+        let Some(library) = changed(&format!("repeats{boundary}"), CTR, &wrong) else { return };
+        let cells =
+            [("encrypt", boundary), ("decrypt", boundary), ("encrypt", boundary + 1), ("decrypt", boundary + 9)];
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "repeats", &library, &cells, None));
+        assert_eq!(timed, [0, 1], "{boundary}: {failed:?}");
+        let told = |operation: &str, payload_B| {
+            format!("xtea-ctr: the output of {operation} {payload_B} B is not what another implementation gives")
+        };
+        assert_eq!(failed, [(2, told("encrypt", boundary + 1)), (3, told("decrypt", boundary + 9))]);
+    }
+}
+
+#[test]
+fn a_library_that_is_wrong_in_long_parts_alone_fails_where_its_input_is_cut_and_in_a_file() {
+    let part = "        if (operation >= WATTLOCK_ENCRYPT_PART && input_B > 2240) { memset(output, 0, input_B); return (int64_t)input_B; }\n";
+    let Some(library) = changed("parts", CTR, &format!("{part}{CTR}")) else { return };
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.bin");
+    fs::write(&file, (0..300_001_u32).map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0]).collect::<Vec<_>>())
+        .unwrap();
+    for (cells, data) in [
+        ([("encrypt", 2000), ("encrypt", 1_000_000)], None),
+        ([("encrypt", 300_001), ("decrypt", 300_001)], Some(&*file)),
+    ] {
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "parts", &library, &cells, data));
+        assert!(failed.iter().all(|(_, error)| error.contains("B in segments is not what another")), "{failed:?}");
+        assert_eq!((failed.len(), timed.len()), if data.is_none() { (1, 1) } else { (2, 0) });
+    }
+}
+
+#[test]
+fn a_case_in_whose_preparation_a_library_crashes_or_hangs_is_named_and_the_others_are_measured() {
+    for (name, act, told) in [
+        ("aborts", "abort();", "library bad crashed with signal 6 (SIGABRT) in xtea-ctr encrypt 3000 B"),
+        ("leaves", "_Exit(3);", "library bad ended its process with exit code 3 in xtea-ctr encrypt 3000 B"),
+        (
+            "hangs",
+            "for (volatile int forever = 1; forever;) {}",
+            "library bad did not come back within 5 s in xtea-ctr encrypt 3000 B",
+        ),
+    ] {
+        let Some(library) = changed(name, CTR, &format!("        if (input_B == 3000) {{ {act} }}\n{CTR}")) else {
+            return;
+        };
+        let cells = [("encrypt", 1000), ("encrypt", 3000), ("encrypt", 5000)];
+        let records = measured_at("xtea-ctr", "bad", &library, &cells, None);
+        assert_eq!(outcome(&records), (vec![(1, told.to_owned())], vec![0, 2]));
+        assert_eq!(records.last().unwrap()["kind"], "end");
+    }
+}
+
+#[test]
+fn a_case_in_whose_timing_a_library_crashes_or_hangs_is_the_last_record_of_its_process() {
+    for (name, act, told) in [
+        (
+            "crashes-later",
+            "*(volatile int *)0 = 1;",
+            "library bad crashed with signal 11 (SIGSEGV) in xtea-ctr encrypt 1000 B",
+        ),
+        (
+            "hangs-later",
+            "for (volatile int forever = 1; forever;) {}",
+            "library bad did not come back within 5 s in xtea-ctr encrypt 1000 B",
+        ),
+    ] {
+        // Proof and calibration make some hundred calls, a visit one more batch of them.
+        let later =
+            format!("        static long calls;\n        if (input_B == 1000 && ++calls > 2000) {{ {act} }}\n{CTR}");
+        let Some(library) = changed(name, CTR, &later) else { return };
+        let start = std::time::Instant::now();
+        let mut text = plan("xtea-ctr", "bad", &library, &[("encrypt", 1000), ("encrypt", 64)], None);
+        text = text.replace("\"rounds\":1", "\"rounds\":500").replace("\"visits\":1", "\"visits\":500");
+        let output = probe(&["measure"], text.as_bytes());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let records: Vec<Value> =
+            String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(records[0]["kind"], "header");
+        let last = records.last().unwrap();
+        assert_eq!((&last["kind"], &last["cell"], &last["error"]), (&json!("failure"), &json!(0), &json!(told)));
+        assert!(!records.iter().any(|record| record["kind"] == "end"));
+        assert!(start.elapsed().as_secs() < 12, "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_that_hangs_ends_with_the_program_that_asked_for_it() {
+    let hang = format!("        if (input_B == 3000) for (volatile int forever = 1; forever;) {{}}\n{CTR}");
+    let Some(library) = changed("orphan", CTR, &hang) else { return };
+    let mut parent = Command::new(PROBE).arg("measure").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let text = plan("xtea-ctr", "orphan", &library, &[("encrypt", 3000)], None);
+    parent.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    let child = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let text = fs::read_to_string(&children).unwrap_or_default();
+        text.split_whitespace().next().map(|id| format!("/proc/{id}/stat"))
+    });
+    let child = child.unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let is_alive = || fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z "));
+    let ended = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !is_alive()
+    });
+    assert!(ended, "{child}");
 }

@@ -13,6 +13,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use data_encoding::{BASE64, HEXLOWER};
+use wattlock_ciphers::proof::Message;
 use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Suite};
 use wattlock_engine::{Cell, SplitMix64};
 
@@ -28,6 +29,9 @@ const LARGEST_AAD_B: usize = 64 * 1024;
 /// So much of a message goes through its cipher and back before it is timed.
 const ROUND_TRIP_B: usize = 16 * 1024;
 
+/// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
+pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
+
 /// A cell that the engine can time and that can be held to its outputs.
 pub trait Prepared: Cell {
     /// Cuts a call into segments of `segment_B` bytes; gives whether this cell can be cut.
@@ -36,11 +40,22 @@ pub trait Prepared: Cell {
     /// Where a segment begins in the payload.
     fn offset(&self, segment: u32) -> u64;
 
-    /// Carries the operation out once more and compares its output with the one from before the timing.
+    /// Carries the operation out once, cut as it is, and compares its output with the right one.
+    ///
+    /// # Errors
+    /// What differs, or the cipher's own error.
+    fn prove(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// As [`Prepared::prove`], after the timing, with what the last visit left behind.
     ///
     /// # Errors
     /// What differs, or the cipher's own error.
     fn check(&mut self) -> Result<(), String>;
+
+    /// Something is still at work here: called where one visit may last long.
+    fn beat(&mut self) {}
 }
 
 impl Cell for Box<dyn Prepared> {
@@ -81,22 +96,26 @@ impl Prepared for Empty {
 /// Binds a planned cell to an implementation, whoever's code it is.
 ///
 /// * `payload`: the plaintext of a data cell; `None` draws one from the seed.
+/// * `oracle`: what tells the right output at the very length that is timed.
 ///
 /// # Errors
-/// Why this combination of factors makes no cell, or that the round trip failed.
+/// Why this combination of factors makes no cell, that the round trip failed, or that the output is not the right one.
 pub fn bind<S: Suite>(
     spec: &Spec,
     suite: &S,
     plan: &PlannedCell,
     payload: Option<Rc<[u8]>>,
     seed: u64,
+    oracle: Oracle<'_>,
 ) -> Result<Box<dyn Prepared>, String> {
     refuse_nonsense(spec, plan)?;
     let mut random = SplitMix64::new(seed ^ (u64::from(plan.cell) << 32));
     let key = bytes(&mut random, spec.key_B());
     let direction = if plan.operation.is_backward() { Direction::Decrypt } else { Direction::Encrypt };
     let driver = Driver::new(suite.clone(), &key, direction).map_err(text)?;
-    Bound::new(*spec, plan, payload, key, random, Box::new(driver)).map(|bound| Box::new(bound) as Box<dyn Prepared>)
+    let mut bound = Bound::new(*spec, plan, payload, key, random, Box::new(driver), oracle)?;
+    bound.prove()?;
+    Ok(Box::new(bound))
 }
 
 struct Bound {
@@ -106,8 +125,9 @@ struct Bound {
     segments: Vec<Segment>,
     /// Bytes of the message up to the segment that ran last.
     written: usize,
-    /// Hash of the output of the first packet under a fresh key.
+    /// Hash of what the first packet under a fresh key must end as, and of the cipher's part of that.
     expected: u64,
+    expected_raw: u64,
     /// The first error inside a timed loop.
     broke: Option<Error>,
 }
@@ -127,6 +147,7 @@ impl Bound {
         key: Vec<u8>,
         mut random: SplitMix64,
         mut loops: Box<dyn Loops>,
+        oracle: Oracle<'_>,
     ) -> Result<Self, String> {
         let size_of = |size_B: u64, most: usize| usize::try_from(size_B).ok().filter(|size_B| *size_B <= most);
         let payload_B = size_of(plan.payload_B, LARGEST_PAYLOAD_B)
@@ -136,23 +157,29 @@ impl Bound {
         let iv = bytes(&mut random, spec.iv_B());
         let plain = payload.unwrap_or_else(|| bytes(&mut random, payload_B).into());
         let aad = bytes(&mut random, aad_B);
-        check_round_trip(&mut *loops, &spec, &key, &iv, &aad, &plain)?;
-
-        let input = if plan.operation.is_backward() {
-            let mut sealed = vec![0; plain.len() + MAX_PADDING_B];
-            loops.key(&key).map_err(text)?;
-            let written = forward(&mut *loops, &spec, &iv, &aad, &plain, &mut sealed).map_err(text)?;
-            sealed.truncate(written);
-            if let (Operation::OpenForged, Some(last)) = (plan.operation, sealed.last_mut()) {
-                *last ^= 1;
-            }
-            match plan.encoding {
-                Encoding::Raw => sealed.into(),
-                Encoding::Base64 => BASE64.encode(&sealed).into_bytes().into(),
-                Encoding::Hex => HEXLOWER.encode(&sealed).into_bytes().into(),
+        let message = Message { key: &key, iv: &iv, aad: &aad, text: &plain };
+        // The way back is proven at the length where it is timed; elsewhere a part of the message has to come back.
+        let short = Message { text: &plain[..plain.len().min(ROUND_TRIP_B)], ..message };
+        there_and_back(&mut *loops, &spec, short, &mut vec![0; short.text.len() + MAX_PADDING_B])?;
+        let right = right(&mut *loops, &spec, message, oracle)?;
+        let encoded = |bytes: Vec<u8>| match plan.encoding {
+            Encoding::Raw => bytes,
+            Encoding::Base64 => BASE64.encode(&bytes).into_bytes(),
+            Encoding::Hex => HEXLOWER.encode(&bytes).into_bytes(),
+        };
+        let (input, expected, expected_raw): (Rc<[u8]>, _, _) = if plan.operation.is_backward() {
+            let (mut sealed, opened) = (right, hash(&plain));
+            let forged = hash(&[]);
+            match (plan.operation, sealed.last_mut()) {
+                (Operation::OpenForged, Some(last)) => {
+                    *last ^= 1;
+                    (encoded(sealed).into(), forged, forged)
+                }
+                _ => (encoded(sealed).into(), opened, opened),
             }
         } else {
-            plain
+            let raw = hash(&right);
+            (plain, hash(&encoded(right)), raw)
         };
         let room = input.len() + MAX_PADDING_B;
         let factors = Factors {
@@ -166,9 +193,7 @@ impl Bound {
             iv,
             aad,
         };
-        let mut bound = Self { spec, loops, factors, segments: Vec::new(), written: 0, expected: 0, broke: None };
-        bound.expected = bound.first_packet()?;
-        Ok(bound)
+        Ok(Self { spec, loops, factors, segments: Vec::new(), written: 0, expected, expected_raw, broke: None })
     }
 
     /// The hash of what the first packet gives under a fresh key.
@@ -277,26 +302,58 @@ impl Prepared for Bound {
         self.segments.get(segment as usize).map_or(0, |segment| segment.from as u64)
     }
 
+    fn prove(&mut self) -> Result<(), String> {
+        let is_right = if self.factors.plan.operation == Operation::KeySetup {
+            self.message_of_the_key()? == self.expected_raw
+        } else if self.segments.len() > 1 {
+            self.loops.key(self.factors.keys.first()).map_err(text)?;
+            self.factors.chain.copy_from_slice(&self.factors.iv);
+            (0..self.segments.len()).try_for_each(|index| self.run_segment(index)).map_err(text)?;
+            self.assembled() == self.expected_raw
+        } else {
+            self.first_packet()? == self.expected
+        };
+        if is_right { Ok(()) } else { Err(self.differs("is not what another implementation gives")) }
+    }
+
     fn check(&mut self) -> Result<(), String> {
         if let Some(error) = self.broke {
             return Err(format!("the cipher failed inside a timed loop: {error}"));
         }
-        // A visit left the whole message's output behind, segment by segment.
-        let assembled = self.segments.len() > 1 && self.written > 0 && self.spec.card.mode != Mode::Stream;
-        let found = if assembled && self.factors.plan.encoding == Encoding::Raw {
-            hash(&self.factors.output.bytes()[..self.written])
-        } else {
-            self.first_packet()?
-        };
-        if found == self.expected {
-            Ok(())
-        } else {
-            Err("the output after the timing is not the one before it".to_owned())
+        // A visit left the whole message's output behind, segment by segment. A stream without an IV goes on from visit to
+        // visit: it is proven once more instead.
+        let is_whole = self.segments.len() > 1 && self.written > 0 && self.spec.card.mode != Mode::Stream;
+        if !is_whole {
+            return self.prove();
         }
+        let is_right = self.assembled() == self.expected_raw;
+        if is_right { Ok(()) } else { Err(self.differs("after the timing is not the one before it")) }
     }
 }
 
 impl Bound {
+    /// Hash of what the first key makes of the message, which has to come back: that is all that a key setup shows.
+    fn message_of_the_key(&mut self) -> Result<u64, String> {
+        let factors = &mut self.factors;
+        factors.input.rewind();
+        let text = factors.input.next();
+        let message = Message { key: factors.keys.first(), iv: &factors.iv, aad: &factors.aad, text };
+        let mut sealed = vec![0; text.len() + MAX_PADDING_B];
+        let written = there_and_back(&mut *self.loops, &self.spec, message, &mut sealed)?;
+        Ok(hash(&sealed[..written]))
+    }
+
+    /// Hash of what the segments left behind.
+    fn assembled(&self) -> u64 {
+        hash(&self.factors.output.bytes()[..self.written])
+    }
+
+    fn differs(&self, how: &str) -> String {
+        let (operation, payload_B) = (self.factors.plan.operation, self.factors.plan.payload_B);
+        let cut = if self.segments.len() > 1 { " in segments" } else { "" };
+        format!("{}: the output of {operation} {payload_B} B{cut} {how}", self.spec)
+    }
+
     /// Whether the cipher can end a part and go on: some streams of some libraries can't.
     fn goes_on(&mut self) -> bool {
         let (mut iv, mut output) = (self.factors.iv.clone(), [0; MAX_PADDING_B]);
@@ -304,41 +361,43 @@ impl Bound {
     }
 }
 
-/// A whole message under the key that is ready, into what the cipher makes of it.
-fn forward(
-    loops: &mut dyn Loops,
-    spec: &Spec,
-    iv: &[u8],
-    aad: &[u8],
-    plain: &[u8],
-    sealed: &mut [u8],
-) -> Result<usize, Error> {
-    let cipher = loops.cipher();
-    if spec.card.mode == Mode::Aead { cipher.seal(iv, aad, plain, sealed) } else { cipher.encrypt(iv, plain, sealed) }
+/// What the message must become: as another implementation says, or else as this one does, which then has to bring it back.
+fn right(loops: &mut dyn Loops, spec: &Spec, message: Message<'_>, oracle: Oracle<'_>) -> Result<Vec<u8>, String> {
+    let mut sealed = vec![0; message.text.len() + MAX_PADDING_B];
+    let written = match oracle(message, &mut sealed).map_err(text)? {
+        Some(written) => written,
+        None => there_and_back(loops, spec, message, &mut sealed)?,
+    };
+    sealed.truncate(written);
+    Ok(sealed)
 }
 
-/// A cell is not timed before a message has gone through its cipher and come back.
-fn check_round_trip(
+/// A message through its cipher and back; gives the bytes of the ciphertext.
+///
+/// # Errors
+/// That it does not come back, or the cipher's own error.
+fn there_and_back(
     loops: &mut dyn Loops,
     spec: &Spec,
-    key: &[u8],
-    iv: &[u8],
-    aad: &[u8],
-    plain: &[u8],
-) -> Result<(), String> {
-    let plain = &plain[..plain.len().min(ROUND_TRIP_B)];
-    let mut sealed = vec![0; plain.len() + MAX_PADDING_B];
+    message: Message<'_>,
+    sealed: &mut [u8],
+) -> Result<usize, String> {
+    let Message { key, iv, aad, text: plain } = message;
+    let is_aead = spec.card.mode == Mode::Aead;
     let mut opened = vec![0; plain.len() + 2 * MAX_PADDING_B];
     loops.key(key).map_err(text)?;
-    let written = forward(loops, spec, iv, aad, plain, &mut sealed).map_err(text)?;
+    let cipher = loops.cipher();
+    let written = if is_aead { cipher.seal(iv, aad, plain, sealed) } else { cipher.encrypt(iv, plain, sealed) };
+    let sealed = &sealed[..written.map_err(text)?];
     loops.key(key).map_err(text)?;
     let cipher = loops.cipher();
-    let length = match spec.card.mode {
-        Mode::Aead => cipher.open(iv, aad, &sealed[..written], &mut opened),
-        _ => cipher.decrypt(iv, &sealed[..written], &mut opened),
+    let back =
+        if is_aead { cipher.open(iv, aad, sealed, &mut opened) } else { cipher.decrypt(iv, sealed, &mut opened) };
+    if opened[..back.map_err(text)?] == *plain {
+        Ok(sealed.len())
+    } else {
+        Err("decryption does not give the plaintext back".to_owned())
     }
-    .map_err(text)?;
-    if opened[..length] == *plain { Ok(()) } else { Err("decryption does not give the plaintext back".to_owned()) }
 }
 
 fn hash(bytes: &[u8]) -> u64 {

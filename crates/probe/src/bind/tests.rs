@@ -74,7 +74,7 @@ impl Cipher for ToyCipher {
 
 /// What becomes of a cell that is bound, carries out ten calls and is checked.
 fn outcome(takes: Takes, plan: &PlannedCell) -> Result<(), String> {
-    let mut cell = bind(&Spec::parse("aes128-gcm").unwrap(), &Toy(takes), plan, None, 1)?;
+    let mut cell = bind(&Spec::parse("aes128-gcm").unwrap(), &Toy(takes), plan, None, 1, &|_, _| Ok(None))?;
     cell.run(0, 10);
     cell.check()
 }
@@ -149,5 +149,35 @@ fn an_operation_that_the_cipher_has_not_is_refused_with_those_that_it_has() {
     ] {
         let error = refused(id, changed.clone());
         assert!(error.contains(words), "{id} {changed}: {error}");
+    }
+}
+
+#[test]
+fn a_key_setup_of_every_kind_of_cipher_is_a_cell() {
+    let providers = Providers::new();
+    for id in ["aes128-gcm", "chacha20-poly1305", "ascon-aead128", "aes128-cbc", "aes128-ctr", "rc4-128", "xor"] {
+        let spec = Spec::parse(id).unwrap();
+        let changed = json!({"cipher": id, "operation": "key_setup", "payload_B": 0, "aad_B": 0, "data": "none"});
+        let code = providers.find(spec.card.codes[0].provider, &spec).unwrap().code;
+        let mut cell = code.bind(&spec, &plan(changed), None, 1).unwrap_or_else(|error| unreachable!("{id}: {error}"));
+        cell.settle(2);
+        cell.run(0, 5);
+        assert_eq!(cell.check(), Ok(()), "{id}");
+    }
+}
+
+#[test]
+fn an_output_that_another_implementation_does_not_give_is_no_cell() {
+    let spec = Spec::parse("aes128-gcm").unwrap();
+    for (operation, told) in [("seal", "the output of seal 100 B is not what another"), ("open", "")] {
+        let other = |message: wattlock_ciphers::proof::Message<'_>, output: &mut [u8]| {
+            output[..message.text.len()].copy_from_slice(message.text);
+            output[message.text.len()..][..16].copy_from_slice(&[4; 16]);
+            Ok(Some(message.text.len() + 16))
+        };
+        let plan = plan(json!({ "operation": operation }));
+        let refused = bind(&spec, &Toy(Takes::Never), &plan, None, 1, &other).err().unwrap();
+        assert!(refused.contains(told), "{refused}");
+        assert!(bind(&spec, &Toy(Takes::Never), &plan, None, 1, &|_, _| Ok(None)).is_ok());
     }
 }

@@ -94,7 +94,7 @@ fn library() -> Result<&'static Library, String> {
     let open = || {
         // The program of a unit test is another one and can't be its own child.
         if !cfg!(test) {
-            trial::in_a_child("openssl", &[])?;
+            trial::in_a_child("openssl", &[], false)?;
         }
         let library = file::first_of(openssl::FILES)?;
         let functions = Functions::of(&library).map_err(|name| format!("libcrypto has no {name}: it is too old"))?;

@@ -27,13 +27,24 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use wattlock_ciphers::proof::{self, Proof, ProofError};
+use wattlock_ciphers::proof::{self, Message, Proof, ProofError};
 use wattlock_ciphers::{Card, Cipher, Direction, Error, Spec, Suite, Timing, Visitor, cards, listed};
 
 use crate::bind::{self, Prepared};
 use crate::records::{LibraryFile, PlannedCell};
 
 pub use trial::WORKS;
+
+/// Nobody's name is repeated at greater length, characters.
+pub const LONGEST_QUOTE: usize = 80;
+
+/// A name that somebody gave, in quotes, its first 80 characters.
+pub fn quoted(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => format!("{:?}", format!("{}...", &name[..end])),
+        None => format!("{name:?}"),
+    }
+}
 
 /// A library that is opened at run time.
 ///
@@ -56,6 +67,11 @@ pub trait Library {
     /// Ids that a library of the user's own says that it has, known ones or not.
     fn lists(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether it is the user's own.
+    fn is_own(&self) -> bool {
+        false
     }
 
     /// What the child that tries it must be told besides its name.
@@ -147,7 +163,9 @@ impl<S: Suite> Implementation for Found<S> {
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        bind::bind(spec, &self.suite, planned, payload, seed)
+        bind::bind(spec, &self.suite, planned, payload, seed, &|message, output| {
+            proof::expected(spec, None, message, output)
+        })
     }
 
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
@@ -181,7 +199,8 @@ impl<S: Suite> Implementation for BuiltIn<S> {
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        self.found.bind(spec, planned, payload, seed)
+        let oracle = |message: Message<'_>, output: &mut [u8]| proof::expected(spec, Some(self.code), message, output);
+        bind::bind(spec, &self.found.suite, planned, payload, seed, &oracle)
     }
 
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
@@ -294,7 +313,7 @@ impl Providers {
             return Err(if names.iter().any(|name| name == provider) {
                 format!("{spec}: {provider} has no such cipher")
             } else {
-                format!("no provider {provider:?}; there are {}", names.join(", "))
+                format!("no provider {}; there are {}", quoted(provider), names.join(", "))
             });
         };
         let about = self.opened(&**library)?;
@@ -323,7 +342,8 @@ impl Providers {
     fn opened(&self, library: &dyn Library) -> Result<About, String> {
         let known = self.opened.borrow().get(library.name()).cloned();
         known.unwrap_or_else(|| {
-            let about = trial::in_a_child(library.name(), &library.arguments()).and_then(|()| library.open());
+            let about =
+                trial::in_a_child(library.name(), &library.arguments(), library.is_own()).and_then(|()| library.open());
             let about = about.map(|about| about.held_in(library.file()));
             self.opened.borrow_mut().insert(library.name().to_owned(), about.clone());
             about
@@ -339,11 +359,13 @@ impl Providers {
     /// What failed.
     pub fn open_here(&self, provider: &str, id: Option<&str>) -> Result<String, String> {
         let library = self.libraries.iter().find(|library| library.name() == provider);
-        let library = library.ok_or_else(|| format!("no provider {provider:?} with a library"))?;
+        let library = library.ok_or_else(|| format!("no provider {} with a library", quoted(provider)))?;
         let about = library.open()?;
         let named = id.map(|id| Spec::parse(id).map_err(|error| format!("{id:?}: {error}"))).transpose()?;
         let specs: Box<dyn Iterator<Item = Spec>> = match named {
             Some(spec) => Box::new(std::iter::once(spec)),
+            // Each cipher of a user's own library is tried by itself.
+            None if library.is_own() => Box::new(std::iter::empty()),
             None => Box::new(listed()),
         };
         if let Some((spec, code)) = specs.into_iter().find_map(|spec| library.find(&spec).ok().map(|code| (spec, code)))

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
 
 use super::functions::{functions, text};
-use super::{About, Found, Implementation, Library, chaining, file, trial};
+use super::{About, Found, Implementation, Library, chaining, file, quoted, trial};
 use crate::records::LibraryFile;
 
 functions! { of "`wattlock_cipher.h`, version 1 of the interface";
@@ -54,7 +54,10 @@ impl FromStr for LibraryFile {
         };
         let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
         if name.is_empty() || !name.chars().all(is_letter) {
-            return Err(format!("{name:?} is no name: small letters, digits, - and _, as in mine=./libmine.so"));
+            return Err(format!(
+                "{} is no name: small letters, digits, - and _, as in mine=./libmine.so",
+                quoted(&name)
+            ));
         }
         if path.is_empty() {
             return Err(format!("{name} has no path, as in {name}=./lib{name}.so"));
@@ -97,7 +100,7 @@ impl Own {
         let id = spec.to_string();
         let mut tried = library.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = [self.arguments(), vec!["--cipher".to_owned(), id.clone()]].concat();
-        tried.entry(id).or_insert_with(|| trial::in_a_child(&self.named.name, &arguments)).clone()
+        tried.entry(id).or_insert_with(|| trial::in_a_child(&self.named.name, &arguments, true)).clone()
     }
 
     fn library(&self) -> Result<&'static Opened, String> {
@@ -139,6 +142,10 @@ impl Library for Own {
         let mut ids: Vec<_> = library.ciphers.iter().map(|(id, (place, _))| (*place, id.clone())).collect();
         ids.sort_unstable();
         ids.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn is_own(&self) -> bool {
+        true
     }
 
     fn arguments(&self) -> Vec<String> {

@@ -14,17 +14,20 @@ pub const WORKS: &str = "works:";
 
 /// A library that takes longer hangs. The slowest that was seen takes 60 ms.
 const LIMIT: Duration = Duration::from_secs(20);
+/// As long as a case of a user's own library may take at least.
+const OWN_LIMIT: Duration = Duration::from_secs(5);
 
 /// Opens the library in a child of this program, which encrypts one message with it.
 ///
-/// * `arguments`: what the child must be told besides its name.
+/// * `arguments`: what the child must be told besides its name. `is_own`: the library is the user's.
 ///
 /// # Errors
 /// What the child said, or how it died.
-pub fn in_a_child(library: &str, arguments: &[String]) -> Result<(), String> {
+pub fn in_a_child(library: &str, arguments: &[String], is_own: bool) -> Result<(), String> {
     let program =
         env::current_exe().map_err(|error| format!("{library} can't be tried in a process of its own: {error}"))?;
-    watch(library, Command::new(program).args(["open-library", library]).args(arguments).env(IN_CHILD, "1"), LIMIT)
+    let limit = if is_own { OWN_LIMIT } else { LIMIT };
+    watch(library, Command::new(program).args(["open-library", library]).args(arguments).env(IN_CHILD, "1"), limit)
 }
 
 fn watch(library: &str, command: &mut Command, limit: Duration) -> Result<(), String> {

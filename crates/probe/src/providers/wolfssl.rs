@@ -357,6 +357,8 @@ impl Keyed {
         let rest = output.get_mut(written_B..).ok_or(failed("wolfSSL_EVP_CipherUpdate"))?;
         // SAFETY: as above.
         match unsafe { context.finish(rest.as_mut_ptr()) } {
+            // It takes a last byte of 0 for no padding at all.
+            Ok(rest_B) if decrypts && written_B + rest_B == input.len() => Err(Error::BadPadding),
             Ok(rest_B) => Ok(written_B + rest_B),
             Err(_) if decrypts => Err(Error::BadPadding),
             Err(error) => Err(error),

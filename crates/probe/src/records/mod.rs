@@ -16,6 +16,8 @@ pub use transfer::{
     Transport,
 };
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,17 @@ pub enum PlanLine {
     Data(DataFile),
     /// One cell to be measured.
     Cell(PlannedCell),
+    /// A cell that ended a process before: it is not measured again, and its failure is told.
+    Failed(FailedCell),
+}
+
+/// A cell that ended a process before.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FailedCell {
+    /// Number of the cell in the run.
+    pub cell: u32,
+    /// How.
+    pub error: String,
 }
 
 /// What holds for one process.
@@ -135,6 +148,13 @@ pub enum Operation {
     Unprotect,
 }
 
+impl fmt::Display for Operation {
+    /// As records name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 impl Operation {
     /// Whether it starts from a ciphertext.
     pub fn is_backward(self) -> bool {
@@ -219,6 +239,10 @@ pub struct PlannedCell {
     /// Rounds in which it is visited; only in plans.
     #[serde(default, skip_serializing)]
     pub visits: u32,
+    /// Bytes of a segment as an earlier process of the run cut this cell's calls, 0 where it did not; null in the first
+    /// process, which finds it. Only in plans.
+    #[serde(default, skip_serializing)]
+    pub cut_B: Option<u64>,
 }
 
 /// One record line.

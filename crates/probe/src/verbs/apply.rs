@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use data_encoding::HEXLOWER_PERMISSIVE;
 use wattlock_ciphers::{Direction, Error, MAX_PADDING_B, Mode, Spec};
 
-use super::{Failure, named, print, providers};
+use super::{Failure, deliver, named, providers};
 use crate::records::LibraryFile;
 
 /// How it is called.
@@ -28,7 +28,7 @@ Exit codes:
   3   an unknown cipher or provider
   4   a key or an IV of the wrong length, a wrong tag
   5   a ciphertext that can't be decrypted
-  9   standard output that can't be written
+  9   standard output that can't be written, is closed, or whose reader has gone
   10  an input that can't be read, or is too long, for this program or for the cipher";
 
 /// The longest message.
@@ -56,8 +56,11 @@ pub struct Options {
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
     /// Associated data in hex digits, for seal and open.
-    #[arg(long, value_name = "HEX", default_value = "")]
+    #[arg(long, value_name = "HEX", default_value = "", conflicts_with = "aad_file")]
     aad: String,
+    /// A file whose bytes are the associated data.
+    #[arg(long, value_name = "PATH")]
+    aad_file: Option<PathBuf>,
     /// Whose code; the first that is built in where none is named.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
@@ -100,7 +103,10 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let provider = options.provider.as_deref().or(first).unwrap_or_default();
     let offer = providers(&options.library)?.find(provider, &spec);
     let code = offer.map_err(|error| Failure::new(3, error).hint("`wattlock-probe catalogue` lists all of them"))?.code;
-    let aad = from_hex("--aad", &options.aad)?;
+    let aad = match &options.aad_file {
+        Some(path) => of_file("--aad-file", path, MOST_B)?,
+        None => from_hex("--aad", &options.aad)?,
+    };
     let mut input = io::stdin().lock();
     let key = key(&options, &mut input)?;
     let iv = match &options.iv {
@@ -123,7 +129,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         Operation::Seal => cipher.seal(&iv, &aad, &message, &mut output),
         Operation::Open => cipher.open(&iv, &aad, &message, &mut output),
     };
-    print(&output[..written.map_err(|error| refused(&spec, error))?])?;
+    deliver(&output[..written.map_err(|error| refused(&spec, error))?])?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -134,8 +140,8 @@ fn fits(spec: &Spec, options: &Options) -> Result<(), Failure> {
         let right = if is_aead { "seal or open" } else { "encrypt or decrypt" };
         return Err(Failure::new(2, format!("{spec} has no such operation")).hint(format!("--operation {right}")));
     }
-    if !options.aad.is_empty() && !is_aead {
-        return Err(Failure::new(2, format!("{spec} has no associated data")).hint("leave --aad out"));
+    if !is_aead && (!options.aad.is_empty() || options.aad_file.is_some()) {
+        return Err(Failure::new(2, format!("{spec} has no associated data")).hint("leave --aad and --aad-file out"));
     }
     Ok(())
 }
@@ -160,6 +166,18 @@ fn key(options: &Options, input: &mut impl BufRead) -> Result<Vec<u8>, Failure> 
         }
         (None, None) => Err(Failure::new(2, "no key is given").hint("--key-file PATH, or --key HEX")),
     }
+}
+
+/// The bytes of a file.
+fn of_file(option: &str, path: &Path, most_B: u64) -> Result<Vec<u8>, Failure> {
+    let refused = |why: String| Failure::new(10, format!("{option} {}: {why}", path.display()));
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most_B + 1).read_to_end(&mut bytes));
+    read.map_err(|error| refused(error.to_string()).hint("a file that can be read"))?;
+    if bytes.len() as u64 > most_B {
+        return Err(refused(format!("more than {most_B} bytes")).hint("a smaller file"));
+    }
+    Ok(bytes)
 }
 
 /// The bytes that hex digits stand for; what they are is not repeated in the error, they may be a key.

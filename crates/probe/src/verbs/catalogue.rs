@@ -11,7 +11,7 @@ use super::table::{Format, print_rows};
 use super::{Failure, known, meant, named_or_listed, providers};
 use crate::establish::{self, Scheme};
 use crate::frames::cells;
-use crate::providers::{Offer, exchange};
+use crate::providers::{Offer, Providers, exchange};
 use crate::records::{LibraryFile, Operation};
 
 /// How it is called.
@@ -23,7 +23,7 @@ pub const EXAMPLE: &str = "Examples:
 A row is a cipher of one provider. JSON and CSV hold the rows that are missing too, each with its reason; in JSON an
 unknown id is a row with its error, not a failure.
 
-Exit codes: 3 for an unknown cipher or provider.";
+Exit codes: 1 where a library of your own can't be used, 3 for an unknown cipher or provider.";
 
 const COLUMNS: &[&str] =
     &["id", "provider", "version", "backend", "key_bits", "block_bits", "iv_B", "tag_bits", "rounds", "timing"];
@@ -60,6 +60,9 @@ struct Row {
     available: bool,
     /// Why it is not available.
     reason: Option<String>,
+    /// A library of the user's own lists it, and it can't be used.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    broken: bool,
     version: Option<String>,
     backend: Option<String>,
     /// File of the library and its hash.
@@ -125,6 +128,7 @@ impl Row {
             provider,
             available: reason.is_none(),
             reason,
+            broken: false,
             version: offer.as_ref().map(|offer| offer.version.clone()),
             backend: offer.as_ref().map(|offer| offer.code.backend()),
             file: about.as_ref().and_then(|about| about.file.clone()),
@@ -155,6 +159,7 @@ impl Row {
             provider: provider.to_owned(),
             available: version.is_ok(),
             reason: version.clone().err(),
+            broken: false,
             version: version.clone().ok(),
             backend: version.ok().map(|_| "not told".to_owned()),
             file: about.as_ref().and_then(|about| about.file.clone()),
@@ -183,6 +188,7 @@ impl Row {
             provider: cells::PROVIDER.to_owned(),
             available: true,
             reason: None,
+            broken: false,
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             backend: Some("not told".to_owned()),
             file: None,
@@ -241,7 +247,8 @@ fn proven_by(spec: &Spec) -> String {
 /// Prints the rows.
 ///
 /// # Errors
-/// An unknown cipher or provider (3), standard output that can't be written.
+/// An unknown cipher or provider (3), a library of the user's own that can't be used (1), standard output that can't be
+/// written.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
@@ -262,16 +269,32 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         let offers = offers.filter(|(name, _)| options.provider.is_empty() || options.provider.contains(name));
         rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
     }
+    for own in &options.library {
+        let listed = providers.listed_by(&own.name);
+        let lost = |row: &&mut Row| row.provider == own.name && !row.available && listed.contains(&row.id);
+        rows.iter_mut().filter(lost).for_each(|row| row.broken = true);
+    }
     rows.extend(exchanges(&options.cipher, &options.provider));
     rows.extend(frames(&options.cipher, &options.provider));
     if options.format == Format::Json {
         let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;
-        return Ok(ExitCode::SUCCESS);
+        return usable(&providers, &options.library);
     }
     if options.format == Format::Table {
         rows.retain(|row| row.available != options.missing);
     }
     print_rows(&rows, if options.missing { MISSING_COLUMNS } else { COLUMNS }, options.format)?;
-    Ok(ExitCode::SUCCESS)
+    usable(&providers, &options.library)
+}
+
+/// Refuses, behind the rows, a library of the user's own that can't be used.
+fn usable(providers: &Providers, own: &[LibraryFile]) -> Result<ExitCode, Failure> {
+    match own.iter().find_map(|library| providers.absence(&library.name).map(|reason| (library, reason))) {
+        Some((library, reason)) => {
+            let hint = "CONTRIBUTING.md, \"Weigh your own library\", says what it needs";
+            Err(Failure::new(1, format!("library {}: {reason}", library.name)).hint(hint))
+        }
+        None => Ok(ExitCode::SUCCESS),
+    }
 }

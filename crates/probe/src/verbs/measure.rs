@@ -2,28 +2,28 @@
 #![forbid(unsafe_code)]
 
 mod battery;
+mod bench;
 mod energy;
+mod guarded;
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Read as _, Write};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
 
-use wattlock_ciphers::Spec;
-use wattlock_engine::{self as engine, Cell as _, Clock as _, Entry, Shard, Sink, Slot, Ticks, calls_for};
-use wattlock_frames::Protocol;
+use wattlock_engine::{self as engine, Entry, Shard, Sink, Slot};
 
+use self::bench::{Bench, quiet_level};
+use self::guarded::{Guarded, Watch};
 use super::{Failure, providers};
-use crate::bind::{Empty, Prepared};
+use crate::bind::Prepared;
 use crate::clock::{self, RealClock};
-use crate::establish::{self, Scheme};
-use crate::frames::cells;
 use crate::meters;
-use crate::providers::{Implementation, Providers};
+use crate::providers::Providers;
 use crate::records::{
-    BatchRecord, BatteryPlan, Cell, End, EnergyPlan, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
-    PlannedCell, Record, Role, SCHEMA,
+    BatchRecord, BatteryPlan, End, EnergyPlan, FailedCell, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
+    PlannedCell, Record, SCHEMA,
 };
 
 /// How it is called.
@@ -31,17 +31,6 @@ pub const EXAMPLE: &str = "Example:\n  wattlock-probe measure < plan.jsonl > rec
 
 /// Warm-up before each visit.
 const WARM_NS: u64 = 20_000;
-/// A single call longer than this many batches is cut into segments.
-const LONGEST_CALL_BATCHES: u64 = 2;
-/// The first cut of a long input, from which the length of a segment is found.
-const TRIAL_SEGMENT_B: usize = 2048;
-/// A payload from which on a call may need to be cut.
-const LONG_PAYLOAD_B: u64 = 4096;
-/// Samples of the burst from which the quiet level is found.
-const LEAST_BURST_SAMPLES: usize = 100;
-/// The sentinel with a known effect carries out 61 calls for each 60 that it claims.
-const KNOWN_EFFECT: (u32, u32) = (61, 60);
-
 /// Measures the cells of a plan, read from standard input, and writes records to standard output.
 #[derive(clap::Args)]
 pub struct Options {}
@@ -51,7 +40,18 @@ pub struct Options {}
 /// # Errors
 /// A plan that can't be read, a processor that can't be pinned to. What goes wrong with one cell is a record.
 pub fn run(_options: Options) -> Result<ExitCode, Failure> {
-    let plan = read_plan(io::stdin().lock())?;
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text).map_err(|error| Failure::new(2, format!("the plan: {error}")))?;
+    if let Some(guarded) = Guarded::of(&text) {
+        return guarded.carry_out(&text);
+    }
+    let watch = Watch::here().map_err(|error| Failure::new(8, format!("a process that is watched: {error}")))?;
+    let done = carry_out(&read_plan(&text)?, watch.as_ref());
+    watch.iter().for_each(|watch| watch.ends());
+    done
+}
+
+fn carry_out(plan: &ReadPlan, watch: Option<&Rc<Watch>>) -> Result<ExitCode, Failure> {
     if let Some(cpu) = plan.head.cpu {
         clock::pin(cpu).map_err(|error| {
             Failure::new(8, format!("processor {cpu}: {error}"))
@@ -60,9 +60,9 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
     }
     let providers = providers(&plan.head.libraries)?;
     let meter = plan.head.energy.as_ref().map(|energy| meter_of(energy, plan.head.cpu)).transpose()?;
-    let battery = plan.head.battery.as_ref().map(|battery| battery_of(battery, &plan)).transpose()?;
-    let mut output = Output { out: io::stdout().lock(), buffer: Vec::new() };
-    match measure(&plan, providers, meter, battery.as_ref(), &mut output) {
+    let battery = plan.head.battery.as_ref().map(|battery| battery_of(battery, plan)).transpose()?;
+    let mut output = Output { out: io::stdout().lock(), buffer: Vec::new(), watch };
+    match measure(plan, providers, meter, battery.as_ref(), &mut output) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::FAILURE),
         Err(error) => Err(Failure::new(9, format!("standard output: {error}"))),
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -102,17 +102,18 @@ struct ReadPlan {
     head: Plan,
     data: HashMap<String, Rc<[u8]>>,
     cells: Vec<PlannedCell>,
+    /// What ended a process before, by cell.
+    failed: HashMap<u32, String>,
 }
 
-fn read_plan(input: impl BufRead) -> Result<ReadPlan, Failure> {
-    let (mut head, mut data, mut cells) = (None, HashMap::new(), Vec::new());
-    for (number, line) in (1..).zip(input.lines()) {
-        let line = line.map_err(|error| Failure::new(2, format!("plan line {number}: {error}")))?;
+fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
+    let (mut head, mut data, mut cells, mut failed) = (None, HashMap::new(), Vec::new(), HashMap::new());
+    for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
         }
         let parsed: PlanLine =
-            serde_json::from_str(&line).map_err(|error| Failure::new(2, format!("plan line {number}: {error}")))?;
+            serde_json::from_str(line).map_err(|error| Failure::new(2, format!("plan line {number}: {error}")))?;
         match parsed {
             PlanLine::Plan(plan) if plan.schema != SCHEMA => {
                 let message = format!("plan line {number}: records of version {} are not known", plan.schema);
@@ -136,19 +137,23 @@ fn read_plan(input: impl BufRead) -> Result<ReadPlan, Failure> {
                 data.insert(file.data, Rc::from(bytes));
             }
             PlanLine::Cell(cell) => cells.push(cell),
+            PlanLine::Failed(FailedCell { cell, error }) => {
+                failed.insert(cell, error);
+            }
         }
     }
     let head = head.ok_or_else(|| Failure::new(2, "the plan has no line of kind \"plan\"".to_owned()))?;
-    Ok(ReadPlan { head, data, cells })
+    Ok(ReadPlan { head, data, cells, failed })
 }
 
 /// Writes records, a round at a time.
-struct Output<W> {
+struct Output<'w, W> {
     out: W,
     buffer: Vec<u8>,
+    watch: Option<&'w Rc<Watch>>,
 }
 
-impl<W: Write> Output<W> {
+impl<W: Write> Output<'_, W> {
     fn push(&mut self, record: &Record) -> io::Result<()> {
         serde_json::to_writer(&mut self.buffer, record)?;
         self.buffer.push(b'\n');
@@ -156,20 +161,12 @@ impl<W: Write> Output<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        // Whoever reads may take his time.
+        self.watch.iter().for_each(|watch| watch.rests());
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
         self.out.flush()
     }
-}
-
-/// The cells that can be measured, as the engine wants them.
-struct Bench {
-    bodies: Vec<Box<dyn Prepared>>,
-    slots: Vec<Slot>,
-    cells: Vec<Cell>,
-    failures: Vec<FailureRecord>,
-    bursts: Vec<u32>,
-    providers: Providers,
 }
 
 fn measure<W: Write>(
@@ -177,27 +174,20 @@ fn measure<W: Write>(
     providers: Providers,
     meter: Option<meters::Opened>,
     battery: Option<&meters::battery::Battery>,
-    output: &mut Output<W>,
+    output: &mut Output<'_, W>,
 ) -> io::Result<()> {
     let mut clock = clock::real();
-    let mut bench = Bench {
-        bodies: Vec::new(),
-        slots: Vec::new(),
-        cells: Vec::new(),
-        failures: Vec::new(),
-        bursts: Vec::new(),
-        providers,
-    };
-    let mut proven = HashMap::new();
+    let mut bench = Bench::of(plan, providers, output.watch);
     for planned in &plan.cells {
-        if let Err(error) = bench.add(plan, planned, &mut proven, &mut clock) {
+        if let Err(error) = bench.add(planned, &mut clock) {
             let failure =
                 FailureRecord { process: plan.head.process, cell: planned.cell, error, follows: Follows::SkipCell };
             bench.failures.push(failure);
         }
+        output.watch.iter().for_each(|watch| watch.rests());
     }
-    let Bench { mut bodies, slots, cells, failures, mut bursts, .. } = bench;
-    bursts.extend((bursts.len()..LEAST_BURST_SAMPLES).filter_map(|_| burst_sample(&mut clock)));
+    bench.complete_bursts(&mut clock);
+    let Bench { mut bodies, slots, cells, failures, bursts, .. } = bench;
     let quiet_ppm = quiet_level(bursts).into_iter().chain(plan.head.quiet_ppm).min();
     output.push(&Record::Header(Box::new(Header {
         schema: SCHEMA,
@@ -218,6 +208,7 @@ fn measure<W: Write>(
         output.push(&Record::Failure(failure))?;
     }
     output.flush()?;
+    output.watch.iter().for_each(|watch| watch.times());
 
     let start = Instant::now();
     if let Some((battery_plan, battery)) = plan.head.battery.as_ref().zip(battery) {
@@ -227,6 +218,7 @@ fn measure<W: Write>(
             && let Some(body) = bodies.get_mut(slot.body)
         {
             let all = || {
+                body.beat();
                 (0..body.segments()).for_each(|segment| body.run(segment, slot.calls));
                 u64::from(slot.calls)
             };
@@ -266,7 +258,7 @@ fn time_batches<W: Write>(
     bodies: &mut [Box<dyn Prepared>],
     quiet_ppm: Option<u32>,
     clock: &mut RealClock,
-    output: &mut Output<W>,
+    output: &mut Output<'_, W>,
 ) -> io::Result<u64> {
     let offsets: HashMap<u32, Vec<u64>> = slots
         .iter()
@@ -301,221 +293,9 @@ fn time_batches<W: Write>(
     Ok(sink.written)
 }
 
-impl Bench {
-    fn add(
-        &mut self,
-        plan: &ReadPlan,
-        planned: &PlannedCell,
-        proven: &mut HashMap<String, Result<(), String>>,
-        clock: &mut RealClock,
-    ) -> Result<(), String> {
-        if let Some(scheme) = establish::scheme(&planned.cipher) {
-            return self.add_exchange(plan, planned, scheme, clock);
-        }
-        if let Some(protocol) = cells::protocol(&planned.cipher) {
-            return self.add_protocol(plan, planned, protocol, clock);
-        }
-        let spec = Spec::parse(&planned.cipher).map_err(|error| error.to_string())?;
-        let offer = self.providers.find(&planned.provider, &spec)?;
-        let twin = matches!(planned.role, Role::Copy | Role::KnownEffect);
-        let reference = self.cells.iter().position(|cell| cell.planned.role == Role::Reference);
-        let body = match (twin, reference) {
-            (true, Some(at)) => self.slots[at].body,
-            (true, None) => return Err("a copy of the reference, but the plan has no reference before it".to_owned()),
-            (false, _) => {
-                if planned.role != Role::Empty {
-                    let proof = proven.entry(format!("{} {}", planned.provider, planned.cipher));
-                    let prove = || offer.code.prove(&spec).map(|_| ()).map_err(|error| format!("{spec}: {error}"));
-                    proof.or_insert_with(prove).clone()?;
-                }
-                self.bodies.push(prepare(plan, planned, &spec, &*offer.code)?);
-                self.bodies.len() - 1
-            }
-        };
-        self.bursts.extend(burst_sample(clock));
-        let batch = clock.ticks_of(plan.head.batch_ns);
-        let prepared = &mut self.bodies[body];
-        let mut calls = if twin { 0 } else { calibrate(prepared, planned.payload_B, batch, clock) };
-        if planned.role == Role::Reference {
-            calls = (calls / KNOWN_EFFECT.1).max(1) * KNOWN_EFFECT.1;
-        } else if let (true, Some(at)) = (twin, reference) {
-            calls = self.slots[at].calls;
-        }
-        let carried_out =
-            if planned.role == Role::KnownEffect { calls / KNOWN_EFFECT.1 * KNOWN_EFFECT.0 } else { calls };
-        let segments = prepared.segments();
-        self.slots.push(Slot {
-            cell: planned.cell,
-            body,
-            calls: carried_out,
-            claimed_calls: calls,
-            visits: planned.visits,
-            halves: planned.role == Role::Study && segments == 1 && calls > 1,
-        });
-        self.cells.push(Cell {
-            planned: planned.clone(),
-            family: spec.card.family.to_owned(),
-            mode: spec.card.mode.to_string(),
-            backend: offer.code.backend(),
-            version: offer.version,
-            key_bits: spec.key_bits.into(),
-            block_bits: spec.card.block_bits.into(),
-            rounds: spec.rounds.map(u32::from),
-            tag_bits: (spec.card.tag_bits > 0).then(|| spec.card.tag_bits.into()),
-            calls,
-            segments,
-            segment_B: (segments > 1).then(|| prepared.offset(1)),
-        });
-        Ok(())
-    }
-}
-
-impl Bench {
-    /// A cell of key establishment: it has no packet, so none of a packet's factors.
-    fn add_exchange(
-        &mut self,
-        plan: &ReadPlan,
-        planned: &PlannedCell,
-        scheme: &'static Scheme,
-        clock: &mut RealClock,
-    ) -> Result<(), String> {
-        let version = establish::version(&planned.provider, scheme)?;
-        let proof = establish::proof::prove(&planned.provider, scheme);
-        proof.map_err(|error| format!("{}: {error}", scheme.id))?;
-        let (operation, keying) = (planned.operation, planned.keying);
-        let step = establish::prepare(&planned.provider, scheme, operation, keying, plan.head.seed)?;
-        let calls = self.add_whole(plan, planned, Box::new(establish::Timed::of(step)), clock);
-        self.cells.push(Cell {
-            planned: PlannedCell { payload_B: 0, ..planned.clone() },
-            family: scheme.id.to_owned(),
-            mode: "establish".to_owned(),
-            backend: "not told".to_owned(),
-            version,
-            key_bits: scheme.key_bits.into(),
-            block_bits: 0,
-            rounds: None,
-            tag_bits: None,
-            calls,
-            segments: 1,
-            segment_B: None,
-        });
-        Ok(())
-    }
-}
-
-impl Bench {
-    /// A cell whose call is never cut; gives the calls that fill a batch.
-    fn add_whole(
-        &mut self,
-        plan: &ReadPlan,
-        planned: &PlannedCell,
-        mut body: Box<dyn Prepared>,
-        clock: &mut RealClock,
-    ) -> u32 {
-        self.bursts.extend(burst_sample(clock));
-        let calls = calibrate(&mut body, 0, clock.ticks_of(plan.head.batch_ns), clock);
-        self.bodies.push(body);
-        self.slots.push(Slot {
-            cell: planned.cell,
-            body: self.bodies.len() - 1,
-            calls,
-            claimed_calls: calls,
-            visits: planned.visits,
-            halves: planned.role == Role::Study && calls > 1,
-        });
-        calls
-    }
-
-    /// A cell of a frame's protection: its payload is the body of one frame.
-    fn add_protocol(
-        &mut self,
-        plan: &ReadPlan,
-        planned: &PlannedCell,
-        protocol: Protocol,
-        clock: &mut RealClock,
-    ) -> Result<(), String> {
-        cells::proof(protocol).map_err(|error| format!("{protocol}: {error}"))?;
-        let timed = cells::Timed::new(protocol, planned, plan.head.seed)?;
-        let calls = self.add_whole(plan, planned, Box::new(timed), clock);
-        self.cells.push(Cell {
-            planned: planned.clone(),
-            family: protocol.id().to_owned(),
-            mode: "frame".to_owned(),
-            backend: "not told".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            key_bits: cells::key_bits(protocol).into(),
-            block_bits: 0,
-            rounds: None,
-            tag_bits: Some(cells::tag_bits(protocol).into()),
-            calls,
-            segments: 1,
-            segment_B: None,
-        });
-        Ok(())
-    }
-}
-
-/// What a burst takes just now, in millionths of a canary; `None` where the two canaries around it do not agree.
-fn burst_sample(clock: &mut RealClock) -> Option<u32> {
-    let (before, burst, after) = (clock.canary(), clock.burst(), clock.canary());
-    if engine::clock_changed(before, after) { None } else { engine::burst_ppm(burst, before.midpoint(after)) }
-}
-
-/// The quiet tenth of the samples taken while the cells were prepared.
-fn quiet_level(mut samples: Vec<u32>) -> Option<u32> {
-    samples.sort_unstable();
-    (samples.len() >= LEAST_BURST_SAMPLES / 4).then(|| samples.get(samples.len() / 10).copied()).flatten()
-}
-
-fn prepare(
-    plan: &ReadPlan,
-    planned: &PlannedCell,
-    spec: &Spec,
-    code: &dyn Implementation,
-) -> Result<Box<dyn Prepared>, String> {
-    if planned.role == Role::Empty {
-        return Ok(Box::new(Empty));
-    }
-    let payload = match planned.data.as_str() {
-        "random" | "none" => None,
-        label => {
-            Some(Rc::clone(plan.data.get(label).ok_or_else(|| format!("the plan has no data line for {label:?}"))?))
-        }
-    };
-    code.bind(spec, planned, payload, plan.head.seed)
-}
-
-/// Calls that fill a batch; a call that is longer than two batches is cut into segments that each fill about one.
-fn calibrate(body: &mut Box<dyn Prepared>, payload_B: u64, batch: Ticks, clock: &mut RealClock) -> u32 {
-    if payload_B > LONG_PAYLOAD_B && body.cut(TRIAL_SEGMENT_B) {
-        let trial = (0..3).map(|_| time(body, 1, clock)).min().unwrap_or(1);
-        let whole = u128::from(trial) * u128::from(payload_B) / TRIAL_SEGMENT_B as u128;
-        if whole > u128::from(LONGEST_CALL_BATCHES * batch) {
-            let fitting = TRIAL_SEGMENT_B as u128 * u128::from(batch) / u128::from(trial.max(1));
-            body.cut(usize::try_from(fitting).unwrap_or(usize::MAX).next_power_of_two());
-            return 1;
-        }
-        body.cut(usize::MAX);
-    }
-    let mut calls = 1;
-    loop {
-        let ticks = (0..2).map(|_| time(body, calls, clock)).min().unwrap_or(1);
-        if ticks * 8 >= batch || calls >= 1 << 24 {
-            return calls_for(batch, calls, ticks);
-        }
-        calls *= 4;
-    }
-}
-
-fn time(body: &mut Box<dyn Prepared>, calls: u32, clock: &mut RealClock) -> Ticks {
-    let start = clock.ticks();
-    body.run(0, calls);
-    clock.ticks().saturating_sub(start)
-}
-
 /// Turns batches to record lines between the rounds.
-struct Lines<'a, W> {
-    output: &'a mut Output<W>,
+struct Lines<'a, 'w, W> {
+    output: &'a mut Output<'w, W>,
     process: u32,
     ticks_per_second: u64,
     offsets: HashMap<u32, Vec<u64>>,
@@ -523,7 +303,7 @@ struct Lines<'a, W> {
     written: u64,
 }
 
-impl<W: Write> Sink for Lines<'_, W> {
+impl<W: Write> Sink for Lines<'_, '_, W> {
     type Error = io::Error;
 
     fn batch(&mut self, batch: &engine::Batch) {

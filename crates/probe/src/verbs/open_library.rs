@@ -26,6 +26,9 @@ pub struct Options {
 /// # Errors
 /// That it can't be opened or does not work (11).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    // A library that hangs is ended with the program that tries it.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
     let version = providers(&options.library)?
         .open_here(&options.provider, options.cipher.as_deref())
         .map_err(|error| Failure::new(11, error))?;

@@ -22,7 +22,7 @@ pub(super) struct Emptying<'a> {
 pub(super) fn empty<W: Write>(
     run: &Emptying<'_>,
     mut calls: impl FnMut() -> u64,
-    output: &mut Output<W>,
+    output: &mut Output<'_, W>,
 ) -> io::Result<()> {
     let time = SystemTime;
     let every = u64::from(run.plan.log_every_s) * 1_000_000_000;

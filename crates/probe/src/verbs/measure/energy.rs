@@ -32,7 +32,11 @@ pub(super) struct Weighing<'a> {
 }
 
 /// Measures all superblocks; gives the lines written. A meter that fails for good ends it.
-pub(super) fn weigh<W: Write>(work: &mut Weighing<'_>, opened: &mut Opened, output: &mut Output<W>) -> io::Result<u64> {
+pub(super) fn weigh<W: Write>(
+    work: &mut Weighing<'_>,
+    opened: &mut Opened,
+    output: &mut Output<'_, W>,
+) -> io::Result<u64> {
     let mut random = SplitMix64::new(work.seed);
     let mut order: Vec<u32> = (0..).take(work.slots.len()).collect();
     let mut baseline = Resting::of(work.plan.baseline);
@@ -137,6 +141,7 @@ impl Load for Calls<'_> {
         let (least, start) = (self.clock.ticks_of(time), self.clock.ticks());
         let mut done = 0;
         loop {
+            self.body.beat();
             for segment in 0..self.body.segments() {
                 self.body.run(segment, self.calls);
             }

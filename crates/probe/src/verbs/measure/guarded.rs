@@ -1,0 +1,339 @@
+//! A library of the user's own is measured in a child of the process that was asked: one that crashes, hangs or ends its
+//! process takes no other provider's cases with it, and the failure names library, case and signal.
+//!
+//! The plan is the child's standard input, a file without a name. In the head of that file the child notes which case is
+//! at work and how long it may be: a write that wakes nobody, outside of what is timed.
+#![forbid(unsafe_code)]
+
+use std::cell::Cell as Held;
+use std::env;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wattlock_engine::Cell;
+
+use super::super::{Failure, print};
+use crate::bind::Prepared;
+use crate::records::{FailedCell, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCell, Record};
+
+/// Set in the environment of the child.
+const CHILD: &str = "WATTLOCK_GUARDED";
+/// The head of the file, before the plan.
+const HEAD_B: u64 = 64;
+/// No limit is shorter.
+const LEAST_LIMIT: Duration = Duration::from_secs(5);
+/// A visit may last as long as so many of the first batch.
+const LIMIT_BATCHES: u32 = 10;
+/// What preparing a case may take beside the least limit, for each byte of its payload: slower than any cipher by ten.
+const PREPARATION_NS_PER_B: u64 = 10_000;
+/// Processes that a library ends before the timing may cost so much together; then its other cases are not tried.
+const MOST_LOST: Duration = Duration::from_secs(15);
+/// A case that says that it is still at work does so this often.
+const BEAT: Duration = Duration::from_millis(500);
+
+/// How far the child is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Preparing = 0,
+    /// The header is written.
+    Timing = 1,
+    /// All that is to be written is.
+    Done = 2,
+}
+
+/// What the child says of itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Note {
+    /// It counts up.
+    number: u32,
+    stage: u32,
+    /// The case of a user's library that worked last.
+    cell: u32,
+    /// Zero where none is at work.
+    limit_ms: u32,
+}
+
+/// No case has worked yet.
+const NONE: u32 = u32::MAX;
+
+impl Note {
+    const FIRST: Self = Self { number: 0, stage: Stage::Preparing as u32, cell: NONE, limit_ms: 0 };
+
+    fn bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let words = [self.number, self.stage, self.cell, self.limit_ms];
+        bytes.chunks_mut(4).zip(words).for_each(|(chunk, word)| chunk.copy_from_slice(&word.to_le_bytes()));
+        bytes
+    }
+
+    fn read(file: &File) -> io::Result<Self> {
+        let mut bytes = [0; 16];
+        file.read_exact_at(&mut bytes, 0)?;
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Ok(Self { number: word(0), stage: word(4), cell: word(8), limit_ms: word(12) })
+    }
+}
+
+/// The child's side: where it notes what it does.
+pub(super) struct Watch {
+    file: File,
+    note: Held<Note>,
+}
+
+impl Watch {
+    /// In the child; `None` in a process that nobody watches.
+    pub(super) fn here() -> io::Result<Option<Rc<Self>>> {
+        if env::var_os(CHILD).is_none() {
+            return Ok(None);
+        }
+        // Nobody is left to end a child that hangs when its parent is gone.
+        #[cfg(target_os = "linux")]
+        nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+        let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        Ok(Some(Rc::new(Self { file, note: Held::new(Note::FIRST) })))
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Note)) {
+        let mut note = self.note.get();
+        change(&mut note);
+        note.number = note.number.wrapping_add(1);
+        self.note.set(note);
+        // A note that can't be written is one that is not taken: the parent then sees a case that lasts too long.
+        let _ = self.file.write_all_at(&note.bytes(), 0);
+    }
+
+    /// This case is prepared now.
+    pub(super) fn prepares(&self, planned: &PlannedCell) {
+        let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
+        self.works(planned.cell, LEAST_LIMIT + more);
+    }
+
+    fn works(&self, cell: u32, limit: Duration) {
+        let limit_ms = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
+        self.write(|note| (note.cell, note.limit_ms) = (cell, limit_ms));
+    }
+
+    /// No library's code is at work now.
+    pub(super) fn rests(&self) {
+        self.write(|note| note.limit_ms = 0);
+    }
+
+    /// The header is written.
+    pub(super) fn times(&self) {
+        self.write(|note| (note.stage, note.limit_ms) = (Stage::Timing as u32, 0));
+    }
+
+    /// Everything is written: what a library does when its process ends counts no more.
+    pub(super) fn ends(&self) {
+        let limit_ms = u32::try_from(LEAST_LIMIT.as_millis()).unwrap_or(u32::MAX);
+        self.write(|note| (note.stage, note.limit_ms) = (Stage::Done as u32, limit_ms));
+    }
+}
+
+/// A case of a user's library: it notes each visit.
+pub(super) struct Watched {
+    body: Box<dyn Prepared>,
+    cell: u32,
+    limit: Duration,
+    watch: Rc<Watch>,
+    last: Instant,
+}
+
+impl Watched {
+    /// * `first`: what its first batch took, all segments of one call together where it is cut.
+    pub(super) fn of(body: Box<dyn Prepared>, cell: u32, first: Duration, watch: Rc<Watch>) -> Self {
+        let limit = (first * LIMIT_BATCHES).max(LEAST_LIMIT);
+        Self { body, cell, limit, watch, last: Instant::now() }
+    }
+
+    fn note(&mut self) {
+        self.last = Instant::now();
+        self.watch.works(self.cell, self.limit);
+    }
+}
+
+impl Cell for Watched {
+    fn segments(&self) -> u32 {
+        self.body.segments()
+    }
+
+    fn settle(&mut self, seed: u64) {
+        self.note();
+        self.body.settle(seed);
+    }
+
+    fn run(&mut self, segment: u32, calls: u32) {
+        self.body.run(segment, calls);
+    }
+}
+
+impl Prepared for Watched {
+    fn cut(&mut self, segment_B: usize) -> bool {
+        self.body.cut(segment_B)
+    }
+
+    fn offset(&self, segment: u32) -> u64 {
+        self.body.offset(segment)
+    }
+
+    fn prove(&mut self) -> Result<(), String> {
+        self.note();
+        self.body.prove()
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        self.note();
+        let checked = self.body.check();
+        self.watch.rests();
+        checked
+    }
+
+    fn beat(&mut self) {
+        if self.last.elapsed() >= BEAT {
+            self.note();
+        }
+    }
+}
+
+/// What the parent knows of a plan: its first line, and the cases of the user's own libraries.
+pub(super) struct Guarded {
+    head: Plan,
+    cells: Vec<PlannedCell>,
+}
+
+impl Guarded {
+    /// `None` where the plan has no case of a user's own library, in the child itself, and where the plan can't be read,
+    /// which the reader of it says.
+    pub(super) fn of(plan: &str) -> Option<Self> {
+        if env::var_os(CHILD).is_some() {
+            return None;
+        }
+        let (mut head, mut cells) = (None, Vec::new());
+        for line in plan.lines() {
+            match serde_json::from_str(line) {
+                Ok(PlanLine::Plan(plan)) => head = Some(plan),
+                Ok(PlanLine::Cell(cell)) => cells.push(cell),
+                _ => {}
+            }
+        }
+        let head: Plan = head?;
+        cells.retain(|cell: &PlannedCell| head.libraries.iter().any(|library| library.name == cell.provider));
+        (!cells.is_empty()).then_some(Self { head, cells })
+    }
+
+    /// Carries the plan out in a child. What ends it while a case is prepared is that case's failure, and another child
+    /// goes on without the case; what ends it later ends the process's records, with the failure.
+    ///
+    /// # Errors
+    /// That there can be no child; how it ended where no library's case was at work.
+    pub(super) fn carry_out(&self, plan: &str) -> Result<ExitCode, Failure> {
+        let mut failed: Vec<FailedCell> = Vec::new();
+        let mut lost = Duration::ZERO;
+        loop {
+            let start = Instant::now();
+            let (note, end) = self.child(plan, &failed).map_err(|error| {
+                Failure::new(12, format!("a library can't be measured in a process of its own: {error}"))
+            })?;
+            if note.stage == Stage::Done as u32 {
+                let code = end.status.code().and_then(|code| u8::try_from(code).ok());
+                return Ok(code.map_or(ExitCode::SUCCESS, ExitCode::from));
+            }
+            let Some(place) = self.cells.iter().position(|cell| cell.cell == note.cell) else {
+                let hint = "no case of a library of your own was at work: `wattlock run --resume` goes on";
+                return Err(Failure::new(12, format!("the process that measured {end}")).hint(hint));
+            };
+            let cell = &self.cells[place];
+            let error = format!("library {} {end} in {}", cell.provider, named(cell));
+            if note.stage == Stage::Timing as u32 {
+                return self.give_up(cell.cell, error);
+            }
+            lost += start.elapsed();
+            failed.push(FailedCell { cell: cell.cell, error: error.clone() });
+            if lost > MOST_LOST {
+                let not_tried =
+                    |cell: &PlannedCell| FailedCell { cell: cell.cell, error: format!("not tried: {error}") };
+                failed.extend(self.cells[place + 1..].iter().map(not_tried));
+            }
+        }
+    }
+
+    /// The record of a case that ended its process, the last of this one's.
+    fn give_up(&self, cell: u32, error: String) -> Result<ExitCode, Failure> {
+        let record =
+            Record::Failure(FailureRecord { process: self.head.process, cell, error, follows: Follows::EndRun });
+        let line = serde_json::to_string(&record).map_err(|error| Failure::new(9, error.to_string()))?;
+        print(format!("{line}\n").as_bytes())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// One child to its end: the last that it noted, and how it ended.
+    fn child(&self, plan: &str, failed: &[FailedCell]) -> io::Result<(Note, End)> {
+        let mut file = tempfile::tempfile()?;
+        let mut text = vec![0; usize::try_from(HEAD_B).unwrap_or_default()];
+        text[..16].copy_from_slice(&Note::FIRST.bytes());
+        text.extend_from_slice(plan.as_bytes());
+        for one in failed {
+            writeln!(text, "\n{}", json!({"kind": "failed", "cell": one.cell, "error": one.error}))?;
+        }
+        file.write_all(&text)?;
+        file.seek(SeekFrom::Start(HEAD_B))?;
+        let mut command = Command::new(env::current_exe()?);
+        let mut child = command.arg("measure").env(CHILD, "1").stdin(Stdio::from(file.try_clone()?)).spawn()?;
+        let end = watch(&mut child, &file)?;
+        Ok((Note::read(&file)?, end))
+    }
+}
+
+/// How a child ended.
+struct End {
+    status: ExitStatus,
+    /// It was ended after this time.
+    hung: Option<Duration>,
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.hung, self.status.signal(), self.status.code()) {
+            (Some(limit), ..) => write!(f, "did not come back within {} s", limit.as_secs()),
+            (None, Some(signal), _) => {
+                let name = nix::sys::signal::Signal::try_from(signal).map_or("unknown", |signal| signal.as_str());
+                write!(f, "crashed with signal {signal} ({name})")
+            }
+            (None, None, code) => write!(f, "ended its process with exit code {}", code.unwrap_or_default()),
+        }
+    }
+}
+
+/// Waits until the child ends, or ends it where a case is at work for longer than its limit.
+fn watch(child: &mut Child, file: &File) -> io::Result<End> {
+    let (mut seen, mut since, mut pause) = (Note::FIRST, Instant::now(), Duration::from_millis(1));
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(End { status, hung: None });
+        }
+        let note = Note::read(file)?;
+        if note != seen {
+            (seen, since) = (note, Instant::now());
+        }
+        let limit = Duration::from_millis(note.limit_ms.into());
+        if !limit.is_zero() && since.elapsed() > limit {
+            child.kill()?;
+            return Ok(End { status: child.wait()?, hung: Some(limit) });
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// `aes128-cbc encrypt 1024 B`.
+fn named(cell: &PlannedCell) -> String {
+    format!("{} {} {} B", cell.cipher, cell.operation, cell.payload_B)
+}
