@@ -6,9 +6,12 @@ between processes; what it was asked stands in `asked.jsonl`.
 Keys of the script; those by cell or process are text, as JSON has it:
 
 * `canaries`: canaries a call, by cell. `between`: spread (log) of its processes, by cell. `segments`: by cell.
+* `cut_B`: bytes of a segment by cell, as the header has it.
 * `fails`: error by cell. `dies`: a signal's name or an exit code, by process, after half of its batches.
+* `ends`: error by cell of a user's library that ends the process of which it is a cell, in its middle.
 * `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
 * `waits`: processes that write half of their batches and then wait until nobody reads them any more.
+* `absent`: those of the providers that are not on this machine.
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
   canary. `canary_cycles`: null where the core is not known.
@@ -77,7 +80,11 @@ def main(folder: str, words: list[str]) -> int:
         own = [word.partition("=")[0] for before, word in pairwise(words) if before == "--library"]
         providers = ["rustcrypto", *script.get("providers", []), *own]
         ciphers = words[words.index("--cipher") + 1 :]
-        print(json.dumps([_catalogue_row(cipher, provider) for cipher in ciphers for provider in providers]))  # noqa: T201
+        rows = [_catalogue_row(cipher, provider) for cipher in ciphers for provider in providers]
+        for row in rows:
+            if row["provider"] in script.get("absent", []):
+                row |= {"available": False, "reason": "not here", "broken": row["provider"] in own}
+        print(json.dumps(rows))  # noqa: T201
         return 0
     plan: Plan = [json.loads(line) for line in sys.stdin]
     with Path(folder, "asked.jsonl").open("a") as file:
@@ -101,6 +108,11 @@ def _measure(plan: Plan, script: dict[str, Any]) -> int:
     dies, waits = script.get("dies", {}).get(str(process)), process in script.get("waits", [])
     for batch in batches[: len(batches) // 2] if dies is not None or waits else batches:
         _say(batch)
+    ends = [cell["cell"] for cell in sound if str(cell["cell"]) in script.get("ends", {})]
+    if ends:
+        error = script["ends"][str(ends[0])]
+        _say({"kind": "failure", "process": process, "cell": ends[0], "error": error, "follows": "end_run"})
+        return 0
     sys.stdout.flush()
     if waits:
         _wait_for_nobody()
@@ -177,8 +189,9 @@ def _cell(cell: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
         name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")
     }
     segments = script.get("segments", {}).get(str(cell["cell"]), 1)
-    planned = {name: value for name, value in cell.items() if name not in ("kind", "visits")}
-    return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": None}
+    planned = {name: value for name, value in cell.items() if name not in ("kind", "visits", "cut_B")}
+    cut_B = script.get("cut_B", {}).get(str(cell["cell"]))
+    return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": cut_B}
 
 
 def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -35,6 +35,13 @@ class Sitting:
         self.watch = shards.sentinels(len(self.cells))
         self.folder = RunFolder.create(place / "run", self.plan())
         self.told: list[Progress] = []
+        self.libraries: dict[str, Path] = {}
+
+    def own(self, numbers: Sequence[int]) -> None:
+        """Makes these cells those of a library of the user's own."""
+        self.libraries = {"mine": Path("/somewhere/mine.so")}
+        mine = {number: cell_of(number, CIPHERS[number], "mine") for number in numbers}
+        self.cells = [mine.get(cell.cell, cell) for cell in self.cells]
 
     def plan(self) -> list[dict[str, Any]]:
         created = datetime(2026, 11, 21, tzinfo=UTC)
@@ -47,7 +54,16 @@ class Sitting:
         self.folder = RunFolder.open(self.folder.path)
         told = self.told.append
         session = Session(
-            self.folder, self.study, self.cells, self.watch, {}, self.probe, 7, told, processors=list(processors)
+            self.folder,
+            self.study,
+            self.cells,
+            self.watch,
+            {},
+            self.probe,
+            7,
+            told,
+            processors=list(processors),
+            libraries=self.libraries,
         )
         session.measure()
         return session
@@ -122,6 +138,69 @@ def test_a_run_of_which_every_cell_fails_ends_and_can_be_read(tmp_path: Path) ->
     assert len(asked(sitting.probe)) == 1
     assert sitting.column("state") == ["failed"] * 4
     assert sitting.result().ranking.is_empty()
+
+
+def test_a_users_library_is_measured_in_processes_of_its_own(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+    sitting.own([1, 3])
+    sitting.measure()
+    assert {frozenset(measured) for measured in sitting.measured()} == {frozenset({0, 2}), frozenset({1, 3})}
+    for plan in asked(sitting.probe):
+        is_own = any(line.get("cell") in {1, 3} for line in plan)
+        assert plan[0].get("libraries", []) == ([{"name": "mine", "path": "/somewhere/mine.so"}] if is_own else [])
+        assert sum(line.get("role") in shards.SENTINELS for line in plan) == len(shards.SENTINELS)
+    assert sitting.column("state") == ["resolved"] * 4
+
+
+def test_a_case_in_which_a_library_ends_its_process_fails_and_all_others_are_resolved(tmp_path: Path) -> None:
+    error = "library mine crashed with signal 11 (SIGSEGV) in des-cbc encrypt 64 B"
+    sitting = Sitting(tmp_path, ends={"1": error})
+    sitting.own([1, 3])
+    sitting.measure()
+    assert sitting.column("state") == ["resolved", "failed", "resolved", "resolved"]
+    assert sitting.column("reason")[1] == error
+    # The library's other cell waited until the others were settled.
+    after = sitting.measured()[2:]
+    assert after == [{0, 2}] * 4 + [{3}] * 5
+    assert sitting.result().reasons == []
+
+
+def test_a_library_that_costs_more_than_all_others_is_given_up_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = "library mine did not come back within 5 s in des-cbc encrypt 64 B"
+    sitting = Sitting(tmp_path, ends={"1": error, "2": error, "3": "never asked"})
+    sitting.own([1, 2, 3])
+    lose = Session._lose
+    slow = lambda session, library, _, failure: lose(session, library, 1000.0, failure)  # noqa: E731
+    monkeypatch.setattr(Session, "_lose", slow)
+    sitting.measure()
+    assert sitting.column("state") == ["resolved", "failed", "failed", "failed"]
+    assert sitting.column("reason")[3] == f"not measured: {error}, and so it cost 2000 s already"
+    assert sitting.measured()[-1] == {2, 3}
+
+
+def test_the_cut_of_a_case_is_found_once_and_handed_to_all_later_processes(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path, segments={"2": 12}, cut_B={"2": 4096})
+    sitting.cells[2] = replace(sitting.cells[2], payload_B=2**16)
+    sitting.measure()
+    plans = [
+        {line["cell"]: line.get("cut_B") for line in plan if line.get("role") == "study"}
+        for plan in asked(sitting.probe)
+    ]
+    assert plans[0] == dict.fromkeys(range(4))
+    assert plans[1:] == [{0: 0, 1: 0, 2: 4096, 3: 0}] * 4
+
+
+def test_a_resumed_run_keeps_its_cuts(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path, dies={"2": "SIGKILL"}, segments={"2": 12}, cut_B={"2": 4096})
+    sitting.cells[2] = replace(sitting.cells[2], payload_B=2**16)
+    with pytest.raises(ProbeError):
+        sitting.measure()
+    direct(sitting.probe, segments={"2": 12}, cut_B={"2": 512})
+    sitting.measure()
+    last = asked(sitting.probe)[-1]
+    assert [line["cut_B"] for line in last if line.get("cell") == 2] == [4096]
 
 
 def test_a_probe_that_is_killed_is_named_with_its_process_and_signal(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ def study_of(looks: Sequence[int] = (5, 8), **grid: Any) -> dict[str, Any]:
     return {**words, "looks": list(looks), "grid": [{k: v for k, v in table.items() if v is not None}]}
 
 
-def cell_of(number: int, cipher: str) -> Cell:
-    return Cell(number, "study", cipher, "rustcrypto", "encrypt", "ready", "raw", "hot", "independent", 64, "random")
+def cell_of(number: int, cipher: str, provider: str = "rustcrypto") -> Cell:
+    return Cell(number, "study", cipher, provider, "encrypt", "ready", "raw", "hot", "independent", 64, "random")
 
 
 def write_study(path: Path, study: Mapping[str, Any]) -> None:

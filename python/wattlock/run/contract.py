@@ -164,6 +164,8 @@ class Contract:
             case "failure":
                 self._judge_cell(record, among=set(self.cells) - self._failed)
                 self._failed.add(record["cell"])
+                # A user's library ended the process: nothing comes after that.
+                self._is_over |= record["follows"] == "end_run"
             case "energy_block":
                 self._judge_block(record)
             case "battery_level":

@@ -94,9 +94,9 @@ class Emptying:
             if last is not None and self._is_over(last):
                 continue
             done = 0 if last is None else int(last["repeats_done"])
-            level = self._pass(cell, done, looks=True)["level_percent"]
-            self._refuse_low(cell, level, begun=last is not None)
-            self._pass(cell, done)
+            if (line := self._pass(cell, done, looks=True)) is not None:
+                self._refuse_low(cell, line["level_percent"], begun=last is not None)
+                self._pass(cell, done)
 
     def _last(self, cell: Cell) -> dict[str, Any] | None:
         lines = [line for line in self.folder.records("battery_level") if line["cell"] == cell.cell]
@@ -118,8 +118,8 @@ class Emptying:
         hint = f"charge it, pull the cable, then `wattlock run --resume {self.folder.path}` goes on"
         raise EvidenceError(f"the battery is at {level} %, and {cell.cipher} begins at {wanted}", hint=hint)
 
-    def _pass(self, cell: Cell, done: int, *, looks: bool = False) -> dict[str, Any]:
-        """One process on the battery, its lines kept as they come; gives the last one.
+    def _pass(self, cell: Cell, done: int, *, looks: bool = False) -> dict[str, Any] | None:
+        """One process on the battery, its lines kept as they come; gives the last one, null where the cell failed.
 
         One that only `looks` makes no call, and its line is not kept.
         """
@@ -137,10 +137,12 @@ class Emptying:
         )
         head = {**next(plan), "battery": self.fall.plan(cell.cell, done, 0 if looks else self.fall.repeats)}
         lines: list[dict[str, Any]] = []
+        failures: list[bytes] = []
 
         def take(data: bytes) -> None:
             if not looks:
                 self.folder.append(data)
+            failures.extend(line for line in data.splitlines() if b'"kind":"failure"' in line[:30])
             lines.extend(json.loads(line) for line in data.splitlines() if b'"battery_level"' in line[:30])
             if lines:
                 calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
@@ -148,6 +150,10 @@ class Emptying:
 
         with left_out_where_broken(self.folder, process):
             probes.measure(self.probe, [head, *plan], process, take)
+        if failures:
+            if looks:
+                self.folder.append(b"\n".join(failures) + b"\n")
+            return None
         if not lines:
             raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:

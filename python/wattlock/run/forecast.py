@@ -37,7 +37,7 @@ def forecast(
     """Prepares each cell once, which tells how often its input is cut, and adds up the batches."""
     start, visits = time.monotonic(), {cell.cell: shards.first_visits(cell) for cell in cells}
     a_process = 0.0
-    for number, group in enumerate(shards.split(cells, seed=0)):
+    for number, group in enumerate(shards.split(cells, seed=0, own=libraries or ())):
         plan = shards.probe_plan(
             group,
             [],

@@ -33,6 +33,9 @@ DISTURBED_SHARE = 0.5
 MOST_ATTEMPTS = 2
 """A cell whose processes are disturbed is given up after this many times the processes that its look needs."""
 
+LEAST_LOSS_S = 30.0
+"""So much may the processes cost that a user's library ends, where nothing is measured beside it."""
+
 HALVES = 4
 """Half batches of a cell in one process, for the expected number of lines."""
 
@@ -89,14 +92,17 @@ class Session:
     settled: set[int] = field(default_factory=set)
     visits: dict[int, int] = field(default_factory=dict)
     libraries: Mapping[str, Path] = field(default_factory=dict)
+    cuts: dict[int, int] = field(default_factory=dict)
+    measured_s: float = 0.0
+    lost_s: dict[str, float] = field(default_factory=dict)
 
     def measure(self) -> None:
         """Measures until every cell is settled: at its target, at the last look, given up as disturbed, or failed."""
         start = time.monotonic()
         self._recall()
         try:
-            while pending := self.pending():
-                groups = shards.split(pending, self._seed("split"))
+            while due := self._due():
+                groups = shards.split(due, self._seed("split"), self.libraries)
                 for number, group in enumerate(groups):
                     self._measure_shard(group, remaining=len(groups) - number)
                 self.look()
@@ -107,6 +113,11 @@ class Session:
     def pending(self) -> list[Cell]:
         """The study's cells that are not settled."""
         return [cell for cell in self.cells if cell.cell not in self.settled | self.failed]
+
+    def _due(self) -> list[Cell]:
+        """What is measured next: the cells of a library that ended a process wait until all others are settled."""
+        pending = self.pending()
+        return [cell for cell in pending if cell.provider not in self.lost_s] or pending
 
     def look(self) -> None:
         """Settles the cells that are at their target and those that no further look can help; sets the visits."""
@@ -139,6 +150,7 @@ class Session:
             self.look()
 
     def _measure_shard(self, group: Sequence[Cell], remaining: int) -> None:
+        start = time.monotonic()
         process, self.process = self.process, self.process + 1
         plan = shards.probe_plan(
             group,
@@ -150,6 +162,7 @@ class Session:
             cpu=self.processors[0] if self.processors else None,
             quiet_ppm=self.quiet_ppm,
             libraries=self.libraries,
+            cuts=self.cuts,
         )
         lines, expected = 0, sum(self._batches(cell) for cell in group)
 
@@ -162,15 +175,35 @@ class Session:
 
         with left_out_where_broken(self.folder, process):
             probes.measure(self.probe, plan, process, take)
+        failures = self.folder.failures()
+        self.failed |= {failure["cell"] for failure in failures if failure["process"] == process}
+        took_s = time.monotonic() - start
         if process not in self.folder.complete():
-            raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)
-        self.failed |= {failure["cell"] for failure in self.folder.failures() if failure["process"] == process}
+            if (failure := shards.ended_by(failures, process)) is None:
+                raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)
+            self._lose(group[0].provider, took_s, failure)
+            return
+        self.measured_s += took_s
         self._take_in(next(header for header in self.folder.headers() if header["process"] == process))
         self._avoid_neighbours(process)
+
+    def _lose(self, library: str, took_s: float, failure: Mapping[str, Any]) -> None:
+        """A library ended a process. Its other cells are measured anew, until that costs more than all else did."""
+        self.lost_s[library] = self.lost_s.get(library, 0.0) + took_s
+        pending = self.pending()
+        own = [cell for cell in pending if cell.provider == library]
+        is_beside = any(cell.provider not in self.libraries for cell in self.cells)
+        if len(own) < len(pending) or self.lost_s[library] <= (self.measured_s if is_beside else LEAST_LOSS_S):
+            return
+        why = f"not measured: {failure['error']}, and so it cost {self.lost_s[library]:.0f} s already"
+        for cell in own:
+            self.folder.append(json.dumps({**failure, "cell": cell.cell, "error": why}).encode() + b"\n")
+        self.failed |= {cell.cell for cell in own}
 
     def _take_in(self, header: dict[str, Any]) -> None:
         process, quiet = header["process"], header["quiet_ppm"]
         self.headers[process] = header
+        self.cuts = {**shards.cuts([header]), **self.cuts}
         self.attempts.update(cell["cell"] for cell in header["cells"])
         self.segments.update({cell["cell"]: cell["segments"] for cell in header["cells"]})
         known = self.quiet_ppm

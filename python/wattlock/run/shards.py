@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,17 +70,40 @@ def bounds_of_visits(segments: int) -> tuple[int, int, int]:
     return LEAST_LONG_VISITS, usual, usual
 
 
-def split(cells: Sequence[Cell], seed: int) -> list[list[Cell]]:
+def split(cells: Sequence[Cell], seed: int, own: Iterable[str] = ()) -> list[list[Cell]]:
     """Shards of about equal size, at most `SHARD_CELLS` each, drawn anew for each seed.
 
     Cells in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CELLS` of them.
+
+    * `own`: libraries of the user's own, each of which has shards of its own: one that crashes takes no other with it.
     """
+    kept = [cell for cell in cells if cell.provider not in set(own)]
+    groups = [kept, *([cell for cell in cells if cell.provider == name] for name in own)]
+    return [shard for group in groups if group for shard in _shards(group, seed)]
+
+
+def _shards(cells: Sequence[Cell], seed: int) -> list[list[Cell]]:
     shuffled = random.Random(seed).sample(cells, len(cells))  # noqa: S311 - an order, no secret
     # A stable sort: those in main memory are dealt out first, one to each shard in turn.
     shuffled.sort(key=lambda cell: cell.placement != "DRAM")
     in_memory = sum(cell.placement == "DRAM" for cell in cells)
     count = max(-(-len(cells) // SHARD_CELLS), -(-in_memory // SHARD_MEMORY_CELLS))
     return [sorted(shuffled[start::count], key=lambda cell: cell.cell) for start in range(count)]
+
+
+def cuts(headers: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+    """Bytes of a segment by cell, 0 where its calls are not cut: as the first of these headers has it."""
+    found: dict[int, int] = {}
+    for header in headers:
+        for cell in header["cells"]:
+            found.setdefault(cell["cell"], cell["segment_B"] or 0)
+    return found
+
+
+def ended_by(failures: Iterable[Mapping[str, Any]], process: int) -> Mapping[str, Any] | None:
+    """The failure of the case in which a user's library ended this process; null where none did."""
+    of_process = (failure for failure in failures if failure["process"] == process)
+    return next((failure for failure in of_process if failure["follows"] == "end_run"), None)
 
 
 def probe_plan(
@@ -95,11 +118,13 @@ def probe_plan(
     quiet_ppm: int | None,
     measured: bool = True,
     libraries: Mapping[str, Path] | None = None,
+    cuts: Mapping[int, int] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The plan lines of one process.
 
     * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
     * `measured`: without it the cells are prepared and nothing is timed. `libraries`: the user's own, by name.
+    * `cuts`: by cell, as earlier processes of the run cut its calls; the process finds those that are missing.
     """
     rounds = max([VISITS, *(visits[cell.cell] for cell in shard)]) if measured else 0
     head = {
@@ -112,11 +137,13 @@ def probe_plan(
         "batch_ns": BATCH_NS,
         "quiet_ppm": quiet_ppm,
     }
-    own = [{"name": name, "path": str(path)} for name, path in (libraries or {}).items()]
+    used = {cell.provider for cell in shard}
+    own = [{"name": name, "path": str(path)} for name, path in (libraries or {}).items() if name in used]
     yield {**head, "libraries": own} if own else head
     for label in sorted({cell.data for cell in shard} & files.keys()):
         yield {"kind": "data", "data": label, "path": str(files[label]), "size_B": files[label].stat().st_size}
     for cell in watch:
         yield {"kind": "cell", **asdict(cell), "visits": rounds}
     for cell in shard:
-        yield {"kind": "cell", **asdict(cell), "visits": visits[cell.cell]}
+        cut = {"cut_B": cuts[cell.cell]} if cuts and cell.cell in cuts else {}
+        yield {"kind": "cell", **asdict(cell), "visits": visits[cell.cell], **cut}

@@ -127,11 +127,19 @@ class Weighing:
         """
         process = self.folder.recover().next_process
         due = list(self._due())
-        for done, group in enumerate(due):
+        for done, planned in enumerate(due):
             self.tell(done, len(due))
-            self._weigh(group, process)
-            process += 1
+            group = planned
+            while group := self._sound(group):
+                process += 1
+                if self._weigh(group, process - 1):
+                    break
         self.tell(len(due), len(due))
+
+    def _sound(self, group: Sequence[Cell]) -> list[Cell]:
+        """The cells that have not failed meanwhile."""
+        failed = {failure["cell"] for failure in self.folder.failures()}
+        return [cell for cell in group if cell.cell not in failed]
 
     def _due(self) -> Iterator[list[Cell]]:
         complete = self.folder.complete()
@@ -141,9 +149,12 @@ class Weighing:
         for turn in range(PROCESSES):
             cells = [cell for cell in self.cells if counts[cell.cell] <= turn and cell.cell not in failed]
             order = random.Random(f"{self.seed} weigh {turn}").sample(cells, len(cells))  # noqa: S311 - an order
-            yield from (order[first : first + CELLS] for first in range(0, len(order), CELLS))
+            for own in (None, *self.libraries):
+                kind = [cell for cell in order if (cell.provider if cell.provider in self.libraries else None) == own]
+                yield from (kind[first : first + CELLS] for first in range(0, len(kind), CELLS))
 
-    def _weigh(self, group: Sequence[Cell], process: int) -> None:
+    def _weigh(self, group: Sequence[Cell], process: int) -> bool:
+        """Gives whether the process came to its end: a user's library may have ended it before."""
         visits = dict.fromkeys((cell.cell for cell in group), 1)
         seed = random.Random(f"{self.seed} weigh process {process}").getrandbits(63)  # noqa: S311 - order and buffers
         plan = shards.probe_plan(
@@ -156,6 +167,7 @@ class Weighing:
             cpu=self.cpu,
             quiet_ppm=None,
             libraries=self.libraries,
+            cuts=shards.cuts(self.folder.headers()),
         )
         block_ns = block_length_ns(self.meter)
         head = {**next(plan), "energy": self.choice.plan(block_ns, 1)}
@@ -163,12 +175,16 @@ class Weighing:
 
         def take(data: bytes) -> None:
             self.folder.append(data)
-            ended.extend(json.loads(line)["error"] for line in data.splitlines() if b'"follows":"end_run"' in line)
+            records = (json.loads(line) for line in data.splitlines() if b'"follows":"end_run"' in line)
+            ended.extend(record["error"] for record in records if record["kind"] == "energy_block")
 
         with left_out_where_broken(self.folder, process):
             probes.measure(self.probe, [head, *plan], process, take)
         if ended:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
             raise EvidenceError(f"meter {self.choice.meter}: {ended[0]}", hint=hint)
-        if process not in self.folder.complete():
+        if process in self.folder.complete():
+            return True
+        if shards.ended_by(self.folder.failures(), process) is None:
             raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)
+        return False

@@ -1,6 +1,6 @@
 """The question and its grid: a TOML file to a validated study to a list of cells. Pure, but for reading files."""
 
-from wattlock.study.cells import CatalogueRow, Cell, Rows, expand, missing, only
+from wattlock.study.cells import CatalogueRow, Cell, Rows, absences, expand, missing, only
 from wattlock.study.inputs import InputFile, read_inputs
 from wattlock.study.study import Grid, Study, load, names
 
@@ -11,6 +11,7 @@ __all__ = [
     "InputFile",
     "Rows",
     "Study",
+    "absences",
     "expand",
     "load",
     "missing",

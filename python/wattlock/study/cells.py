@@ -16,7 +16,7 @@ class CatalogueRow(TypedDict):
     """What the probe's catalogue says of one cipher id by one provider.
 
     * `available`: whether this machine can measure it; `reason`: why not. A row that is not available has neither
-      version nor backend.
+      version nor backend. `broken`: a library of the user's own lists it all the same.
     * `operations`: of key establishment and of frames; `public_key_B`, `message_B`: what the former puts on the wire,
       bytes.
     """
@@ -27,6 +27,7 @@ class CatalogueRow(TypedDict):
     mode: str
     provider: str
     available: bool
+    broken: NotRequired[bool]
     reason: str | None
     version: str | None
     backend: str | None
@@ -108,15 +109,21 @@ def expand(
     return [replace(cell, cell=number) for number, cell in enumerate(found)]
 
 
+def absences(cells: Iterable[Cell], rows: Rows) -> dict[tuple[str, str], str]:
+    """Why cells will fail, by cipher and provider: what can't be had here."""
+    planned = dict.fromkeys((cell.cipher, cell.provider) for cell in cells)
+    found = {(cipher, provider): _row(rows, cipher, provider) for cipher, provider in planned}
+    return {
+        key: str(row["reason"]) if row else f"{key[1]} has no such cipher"
+        for key, row in found.items()
+        if row is None or not row["available"]
+    }
+
+
 def missing(cells: Iterable[Cell], rows: Rows) -> list[str]:
     """Why cells will fail: one line for each cipher of a provider that can't be had here."""
-    planned = dict.fromkeys((cell.cipher, cell.provider) for cell in cells)
-    reasons = ((cipher, provider, _row(rows, cipher, provider)) for cipher, provider in planned)
-    return [
-        f"{cipher} of {provider} can't be had: {row['reason'] if row else f'{provider} has no such cipher'}"
-        for cipher, provider, row in reasons
-        if row is None or not row["available"]
-    ]
+    absent = absences(cells, rows).items()
+    return [f"{cipher} of {provider} can't be had: {reason}" for (cipher, provider), reason in absent]
 
 
 def only(cells: Sequence[Cell], rows: Rows, expressions: Sequence[str]) -> list[Cell]:
@@ -177,6 +184,8 @@ def _providers(grid: Grid, rows: Sequence[CatalogueRow], libraries: Sequence[str
     has = [row["provider"] for row in rows if row["available"]]
     usual = USUAL_PROVIDER if USUAL_PROVIDER in has else next(iter(has), rows[0]["provider"])
     named = grid.provider if grid.provider is not None else [usual]
+    # A cipher with which a library of the user's own crashes is a cell that fails, and says why.
+    has += [row["provider"] for row in rows if row.get("broken")]
     return list(dict.fromkeys([*named, *(name for name in libraries if name in has)]))
 
 
