@@ -1,6 +1,6 @@
 """The errors that a person can act on: each kind has an exit code of its own.
 
-Beside them the command line ends with 2 for a wrong usage, 70 for a bug and 130 for Ctrl-C.
+Beside them the command line ends with 2 for a wrong usage and 70 for a bug. README.md has a table of all.
 """
 
 
@@ -61,6 +61,12 @@ class TransferRefused(WattlockError):
     """One side of a transfer refused the other, or a file."""
 
     exit_code = 10
+
+
+class CellsFailed(WattlockError):
+    """A run came to its end, and some of its cells failed; all others have their numbers."""
+
+    exit_code = 12
 
 
 class Interrupted(WattlockError):

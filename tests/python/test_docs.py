@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from wattlock import cli
+from wattlock import cli, errors
 from wattlock.cli import VERBS, load
 from wattlock.energy import cards
 from wattlock.study import names
@@ -163,11 +163,11 @@ def test_a_page_names_no_path_of_a_machine_and_leaves_nothing_unfinished(page: s
     assert UNFINISHED.findall(text_of(page)) == []
 
 
-def test_every_exit_code_stands_in_the_architecture() -> None:
-    errors = text_of("ARCHITECTURE.md").partition("## Errors")[2].partition("## Where to add")[0]
-    told = {int(code) for code in re.findall(r"\| (\d+) \|", errors)}
-    source = (TREE / "python" / "wattlock" / "errors.py").read_text(encoding="utf-8")
-    assert told >= {int(code) for code in re.findall(r"^    exit_code = (\d+)", source, re.MULTILINE)} - {1}
+def test_the_exit_codes_of_the_readme_are_those_of_the_program_each_once() -> None:
+    table = text_of("README.md").partition("## Exit codes")[2].partition("\n## ")[0]
+    told = [int(code) for code in re.findall(r"\| (\d+) (?=\|)", table)]
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert sorted(told) == sorted({0, cli.USAGE, cli.BUG, *(kind.exit_code for kind in kinds)})
 
 
 STATED = [

@@ -15,9 +15,9 @@ import pytest
 
 from scripted_probe import asked, direct, install
 from store_records import room_for
-from virtual_runs import study_of, write_study
+from virtual_runs import CIPHERS, study_of, write_study
 from wattlock import cli
-from wattlock.errors import DiskFull, InputError, Interrupted, ProbeError, StoreError, StudyError
+from wattlock.errors import CellsFailed, DiskFull, InputError, Interrupted, ProbeError, StoreError, StudyError
 from wattlock.store import RunFolder
 
 TREE = Path(__file__).parents[2]
@@ -68,12 +68,51 @@ def test_a_run_is_sealed_with_a_report_beside_it(place: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("cells", ["2", "0123"])
-def test_a_run_of_which_cells_fail_has_a_report(place: Path, capsys: pytest.CaptureFixture[str], cells: str) -> None:
+def test_a_run_of_which_cells_fail_is_sealed_reported_and_ends_with_12(
+    place: Path, words: Words, capsys: pytest.CaptureFixture[str], cells: str
+) -> None:
     direct(place / "probe" / "wattlock-probe", fails=dict.fromkeys(cells, "no such key"))
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CellsFailed.exit_code == 12
+    (error,), (hint,) = words()
+    first = CIPHERS[int(cells[0])]
+    assert error.endswith(f"{len(cells)} of 4 cells failed, the first by rustcrypto: {first} encrypt 64 B: no such key")
+    assert hint == "hint: the others are measured; `wattlock show run` gives each reason"
+    assert RunFolder.open("run").is_sealed
     assert "no such key" in (place / "run" / "report.html").read_text()
     reasons = [row["reason"] for row in shown("run", capsys)]
     assert reasons == ["no such key" if str(number) in cells else None for number in range(4)]
+
+
+def test_the_table_gives_the_reason_where_a_cell_failed_and_has_no_such_column_else(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["run", "virtual.toml", "--out", "whole"]) == 0
+    direct(place / "probe" / "wattlock-probe", fails={"2": "no such key"})
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 12
+    capsys.readouterr()
+    assert cli.answer(["show", "run"]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split()[-1] == "reason"
+    assert [row.split("failed")[-1].strip() for row in rows if " failed " in row] == ["no such key"]
+    assert cli.answer(["show", "whole"]) == 0
+    assert "reason" not in capsys.readouterr().out
+
+
+def test_a_run_that_was_cut_off_ends_with_12_too_where_a_cell_failed(place: Path) -> None:
+    direct(place / "probe" / "wattlock-probe", fails={"2": "no such key"}, dies={"3": "SIGKILL"})
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == ProbeError.exit_code
+    direct(place / "probe" / "wattlock-probe")
+    assert cli.answer(["run", "--resume", "run"]) == 12
+
+
+def test_what_a_library_of_the_system_lacks_is_said_before_and_a_users_own_library_has_to_have_it(place: Path) -> None:
+    write_study(place / "two.toml", study_of(provider=["rustcrypto", "libmcrypt"]))
+    fails = {str(number): "no libmcrypt" for number in (1, 3, 5, 7)}
+    direct(place / "probe" / "wattlock-probe", providers=["libmcrypt"], absent=["libmcrypt"], fails=fails)
+    assert cli.answer(["run", "two.toml", "--out", "run"]) == 0
+    (place / "libmine.so").write_bytes(b"")
+    direct(place / "probe" / "wattlock-probe", absent=["mine"], fails=fails)
+    assert cli.answer(["run", "virtual.toml", "--library", "libmine.so", "--out", "own"]) == 12
 
 
 def test_a_run_that_could_not_measure_anything_has_a_report(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,7 +93,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
     ] = False,
 ) -> None:
-    """Carry out a study on this machine and write its report.
+    """Carry out a study on this machine and write its report; end with 12 where a cell failed.
 
     --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
@@ -111,7 +111,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import probe as probes
-    from wattlock.study import expand, load, missing, read_inputs
+    from wattlock.study import absences, expand, load, missing, read_inputs
     from wattlock.study import only as choose
 
     card = _card(device, allow_assumed=allow_assumed)
@@ -140,7 +140,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     folder = _create(
         chosen, cells, inputs, probe=probe, card=card, choice=choice, fall=fall, out=out, libraries=libraries
     )
-    measure(folder, chosen, inputs, probe, libraries, weighed=weighed, fall=fall)
+    absent = [key for key in absences(cells, rows) if key[1] not in libraries]
+    measure(folder, chosen, inputs, probe, libraries, weighed=weighed, fall=fall, absent=absent)
 
 
 def _weighed(  # noqa: PLR0917 - as the verb has them
@@ -262,7 +263,7 @@ def _resume(
 ) -> None:
     from wattlock.run import probe as probes
     from wattlock.store import RunFolder, find
-    from wattlock.study import Study, read_inputs
+    from wattlock.study import Study, absences, read_inputs
 
     folder = RunFolder.open(find(name))
     if folder.is_sealed:
@@ -282,7 +283,10 @@ def _resume(
     levels = (kept["until_percent"], kept["repeats"], kept["from_percent"], kept.get("log_every_s", 10))
     weighed = _weighed(probe, meter["name"], meter["baseline"], sys_root, stream, also=battery)
     fall = _fall(probe, battery, *levels, sys_root)
-    measure(folder, Study.model_validate(first["study"]), inputs, probe, libraries, weighed=weighed, fall=fall)
+    study = Study.model_validate(first["study"])
+    rows, _ = probes.catalogue(probe, list(study.ciphers()), libraries)
+    absent = [key for key in absences(folder.cells(), rows) if key[1] not in libraries]
+    measure(folder, study, inputs, probe, libraries, weighed=weighed, fall=fall, absent=absent)
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:

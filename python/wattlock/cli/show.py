@@ -28,7 +28,8 @@ SHORT = [
     "energy_uJ_per_byte",
     "state",
 ]
-"""The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
+"""The columns for eyes, with `aad_B` where a cell has associated data and `reason` where one failed; JSON and CSV have
+all of them."""
 
 
 def show(
@@ -58,9 +59,9 @@ def show(
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
         typer.echo(f"warning: {line}", err=True)
-    columns = SHORT
+    columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
-        columns = [*SHORT[:-1], "energy_random_percent", "energy_state", "state"]
+        columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]
         scopes = estimates["energy_scope"].drop_nulls().unique()
         if len(scopes):
             typer.echo(f"joules: net of {estimates['energy_baseline'].drop_nulls()[0]}; {scopes[0]}", err=True)

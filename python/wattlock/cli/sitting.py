@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from wattlock.cli.progress import bar, heed_ctrl_c
-from wattlock.errors import Interrupted
+from wattlock.errors import CellsFailed, Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from wattlock.run.emptying import Fall
     from wattlock.run.session import Session
@@ -33,8 +35,14 @@ def measure(
     *,
     weighed: tuple[Choice, dict[str, Any]] | None,
     fall: Fall | None,
+    absent: Collection[tuple[str, str]] = (),
 ) -> None:
-    """Measures to the end, seals the run and writes its report."""
+    """Measures to the end, seals the run and writes its report.
+
+    * `absent`: cipher and provider of what this machine has not; that such a cell fails was said before.
+
+    Raises CellsFailed at the very end where any other cell failed.
+    """
     from wattlock.run.emptying import Emptying
     from wattlock.run.session import Session
     from wattlock.run.weighing import Weighing, block_length_ns, least_s
@@ -69,7 +77,7 @@ def measure(
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
     folder.seal()
-    _say_what_came_out(folder, session)
+    _refuse_failures(_say_what_came_out(folder, session), folder, absent)
 
 
 @contextmanager
@@ -87,7 +95,19 @@ def files_of(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -
         yield files
 
 
-def _say_what_came_out(folder: RunFolder, session: Session) -> None:
+def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collection[tuple[str, str]]) -> None:
+    failed = [
+        row
+        for row in estimates.iter_rows(named=True)
+        if row["state"] == "failed" and (row["cipher"], row["provider"]) not in absent
+    ]
+    if failed:
+        first = "{provider}: {cipher} {operation} {payload_B} B: {reason}".format(**failed[0])
+        what = f"{len(failed)} of {estimates.height} cells failed, the first by {first}"
+        raise CellsFailed(what, hint=f"the others are measured; `wattlock show {folder.path}` gives each reason")
+
+
+def _say_what_came_out(folder: RunFolder, session: Session) -> pl.DataFrame:
     from wattlock.cli.facts import facts, valued
     from wattlock.report.answer import answer
     from wattlock.report.page import write_report
@@ -117,3 +137,4 @@ def _say_what_came_out(folder: RunFolder, session: Session) -> None:
         typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
     typer.echo(f"The report: {page}", err=True)
     typer.echo(f"The numbers: wattlock show {folder.path}", err=True)
+    return estimates
