@@ -5,7 +5,7 @@ use aes_kw::KwAes128;
 use cmac::Cmac;
 use hmac::{Hmac, KeyInit, Mac};
 use rc4::StreamCipher as _;
-use wattlock_frames::handshake::{Akm, Ptk};
+use wattlock_frames::handshake::{Akm, Brought, Ptk};
 use wattlock_frames::{Address, Protocol};
 
 pub const ACCESS_POINT: Address = [2, 0, 0, 0, 0, 1];
@@ -100,7 +100,8 @@ pub fn sign(packet: &mut [u8], kck: &[u8]) {
 
 /// What the pair agrees on by these nonces.
 pub fn ptk(akm: Akm, nonces: [&[u8; 32]; 2], temporal_B: usize) -> Ptk {
-    Ptk::derive(akm, &PMK, [ACCESS_POINT, STATION], nonces, temporal_B).expect("a temporal key has 16 or 32 octets")
+    let brought = Brought { addresses: [ACCESS_POINT, STATION], nonces };
+    Ptk::derive(akm, &PMK, &brought, temporal_B).expect("a temporal key has 16 or 32 octets")
 }
 
 /// The element that names the suites (9.4.2.24).

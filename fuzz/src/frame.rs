@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use wattlock_frames::authentication::{Authentication, Between, answers};
-use wattlock_frames::handshake::{Handshake, KeyFrame};
+use wattlock_frames::handshake::{DirectLink, Handshake, KeyFrame, Known, Master, Transition, network_name};
 use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Msdu, Protocol, Replay, fitting, fragments};
 
 /// Reads the first byte as what is done, the rest as an MPDU.
@@ -15,8 +15,10 @@ pub fn frame(bytes: &[u8]) -> u64 {
     let mut told = DefaultHasher::new();
     let key_frame = KeyFrame::parse(mpdu);
     if let Ok(Some(key_frame)) = &key_frame {
-        let _ = Handshake::new(&[1; 32], [2; 6], [4; 6]).hear(key_frame);
-        let _ = key_frame.verify(&mpdu[..16]);
+        for key_B in [32, 48, 64] {
+            let masters = [Master { key: &[1; 64][..key_B], of_passphrase: key_B == 32 }];
+            let _ = Handshake::new([2; 6], [4; 6]).hear(key_frame, &Known { masters: &masters, names: &[b"name"] });
+        }
     }
     key_frame.map(|frame| frame.is_some_and(|frame| frame.is_from_authenticator())).map_err(drop).hash(&mut told);
     let frame = match Frame::parse(mpdu) {
@@ -25,6 +27,10 @@ pub fn frame(bytes: &[u8]) -> u64 {
     };
     assert_eq!([frame.header(), frame.body()].concat(), mpdu);
     views(&frame).hash(&mut told);
+    let masters = [Master { key: &[1; 32], of_passphrase: false }];
+    let _ = Transition::parse(&frame).map(|one| one.keys(&Known { masters: &masters, names: &[b"name"] }));
+    let _ = DirectLink::parse(&frame).map(|link| link.key());
+    network_name(&frame).is_some().hash(&mut told);
     if let Ok(authentication) = Authentication::parse(&frame) {
         let mut output = [0; 200];
         let [receiver, transmitter, bssid] = [frame.receiver(), frame.transmitter(), frame.third()];

@@ -4,6 +4,8 @@
 pub mod capture;
 #[path = "../../crates/probe/src/frames/census.rs"]
 pub mod census;
+#[path = "../../crates/probe/src/frames/handshakes.rs"]
+pub mod handshakes;
 #[path = "../../crates/probe/src/frames/link.rs"]
 pub mod link;
 #[path = "../../crates/probe/src/frames/observer.rs"]

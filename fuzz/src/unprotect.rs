@@ -10,7 +10,7 @@ use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
 use zeroize::Zeroizing;
 
 use crate::air::{self, ACCESS_POINT, ALL, FIXED_B, GROUP, LLC_EAPOL, PMK, STATION};
-use crate::frames::observer::{Failed, Observer, Outcome};
+use crate::frames::observer::{Failed, Masters, Observer, Outcome};
 
 /// What a step does; its first octet is taken modulo [`STEPS`].
 pub const HEAR: u8 = 0;
@@ -62,12 +62,20 @@ pub fn unprotect(mut bytes: &[u8]) -> u64 {
     let key: Vec<u8> = (0..32).collect();
     let keys = |sizes_B: [usize; 2]| sizes_B.map(|size_B| key[..size_B].to_vec());
     let mut air = Air {
-        observer: Observer::new(&keys([5, 13]), &keys([16, 32]), vec![Zeroizing::new([9; 32]), Zeroizing::new(PMK)]),
+        observer: Observer::new(
+            &keys([5, 13]),
+            &keys([16, 32]),
+            Masters {
+                of_passphrases: vec![Zeroizing::new(vec![9; 32]), Zeroizing::new(PMK.to_vec())],
+                given: vec![Zeroizing::new(vec![3; 48])],
+                names: vec![b"home".to_vec()],
+            },
+        ),
         senders: [const { None }; Protocol::ALL.len()],
         number: 1,
         time_ns: 0,
         nonces: [[0; 32]; 2],
-        akm: Akm::Sha1,
+        akm: Akm::PSK,
         temporal_B: 16,
         sequence: 0,
         failed: Failed::default(),
@@ -162,7 +170,7 @@ impl Air {
             self.time_ns += 300_000_000_000;
         }
         if packet.len() >= FIXED_B {
-            self.akm = if how & SHA256 == 0 { Akm::Sha1 } else { Akm::Sha256 };
+            self.akm = if how & SHA256 == 0 { Akm::PSK } else { Akm::PSK_SHA256 };
             self.temporal_B = if how & SHORT == 0 { 32 } else { 16 };
             let is_pairwise = packet[6] & 8 != 0;
             if is_pairwise && packet[17..49] != [0; 32] {

@@ -248,3 +248,34 @@ def test_errors_of_linear_scenarios_name_the_option_that_was_given(
 ) -> None:
     assert cli.answer(["link", "ble-reading", *words]) == 4
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "right", "wrong"),
+    [
+        (
+            ["adhoc-open", "--phy", "b,g", "--rate-Mb-s", "11,54", "--data-B", "30000"],
+            [0, 2, 3],
+            "54 Mb/s is not of this",
+        ),
+        (["ble-reading", "--radio", "nrf52840-ble,sx1262", "--payload-B", "30"], [0], "sx1262"),
+    ],
+)
+def test_a_pair_that_can_not_be_is_a_row_that_says_why(
+    words: list[str], right: list[int], wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["link", *words, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [at for at, row in enumerate(rows) if row["duration_s"] is not None] == right
+    assert all(wrong in row["refused"] for at, row in enumerate(rows) if at not in right)
+    assert rows[right[0]]["ratio"] == 1
+    assert cli.answer(["link", *words]) == 0
+    assert wrong in capsys.readouterr().out
+
+
+def test_values_of_which_no_pair_can_be_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["link", "adhoc-open", "--phy", "b", "--rate-Mb-s", "48,54"]) == 4
+    assert "rate_Mb_s: 48 Mb/s is not of this PHY" in capsys.readouterr().err
+    # A value that there is nowhere is a slip, whatever stands beside it.
+    assert cli.answer(["link", "adhoc-open", "--protection", "none,wpa"]) == 4
+    assert 'no protection "wpa"' in capsys.readouterr().err

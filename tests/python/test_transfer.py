@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,76 @@ def test_joules_are_net_of_the_machine_at_rest_and_missing_ones_stay_missing() -
     assert (found["process_uJ"], found["transfer_uJ"], found["gain_percent"]) == (None, 5000.0, 5.0)
     without = row({"energy": None, "datagrams": {"lost": 3}})
     assert (without["process_uJ"], without["transfer_uJ"], without["lost_datagrams"]) == (None, None, 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT])
+def test_a_receiver_that_is_ended_listens_no_longer_and_leaves_no_half_file(here: Path, number: int) -> None:
+    with receiver("--into", "there") as (child, address, token):
+        host, _, port = address.rpartition(":")
+        # A sender of whom only the offer came: the receiver has reserved its file.
+        (here / "file").write_bytes(b"x" * 1000)
+        proxy = socket.create_server(("127.0.0.1", 0))
+        sent = [*WATTLOCK, "send", "file", "--to", f"127.0.0.1:{proxy.getsockname()[1]}", "--cipher", "null"]
+        with subprocess.Popen(sent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as sender:
+            assert sender.stdin
+            sender.stdin.write(f"{token}\n".encode())
+            sender.stdin.close()
+            taken = proxy.accept()[0]
+            through = socket.create_connection((host, int(port)))
+            until(lambda: any((here / "there").iterdir()) or relayed(taken, through), "an offer")
+            child.send_signal(number)
+            child.wait(PATIENCE_s)
+            until(lambda: refused(host, int(port)), "the port is free")
+            assert not any((here / "there").iterdir())
+            for end in (taken, through, proxy):
+                end.close()
+            sender.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT])
+def test_a_sender_that_is_ended_hangs_up(here: Path, number: int) -> None:
+    (here / "file").write_bytes(b"content")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        words = ["file", "--to", f"127.0.0.1:{silent.getsockname()[1]}", "--cipher", "null", "--timeout", "3600"]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen([*WATTLOCK, "send", *words], **pipes) as child:
+            assert child.stdin
+            child.stdin.write(b"0" * 32 + b"\n")
+            child.stdin.flush()
+            caller = silent.accept()[0]
+            child.send_signal(number)
+            child.wait(PATIENCE_s)
+            caller.settimeout(PATIENCE_s)
+            assert caller.recv(1000) == b""  # it waits for the receiver's greeting; now it has gone
+
+
+def until(happens: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_s
+    while not happens():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def refused(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def relayed(one: socket.socket, other: socket.socket) -> bool:
+    """What has come on either side goes to the other one."""
+    for here, there in ((one, other), (other, one)):
+        here.setblocking(False)
+        try:
+            came = here.recv(1 << 16)
+        except BlockingIOError:
+            continue
+        finally:
+            here.setblocking(True)
+        there.sendall(came)
+    return False
 
 
 WATTS = {0: 3.0, 1: 5.0}

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wattlock_frames::authentication::{Algorithm, Authentication, Between, answers};
-use wattlock_frames::handshake::{Handshake, KeyFrame};
+use wattlock_frames::handshake::{DirectLink, Handshake, KeyFrame, Known, Master, Transition};
 use wattlock_frames::tkip::{Countermeasures, Event};
 use wattlock_frames::{Error, Frame, Key, MAX_EXPANSION_B, Malformed, Msdu, Protocol, Replay, fitting, fragments};
 
@@ -49,6 +49,73 @@ fn a_number_that_was_there_before_is_refused_and_one_that_comes_late_under_block
             assert!(unprotect(&mut key, &frames[99], Some(&mut replay)).is_ok());
         }
     }
+}
+
+/// A frame with this number of `data` under CCMP, where `change` has changed it first: whether it is new.
+fn is_taken(key: &mut Key, replay: &mut Replay, number: u64, change: impl Fn(&mut Vec<u8>)) -> bool {
+    let mut mpdu = data(true, 1, b"body");
+    change(&mut mpdu);
+    let sealed = protect(key, &mpdu, number);
+    match unprotect(key, &sealed, Some(replay)) {
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error, Error::Replay);
+            false
+        }
+    }
+}
+
+#[test]
+fn a_late_frame_is_taken_63_numbers_behind_and_refused_64_behind() {
+    let (mut key, mut replay) = (key(Protocol::Ccmp128), Replay::new());
+    let mut take = |number| is_taken(&mut key, &mut replay, number, |_| ());
+    assert!(take(1000));
+    assert!(take(937) && !take(936));
+    assert!(!take(937) && !take(1000));
+    // The window goes along: 938 to 1001, of which 1000 was there.
+    assert!(take(1001) && !take(937) && take(938) && !take(938));
+    // A leap over the whole window forgets what lay in it, and still takes 63 behind.
+    assert!(take(2000) && take(1937) && !take(1936) && !take(1001));
+}
+
+#[test]
+fn a_frame_to_a_group_and_a_fragment_are_never_late() {
+    let (mut key, mut replay) = (key(Protocol::Ccmp128), Replay::new());
+    // From the access point to all: nobody acknowledges blocks of those (10.25.1).
+    let to_all = |mpdu: &mut Vec<u8>| {
+        mpdu[1] = 0x02;
+        mpdu[4..10].fill(0xff);
+    };
+    assert!(is_taken(&mut key, &mut replay, 50, to_all));
+    assert!(!is_taken(&mut key, &mut replay, 49, to_all));
+    assert!(is_taken(&mut key, &mut replay, 51, to_all));
+    let fragment = |mpdu: &mut Vec<u8>| mpdu[1] |= 0x04;
+    assert!(is_taken(&mut key, &mut replay, 60, |_| ()));
+    assert!(!is_taken(&mut key, &mut replay, 59, fragment) && is_taken(&mut key, &mut replay, 59, |_| ()));
+}
+
+#[test]
+fn every_traffic_identifier_and_management_count_for_themselves() {
+    let (mut key, mut replay) = (key(Protocol::Ccmp128), Replay::new());
+    let of = |tid: u8| move |mpdu: &mut Vec<u8>| mpdu[24] = tid;
+    let without_qos = |mpdu: &mut Vec<u8>| {
+        mpdu[0] = 0x08;
+        mpdu.drain(24..26);
+    };
+    let action = |mpdu: &mut Vec<u8>| {
+        (mpdu[0], mpdu[1]) = (0xd0, 0);
+        mpdu.drain(24..26);
+    };
+    assert!(is_taken(&mut key, &mut replay, 500, of(0)));
+    // Management has a counter of its own, which data don't move, nor it theirs (12.5.3.4.4).
+    assert!(is_taken(&mut key, &mut replay, 3, action) && !is_taken(&mut key, &mut replay, 3, action));
+    assert!(!is_taken(&mut key, &mut replay, 2, action) && is_taken(&mut key, &mut replay, 4, action));
+    assert!(is_taken(&mut key, &mut replay, 900, action) && is_taken(&mut key, &mut replay, 501, of(0)));
+    for tid in 1..16 {
+        assert!(is_taken(&mut key, &mut replay, 7, of(tid)), "traffic identifier {tid}");
+    }
+    // A frame without QoS is of identifier 0.
+    assert!(!is_taken(&mut key, &mut replay, 400, without_qos) && is_taken(&mut key, &mut replay, 502, without_qos));
 }
 
 #[test]
@@ -99,6 +166,18 @@ fn a_fragment_that_is_missing_or_changed_lets_no_msdu_through() {
         .collect();
     assert!(unprotect(&mut receiver, &parts[0], None).is_ok());
     assert_eq!(unprotect(&mut receiver, &parts[2], None), Err(Malformed::Fragment.into()));
+    // All fragments, and a gap between their packet numbers: somebody else's has come between (12.5.2.6).
+    for numbers in [[30, 32, 33], [30, 31, 33], [30, 29, 31]] {
+        let (mut sender, mut receiver) = (key(Protocol::Tkip), key(Protocol::Tkip));
+        let outcomes = (0..3_u8).zip(numbers).map(|(at, number)| {
+            let mut part = vec![0; 300];
+            let length_B = fragments::write(&frame, 40, at, 3, &mut part).unwrap();
+            let sealed = protect(&mut sender, &part[..length_B], number);
+            unprotect(&mut receiver, &sealed, None).map(|(_, msdu)| msdu)
+        });
+        let last = outcomes.last().unwrap();
+        assert!(matches!(last, Err(Error::Malformed(Malformed::Fragment) | Error::Replay)), "{numbers:?}: {last:?}");
+    }
     // Another priority: the ICV knows nothing of it, Michael does.
     let mut whole = protect(&mut sender, &data(true, 10, &[7; 100]), 20);
     whole[24] = 6;
@@ -113,7 +192,12 @@ fn the_second_wrong_michael_within_a_minute_switches_tkip_off_for_a_minute() {
     assert_eq!(station.failed(61 * second), Event::Reported);
     assert_eq!(station.failed(100 * second), Event::Off { until_ns: 160 * second });
     assert_eq!(station.failed(159 * second), Event::StillOff);
-    assert!(!station.is_off(160 * second));
+    assert!(station.is_off(160 * second - 1) && !station.is_off(160 * second));
+    // After exactly 60 s it is still the second one within a minute, a nanosecond later a first one again.
+    for (later, right) in [(60 * second, Event::Off { until_ns: 120 * second }), (60 * second + 1, Event::Reported)] {
+        let mut station = Countermeasures::default();
+        assert_eq!((station.failed(0), station.failed(later)), (Event::Reported, right));
+    }
 }
 
 #[test]
@@ -192,10 +276,13 @@ proptest! {
             if let Ok(frame) = Frame::parse(&mpdu) {
                 let _ = key(protocol).unprotect(&frame, Some(&mut Replay::new()), &mut output);
                 let _ = key(protocol).protect(&frame, 1, 0, &mut output);
+                let _ = DirectLink::parse(&frame).map(|link| link.key());
+                let _ = Transition::parse(&frame).map(|transition| transition.keys(&Known::default()));
             }
         }
         if let Ok(Some(frame)) = KeyFrame::parse(&mpdu[2..]) {
-            let _ = Handshake::new(&[1; 32], [2; 6], [4; 6]).hear(&frame);
+            let masters = [Master { key: &[1; 32], of_passphrase: true }];
+            let _ = Handshake::new([2; 6], [4; 6]).hear(&frame, &Known { masters: &masters, names: &[b"name"] });
         }
     }
 

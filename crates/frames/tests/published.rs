@@ -1,7 +1,7 @@
 //! Published answers: IEEE Std 802.11, annex J (M in editions before 2016), and RFC 3394 by way of key frames.
 #![allow(clippy::unwrap_used, non_snake_case)]
 
-use wattlock_frames::handshake::{Akm, Ptk, prf_sha1, psk};
+use wattlock_frames::handshake::{Akm, Brought, Ptk, prf_sha1, psk};
 use wattlock_frames::tkip::{Michael, phase_1, phase_2};
 use wattlock_frames::{Frame, Key, Protocol};
 
@@ -230,7 +230,7 @@ fn a_pair_agrees_on_the_keys_of_the_annex() {
     let nonces = [authenticator.as_slice().try_into().unwrap(), supplicant.as_slice().try_into().unwrap()];
     let temporal = "b2360c79e9710fdd58bea93deaf06599 db980afbc29c1528 55740a6ce5ae3827";
     for temporal_B in [16, 32] {
-        let ptk = Ptk::derive(Akm::Sha1, pmk.as_slice().try_into().unwrap(), addresses, nonces, temporal_B).unwrap();
+        let ptk = Ptk::derive(Akm::PSK, &pmk, &Brought { addresses, nonces }, temporal_B).unwrap();
         assert_eq!(ptk.kck(), hex("379f9852d0199236b94e407ce4c00ec8"));
         assert_eq!(ptk.kek(), hex("47c9edc01c2c6e5b4910caddfb3e51a7"));
         assert_eq!(ptk.temporal(), &hex(temporal)[..temporal_B]);

@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 
 const SECOND: u64 = 1_700_000_000;
 
+mod tools;
+use tools::own;
+
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = own(name);
     std::fs::write(&path, bytes).unwrap();
     path
 }
@@ -240,9 +243,27 @@ fn what_is_damaged_malformed_or_of_another_link_is_told_and_not_counted() {
         (&summary["packets"], &summary["counted"], &summary["damaged"], &summary["malformed"]),
         (&json!(7), &json!(1), &json!(1), &json!(5))
     );
-    let told = lines("other-link", &pcap(false, false, 147, &[vec![1, 2, 3]]), &[]);
-    assert_eq!(told.last().unwrap()["unknown_link"], 1);
-    assert_eq!(told.last().unwrap()["counted"], 0);
+}
+
+#[test]
+fn a_capture_of_a_link_type_that_is_not_read_is_an_error_and_of_several_a_warning() {
+    // Of a loopback interface, as BSD captures it: link types 0 and 108.
+    for link in [0, 108, 147] {
+        let done = run(&file(&format!("link-{link}"), &pcap(false, false, link, &[vec![2, 0, 0, 0, 0x45]])), &[]);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(10), "{said}");
+        assert!(said.contains(&format!("of link type {link}, which is none that is read")), "{said}");
+        assert!(said.contains("hint: 802.11 (105"), "{said}");
+        let summary: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!((&summary["unknown_link"], &summary["counted"]), (&json!(1), &json!(0)));
+    }
+    let mut bytes = section(false);
+    [108, 105].into_iter().for_each(|link| bytes.extend(interface(false, link, &[])));
+    bytes.extend(enhanced(false, 0, 5, &[2, 0, 0, 0, 0x45]));
+    bytes.extend(enhanced(false, 1, 5, &wireless()[2]));
+    let done = run(&file("two-links", &bytes), &[]);
+    assert!(done.status.success());
+    assert!(String::from_utf8_lossy(&done.stderr).contains("warning: "), "{done:?}");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! `wattlock-probe frames` on captures: there and back, and against programs of others where they are installed.
 #![allow(clippy::unwrap_used, non_snake_case)]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
+
+mod tools;
+use tools::{is_installed, own as file};
 
 const K16: &str = "000102030405060708090a0b0c0d0e0f";
 const K32: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -15,10 +18,6 @@ const PROTOCOLS: [(&str, &str); 7] = [
     ("gcmp", K16),
     ("gcmp256", K32),
 ];
-
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
 
 fn frames(arguments: &[&str], input: &Path, output: &Path) -> serde_json::Value {
     let probe = Command::new(env!("CARGO_BIN_EXE_wattlock-probe"));
@@ -72,14 +71,6 @@ fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
         bytes.extend(packet);
     }
     bytes
-}
-
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    if !is_there {
-        eprintln!("skipped: {program} is missing");
-    }
-    is_there
 }
 
 /// The MPDUs of a capture.
@@ -174,7 +165,6 @@ fn a_gzip_cut_in_the_middle_yields_the_frames_before_the_cut() {
 #[test]
 fn a_verb_that_fails_leaves_the_output_as_it_was() {
     let folder = file("fails");
-    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).unwrap();
     let (clear, sealed) = (folder.join("clear.pcap"), folder.join("sealed.pcap"));
     std::fs::write(&clear, pcap(&mpdus())).unwrap();
@@ -246,7 +236,7 @@ fn a_copy_goes_to_a_device_and_through_a_link_with_the_mode_of_the_file_that_it_
 
 #[test]
 fn tshark_decrypts_every_frame_and_puts_the_fragments_together() {
-    if !has("tshark") {
+    if !is_installed("tshark", "tshark") {
         return;
     }
     for (at, (protocol, key)) in PROTOCOLS.into_iter().enumerate() {
@@ -278,7 +268,7 @@ fn tshark_decrypts_every_frame_and_puts_the_fragments_together() {
 
 #[test]
 fn airdecap_decrypts_the_frames_of_wep_that_have_an_access_point() {
-    if !has("airdecap-ng") {
+    if !is_installed("airdecap-ng", "aircrack-ng") {
         return;
     }
     for (at, (_, key)) in PROTOCOLS.into_iter().take(2).enumerate() {

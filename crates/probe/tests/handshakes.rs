@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, non_snake_case)]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use aes::Aes128;
 use aes_kw::KwAes128;
@@ -11,6 +11,9 @@ use cmac::Cmac;
 use hmac::{Hmac, KeyInit, Mac};
 use rc4::StreamCipher as _;
 use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
+
+mod tools;
+use tools::{is_installed, own};
 
 const ACCESS_POINT: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const STATION: [u8; 6] = [2, 0, 0, 0, 0, 2];
@@ -227,7 +230,7 @@ fn capture(of: &Network) -> Vec<Vec<u8>> {
 }
 
 fn written(name: &str, frames: &[Vec<u8>]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("handshake-{name}.pcap"));
+    let path = own(&format!("handshake-{name}.pcap"));
     let mut bytes: Vec<u8> =
         [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 65535, 105_u32].into_iter().flat_map(u32::to_le_bytes).collect();
     for (at, frame) in (0_u32..).zip(frames) {
@@ -278,14 +281,9 @@ fn a_third_message_that_was_changed_teaches_no_group_key() {
     }
 }
 
-fn is_installed(program: &str) -> bool {
-    Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
-
 #[test]
 fn tshark_decrypts_the_same_captures() {
-    if !is_installed("tshark") {
-        eprintln!("skipped: tshark is missing; apt install tshark");
+    if !is_installed("tshark", "tshark") {
         return;
     }
     for of in &NETWORKS {
@@ -302,8 +300,7 @@ fn tshark_decrypts_the_same_captures() {
 
 #[test]
 fn airdecap_ng_decrypts_what_it_knows_of_the_same_captures() {
-    if !is_installed("airdecap-ng") {
-        eprintln!("skipped: airdecap-ng is missing; apt install aircrack-ng");
+    if !is_installed("airdecap-ng", "aircrack-ng") {
         return;
     }
     // It knows neither GCMP nor CCMP-256 nor SHA-256, and of groups nothing.

@@ -7,13 +7,14 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+mod tools;
+
 const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
 
-/// An empty folder of the build's own.
+/// An empty folder of the test's own.
 fn place(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("transfer-{name}"));
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
+    let path = tools::own(name);
+    std::fs::create_dir(&path).unwrap();
     path
 }
 
@@ -132,7 +133,7 @@ impl Net {
         for step in steps {
             let done = Command::new("ip").args(step.split(' ')).output();
             if !done.as_ref().is_ok_and(|output| output.status.success()) {
-                eprintln!("skipped: `ip {step}` needs iproute2 and root: {done:?}");
+                tools::missing(&format!("what `ip {step}` needs (iproute2 and root)"));
                 return None;
             }
         }
@@ -186,7 +187,7 @@ fn a_narrow_link_that_drops_datagrams_still_brings_the_file_whole_and_the_loss_i
     let narrow = ["-n", &net.name(2), "qdisc", "add", "dev", "e2", "root", "tbf"];
     let narrow = Command::new("tc").args(narrow).args("rate 20mbit burst 3000 limit 15000".split(' ')).output();
     if !narrow.as_ref().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: tc has no token bucket here: {narrow:?}");
+        tools::missing("the token bucket of tc (iproute2 and the kernel's sch_tbf)");
         return;
     }
     let place = place("narrow");

@@ -21,7 +21,7 @@ from wattlock.study import toml
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wattlock.link.ask import Answer
+    from wattlock.link.ask import Answer, Refused
     from wattlock.link.scenario import Named
     from wattlock.link.work import Measured
     from wattlock.study.cells import CatalogueRow
@@ -341,8 +341,8 @@ def _value(option: str, text: str) -> Any:
     return None if option == "cipher" and text == "none" else text
 
 
-def _answers(asked: list[Named], by: Valuing) -> list[Answer]:
-    from wattlock.link.ask import ask, simulated
+def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
+    from wattlock.link.ask import ask_each, simulated
     from wattlock.run import probe
 
     ids = _ids(asked)
@@ -358,7 +358,7 @@ def _answers(asked: list[Named], by: Valuing) -> list[Answer]:
         raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
     if by.run is not None and not ids:
         raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
-    return ask(
+    return ask_each(
         asked,
         probe.find(),
         ciphers,
@@ -368,18 +368,27 @@ def _answers(asked: list[Named], by: Valuing) -> list[Answer]:
     )
 
 
-def _print(answers: list[Answer], form: Format) -> None:
+def _print(came: list[Answer | Refused], form: Format) -> None:
+    """One row each; one that can't be says why, and only where none can be it is an error."""
     import polars as pl
 
     from wattlock.link import rows
+    from wattlock.link.ask import Refused
 
+    answers = [one for one in came if not isinstance(one, Refused)]
+    if not answers:
+        raise next(one.error for one in came if isinstance(one, Refused))
     first = answers[0]
+
+    def row(one: Answer | Refused, of: Callable[[Answer, Answer], dict[str, Any]]) -> dict[str, Any]:
+        return rows.refused(one) if isinstance(one, Refused) else of(one, first)
+
     if form is not Format.table:
-        records = [rows.record(one, first) for one in answers]
+        records = [row(one, rows.record) for one in came]
         print_table(pl.DataFrame(records, infer_schema_length=None), form)
         return
-    if len(answers) > 1:
-        table([rows.summary(one, first) for one in answers])
+    if len(came) > 1:
+        table([row(one, rows.summary) for one in came])
         if any(one.positions for one in answers):
             every = ({"scenario": one.named.label, **row} for one in answers for row in rows.positions(one))
             table(list(every), "signal: as it is, then 3 dB stronger and 3 dB weaker")

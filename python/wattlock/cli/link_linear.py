@@ -10,10 +10,10 @@ from wattlock.cli.given import refuse_pair
 from wattlock.cli.link_pages import table
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError, WattlockError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wattlock.link.linear import Answer, Message
     from wattlock.study.cells import CatalogueRow
@@ -61,21 +61,33 @@ def linear(
 
     from wattlock.link import linear as radios
 
-    answers: list[tuple[str, Answer]] = []
+    came: list[tuple[str, Answer | WattlockError]] = []
     for file in files:
         for values in product(*crossed.values()):
             changes = {**dict(zip(crossed, values, strict=True)), **fixed}
-            message = _message(file, changes, ciphers)
             label = " ".join([file, *_told(changes)])
-            answers.append((label, radios.ask(message, allow_assumed=allow_assumed, own=cards)))
-    first = answers[0][1]
+            try:
+                message = _message(file, changes, ciphers)
+                came.append((label, radios.ask(message, allow_assumed=allow_assumed, own=cards)))
+            except (InputError, EvidenceError) as error:
+                came.append((label, error))
+    first = next((one for _, one in came if not isinstance(one, WattlockError)), None)
+    if first is None:
+        raise next(one for _, one in came if isinstance(one, WattlockError))
+    held = first
+
+    def row(label: str, one: Answer | WattlockError, of: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+        if isinstance(one, WattlockError):
+            return {"scenario": label, "refused": one.message.removeprefix(f"link {label.split(maxsplit=1)[0]}: ")}
+        return of(label, one, held)
+
     if form is not Format.table:
-        records = [_record(label, one, first) for label, one in answers]
+        records = [row(label, one, _record) for label, one in came]
         print_table(pl.DataFrame(records, infer_schema_length=None), form)
-    elif len(answers) > 1:
-        table([_summary(label, one, first) for label, one in answers])
+    elif len(came) > 1:
+        table([row(label, one, _summary) for label, one in came])
     else:
-        label = answers[0][0]
+        label = came[0][0]
         table(first.rows(), f"{label}: {_title(first)}")
         table([{key: value for key, value in row.items() if key not in HIDDEN} for row in _nodes(first)], "nodes")
 

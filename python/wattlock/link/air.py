@@ -56,13 +56,23 @@ def ask(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer
 
     Raises InputError naming scenario and key of the first that can't be, ProbeError where the probe fails.
     """
-    answers = probes.answers(probe, "air", [question for _, question in questions])
-    if len(answers) != len(questions):
-        raise probes.ended_early(probe, "air", len(answers), len(questions))
-    for (named, asked), answer in zip(questions, answers, strict=True):
-        if answer["kind"] == "failure":
-            raise refusal(named, asked, answer)
-    return answers
+    found = []
+    for one in answers(probe, questions):
+        if isinstance(one, InputError):
+            raise one
+        found.append(one)
+    return found
+
+
+def answers(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
+    """As `ask`, but that a question which can't be has its refusal among the answers."""
+    came = probes.answers(probe, "air", [question for _, question in questions])
+    if len(came) != len(questions):
+        raise probes.ended_early(probe, "air", len(came), len(questions))
+    return [
+        refusal(named, asked, answer) if answer["kind"] == "failure" else answer
+        for (named, asked), answer in zip(questions, came, strict=True)
+    ]
 
 
 def refusal(named: Named, asked: Question, failure: Answer) -> InputError:

@@ -1,14 +1,14 @@
 """From scenarios to answers: packets, the air's time, the hosts' work, joules, and how far the position moves them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattlock.energy import cards, radio_cards
 from wattlock.energy.radio_cards import Radio
 from wattlock.energy.tasks import weakest
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import air, payload, position, work
 from wattlock.link.joules import RadioEnergy, radio_energy
 from wattlock.link.ledger import LINES, Line, Transfer, together, transfer
@@ -121,16 +121,22 @@ def largest_question(named: Named, ciphers: Ciphers) -> air.Question:
     return {"id": named.label, **asked}
 
 
-def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
-    """Packets that the simulator is asked for, at all positions; the closed forms count none.
+class Refused(NamedTuple):
+    """A scenario that can't be asked for, and why."""
 
-    Raises InputError as `groups_of`.
-    """
-    return sum(
-        sum(group.packets for group in groups_of(named, ciphers)) * len(position.cases(named))
-        for named in every
-        if named.scenario.engine == "dcf"
-    )
+    label: str
+    error: WattlockError
+
+
+def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
+    """Packets that the simulator is asked for, at all positions, by those that can be; the closed forms count none."""
+
+    def packets(named: Named) -> int:
+        return sum(group.packets for group in groups_of(named, ciphers)) * len(position.cases(named))
+
+    asked = [one for one in every if one.scenario.engine == "dcf"]
+    counted = [_or_refused(named.label, packets, named) for named in asked]
+    return sum(one for one in counted if not isinstance(one, Refused))
 
 
 def ask(
@@ -148,24 +154,71 @@ def ask(
 
     Raises InputError for what is wrong with a scenario, EvidenceError for numbers that need consent or are missing.
     """
-    plans = [(named, groups_of(named, ciphers), position.cases(named)) for named in every]
-    # Cards first: what they refuse, nobody needs to wait for.
-    carded = [_cards(named, own) for named in every]
-    questions = [
-        (named, air.question(named, group, case.signal, number))
-        for named, groups, asked in plans
-        for case in asked
-        for number, group in enumerate(groups)
-    ]
-    answers = iter(air.ask(probe, questions))
     found = []
-    for (named, groups, asked), (radios, devices) in zip(plans, carded, strict=True):
-        came = [[next(answers) for _ in groups] for _ in asked]
-        work.check_devices(devices, measured, allow_assumed=allow_assumed)
-        computed = work.works(named, groups, measured, devices, allow_assumed=allow_assumed)
-        parts = _Parts(named, groups, radios, computed, allow_assumed)
-        found.append(_answer(parts, asked, came))
+    for one in ask_each(every, probe, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
+        if isinstance(one, Refused):
+            raise one.error
+        found.append(one)
     return found
+
+
+def ask_each(
+    every: Sequence[Named],
+    probe: Path,
+    ciphers: Ciphers,
+    *,
+    measured: Measured | None = None,
+    own: Path | None = None,
+    allow_assumed: bool = False,
+) -> list[Answer | Refused]:
+    """As `ask`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
+    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, own) for one in every]
+    questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
+    came = iter(air.answers(probe, questions))
+
+    def answer(plan: _Plan) -> Answer:
+        told = [[next(came) for _ in plan.groups] for _ in plan.asked]
+        refused = next((one for case in told for one in case if isinstance(one, InputError)), None)
+        if refused:
+            raise refused
+        named, groups = plan.named, plan.groups
+        work.check_devices(plan.devices, measured, allow_assumed=allow_assumed)
+        computed = work.works(named, groups, measured, plan.devices, allow_assumed=allow_assumed)
+        parts = _Parts(named, groups, plan.radios, computed, allow_assumed)
+        return _answer(parts, plan.asked, [[one for one in case if not isinstance(one, InputError)] for case in told])
+
+    return [plan if isinstance(plan, Refused) else _or_refused(plan.named.label, answer, plan) for plan in plans]
+
+
+class _Plan(NamedTuple):
+    """A scenario made ready for the air: its packets, its positions, its cards."""
+
+    named: Named
+    groups: list[Group]
+    asked: list[Case]
+    radios: dict[Role, Radio]
+    devices: dict[Role, cards.Device]
+
+    @property
+    def questions(self) -> list[tuple[Named, air.Question]]:
+        return [
+            (self.named, air.question(self.named, group, case.signal, number))
+            for case in self.asked
+            for number, group in enumerate(self.groups)
+        ]
+
+
+def _plan(named: Named, ciphers: Ciphers, own: Path | None) -> _Plan:
+    # Cards first: what they refuse, nobody needs to wait for.
+    return _Plan(named, groups_of(named, ciphers), position.cases(named), *_cards(named, own))
+
+
+def _or_refused(label: str, act: Callable[..., Any], *what: Any) -> Any:
+    """What is made of a scenario, or its refusal."""
+    try:
+        return act(*what)
+    except (InputError, EvidenceError) as error:
+        return Refused(label, error)
 
 
 class _Parts(NamedTuple):

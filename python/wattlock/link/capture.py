@@ -149,6 +149,6 @@ def _lines(probe: Path, file: Path, *options: str) -> Iterator[dict[str, Any]]:
             yield row
         said = child.stderr.read().decode(errors="replace").splitlines()
     if not whole or child.returncode:
-        errors = [line.removeprefix("error: ") for line in said if line.startswith("error: ")]
-        message = errors[0] if errors else f"{file}: the probe ended with code {child.returncode}"
-        raise InputError(message, hint="a capture is pcap or pcapng, gzipped or not")
+        told = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+        message = told.get("error", f"{file}: the probe ended with code {child.returncode}")
+        raise InputError(message, hint=told.get("hint", "a capture is pcap or pcapng, gzipped or not"))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from wattlock.link.ask import Answer
+from wattlock.link.ask import Answer, Refused
 from wattlock.link.joules import Interval, RadioEnergy
 from wattlock.link.ledger import STATES, Line
 from wattlock.link.position import Distribution
@@ -40,6 +40,11 @@ def summary(answer: Answer, first: Answer) -> Row:
         "cipher_share_high": high,
         "evidence": answer.evidence,
     }
+
+
+def refused(one: Refused) -> Row:
+    """The row of a scenario that can't be: why, in place of numbers."""
+    return {"scenario": one.label, "refused": one.error.message.removeprefix(f"link {one.label}: ")}
 
 
 def no_ratio(answer: Answer, first: Answer) -> str | None:

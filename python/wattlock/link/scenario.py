@@ -39,6 +39,10 @@ OWN: tuple[str, ...] = (
 )
 OWN += ("kind", "schema", "stations", "power_save", "distance_m", "walls_dB", "rssi_dBm", "rate_Mb_s", "mcs", "band")
 OWN += ("preamble", "basic_rates_Mb_s")
+# Where those stand that are not called the same; what a transfer has no use for stands nowhere.
+ELSEWHERE = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")}
+ELSEWHERE |= {"payload_B": "payload.payload_B", "datagrams": "payload.data_B"}
+ELSEWHERE |= dict.fromkeys(("duration_s", "id", "kind", "schema", "stations", "power_save"), "")
 
 
 class Spread(Table):
@@ -202,7 +206,9 @@ class Scenario(Table):
     def _no_key_twice(self) -> Self:
         for key in self.air:
             if key in OWN:
-                raise ValueError(f"air.{key} has a place of its own, or none in a scenario")
+                place = ELSEWHERE.get(key, key)
+                known = f"set {place} in its place" if place else "a transfer is asked of the air without it"
+                raise ValueError(f"air.{key} can't be set: {known}")
         return self
 
     @property

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,10 +34,32 @@ def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], 
     Raises ProbeError where the probe can't be started.
     """
     said: list[str] = []
+    side, *rest = words
+    with _lifeline() as (more, passed):
+        try:
+            child = subprocess.Popen(
+                [probe, "transfer", side, *more, *rest],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=passed,
+            )
+        except OSError as error:
+            raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+        return _followed(child, said)
+
+
+@contextmanager
+def _lifeline() -> Iterator[tuple[list[str], list[int]]]:
+    """A pipe that the child reads: however this process ends, the system closes its end, and the child ends too."""
+    reading, writing = os.pipe()
     try:
-        child = subprocess.Popen([probe, "transfer", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+        yield ["--lifeline", str(reading)], [reading]
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def _followed(child: subprocess.Popen[bytes], said: list[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
     with child:
         assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - pipes by construction
         hearing = threading.Thread(target=_pass_on, args=(child.stderr, said))

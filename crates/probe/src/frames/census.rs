@@ -94,6 +94,8 @@ pub struct Census {
     sizes: [[Vec<u64>; 2]; Sort::ALL.len()],
     gaps: [u64; BINS],
     before_ns: Option<u64>,
+    /// The first link type that is none that is read.
+    pub foreign: Option<i32>,
     /// What there was altogether.
     pub summary: Summary,
 }
@@ -101,7 +103,7 @@ pub struct Census {
 impl Census {
     /// Nothing yet.
     pub fn new() -> Self {
-        Self { sizes: Default::default(), gaps: [0; BINS], before_ns: None, summary: Summary::default() }
+        Self { sizes: Default::default(), gaps: [0; BINS], before_ns: None, foreign: None, summary: Summary::default() }
     }
 
     /// Counts a packet; gives what it was, where it was counted.
@@ -111,6 +113,9 @@ impl Census {
         let carried = match carried(packet) {
             Ok(carried) => carried,
             Err(why) => {
+                if why == Uncounted::Link {
+                    self.foreign.get_or_insert(packet.link);
+                }
                 *match why {
                     Uncounted::Link => &mut summary.unknown_link,
                     Uncounted::Damaged => &mut summary.damaged,

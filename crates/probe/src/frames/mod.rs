@@ -4,5 +4,6 @@
 pub mod capture;
 pub mod cells;
 pub mod census;
+pub mod handshakes;
 pub mod link;
 pub mod observer;

@@ -5,10 +5,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
-use wattlock_frames::handshake::{Handshake, KeyFrame, PMK_B, Temporal};
+use wattlock_frames::handshake::{
+    Akm, DirectLink, Handshake, KeyFrame, Known, Learned, Master, Temporal, Transition, asked_for, network_name,
+};
 use wattlock_frames::tkip::{Countermeasures, Event};
 use wattlock_frames::{Address, Error, Frame, Key, Malformed, Msdu, Opened, Protocol, Replay, fitting};
 use zeroize::Zeroizing;
+
+use super::handshakes::{Exchange, Handshakes, because};
 
 /// Pairs of stations whose handshakes are followed at once, and transmitters whose numbers are.
 const MOST_PAIRS: usize = 65_536;
@@ -73,6 +77,24 @@ impl Refusal {
     }
 }
 
+/// Keys that keys of pairs are made of.
+#[derive(Default)]
+pub struct Masters {
+    /// Of passphrases: PSKs.
+    pub of_passphrases: Vec<Zeroizing<Vec<u8>>>,
+    /// Pairwise master keys; of a fast transition what its keys are made of.
+    pub given: Vec<Zeroizing<Vec<u8>>>,
+    /// Names that networks may have, beside those that are heard.
+    pub names: Vec<Vec<u8>>,
+}
+
+impl Masters {
+    fn all(&self) -> Vec<Master<'_>> {
+        let of_passphrases = self.of_passphrases.iter().map(|key| Master { key, of_passphrase: true });
+        of_passphrases.chain(self.given.iter().map(|key| Master { key, of_passphrase: false })).collect()
+    }
+}
+
 struct Secret {
     bytes: Zeroizing<Vec<u8>>,
     /// Where the handshake showed it, or the user.
@@ -114,8 +136,12 @@ pub struct Observer<T> {
     common: Vec<usize>,
     pairs: HashMap<Pair, VecDeque<usize>>,
     groups: HashMap<(Address, u8), VecDeque<usize>>,
-    masters: Vec<Zeroizing<[u8; PMK_B]>>,
-    handshakes: HashMap<Pair, Vec<Handshake>>,
+    masters: Masters,
+    /// Of access points.
+    names: HashMap<Address, Vec<u8>>,
+    /// What stations asked for as they associated.
+    asked_for: HashMap<Pair, Akm>,
+    under_way: HashMap<Pair, Handshake>,
     receivers: HashMap<(usize, Protocol, Address), Receiver>,
     waiting: VecDeque<Waiting<T>>,
     waiting_B: usize,
@@ -123,7 +149,9 @@ pub struct Observer<T> {
     clear: Vec<u8>,
     /// Fragments whose MSDU was given up.
     given_up: u64,
-    /// Handshakes that taught a key.
+    /// What handshakes were, and what they taught.
+    pub handshakes: Handshakes,
+    /// Keys that handshakes taught.
     pub keys_learned: u64,
     /// How often TKIP's countermeasures would have switched it off.
     pub countermeasures_taken: u64,
@@ -131,7 +159,7 @@ pub struct Observer<T> {
 
 impl<T> Observer<T> {
     /// With these keys: of WEP, temporal ones, and pairwise master keys.
-    pub fn new(wep: &[Vec<u8>], temporal: &[Vec<u8>], masters: Vec<Zeroizing<[u8; PMK_B]>>) -> Self {
+    pub fn new(wep: &[Vec<u8>], temporal: &[Vec<u8>], masters: Masters) -> Self {
         let of_wep = |bytes: &Vec<u8>| Secret {
             bytes: Zeroizing::new(bytes.clone()),
             protocols: Some([Protocol::Wep40, Protocol::Wep104]),
@@ -146,13 +174,16 @@ impl<T> Observer<T> {
             pairs: HashMap::new(),
             groups: HashMap::new(),
             masters,
-            handshakes: HashMap::new(),
+            names: HashMap::new(),
+            asked_for: HashMap::new(),
+            under_way: HashMap::new(),
             receivers: HashMap::new(),
             waiting: VecDeque::new(),
             waiting_B: 0,
             countermeasures: HashMap::new(),
             clear: Vec::new(),
             given_up: 0,
+            handshakes: Handshakes::default(),
             keys_learned: 0,
             countermeasures_taken: 0,
         }
@@ -291,29 +322,77 @@ impl<T> Observer<T> {
     }
 
     fn learn(&mut self, frame: &Frame<'_>) {
-        let Some(Ok(Some(key_frame))) = frame.eapol().map(KeyFrame::parse) else { return };
-        if self.masters.is_empty() {
-            return;
+        if let Some((access_point, name)) = network_name(frame)
+            && (self.names.len() < MOST_PAIRS || self.names.contains_key(&access_point))
+        {
+            self.names.insert(access_point, name.to_vec());
         }
+        if let Some(akm) = asked_for(frame)
+            && self.asked_for.len() < MOST_PAIRS
+        {
+            self.asked_for.insert((frame.receiver(), frame.transmitter()), akm);
+        }
+        if let Some(transition) = Transition::parse(frame) {
+            let (access_point, station) = (transition.access_point, transition.station);
+            let taught = self.with_known(access_point, |known| transition.keys(known));
+            let at = self.handshakes.at(Exchange::FastTransition, access_point, station);
+            let number = if frame.subtype() == 2 { 1 } else { 2 };
+            let why = taught.as_ref().err().map(|why| because(*why, Some(transition.akm)));
+            self.handshakes.hear(at, transition.akm, number, why);
+            self.take(at, access_point, station, taught.unwrap_or_default());
+        }
+        if let Some(link) = DirectLink::parse(frame) {
+            let (initiator, responder) = (link.initiator, link.responder);
+            let at = self.handshakes.at(Exchange::DirectLink, responder, initiator);
+            let taught = link.key();
+            let why = taught.as_ref().err().map(|_| "the MIC of its setup is wrong".to_owned());
+            self.handshakes.hear(at, Akm::TDLS, link.number(), why);
+            let learned = Learned { pairwise: taught.ok(), group: None };
+            self.take(at, responder, initiator, learned);
+        }
+        if let Some(Ok(Some(key_frame))) = frame.eapol().map(KeyFrame::parse) {
+            self.key_frame(frame, &key_frame);
+        }
+    }
+
+    fn key_frame(&mut self, frame: &Frame<'_>, key_frame: &KeyFrame<'_>) {
         let (mut access_point, mut station) = (frame.transmitter(), frame.receiver());
         if !key_frame.is_from_authenticator() {
             (access_point, station) = (station, access_point);
         }
-        if self.handshakes.len() >= MOST_PAIRS && !self.handshakes.contains_key(&(access_point, station)) {
+        let pair = (access_point, station);
+        if self.under_way.len() >= MOST_PAIRS && !self.under_way.contains_key(&pair) {
             return;
         }
-        let masters = &self.masters;
-        let of_pair = || masters.iter().map(|master| Handshake::new(master, access_point, station)).collect();
-        let handshakes = self.handshakes.entry((access_point, station)).or_insert_with(of_pair);
-        let learned: Vec<_> = handshakes.iter_mut().filter_map(|handshake| handshake.hear(&key_frame).ok()).collect();
-        for learned in learned {
-            if let Some(pairwise) = learned.pairwise {
-                self.install(Owner::Pair(pair(access_point, station)), &pairwise);
-            }
-            if let Some((key_id, group)) = learned.group {
-                self.install(Owner::Group(access_point, key_id), &group);
-            }
+        let mut handshake = self.under_way.remove(&pair).unwrap_or_else(|| Handshake::new(access_point, station));
+        if let Some(akm) = self.asked_for.get(&pair) {
+            handshake.suppose(*akm);
         }
+        let learned = self.with_known(access_point, |known| handshake.hear(key_frame, known));
+        let at = self.handshakes.at(Exchange::FourWay, access_point, station);
+        self.handshakes.hear_all(at, &handshake);
+        self.under_way.insert(pair, handshake);
+        self.take(at, access_point, station, learned.unwrap_or_default());
+    }
+
+    /// Does something with the keys and names that are known at an access point.
+    fn with_known<R>(&self, access_point: Address, act: impl FnOnce(&Known<'_>) -> R) -> R {
+        let masters = self.masters.all();
+        let heard = self.names.get(&access_point).into_iter();
+        let names: Vec<&[u8]> = heard.chain(&self.masters.names).map(Vec::as_slice).collect();
+        act(&Known { masters: &masters, names: &names })
+    }
+
+    /// Installs what was taught.
+    fn take(&mut self, at: Option<usize>, access_point: Address, station: Address, learned: Learned) {
+        let before = self.keys_learned;
+        if let Some(pairwise) = learned.pairwise {
+            self.install(Owner::Pair(pair(access_point, station)), &pairwise);
+        }
+        if let Some((key_id, group)) = learned.group {
+            self.install(Owner::Group(access_point, key_id), &group);
+        }
+        self.handshakes.count(at, self.keys_learned - before);
     }
 
     /// Installs a key, if it is not there already: a key that is installed once more would begin its numbers anew.
@@ -385,7 +464,7 @@ mod tests {
 
     #[test]
     fn a_replay_is_refused_though_its_key_was_given_twice() {
-        let mut observer = Observer::new(&[], &[KEY[..16].to_vec(), KEY[..16].to_vec()], Vec::new());
+        let mut observer = Observer::new(&[], &[KEY[..16].to_vec(), KEY[..16].to_vec()], Masters::default());
         let first = hear(&mut observer, Protocol::Ccmp128, &mpdu(1, 1, b"body"), 1);
         assert!(matches!(first, Some(Outcome::Verified(_))));
         let again = hear(&mut observer, Protocol::Ccmp128, &mpdu(1, 1, b"body"), 1);
@@ -394,7 +473,7 @@ mod tests {
 
     #[test]
     fn fragments_that_wait_are_given_up_where_they_grow_too_large_together() {
-        let mut observer = Observer::new(&[], &[KEY.to_vec()], Vec::new());
+        let mut observer = Observer::new(&[], &[KEY.to_vec()], Masters::default());
         // First fragments, each of another MSDU, of 64 KiB.
         for sequence in 0..300_u16 {
             let mpdu = mpdu(5, sequence, &[7; 1 << 16]);

@@ -5,7 +5,7 @@
 //! moved has a wrong tag.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,9 @@ const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// How often a side that is at work says so: less than the shortest silence that can be asked for.
 const BEAT: Duration = Duration::from_millis(500);
+/// After a refusal the other side has so long to fall silent, and so long to end.
+const FAREWELL: Duration = Duration::from_millis(500);
+const LONGEST_FAREWELL: Duration = Duration::from_secs(10);
 /// The longest body of a control message.
 const LONGEST_BODY_B: usize = 16 * 1024;
 
@@ -254,10 +257,19 @@ impl Channel {
     }
 
     /// The end by a refusal. Where it is this side's, the other one is told; whether it hears is its own concern.
+    ///
+    /// What it is still sending is read and thrown away, for a while: a connection that is closed on data which nobody
+    /// read is reset, and the word of refusal is lost with it.
     #[must_use]
     pub fn ended(&mut self, refusal: Refusal) -> Refusal {
-        if !refusal.is_peers {
-            let _ = self.say(&Message::Refuse { reason: refusal.reason });
+        if !refusal.is_peers && self.say(&Message::Refuse { reason: refusal.reason }).is_ok() && self.is_proven {
+            let _ = self.stream.shutdown(Shutdown::Write);
+            let end = Instant::now() + LONGEST_FAREWELL;
+            let mut thrown_away = [0; 1 << 16];
+            while Instant::now() < end
+                && self.stream.set_read_timeout(Some(FAREWELL)).is_ok()
+                && self.stream.read(&mut thrown_away).is_ok_and(|read_B| read_B > 0)
+            {}
         }
         refusal
     }

@@ -4,9 +4,20 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::names::plain;
 use super::{Reason, Refusal};
+
+/// Files that have no name yet, of the whole program: they go with it, however it ends.
+static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes all files that have no name yet: the program is about to end.
+pub fn abandon() {
+    for part in UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = fs::remove_file(part);
+    }
+}
 
 /// The folder that received files go to.
 #[derive(Debug)]
@@ -40,6 +51,7 @@ impl Folder {
         }
         let part = self.0.join(format!("{name}.part"));
         let file = new_file(&part).map_err(|error| refused(&format!("{name}.part"), &error))?;
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).push(part.clone());
         Ok(Part { file: Some(file), part, path, name: name.to_owned() })
     }
 }
@@ -75,6 +87,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).retain(|part| *part != self.part);
         // After the move there is none; where it can't be removed, its name says what it is.
         let _ = fs::remove_file(&self.part);
     }

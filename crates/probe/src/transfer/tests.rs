@@ -263,6 +263,64 @@ fn a_sender_that_sends_more_than_it_said_is_refused_by_that_name() {
     assert_eq!((reason(&ended), place.names()), (Reason::MoreThanSaid, vec![]));
 }
 
+#[test]
+fn a_sender_that_sends_much_more_than_it_said_hears_the_refusal_and_no_reset() {
+    // More than the buffers of both sides hold, and less; of a file that ends at once, and of one that goes on.
+    for excess_B in [1, 1000, 100_000, 20_000_000] {
+        let place = Place::new("much-more");
+        let (address, thread) = receiver(&place, PATIENT);
+        let mut channel = by_hand(address, &token()).unwrap();
+        channel.say(&Message::Offer(offer("x", "null", 3, 3))).unwrap();
+        assert!(matches!(channel.hear(), Ok(Message::Accept { .. })));
+        channel.say(&Message::Start).unwrap();
+        channel.give(&vec![7; 3 + excess_B]).unwrap();
+        let heard = channel.hear().unwrap_err();
+        assert_eq!((heard.reason, heard.is_peers), (Reason::MoreThanSaid, true), "{excess_B}: {heard}");
+        drop(channel);
+        assert_eq!((reason(&thread.join().unwrap().0), place.names()), (Reason::MoreThanSaid, vec![]));
+    }
+}
+
+#[test]
+fn the_limit_is_of_all_files_together() {
+    let place = Place::new("together");
+    let (address, thread) = receiver(&place, PATIENT);
+    // Each fits, and both fill it; the third one, of one byte, is one too many.
+    let half = usize::try_from(MOST_B / 2).unwrap();
+    let files = [("first", vec![1; half]), ("second", vec![2; half]), ("third", vec![3; 1])];
+    let (done, records) = send_honestly(address, "null", Encoding::Raw, Transport::Tcp, &files);
+    let refusal = done.unwrap_err();
+    assert_eq!((refusal.reason, refusal.file, records.len()), (Reason::TooLarge, Some(2), 4));
+    let Ended::Peer(Err(refusal)) = thread.join().unwrap().0 else { panic!("nothing was refused") };
+    assert_eq!(refusal.what, "1 B, 0 B are left");
+    assert_eq!(place.names(), ["first", "second"]);
+}
+
+#[test]
+fn files_come_in_their_order_each_once() {
+    for wrong in [1, 7, u32::MAX] {
+        let place = Place::new("turn");
+        let ended = deliver(&place, Offer { file: wrong, ..offer("x", "null", 3, 3) }, b"abc", "", [0; 32]);
+        assert_eq!((reason(&ended), place.names()), (Reason::NotWattlock, vec![]), "{wrong}");
+    }
+    // A first file that has arrived is not offered once more under its number.
+    let place = Place::new("again");
+    let (address, thread) = receiver(&place, PATIENT);
+    let mut channel = by_hand(address, &token()).unwrap();
+    channel.say(&Message::Offer(offer("x", "null", 3, 3))).unwrap();
+    assert!(matches!(channel.hear(), Ok(Message::Accept { .. })));
+    channel.say(&Message::Start).unwrap();
+    channel.give(b"abc").unwrap();
+    assert!(matches!(channel.hear(), Ok(Message::Arrived { .. })));
+    let plain_tag = HEXLOWER.encode(&channel.data.plaintext(0).unwrap().tag(&[b"abc"]));
+    channel.say(&Message::Done { encoded_B: 3, sha256: sha256(b"abc"), plain_tag }).unwrap();
+    assert!(matches!(channel.hear(), Ok(Message::Receipt { .. })));
+    channel.say(&Message::Offer(offer("y", "null", 3, 3))).unwrap();
+    assert_eq!(channel.hear().unwrap_err().reason, Reason::NotWattlock);
+    drop(channel);
+    assert_eq!((reason(&thread.join().unwrap().0), place.names()), (Reason::NotWattlock, vec!["x".to_owned()]));
+}
+
 /// Offers 2500 bytes over UDP in three datagrams; gives the connection, the socket, and a maker of datagrams.
 fn over_udp(address: SocketAddr) -> (Channel, UdpSocket, impl Fn(u32, &[u8]) -> Vec<u8>) {
     let mut channel = by_hand(address, &token()).unwrap();

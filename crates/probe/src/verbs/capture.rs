@@ -24,7 +24,8 @@ JSON Lines go to standard output; `wattlock-probe schema` describes them:
 A size is what the medium carried: of 802.11 the MPDU with its FCS, of Ethernet the frame without
 its FCS, else the IP packet. A packet that the capture cut short counts with its size before.
 
-Exit codes: 9 where standard output can't be written, 10 for a file that is no capture."#;
+Exit codes: 9 where standard output can't be written, 10 for a file that is no capture, or of which
+no packet is of these link types: then the summary alone is printed."#;
 
 /// Tells the sizes, kinds and gaps of a capture's packets.
 #[derive(clap::Args)]
@@ -46,7 +47,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
     })?;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let mut census = Census::new();
+    let (mut census, mut foreign) = (Census::new(), None);
     let end = capture::read(source, |piece| {
         let Piece::Packet(packet) = piece else { return Ok(()) };
         match census.take(&packet).filter(|_| options.packets) {
@@ -67,15 +68,28 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         if end == End::Corrupt {
             eprintln!("warning: {}: what follows packet {} is none", options.file.display(), census.summary.packets);
         }
+        foreign = census.foreign.zip(Some(census.summary.counted));
         census.lines().try_for_each(|line| write(&mut out, &line))?;
         out.flush()
     });
-    match told {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(9, format!("standard output: {error}")))
-        }
-        _ => Ok(ExitCode::SUCCESS),
+    if let Err(error) = told
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        return Err(Failure::new(9, format!("standard output: {error}")));
     }
+    let place = options.file.display();
+    match foreign {
+        Some((link, 0)) => {
+            let message = format!("{place}: its packets are of link type {link}, which is none that is read");
+            let types = "802.11 (105, 119, 127, 192), Ethernet (1), Linux cooked (113, 276) or raw IP (101)";
+            return Err(Failure::new(10, message).hint(format!("{types}: choose it where you capture")));
+        }
+        Some((link, _)) => {
+            eprintln!("warning: {place}: packets of link type {link} are not counted: it is none that is read");
+        }
+        None => {}
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn write(out: &mut impl Write, line: &CaptureLine) -> io::Result<()> {

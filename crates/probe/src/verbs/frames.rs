@@ -1,21 +1,22 @@
 //! `wattlock-probe frames`: puts protection on the frames of a capture and takes it off.
 #![forbid(unsafe_code)]
 
-use std::collections::VecDeque;
+mod authenticate;
+mod keys;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use data_encoding::HEXLOWER_PERMISSIVE;
 use serde::Serialize;
 use tempfile::NamedTempFile;
-use wattlock_frames::handshake::{PMK_B, psk};
 use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
-use zeroize::Zeroizing;
 
+use self::keys::{WEP_B, from_hex, keys, masters, wrong_length};
 use super::{Failure, print};
 use crate::frames::capture::{self, End, Packet, Piece, Stamp, Writer};
+use crate::frames::handshakes::Told;
 use crate::frames::link::{self, Parts};
 use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
 
@@ -24,6 +25,8 @@ pub const EXAMPLE: &str = "Examples:
   wattlock-probe frames protect --protocol ccmp --key 000102030405060708090a0b0c0d0e0f clear.pcap protected.pcap
   wattlock-probe frames unprotect --passphrase 'correct horse' --ssid home air.pcapng.gz clear.pcapng
   wattlock-probe frames unprotect --wep 0102030405 --tk 000102030405060708090a0b0c0d0e0f air.pcap clear.pcap
+  wattlock-probe frames unprotect --pmk 79258f6ceeecedd3482b92deaabdb675f09bcb4003ef5074f5ddb10a94ebe00a sae.pcap clear.pcap
+  wattlock-probe frames authenticate --wep 0102030405
 
 Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame, gzipped or not; the
 copy has the format of its source and is gzipped where its name ends in .gz. An FCS that was there is made anew.
@@ -33,6 +36,15 @@ Protect works on data frames that carry data and are not protected yet; all othe
 Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its whole MSDU; a frame
 whose packet number was there before is not written. Frames in the clear are copied as they are. A capture of the air
 holds repetitions (the retry bit): they have the same packet number, and count as replays.
+
+What opens which handshake:
+  --passphrase  PSK, PSK-SHA256, FT-PSK, WPA's PSK
+  --pmk         SAE, FT-SAE, OWE, 802.1X, 802.1X-SHA256, Suite B: the pairwise master key, which the program that took
+                part tells (wpa_supplicant and hostapd: -K -dd). Of FT-802.1X the second half of the MSK, of Suite-B-192
+                its 48 octets. A PSK is one too.
+  nothing       TDLS: its key is made of what the setup shows under keys that are known
+A fast transition needs the network's name: from a beacon of the capture, or by --ssid. The summary lists each handshake
+with its key management, what it taught, and why nothing.
 
 A key of TKIP has 64 digits: the temporal key, the Michael key of what the access point sends, that of what the station
 sends. Keys on a command line are visible to others in the list of processes and in the shell's history.
@@ -59,6 +71,9 @@ enum Way {
     /// Verifies and decrypts the protected frames of a capture.
     #[command(after_help = EXAMPLE)]
     Unprotect(Unprotect),
+    /// Shows authentication by a shared key: makes it, or checks those of a capture.
+    #[command(after_help = authenticate::EXAMPLE)]
+    Authenticate(authenticate::Options),
 }
 
 #[derive(clap::Args)]
@@ -97,9 +112,12 @@ struct Unprotect {
     /// A passphrase, or a PSK in 64 hex digits; may be given more than once, each with its --ssid.
     #[arg(long, value_name = "P", requires = "ssid")]
     passphrase: Vec<String>,
-    /// The network of a passphrase; one for all, or one for each.
-    #[arg(long, value_name = "S", requires = "passphrase")]
+    /// The network of a passphrase, one for all or one for each; of a fast transition a name that it may have.
+    #[arg(long, value_name = "S")]
     ssid: Vec<String>,
+    /// A pairwise master key, 64, 96 or 128 hex digits: of SAE, OWE, 802.1X; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    pmk: Vec<String>,
     /// The protected capture.
     #[arg(value_name = "IN")]
     input: PathBuf,
@@ -124,6 +142,9 @@ enum Name {
     Gcmp256,
 }
 
+/// The most handshakes that standard error tells of.
+const MOST_WARNINGS: usize = 10;
+
 /// What was done.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
@@ -142,6 +163,12 @@ struct Summary {
     /// Keys that handshakes taught; of unprotect.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys_learned: Option<u64>,
+    /// What handshakes were, and why they taught nothing; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes: Option<Vec<Told>>,
+    /// Handshakes that are not listed, for their number; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes_unlisted: Option<u64>,
     /// How often a station would have switched TKIP off; of unprotect.
     #[serde(skip_serializing_if = "Option::is_none")]
     countermeasures: Option<u64>,
@@ -157,6 +184,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let summary = match options.way {
         Way::Protect(options) => protect(&options)?,
         Way::Unprotect(options) => unprotect(&options)?,
+        Way::Authenticate(options) => return authenticate::run(&options),
     };
     let mut line = serde_json::to_vec(&summary).map_err(|error| Failure::new(9, error.to_string()))?;
     line.push(b'\n');
@@ -187,12 +215,7 @@ impl Copying {
     /// Counts the packet and takes it apart; `None` where no frame could be made of it, and it is done with.
     fn take(&mut self, packet: &Packet) -> Result<Option<()>, Failure> {
         self.summary.frames += 1;
-        if !link::is_wireless(packet.link) {
-            let message = format!("link type {} is not of IEEE 802.11", packet.link);
-            return Err(
-                Failure::new(10, message).hint("captures of a card in monitor mode are: link types 105 and 127")
-            );
-        }
+        wireless(packet)?;
         let is_fine = link::parts(packet, &mut self.parts).is_some();
         match Frame::parse(&self.parts.mpdu) {
             Ok(frame) if is_fine => {
@@ -224,6 +247,15 @@ impl Copying {
         self.summary.written += 1;
         self.writer.packet(packet.stamp, &[packet.data], 0).map_err(|error| self.told(&error))
     }
+}
+
+/// Refuses a packet of another medium.
+fn wireless(packet: &Packet) -> Result<(), Failure> {
+    if link::is_wireless(packet.link) {
+        return Ok(());
+    }
+    let message = format!("link type {} is not of IEEE 802.11", packet.link);
+    Err(Failure::new(10, message).hint("captures of a card in monitor mode are: link types 105 and 127"))
 }
 
 /// Reads `input`, hands over each packet, writes `output`.
@@ -370,10 +402,9 @@ fn protect(options: &Protect) -> Result<Summary, Failure> {
 }
 
 fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
-    let wep = keys("--wep", &options.wep, WEP_B)?;
-    let temporal = keys("--tk", &options.tk, [16, 32])?;
-    let mut observer = Observer::new(&wep, &temporal, masters(options)?);
-    let mut left = (0, 0, 0);
+    let wep = keys("--wep", &options.wep, &WEP_B)?;
+    let temporal = keys("--tk", &options.tk, &[16, 32])?;
+    let mut observer = Observer::new(&wep, &temporal, masters(&options.passphrase, &options.pmk, &options.ssid)?);
     let each = |copying: &mut Copying, packet: &Packet| {
         if copying.take(packet)?.is_none() {
             return Ok(());
@@ -394,70 +425,21 @@ fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
             }
         }
         copying.parts.mpdu = mpdu;
-        left = (observer.keys_learned, observer.countermeasures_taken, observer.waiting());
         Ok(())
     };
     let mut summary = copy(&options.input, &options.output, each)?;
-    let (learned, countermeasures, waiting) = left;
-    summary.failed.count(Refusal::Because(Error::Malformed(Malformed::Fragment)), waiting);
-    summary.keys_learned = Some(learned);
-    summary.countermeasures = Some(countermeasures);
+    summary.failed.count(Refusal::Because(Error::Malformed(Malformed::Fragment)), observer.waiting());
+    summary.keys_learned = Some(observer.keys_learned);
+    summary.countermeasures = Some(observer.countermeasures_taken);
+    let told = observer.handshakes.told();
+    let without: Vec<_> = told.iter().filter_map(|told| told.why.as_ref().map(|why| (told, why))).collect();
+    for (told, why) in without.iter().take(MOST_WARNINGS) {
+        let of = told.key_management.as_deref().unwrap_or("key management unknown");
+        eprintln!("warning: handshake of {} with {} ({of}): {why}", told.station, told.access_point);
+    }
+    if without.len() > MOST_WARNINGS {
+        eprintln!("warning: and {} more handshakes without a key", without.len() - MOST_WARNINGS);
+    }
+    (summary.handshakes, summary.handshakes_unlisted) = (Some(told.to_vec()), Some(observer.handshakes.untold));
     Ok(summary)
-}
-
-/// The pairwise master key of each passphrase.
-fn masters(options: &Unprotect) -> Result<Vec<Zeroizing<[u8; PMK_B]>>, Failure> {
-    let mut ssids: VecDeque<&String> = options.ssid.iter().collect();
-    if ssids.len() != 1 && ssids.len() != options.passphrase.len() {
-        let message = format!("{} times --passphrase and {} times --ssid", options.passphrase.len(), ssids.len());
-        return Err(Failure::new(2, message).hint("one --ssid for all, or one for each --passphrase"));
-    }
-    let mut masters = Vec::new();
-    for passphrase in &options.passphrase {
-        let ssid = if ssids.len() > 1 { ssids.pop_front() } else { ssids.front().copied() }.map_or("", String::as_str);
-        if ssid.is_empty() || ssid.len() > 32 {
-            return Err(Failure::new(4, format!("--ssid has {} bytes", ssid.len())).hint("an SSID has 1 to 32 bytes"));
-        }
-        masters.push(match passphrase.len() {
-            8..=63 => psk(passphrase.as_bytes(), ssid.as_bytes()),
-            64 => {
-                let mut key = Zeroizing::new([0; PMK_B]);
-                key.copy_from_slice(&from_hex("--passphrase", passphrase)?);
-                key
-            }
-            given => {
-                let message = format!("--passphrase has {given} characters");
-                return Err(Failure::new(4, message).hint("a passphrase has 8 to 63, a PSK 64 hex digits"));
-            }
-        });
-    }
-    Ok(masters)
-}
-
-fn keys(name: &str, texts: &[String], right_B: [usize; 2]) -> Result<Vec<Vec<u8>>, Failure> {
-    let key = |text: &String| {
-        let bytes = from_hex(name, text)?;
-        if right_B.contains(&bytes.len()) { Ok(bytes) } else { Err(wrong_length(name, bytes.len(), &right_B)) }
-    };
-    texts.iter().map(key).collect()
-}
-
-/// Octets of a key of WEP.
-const WEP_B: [usize; 2] = [5, 13];
-
-fn wrong_length(name: &str, given_B: usize, right_B: &[usize]) -> Failure {
-    let each = |of_byte: usize| right_B.iter().map(|B| (of_byte * B).to_string()).collect::<Vec<_>>().join(" or ");
-    let message = format!("{name}: the key has {} hex digits, not {}", 2 * given_B, each(2));
-    Failure::new(4, message).hint(format!("a key of {} bits", each(8)))
-}
-
-fn from_hex(name: &str, text: &str) -> Result<Vec<u8>, Failure> {
-    let text = text.trim();
-    let hint = "an even number of hex digits, without spaces or colons";
-    // The key itself is not repeated: words are kept longer than keys.
-    let wrong = || match text.chars().position(|digit| !digit.is_ascii_hexdigit()) {
-        Some(at) => format!("{name}: character {} is no hex digit", at + 1),
-        None => format!("{name}: {} hex digits, an odd number", text.len()),
-    };
-    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| Failure::new(4, wrong()).hint(hint))
 }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
@@ -17,7 +18,7 @@ use crate::records::{
     Transport,
 };
 use crate::transfer::datagrams::MOST_DATA_B;
-use crate::transfer::folder::Folder;
+use crate::transfer::folder::{Folder, abandon};
 use crate::transfer::keys::Token;
 use crate::transfer::receive::{self, Receiving, proven};
 use crate::transfer::scale::Scale;
@@ -138,6 +139,9 @@ struct Both {
     /// The serial device or the recording that the meter's bytes come from.
     #[arg(long, value_name = "PATH", requires = "meter")]
     stream: Option<PathBuf>,
+    /// The reading end of a pipe, by its number: the program ends when whoever holds the other end has.
+    #[arg(long, value_name = "FD", hide = true)]
+    lifeline: Option<u16>,
 }
 
 /// Receives or sends.
@@ -145,6 +149,8 @@ struct Both {
 /// # Errors
 /// As the exit codes in [`EXAMPLE`] say.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    let (Way::Receive(Receive { both, .. }) | Way::Send(Send { both, .. })) = &options.side;
+    both.lifeline.map_or(Ok(()), end_with_parent)?;
     match options.side {
         Way::Receive(options) => receive(&options),
         Way::Send(options) => send(&options),
@@ -241,6 +247,28 @@ impl Both {
         });
         let weighed = Scale::new(opened.transpose()?);
         weighed.map_err(|refusal| Failure::new(11, refusal.what).hint(meters::LIST))
+    }
+}
+
+/// Sees to it that this program ends with the one that started it: it would go on waiting for its peer on its own.
+///
+/// * `lifeline`: the reading end of a pipe. However the parent ends, the system closes the other end.
+fn end_with_parent(lifeline: u16) -> Result<(), Failure> {
+    match File::open(format!("/dev/fd/{lifeline}")) {
+        Ok(mut pipe) => {
+            thread::spawn(move || {
+                let _ = io::copy(&mut pipe, &mut io::sink());
+                abandon();
+                std::process::exit(4);
+            });
+            Ok(())
+        }
+        // There is no /dev/fd where nobody mounted it: Linux knows another way.
+        #[cfg(target_os = "linux")]
+        Err(_) => nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM)
+            .map_err(|error| Failure::new(10, format!("--lifeline {lifeline}: {error}"))),
+        #[cfg(not(target_os = "linux"))]
+        Err(error) => Err(Failure::new(10, format!("--lifeline {lifeline}: {error}"))),
     }
 }
 
