@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,8 @@ MEANING: dict[int, type[WattlockError]] = {
 }
 """What an exit code of `wattlock-probe transfer` means here; any other is the probe's own trouble."""
 
+FAREWELL_s = 5.0
+
 
 def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
     """Run one side of a transfer to its end; the probe's words go to standard error as they come.
@@ -35,7 +37,7 @@ def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], 
     """
     said: list[str] = []
     side, *rest = words
-    with _lifeline() as (more, passed):
+    with _lifeline() as (more, passed, hang_up):
         try:
             child = subprocess.Popen(
                 [probe, "transfer", side, *more, *rest],
@@ -45,21 +47,27 @@ def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], 
             )
         except OSError as error:
             raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
-        return _followed(child, said)
+        return _followed(child, said, hang_up)
 
 
 @contextmanager
-def _lifeline() -> Iterator[tuple[list[str], list[int]]]:
-    """A pipe that the child reads: however this process ends, the system closes its end, and the child ends too."""
+def _lifeline() -> Iterator[tuple[list[str], list[int], Callable[[], None]]]:
+    """A pipe that the child reads: however this process ends, the system closes its end, and the child ends too.
+
+    Gives the words that name it, the descriptors that the child takes along, and what ends the child.
+    """
     reading, writing = os.pipe()
-    try:
-        yield ["--lifeline", str(reading)], [reading]
-    finally:
-        os.close(reading)
-        os.close(writing)
+    with ExitStack() as ends:
+        ends.callback(os.close, reading)
+        other = ExitStack()
+        other.callback(os.close, writing)
+        ends.callback(other.close)
+        yield ["--lifeline", str(reading)], [reading], other.close
 
 
-def _followed(child: subprocess.Popen[bytes], said: list[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
+def _followed(
+    child: subprocess.Popen[bytes], said: list[str], hang_up: Callable[[], None]
+) -> tuple[list[dict[str, Any]], WattlockError | None]:
     with child:
         assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - pipes by construction
         hearing = threading.Thread(target=_pass_on, args=(child.stderr, said))
@@ -67,7 +75,11 @@ def _followed(child: subprocess.Popen[bytes], said: list[str]) -> tuple[list[dic
         try:
             records = [json.loads(line) for line in child.stdout]
         except BaseException:
-            child.terminate()  # it would wait for its peer on its own
+            hang_up()  # it would wait for its peer on its own
+            try:
+                child.wait(FAREWELL_s)
+            except subprocess.TimeoutExpired:
+                child.terminate()
             raise
         finally:
             hearing.join()
