@@ -1,4 +1,5 @@
 //! What a test may want beside the probe: programs of others, and files of its own.
+#![allow(clippy::expect_used, dead_code, reason = "a test's own; not every file of tests wants all of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,7 +29,6 @@ pub fn missing(what: &str) {
 }
 
 /// Whether a program is installed; where it is not, see [`missing`].
-#[allow(dead_code, reason = "not every file of tests wants one")]
 pub fn is_installed(program: &str, package: &str) -> bool {
     let is_there = Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !is_there {
