@@ -44,6 +44,8 @@ def test_a_converter_draws_the_loads_watts_over_its_efficiency_and_a_stages_own_
     more = asked({"supply.stage": "dcdc", "supply.efficiency": 0.5, "supply.quiescent": "7uW"})
     added = days.power_W(more.loads[:1], more.world) - days.power_W(told.loads[:1], told.world)
     assert np.allclose(added, 7e-6)
+    amperes = asked({"supply.stage": "dcdc", "supply.efficiency": 0.5, "supply.quiescent": "2uA"})
+    assert amperes.things.stage.quiescent_W == pytest.approx(2e-6 * 3.7)
     unknown = asked({"supply.stage": "dcdc"})
     assert assumed(unknown, "supply.efficiency")
     assert {"supply efficiency"} <= {one.number for one in unknown.narrowing}

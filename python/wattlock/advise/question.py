@@ -90,7 +90,7 @@ class RadioAsked(Drawing):
     air: dict[str, Any] = Field(default_factory=dict)
 
 
-class SupplyAsked(Table):
+class SupplyAsked(Drawing):
     """What stands between the battery and all that draws.
 
     * `stage`: `direct`; `ldo`, through which the battery gives the load's current at its own voltage; `dcdc`, a
@@ -99,6 +99,7 @@ class SupplyAsked(Table):
     * `quiescent`: what the stage draws by itself, at the battery.
     """
 
+    POWERS: ClassVar[tuple[str, ...]] = ("quiescent",)
     stage: Literal["direct", "ldo", "dcdc"] | None = None
     voltage_V: Annotated[float, Field(gt=0)] | None = None
     efficiency: Annotated[float, Field(gt=0, le=1)] | None = None

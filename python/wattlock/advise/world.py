@@ -230,7 +230,7 @@ def _supply(asked: Question, device: Device | None, sender: Sender, battery: Pla
     # A core below any radio's rail has a converter of its own.
     rail = core if core and core.in_SI < CORE_V else (volts[0] if volts else None)
     try:
-        return stage(asked.supply, card.voltage.in_SI, rail.in_SI if rail else None, assumed)
+        return stage(asked.supply.at(card.voltage.in_SI), card.voltage.in_SI, rail.in_SI if rail else None, assumed)
     except ValueError as error:
         what, hint = error.args
         raise InputError(f"supply.stage: {what}", hint=hint) from error
