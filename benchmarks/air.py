@@ -79,7 +79,8 @@ PAIRS = [
     pair("a", "bss", 1, 1.5, duration_s=10),
     pair("g", "bss", 1, 1.5, duration_s=10),
     pair("b", "bss", 1, 4.0, duration_s=10),
-    *(pair("n", topology, 1, 1.0, duration_s=10, band="2.4") for topology in ("to-ap", "bss")),
+    pair("n", "to-ap", 1, 1.0, duration_s=10, band="2.4"),
+    pair("n", "bss", 1, 1.5, duration_s=10, band="2.4"),
     *(pair("a", topology, 1, 1.5, datagrams=10_000) for topology in ("adhoc", "to-ap", "bss")),
     *(pair(phy, topology, 1, 6.0, datagrams=7_000, transport="tcp") for phy in "ba" for topology in ("adhoc", "bss")),
 ]

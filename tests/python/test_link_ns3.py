@@ -27,7 +27,8 @@ SCENARIOS: list[tuple[dict[str, Any], float]] = [
     ({"phy": "n", "band": "5", "duration_s": 3}, ADHOC),
     ({"phy": "ac", "duration_s": 3}, ADHOC),
     # The beacons of 2.4 GHz go at 1 Mb/s.
-    *(({"phy": "n", "topology": topology, "duration_s": 5}, ACCESS_POINT) for topology in ("to-ap", "bss")),
+    ({"phy": "n", "topology": "to-ap", "duration_s": 5}, ACCESS_POINT),
+    ({"phy": "n", "topology": "bss", "duration_s": 5}, TWO_HOPS),
     ({"phy": "a", "protection": "ccmp", "duration_s": 10}, ADHOC),
     ({"phy": "b", "protection": "tkip", "duration_s": 10}, ADHOC),
     *(({"phy": phy, "topology": "to-ap", "duration_s": 10}, ACCESS_POINT) for phy in "bga"),
