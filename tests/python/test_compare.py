@@ -14,7 +14,7 @@ from virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.analysis.comparison import log_ratio, slower_than, verdict
 from wattlock.cli import compare
-from wattlock.errors import EvidenceError, InputError, Slower
+from wattlock.errors import CellsFailed, EvidenceError, InputError, Slower
 from wattlock.store import RunFolder
 
 
@@ -30,7 +30,8 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def measure(probe: Path, out: str, *words: str, **script: Any) -> None:
     direct(probe, **script)
-    assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == 0
+    code = CellsFailed.exit_code if script.get("fails") else 0
+    assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == code
 
 
 def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[list[dict[str, Any]], str]:

@@ -14,7 +14,7 @@ import report_frames
 from scripted_probe import direct, install
 from virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import EvidenceError, InputError, StoreError
+from wattlock.errors import CellsFailed, EvidenceError, InputError, StoreError
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.latex import escaped, latex
 from wattlock.report.public import WITHHELD, public, public_frame
@@ -31,7 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("WATTLOCK_PROBE", str(probe))
     write_study(tmp_path / "virtual.toml", study_of())
     direct(probe, fails={"2": "can't open /home/alice/lib x.so: serial no 12AB34"})
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CellsFailed.exit_code
     return "run"
 
 
