@@ -23,7 +23,9 @@ from wattlock.errors import InputError, ProbeError
 from wattlock.run import contract, hearing, shards
 from wattlock.run import probe as probes
 from wattlock.run.contract import Broken, Contract, left_out_where_broken
+from wattlock.run.result import read
 from wattlock.store import RunFolder
+from wattlock.store.schema import record_schema
 
 CELLS = [cell_of(0, "aes128-cbc"), cell_of(1, "des-cbc")]
 CHUNK_B = 10_000
@@ -72,6 +74,28 @@ def test_a_process_that_breaks_its_contract_is_refused_by_name_and_left_out(tmp_
     assert [one["process"] for one in again.records("left_out")] == [PROCESS]
     again.seal()
     assert RunFolder.open(again.path).complete() == {0, PROCESS + 1}
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_nulls(one) for name, one in value.items() if one is not None}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+def test_a_field_that_may_be_null_may_be_absent_in_every_record(tmp_path: Path) -> None:
+    results = []
+    for name in ("null", "absent"):
+        run = new_run(tmp_path / name)
+        for process in range(5):
+            records = honest(process)
+            records[0] |= dict.fromkeys(("canary_cycles", "quiet_ppm", "pinned_cpu"))
+            records.insert(-1, {"kind": "failure", "process": process, "cell": 1, "error": "x", "follows": "skip_cell"})
+            judged(run, process, lines_of(records if name == "null" else without_nulls(records)))
+        results.append(read(run))
+    null, absent = results
+    assert null.estimates.equals(absent.estimates)
+    assert null.header.keys() == absent.header.keys() == {"kind", *record_schema()["$defs"]["Header"]["properties"]}
+    assert absent.header["fingerprint"]["hardware"]["stepping"] is None
 
 
 def test_a_line_of_seventy_megabytes_is_refused_after_the_first_of_them() -> None:

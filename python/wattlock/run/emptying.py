@@ -5,7 +5,6 @@ A machine that dies in it has kept every line: the run goes on from the last one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
+from wattlock.store.records import record_of
 from wattlock.study import Cell
 
 LOG_EVERY_S = 10
@@ -61,7 +61,7 @@ def look(probe: Path, fall: Fall) -> None:
     plan = shards.probe_plan([cell], [], {0: 1}, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
     written: list[bytes] = []
     probes.measure(probe, [{**next(plan), "battery": fall.plan(0, 0, 0)}, *plan], 0, written.append)
-    levels = [json.loads(line) for line in b"".join(written).splitlines() if b'"battery_level"' in line[:30]]
+    levels = [record_of(line) for line in b"".join(written).splitlines() if b'"battery_level"' in line[:30]]
     if levels and levels[-1]["error"]:
         raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
 
@@ -143,7 +143,7 @@ class Emptying:
             if not looks:
                 self.folder.append(data)
             failures.extend(line for line in data.splitlines() if b'"kind":"failure"' in line[:30])
-            lines.extend(json.loads(line) for line in data.splitlines() if b'"battery_level"' in line[:30])
+            lines.extend(record_of(line) for line in data.splitlines() if b'"battery_level"' in line[:30])
             if lines:
                 calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
                 self.tell(cell.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)

@@ -24,7 +24,7 @@ from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
-from wattlock.store.records import is_timed
+from wattlock.store.records import is_timed, record_of
 from wattlock.study import Cell, Study
 
 DISTURBED_SHARE = 0.5
@@ -220,7 +220,7 @@ class Session:
         line = data.split(b"\n", 1)[0]
         if not self.headers or b'"header"' not in line[:24]:
             return
-        first, now = (_machine(header) for header in (next(iter(self.headers.values())), json.loads(line)))
+        first, now = (_machine(header) for header in (next(iter(self.headers.values())), record_of(line)))
         if first != now:
             raise StoreError(
                 f"run {self.folder.path}: was begun on {first}, this is {now}",

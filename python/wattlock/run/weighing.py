@@ -6,7 +6,6 @@ need no allowance for looks.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
@@ -21,6 +20,7 @@ from wattlock.run import probe as probes
 from wattlock.run import shards
 from wattlock.run.contract import GO_ON, left_out_where_broken
 from wattlock.store import RunFolder
+from wattlock.store.records import record_of
 from wattlock.study import Cell
 
 PROCESSES = 8
@@ -86,7 +86,7 @@ def describe(probe: Path, choice: Choice) -> dict[str, Any]:
     head = next(shards.probe_plan([], [], {}, {}, process=0, seed=0, cpu=choice.cpu, quiet_ppm=None, measured=False))
     head["energy"] = choice.plan(LEAST_BLOCK_NS, 0)
     probes.measure(probe, [head], 0, written.append)
-    meter: dict[str, Any] = json.loads(b"".join(written).split(b"\n", 1)[0])["meter"]
+    meter: dict[str, Any] = record_of(b"".join(written).split(b"\n", 1)[0])["meter"]
     return meter
 
 
@@ -175,7 +175,7 @@ class Weighing:
 
         def take(data: bytes) -> None:
             self.folder.append(data)
-            records = (json.loads(line) for line in data.splitlines() if b'"follows":"end_run"' in line)
+            records = (record_of(line) for line in data.splitlines() if b'"follows":"end_run"' in line)
             ended.extend(record["error"] for record in records if record["kind"] == "energy_block")
 
         with left_out_where_broken(self.folder, process):

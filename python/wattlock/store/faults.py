@@ -42,6 +42,30 @@ def fault(record: Mapping[str, Any]) -> str | None:
     return check(record, "") if check else None
 
 
+def filled(record: dict[str, Any]) -> dict[str, Any]:
+    """The record, with null for each of its fields that may be null and is absent: in place, as deep as it goes."""
+    name = _names().get(record.get("kind", ""))
+    if name is not None:
+        _fill(record, {"$ref": f"#/$defs/{name}"}, record_schema()["$defs"])
+    return record
+
+
+def _fill(value: Any, spec: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    # A part that may be null is an alternative of it and null.
+    spec = next((one for one in spec.get("anyOf", ()) if "$ref" in one), spec)
+    if "$ref" in spec:
+        spec = types[spec["$ref"].rsplit("/", 1)[-1]]
+    if isinstance(value, dict):
+        for name, part in spec.get("properties", {}).items():
+            if name in value:
+                _fill(value[name], part, types)
+            elif "null" in part.get("type", ()) or any(one.get("type") == "null" for one in part.get("anyOf", ())):
+                value[name] = None
+    elif isinstance(value, list) and "items" in spec:
+        for one in value:
+            _fill(one, spec["items"], types)
+
+
 def kinds() -> frozenset[str]:
     """The kinds of records that a probe writes."""
     return frozenset(_names())
@@ -54,6 +78,7 @@ def _checks() -> Mapping[str, Check]:
     return made | {kind: _made(own, {}) for kind, own in _OWN.items()}
 
 
+@cache
 def _names() -> Mapping[str, str]:
     """The type of each kind."""
     choices = record_schema()["oneOf"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from wattlock.store.faults import filled
 from wattlock.store.schema import batch_columns, causes, least_values, required_columns
 
 # The probe writes the kind first; a line that begins otherwise is parsed to learn what it is.
@@ -29,9 +30,8 @@ class Other(NamedTuple):
     line: bytes
 
     def parsed(self) -> dict[str, Any]:
-        """The record as a dictionary, unknown fields included."""
-        record: dict[str, Any] = json.loads(self.line)
-        return record
+        """The record as a dictionary, unknown fields included; what may be null is there."""
+        return record_of(self.line)
 
 
 class Parsed(NamedTuple):
@@ -56,6 +56,11 @@ class Recovery:
     complete: frozenset[int]
     incomplete: frozenset[int]
     next_process: int
+
+
+def record_of(line: bytes) -> dict[str, Any]:
+    """A line that is a record as a dictionary; what may be null is there."""
+    return filled(json.loads(line))
 
 
 def is_timed(header: Mapping[str, Any]) -> bool:
