@@ -285,7 +285,8 @@ def _resume(
     fall = _fall(probe, battery, *levels, sys_root)
     study = Study.model_validate(first["study"])
     rows, _ = probes.catalogue(probe, list(study.ciphers()), libraries)
-    absent = [key for key in absences(folder.cells(), rows) if key[1] not in libraries]
+    own = [cell for cell in folder.cells() if cell.role == "study"]  # the sentinels are no ciphers of the study
+    absent = [key for key in absences(own, rows) if key[1] not in libraries]
     measure(folder, study, inputs, probe, libraries, weighed=weighed, fall=fall, absent=absent)
 
 
