@@ -8,17 +8,19 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+mod tools;
+
 const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A library built from C; none where there is no compiler, which is said.
 fn built(name: &str, source: &Path) -> Option<PathBuf> {
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.so"));
+    let library = tools::own(&format!("{name}.so"));
     let include = Path::new(CRATE).join("include");
     let mut compiler = Command::new("cc");
     compiler.args(["-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-I"]).arg(include);
     match compiler.arg("-o").arg(&library).arg(source).status() {
-        Err(error) => println!("skipped: cc: {error}"),
+        Err(error) => tools::missing(&format!("cc: {error}")),
         Ok(status) => {
             assert!(status.success(), "{} does not compile", source.display());
             return Some(library);

@@ -8,6 +8,8 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+mod tools;
+
 const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
 
 fn opens() -> Output {
@@ -68,7 +70,7 @@ fn a_library_that_opens_says_its_version_and_one_that_does_not_how_to_get_it() {
 #[test]
 fn cells_of_openssl_are_measured_and_checked_like_all_others() {
     if !opens().status.success() {
-        return println!("skipped: {}", String::from_utf8_lossy(&opens().stderr));
+        return tools::missing(&String::from_utf8_lossy(&opens().stderr));
     }
     let cells = ["encrypt", "decrypt", "key_setup"].map(|operation| ("aes128-cbc", "openssl", operation));
     let records = measured(&cells);
@@ -119,7 +121,7 @@ fn cells_of_aeads_carry_their_tag_and_associated_data_and_forged_ones_are_measur
 #[cfg(target_os = "linux")]
 fn the_row_of_a_library_names_the_file_that_was_mapped_and_its_hash() {
     if !opens().status.success() {
-        return println!("skipped: {}", String::from_utf8_lossy(&opens().stderr));
+        return tools::missing(&String::from_utf8_lossy(&opens().stderr));
     }
     let row = &catalogue("aes128-cbc", "openssl")[0];
     let file = row["file"].as_str().unwrap();
@@ -132,7 +134,7 @@ fn the_row_of_a_library_names_the_file_that_was_mapped_and_its_hash() {
 fn the_copy_of_openssl_without_its_aes_instructions_stands_beside_openssl_with_them() {
     let output = opens_one("openssl-tables");
     if !output.status.success() {
-        return println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        return tools::missing(&String::from_utf8_lossy(&output.stderr));
     }
     let cells = ["openssl", "openssl-tables"].map(|provider| ("aes128-cbc", provider, "encrypt"));
     let records = measured(&cells);

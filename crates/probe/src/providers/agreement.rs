@@ -8,6 +8,9 @@ use wattlock_engine::SplitMix64;
 use super::{Implementation, Library, Providers};
 use crate::keys::bytes;
 
+#[path = "../../tests/tools/mod.rs"]
+pub mod tools;
+
 /// Drawn for each cipher: keys, IVs, lengths.
 const DRAWS: u32 = 30;
 
@@ -16,7 +19,7 @@ pub fn shared(library: &dyn Library) -> Vec<(Spec, Box<dyn Implementation>)> {
     match library.open() {
         Ok(about) => println!("{} {}: {:?}", library.name(), about.version, library.file()),
         Err(error) => {
-            println!("skipped: {error}");
+            tools::missing(&error.to_string());
             return Vec::new();
         }
     }

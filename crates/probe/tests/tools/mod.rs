@@ -4,9 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The build's folder for tests; cargo names it to tests outside of `src` alone.
+const TEMPORARY: &str = match option_env!("CARGO_TARGET_TMPDIR") {
+    Some(folder) => folder,
+    None => concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tmp"),
+};
+
 /// A path of this run's own: two runs of the tests at once don't write each other's files.
 pub fn own(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(std::process::id().to_string());
+    let folder = Path::new(TEMPORARY).join(std::process::id().to_string());
     std::fs::create_dir_all(&folder).expect("the build's folder can be written to");
     folder.join(name)
 }
@@ -19,8 +25,9 @@ pub fn own(name: &str) -> PathBuf {
 pub fn missing(what: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     assert!(std::env::var_os("WATTLOCK_REQUIRE_TOOLS").is_none(), "{test} wants {what}, and it is missing");
-    let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join("untested");
+    let list = Path::new(TEMPORARY).join("untested");
     let line = format!("{test}: {what} is missing\n");
+    std::fs::create_dir_all(TEMPORARY).expect("the build's folder can be written to");
     let mut options = std::fs::OpenOptions::new();
     let written = options.create(true).append(true).open(list);
     written

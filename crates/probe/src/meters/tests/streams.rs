@@ -151,7 +151,7 @@ impl Device {
             if streams.load(Ordering::Relaxed) {
                 let due = (since.elapsed().as_nanos() / 10_000) as u64;
                 for _ in of_stream..due {
-                    unread.extend((adc | 3 << 14 | sent % 64 << 18).to_le_bytes());
+                    unread.extend((adc | (3 << 14) | ((sent % 64) << 18)).to_le_bytes());
                     sent += 1;
                 }
                 of_stream = due;

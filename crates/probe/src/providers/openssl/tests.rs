@@ -14,7 +14,7 @@ fn spec(id: &str) -> Spec {
 fn evp_suite(id: &str) -> Option<EvpSuite> {
     let spec = spec(id);
     let evp = library().and_then(|library| library.fetch(&name(&spec)?));
-    evp.inspect_err(|error| println!("skipped: {error}")).ok().map(|evp| suite(&spec, evp).unwrap())
+    evp.inspect_err(|error| agreement::tools::missing(&error.to_string())).ok().map(|evp| suite(&spec, evp).unwrap())
 }
 
 #[test]
