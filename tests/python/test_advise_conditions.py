@@ -160,8 +160,11 @@ def test_a_connection_that_nobody_gave_is_assumed_with_its_events_and_one_of_fre
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"connection.interval": "1h"}, "interval"),
-        ({"connection.supervision": "33s"}, "supervision"),
+        ({"connection.interval": "1h"}, "interval: must be at most 4 s"),
+        ({"connection.interval": "5ms"}, "interval: must be at least 7.5 ms"),
+        ({"connection.interval": "8ms"}, "interval: goes in steps of 1.25 ms, and 8ms lies between two: write 7.5ms"),
+        ({"connection.supervision": "33s"}, "supervision: must be at most 32 s"),
+        ({"connection.supervision": "6.005s"}, "supervision: goes in steps of 10 ms"),
         ({"connection.interval": "4s", "connection.latency": 10}, "at most 32 s"),
         ({"connection.interval": "1s", "connection.latency": 2, "connection.supervision": "6s"}, "more than twice"),
         ({"connection.kept": False}, "must be made anew"),
@@ -189,6 +192,30 @@ def test_what_a_sleeping_peripheral_receives_waits_for_the_event_it_listens_in()
     flow = [{"message": "20B", "every": "1h", "direction": "receive"}]
     short, long_ = (asked({"connection.latency": left_out}, flow=flow).loads[0].latency_s for left_out in (0, 9))
     assert long_ - short == pytest.approx(9 * 0.06)
+
+
+@pytest.mark.parametrize(
+    ("octets", "waits_s"),
+    [
+        # SF9 at 125 kHz, symbols of 4.096 ms, 12.25 of preamble: 34 octets take 48 more.
+        (12, (12.25 + 48) * 4.096e-3),
+        # 128 octets take 153, then 99 times that is silence, then 41 octets take 58.
+        (125, 100 * (12.25 + 153) * 4.096e-3 + (12.25 + 58) * 4.096e-3),
+    ],
+)
+def test_a_message_over_lorawan_has_left_before_its_windows_and_after_the_bands_silence(
+    octets: int, waits_s: float
+) -> None:
+    lora: dict[str, Any] = {"radio": {"card": "sx1262-lora", "link": {"data_rate": 3}}}
+    only = {"choices.ciphers": ["aes128-ccm8"], "choices.framings": ["counter"], "device.accelerator": False}
+    told = asked(only, flow=[{"message": f"{octets}B", "every": "1h"}], **lora)
+    assert told.loads[0].latency_s == pytest.approx(waits_s, abs=1e-3)
+
+
+def test_a_rail_that_is_asked_for_above_the_batterys_voltage_is_made_by_a_converter() -> None:
+    told = asked({"supply.voltage_V": 5.0}, battery={"card": "lipo-1000"})
+    assert told.things.stage.kind == "dcdc"
+    assert assumed(told, "between 3.7 V and 5 V")
 
 
 @pytest.mark.parametrize("radio", ["nrf52840-ble", "sx1276-lora", "esp32-wifi", "nrf52840-802154"])

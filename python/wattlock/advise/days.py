@@ -390,11 +390,12 @@ def _once(
     choice: Choice, message_B: int, most_B: int, spent: Mapping[Packet, Spent], way: Way
 ) -> tuple[float, float, float]:
     """Seconds until a message's last packet has left, or is decrypted; its octets and packets."""
-    took_s = octets_B = packets = 0.0
+    took_s = octets_B = packets = after_s = 0.0
     for plain_B, count in choice.packets(message_B, most_B):
         one = spent[Packet(choice.sealed(plain_B).wire_B, way, choice.protection)]
         computes: Literal["seal_s", "open_s"] = "seal_s" if way == "send" else "open_s"
-        took_s += count * (one.busy_s + choice.cost.of(computes, choice.frame.inside_B(plain_B)))
+        took_s += count * (one.next_s + choice.cost.of(computes, choice.frame.inside_B(plain_B)))
         octets_B += count * one.octets_B
         packets += count
-    return took_s, octets_B, packets
+        after_s = one.next_s - one.left_s
+    return took_s - after_s, octets_B, packets

@@ -1,5 +1,6 @@
 """What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -7,10 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity
+from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity, spoken
 from wattlock.advise.standing import Authority
 from wattlock.energy.number import Table, Text
 from wattlock.errors import InputError
@@ -100,6 +101,7 @@ class SupplyAsked(Drawing):
     """
 
     POWERS: ClassVar[tuple[str, ...]] = ("quiescent",)
+
     stage: Literal["direct", "ldo", "dcdc"] | None = None
     voltage_V: Annotated[float, Field(gt=0)] | None = None
     efficiency: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -193,6 +195,16 @@ class Connection(Table):
     clock_ppm: Annotated[float, Field(ge=0, le=1000)] = 70.0
     kept: bool = True
 
+    @field_validator("interval", "supervision")
+    @classmethod
+    def _is_a_whole_number_of_steps(cls, value_s: float | None, of: ValidationInfo) -> float | None:
+        step_s = STEPS_s[of.field_name or ""]
+        if value_s is None or math.isclose(value_s, steps_s := step_s * round(value_s / step_s)):
+            return value_s
+        raise ValueError(
+            f"goes in steps of {spoken(step_s)}, and {value_s * 1e3:g}ms lies between two: write {steps_s * 1e3:g}ms"
+        )
+
     @model_validator(mode="after")
     def _outlives_what_it_leaves_out(self) -> Self:
         if self.supervision_s <= 2 * self.every_s:
@@ -219,6 +231,8 @@ class Connection(Table):
         return self.supervision or min(32.0, max(6.0, 3 * self.every_s))
 
 
+# Bluetooth Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2: connInterval and connSupervisionTimeout.
+STEPS_s = {"interval": 1.25e-3, "supervision": 0.01}
 # Apple, Accessory Design Guidelines, "Connection Parameters": interval times (latency + 1) at most 2 s, latency 30.
 USUAL_EVERY_s, USUAL_LATENCY = 2.0, 30
 
@@ -424,10 +438,18 @@ def _captured(flow: Any) -> Any:
     return capture.flow(str(flow["capture"])) | {key: value for key, value in flow.items() if key != "capture"}
 
 
+ENDS = {"greater_than_equal": ("ge", "least"), "less_than_equal": ("le", "most")}
+
+
 def _problem(error: ErrorDetails) -> Problem:
     location = error["loc"]
     if error["type"] == "value_error":
         return Problem(path_of(location), error["msg"].removeprefix("Value error, "))
+    if error["type"] in ENDS and isinstance(error["input"], str):
+        # Of what is written with a unit durations alone have bounds, in seconds.
+        bound, least_or_most = ENDS[error["type"]]
+        must = f"must be at {least_or_most} {spoken(error['ctx'][bound])}"
+        return Problem(path_of(location), f"{must}, is {shown(error['input'])}")
     model: type[Table] = TABLES.get(str(location[0]), Question) if len(location) > 1 else Question
     return translated(error, list(model.model_fields))
 

@@ -72,6 +72,7 @@ class Spent(NamedTuple):
 
     * `octets_B`: on the air; `busy_s`: from its first state to its last; `air_s`: of those sending.
     * `states_s`: by state; `packets`, `packet_B`: of the linear model.
+    * `left_s`: from its first state until it has left; `next_s`: until another may begin.
     """
 
     octets_B: float
@@ -80,6 +81,8 @@ class Spent(NamedTuple):
     states_s: dict[str, float]
     packets: float
     packet_B: float
+    left_s: float
+    next_s: float
 
 
 class Sender:
@@ -233,7 +236,8 @@ class Sender:
             states[one.sender] += one.time_ns
         octets_B = sum(one.octets_B for one in events if one.sender == "tx")
         seconds = {state: states[state] * 1e-9 for state in STATES}
-        return Spent(octets_B, sum(seconds.values()), seconds["tx"], seconds, 1.0, 0.0)
+        busy_s = sum(seconds.values())
+        return Spent(octets_B, busy_s, seconds["tx"], seconds, 1.0, 0.0, busy_s, busy_s)
 
     def _message(self, packet: Packet) -> linear.Message:
         standards = {"ble": "ble", "802.15.4": "802.15.4", "lorawan": "lorawan"}
@@ -278,7 +282,12 @@ class Sender:
         busy_s = attempts * sum(time_ns for time_ns in states.values()) * 1e-9
         # As with Wi-Fi, what the other side answers is no octet of the message.
         own_B = sum(line.octets_B for line in ledger.lines if line.what != "acknowledgements")
-        return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0)
+        left_s = next_s = busy_s
+        if packet.way == "send" and self.technology == "lorawan":
+            # The receive windows come behind it; the band's silence comes before the next.
+            left_s = busy_s - (busy_s / attempts - air_s)
+            next_s = max(busy_s, attempts * air_s / self.duty_cycle)
+        return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0, left_s, next_s)
 
     def _of(self, sent: Transfer, way: Way) -> Spent:
         """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
@@ -304,6 +313,8 @@ class Sender:
             {state: states[state] * 1e-9 * each for state in STATES},
             of.packets * each,
             of.octets_B * each,
+            sent.duration_ns * 1e-9 * each,
+            sent.duration_ns * 1e-9 * each,
         )
 
     def _wifi(self, protection: str) -> Named:

@@ -73,8 +73,10 @@ def stage(asked: SupplyAsked, battery_V: float, rail_V: float | None, assumed: l
 
     Raises ValueError with a hint where a regulator can't be: from a battery below its rail, or to an unknown rail.
     """
+    # A rail that is asked for above the battery's voltage is made by a converter; parts may hang below their card's.
+    raised = asked.voltage_V is not None and asked.voltage_V > DIRECT_UP_TO * battery_V
     rail_V = asked.voltage_V or rail_V
-    kind = asked.stage or _suggested(battery_V, rail_V)
+    kind = asked.stage or ("dcdc" if raised else _suggested(battery_V, rail_V))
     quiescent_W = asked.quiescent or 0.0
     if kind == "ldo" and rail_V is None:
         raise ValueError("no card says the voltage behind the LDO", "supply.voltage_V = 3.0 says it")

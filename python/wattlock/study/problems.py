@@ -20,6 +20,7 @@ MUST_BE = {
     "dict_type": "a table",
     "greater_than": "more than {}",
     "greater_than_equal": "at least {}",
+    "less_than": "less than {}",
     "less_than_equal": "at most {}",
     "string_too_short": "at least {} letter long",
     "string_too_long": "at most {} letters long",
