@@ -46,6 +46,13 @@ def test_nonsense_in_a_profile_names_the_key_and_the_value() -> None:
     assert "strength" in caught.value.hint
 
 
+def test_an_authority_is_read_in_any_letters_and_what_holds_currents_inside_is_no_key() -> None:
+    flow = {"flow": [{"message": "1B", "every": "1s"}]}
+    assert checked("x", flow | {"floor": {"approved": "NIST"}}).floor.approved == "nist"
+    with pytest.raises(InputError, match="device: currents_A is no key; write a current as a power, sleep = 3uA"):
+        checked("x", flow | {"device": {"currents_A": {"sleep": 1.0}}})
+
+
 def test_spoken_durations_are_read_again() -> None:
     for seconds in (2e-6, 0.05, 1, 90, 4000, 86400 * 3, UNITS["duration"]["y"] * 10):
         assert quantity(spoken(seconds).replace(" ", ""), "duration") == pytest.approx(seconds, rel=1e-2)

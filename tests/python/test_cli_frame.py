@@ -195,6 +195,13 @@ def test_devices_lists_every_card_and_its_evidence(capsys: pytest.CaptureFixture
     assert listed["nrf52840"]["nJ_per_cycle"] == pytest.approx(0.156)
 
 
+def test_a_card_of_another_kind_is_named_with_the_option_that_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["devices", "--show", "nrf52840-ble"]) == 4
+    assert "--kind radio" in capsys.readouterr().err
+    assert cli.answer(["devices", "--show", "nrf52840-bel"]) == 4
+    assert 'did you mean "nrf52840"' in capsys.readouterr().err
+
+
 def test_devices_shows_the_source_of_each_number_of_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.answer(["devices", "--show", "pentium3-mobile-700", "--format", "csv"]) == 0
     words = capsys.readouterr()

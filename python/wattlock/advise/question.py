@@ -38,6 +38,8 @@ class Drawing(Table):
     def _set_currents_aside(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
             return raw
+        if "currents_A" in raw:
+            raise ValueError(f"currents_A is no key; write a current as a power, {cls.POWERS[0]} = 3uA")
         found = {key: quantity(raw[key], "current") for key in cls.POWERS if is_current(raw.get(key))}
         return {key: value for key, value in raw.items() if key not in found} | ({"currents_A": found} if found else {})
 
@@ -266,6 +268,11 @@ class Floor(Table):
     lifetime: Duration | None = None
     latency: Duration | None = None
     memory: Size | None = None
+
+    @field_validator("approved", mode="before")
+    @classmethod
+    def _by_any_letters(cls, authority: Any) -> Any:
+        return authority.lower() if isinstance(authority, str) else authority
 
 
 class Options(Table):

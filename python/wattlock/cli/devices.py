@@ -10,6 +10,7 @@ import typer
 
 from wattlock.cli.options import Cards
 from wattlock.cli.table import Format, show
+from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -56,7 +57,13 @@ def devices(
             typer.echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
         show(pl.DataFrame([line(name, one) for name, one in read.items()], infer_schema_length=None), form)
         return
-    _, found = shelf.load(card, cards)
+    try:
+        _, found = shelf.load(card, cards)
+    except InputError as error:
+        others = [other for other in Kind if other is not kind and card in _shelf(other)[0].names(cards)]
+        if not others:
+            raise
+        raise InputError(error.message, hint=f"{card} is a card of the kind {others[0]}: --kind {others[0]}") from error
     for words in (found.title, found.note, f"What would narrow it: {found.narrowed_by}"):
         typer.echo(words, err=True)
     show(pl.DataFrame(list(_numbers(found)), infer_schema_length=None), form)

@@ -144,7 +144,7 @@ def refuse_load(battery: Battery, model: Model, largest_W: float, least_W: float
         raise InputError(
             f"the load draws {current_A:.3g} A at {lowest_V.in_SI:g} V, battery {battery.name} gives at most "
             f"{card.max_current.in_SI:g} A",
-            hint="take a larger battery, or a lower --duty",
+            hint="take a larger battery, or a load that draws less",
         )
 
 
