@@ -53,7 +53,7 @@ ROOMS: dict[str, Crate | Modules] = {
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_falls.py", "test_weighing.py")),
     "energy": Modules("energy", ("test_energy*.py", "test_battery*.py", "test_cards*.py", "test_calibration.py")),
     "advise": Modules("advise", ("test_advise*.py", "test_standing.py")),
-    "judges": Modules("papers/judges", ("test_papers_judges*.py",)),
+    "judges": Modules("papers/judges", ("test_papers_judges*.py", "test_papers_bounds.py")),
 }
 
 
