@@ -212,6 +212,11 @@ def test_a_message_over_lorawan_has_left_before_its_windows_and_after_the_bands_
     assert told.loads[0].latency_s == pytest.approx(waits_s, abs=1e-3)
 
 
+def test_an_answer_without_wake_ups_says_that_it_takes_them_for_nothing() -> None:
+    assert assumed(asked(), "wake_up.time")
+    assert not assumed(asked({"wake_up.time": "2ms"}), "wake_up.time")
+
+
 def test_a_rail_that_is_asked_for_above_the_batterys_voltage_is_made_by_a_converter() -> None:
     told = asked({"supply.voltage_V": 5.0}, battery={"card": "lipo-1000"})
     assert told.things.stage.kind == "dcdc"

@@ -88,6 +88,10 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Th
         elif clock:
             active_W = rate(device.card).joules * clock.in_SI
     factors = [(number, exponent) for _, number, exponent in device.card.factors()] if device else []
+    if asked.wake_up is None:
+        assumed.append(
+            "waking up and what the link's software computes for a packet take nothing: nobody gave it (wake_up.time)"
+        )
     if active_W is None and (asked.wake_up or (asked.session and asked.session.computing)):
         assumed.append("what wake-up and handshake compute is left out: the device's clock is not known")
     advice = {
