@@ -166,7 +166,9 @@ def test_a_page_names_no_path_of_a_machine_and_leaves_nothing_unfinished(page: s
 def test_the_exit_codes_of_the_readme_are_those_of_the_program_each_once() -> None:
     table = text_of("README.md").partition("## Exit codes")[2].partition("\n## ")[0]
     told = [int(code) for code in re.findall(r"\| (\d+) (?=\|)", table)]
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.WattlockError)]
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.WattlockError)
+    ]
     assert sorted(told) == sorted({0, cli.USAGE, cli.BUG, *(kind.exit_code for kind in kinds)})
 
 

@@ -168,7 +168,7 @@ def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, 
         (SOUND + 'data = ["text"]\n', "grid[0]: has payload_B and data", "give them a grid each"),
         (
             SOUND + GRID.replace("encrypt", "key_setup") + "payload_B = [64]\n",
-            "grid[1].payload_B: a key setup alone has no such factor",
+            "grid[1].payload_B: key_setup alone has no such factor",
             "leave payload_B out of this grid",
         ),
         (

@@ -342,3 +342,16 @@ def test_cells_are_all_different_and_each_comes_from_a_grid(grids: list[dict[str
         for p in g.payload_B or []
     }
     assert keys == expected
+
+
+def test_a_study_may_ask_how_keys_of_an_establishment_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    head = 'id = "keys"\ntitle = "t"\nquestion = "q"\n[[grid]]\ncipher = ["x25519"]\n'
+    file.write_text(f'{head}operation = ["agree"]\nkeying = ["ready", "each"]\n')
+    assert [cell.keying for cell in expand(load(str(file)), {"x25519": [scheme("x25519", "agree")]})] == [
+        "ready",
+        "each",
+    ]
+    file.write_text(f'{head}operation = ["generate"]\nkeying = ["each"]\n')
+    with pytest.raises(StudyError, match="generate alone has no such factor"):
+        load(str(file))

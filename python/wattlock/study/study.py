@@ -220,8 +220,11 @@ def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:
 
 def _payload_problems(here: str, grid: Grid) -> Iterator[Problem]:
     if WITHOUT_PAYLOAD.issuperset(grid.operation):
-        for key in sorted(grid.model_fields_set - {"cipher", "provider", "operation"}):
-            yield Problem(f"{here}.{key}", "a key setup alone has no such factor", f"leave {key} out of this grid")
+        reads_keys = not {"key_setup", "generate"}.issuperset(grid.operation)
+        has = {"cipher", "provider", "operation", *(["keying"] if reads_keys else [])}
+        for key in sorted(grid.model_fields_set - has):
+            what = f"{' and '.join(grid.operation)} alone has no such factor"
+            yield Problem(f"{here}.{key}", what, f"leave {key} out of this grid")
     elif grid.payload_B is None and grid.data is None:
         kinds = ", ".join(f'"{kind}"' for kind in get_args(SampleKind))
         yield Problem(here, "nothing to work on", f"give payload_B = [64, 1500] (bytes) or data = [{kinds}]")
