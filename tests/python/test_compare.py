@@ -1,18 +1,15 @@
 """`wattlock compare`: ratios with their intervals, what may be compared with what, and when a change is refused."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 from scripted_probe import asked, direct, install, truth
 from virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.analysis.comparison import log_ratio, slower_than, verdict
 from wattlock.cli import compare
 from wattlock.errors import CellsFailed, EvidenceError, InputError, Slower
 from wattlock.store import RunFolder
@@ -200,29 +197,6 @@ def test_a_library_that_can_not_be_named_or_found_is_refused(probe: Path, librar
     assert not Path("run").exists()
 
 
-@pytest.mark.parametrize(
-    ("gap", "half_width", "said"),
-    [
-        (0.0, 0.001, "same"),
-        (0.03, 0.01, "slower"),
-        (-0.03, 0.01, "faster"),
-        (0.03, 0.04, "undecided"),
-        (0.004, 0.003, "same"),
-        (0.004, 0.02, "undecided"),
-        (0.012, 0.001, "slower"),
-    ],
-)
-def test_a_verdict_follows_from_the_interval(gap: float, half_width: float, said: str) -> None:
-    assert verdict(gap, half_width, least=0.005, margin=0.01) == said
-
-
-def test_a_cell_whose_interval_reaches_below_one_is_not_slower_and_can_not_tell() -> None:
-    rows = {"ratio": [1.03, 1.03, 1.01, None], "ratio_low": [0.99, 1.01, 1.005, None]}
-    table = pl.DataFrame({**rows, "ratio_high": [1.07, 1.05, 1.015, None]}).with_row_index("cell")
-    slower, unclear = slower_than(table, 0.02)
-    assert (slower["cell"].to_list(), unclear["cell"].to_list()) == ([1], [0, 3])
-
-
 def test_times_of_two_kinds_of_evidence_are_not_compared() -> None:
     measured, modelled = (pl.DataFrame({"time_evidence": [kind, None]}) for kind in ("measured", "modelled"))
     compare._refuse_mixed([measured, measured])
@@ -233,15 +207,3 @@ def test_times_of_two_kinds_of_evidence_are_not_compared() -> None:
 def test_the_help_says_what_share_finds_a_slowdown(capsys: pytest.CaptureFixture[str]) -> None:
     cli.answer(["compare", "--help"])
     assert "to find 2 %, ask for --fail-above 1%" in " ".join(capsys.readouterr().out.split())
-
-
-def test_the_interval_of_a_ratio_covers_the_truth_as_often_as_it_says() -> None:
-    generator, missed, tries = np.random.default_rng(7), 0, 2000
-    for _ in range(tries):
-        sides = []
-        for mean, deviation, count in ((0.0, 0.002, 5), (0.01, 0.006, 8)):
-            drawn = generator.normal(mean, deviation, count)
-            sides.append({"log_cost": drawn.mean(), "deviation": drawn.std(ddof=1), "processes": count})
-        gap, half_width = log_ratio(*sides)
-        missed += abs(gap - 0.01) > half_width
-    assert missed / tries < 0.05 + 3 * math.sqrt(0.05 * 0.95 / tries)

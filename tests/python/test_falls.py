@@ -1,4 +1,4 @@
-"""Battery runs: falls of made-up batteries whose truth is known, and a run that is cut off and goes on."""
+"""Battery runs: one that is cut off and goes on, and those that are refused."""
 
 import json
 import os
@@ -8,16 +8,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from wattlock import cli
-from wattlock.analysis.falls import curves, falls
 from wattlock.store import RunFolder
 
 TREE = Path(__file__).parents[2]
-GAUGE = {"quantum_nJ": 3.6e10, "gain_relative_uncertainty": 0.0, "update_period_ns": 1_000_000_000}
 IDLE_W, BUSY_W = 3.0, 60.0
 
 STUDY = """
@@ -33,69 +30,6 @@ cipher = ["des-cbc"]
 operation = ["encrypt"]
 payload_B = [4096]
 """
-
-
-def line(process: int, second: int, calls: int, percent: int | None, **told: Any) -> dict[str, Any]:
-    empty = {"energy_nJ": None, "charge_uAh": None, "voltage_uV": None, "error": None}
-    at = {"process": process, "cell": 0, "unix_ns": second * 1_000_000_000}
-    return {**empty, **at, "repeats_done": calls, "level_percent": percent, **told}
-
-
-def only(levels: list[dict[str, Any]]) -> dict[str, Any]:
-    rows = falls(levels, GAUGE)
-    assert rows.height == 1
-    return rows.row(0, named=True)
-
-
-def test_what_was_charged_between_two_parts_does_not_enter() -> None:
-    row = only(
-        [
-            line(5, 0, 0, 90, energy_nJ=900 * 10**12),
-            line(5, 1000, 100, 60, energy_nJ=600 * 10**12),
-            # Charged, and begun anew.
-            line(6, 9000, 100, 100, energy_nJ=1000 * 10**12),
-            line(6, 9500, 150, 85, energy_nJ=850 * 10**12),
-        ]
-    )
-    assert (row["calls"], row["drawn_percent"], row["energy_uJ"]) == (150, 45.0, 450e9 / 150)
-    assert row["hours"] == pytest.approx(1500 / 3600)
-    assert row["energy_low_uJ"] < row["energy_uJ"] < row["energy_high_uJ"]
-
-
-def test_a_line_that_tells_why_a_part_ended_is_no_end_of_the_part() -> None:
-    row = only([line(1, 0, 0, 90), line(1, 60, 40, 80), line(1, 70, 50, 81, error="the battery is not discharging")])
-    assert (row["calls"], row["drawn_percent"]) == (40, 10.0)
-
-
-def test_charge_and_voltage_make_joules_where_the_battery_counts_none() -> None:
-    # 0.1 Ah at a mean of 3.8 V.
-    row = only(
-        [
-            line(1, 0, 0, 90, charge_uAh=900_000, voltage_uV=4_000_000),
-            line(1, 600, 10, 80, charge_uAh=800_000, voltage_uV=3_600_000),
-        ]
-    )
-    assert row["energy_uJ"] == pytest.approx(0.1 * 3600 * 3.8 / 10 * 1e6)
-
-
-def test_a_level_alone_gives_calls_per_percent_and_no_joules() -> None:
-    row = only([line(1, 0, 0, 90), line(1, 60, 400, 80)])
-    assert (row["calls_per_percent"], row["energy_uJ"], row["state"]) == (40.0, None, "resolved")
-    assert "no joules" in row["reason"]
-
-
-@pytest.mark.parametrize("fallen", [0, 4])
-def test_fewer_than_five_steps_are_inconclusive_and_never_zero_joules(fallen: int) -> None:
-    drawn = int(fallen * GAUGE["quantum_nJ"])
-    row = only([line(1, 0, 0, 90, energy_nJ=10**15), line(1, 60, 400, 90, energy_nJ=10**15 - drawn)])
-    assert (row["state"], row["energy_uJ"]) == ("inconclusive", None)
-    assert "5 are the least" in row["reason"]
-
-
-def test_the_curve_is_the_log_line_by_line() -> None:
-    drawn = curves([line(1, 0, 0, 90), line(1, 60, 400, 80), line(1, 90, 500, None)], {0: ("des-cbc", 4096)})
-    assert drawn["operations"].to_list() == [0, 400]
-    assert drawn["level_percent"].to_list() == [90.0, 80.0]
 
 
 @pytest.fixture
