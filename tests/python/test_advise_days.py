@@ -89,7 +89,8 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
     message_B, every_s, aggregate = draw.randrange(8, 50), draw.uniform(8, 300), draw.choice([1, 1, 2, 4])
     sleep_uW, wake_ms = draw.uniform(1, 300), draw.uniform(0.2, 20)
     poll_s = None if ble else draw.choice([None, draw.uniform(20, 400)])
-    interval_s, left_out, ppm = draw.uniform(0.02, 1.5), draw.randrange(9), draw.uniform(0, 200)
+    # A connection's interval goes in steps of 1.25 ms.
+    interval_s, left_out, ppm = draw.randrange(16, 1200) * 0.00125, draw.randrange(9), draw.uniform(0, 200)
     shake = draw.choice([None, (draw.randrange(40, 400), draw.randrange(40, 400), draw.uniform(0.001, 0.3))])
     shake_h = draw.uniform(2, 30)
     tables: dict[str, Any] = {
