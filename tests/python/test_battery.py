@@ -17,8 +17,6 @@ from wattlock.energy.battery_cards import Battery, Model
 from wattlock.energy.lifetime import Surroundings
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report.discharge import discharge, write_figure
-from wattlock.report.evidence import EvidenceMix
 
 MINUTE_s = 60.0
 CELL = battery_cards.load("cgr18650da")
@@ -348,30 +346,6 @@ def test_dearer_tasks_do_fewer_operations_in_every_quantile() -> None:
     rows = tasks.answer(tasks.from_estimates(frame), tasks.Duty(per_second=1.0), plan(), seed=1)
     for column in ("operations", "operations_low", "operations_high"):
         assert rows[column].is_sorted(descending=True)
-
-
-def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: Any) -> None:
-    frame = pl.DataFrame([cell("3des-cbc", "encrypt", 900.0), cell("cast128-cbc", "encrypt", 200.0)])
-    curves = tasks.curves(tasks.from_estimates(frame), tasks.Duty(), plan())
-    assert set(curves["task"]) == {"3des-cbc", "cast128-cbc"}
-    ends = curves.group_by("task").agg(pl.col("operations").max()).sort("operations")
-    assert ends["task"].to_list() == ["3des-cbc", "cast128-cbc"]
-    write_figure(discharge(curves), tmp_path / "fall.svg")
-    assert "cast128-cbc" in (tmp_path / "fall.svg").read_text()
-    with pytest.raises(EvidenceMix):
-        discharge(pl.concat([curves, curves.with_columns(evidence=pl.lit("assumed"))]))
-    with pytest.raises(InputError, match=r'no format ".gif"'):
-        write_figure(discharge(curves), tmp_path / "fall.gif")
-
-
-def test_a_figure_of_a_whole_run_is_drawn_however_many_ciphers_it_has(tmp_path: Any) -> None:
-    # Altair of itself refuses more than 5,000 rows; a line has some 200.
-    frame = pl.DataFrame([cell(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(40)])
-    curves = tasks.curves(tasks.from_estimates(frame), tasks.Duty(), plan())
-    assert curves.height > 5_000
-    for name in ("fall.svg", "fall.html"):
-        write_figure(discharge(curves), tmp_path / name)
-        assert "rc5-32-39-128-cbc" in (tmp_path / name).read_text()
 
 
 @pytest.mark.parametrize(
