@@ -87,3 +87,48 @@ def test_one_more_program_lies_within_the_factor_in_95_of_100_also_where_few_loa
             found = calibration.Fit(1.0, float(np.std(logs[:-1], ddof=1)), 0.0, 1.0, 1.0, [load] * count)
             held += abs(logs[-1] - logs[:-1].mean()) <= 1.96 * found.log_sigma
         assert 0.93 <= held / 2000 <= 0.97, count
+
+
+def test_the_power_and_the_factor_are_told_with_what_they_rest_on() -> None:
+    load = calibration.Load("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
+    found = calibration.Fit(2.0, 0.1, 0.05, 4.0, 3.0, [load] * 4)
+    # Student's t of 3 degrees for 95 % is 3.1824: 0.1 * 3.1824 * sqrt(1 + 1 / 4) = 0.35581, and ln 1.05 = 0.04879.
+    assert found.log_sigma == pytest.approx(math.hypot(0.35581 / 1.96, 0.04879), rel=1e-4)
+    assert calibration.said(found) == [
+        "2 nJ a cycle, 8 W above the baseline of 3 W at 4.00 GHz",
+        "another program's joules lie within a factor of 1.45 (95 %): loads differ by 11 %, the gain by 5 %",
+    ]
+
+
+def test_the_card_states_the_power_to_four_digits_and_the_clock_in_MHz() -> None:
+    load = calibration.Load("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
+    found = calibration.Fit(2.123456, 0.1, 0.05, 3.123456, 3.0, [load] * 4)
+    card = calibration.card(found, isa="aarch64", machine="a board", run="tiny-1", meter=METER)
+    assert card.power is not None
+    assert card.frequency is not None
+    assert (card.isa, card.title) == ("aarch64", "This machine: a board")
+    assert (card.power.value, card.power.unit, card.power.distribution) == (6.633, "W", "normal")
+    assert card.power.relative_uncertainty == pytest.approx(math.expm1(found.log_sigma), rel=5e-3)
+    assert card.power.because == "loads differ by 11 %, the meter's gain by 5 % (ours)"
+    assert card.power.conditions == "one core busy, net of the baseline idle; the package"
+    assert card.power.source == "wattlock calibrate: run tiny-1, meter powercap:package-0, 4 loads"
+    assert (card.frequency.value, card.frequency.relative_uncertainty) == (3123.5, 0.001)
+    assert card.frequency.distribution == "uniform"
+    assert card.power.confidence == card.frequency.confidence == "primary"
+
+
+def test_cells_without_joules_or_cycles_are_none_of_the_loads_and_the_baseline_is_the_mean_of_those_left() -> None:
+    weighed = loads([2.0] * 7).with_columns(
+        energy_uJ=pl.Series([None, *[2.0 * (place + 1) for place in range(1, 7)]]),
+        cycles=pl.Series([*[1000.0 * (place + 1) for place in range(6)], None]),
+        power_baseline_W=pl.Series([90.0, 1.0, 2.0, 3.0, 4.0, 5.0, 90.0]),
+    )
+    found = calibration.fit(weighed, gain=0.05, GHz=4.0)
+    assert [load.cipher for load in found.loads] == ["cipher1", "cipher2", "cipher3", "cipher4", "cipher5"]
+    assert found.idle_W == pytest.approx(3.0)
+    assert [load.nJ_per_cycle for load in found.loads] == pytest.approx([2.0] * 5)
+    assert {(load.random_percent, load.payload_B, load.operation) for load in found.loads} == {(1.0, 64, "encrypt")}
+    with pytest.raises(EvidenceError) as refusal:
+        calibration.fit(weighed.head(4), gain=0.05, GHz=4.0)
+    assert refusal.value.message == "3 loads have joules, a card needs 4", "nobody said why"
+    assert len(calibration.fit(loads([2.0] * 4), gain=0.05, GHz=4.0).loads) == 4
