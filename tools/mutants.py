@@ -45,6 +45,7 @@ class Modules:
 
 # What is worked by hand goes first: it is quick, and notices most.
 OF_ANALYSIS = ("test_analysis_[!e]*.py", "test_analysis_estimate.py", "test_sentinels.py", "test_ranking.py")
+OF_ENERGY = ("test_calibration.py", "test_energy_*.py", "test_cards_*.py", "test_battery_*.py")
 ROOMS: dict[str, Crate | Modules] = {
     "engine": Crate("wattlock-engine", "crates/engine/src/**", ()),
     "air": Crate("wattlock-air", "crates/air/src/**", ()),
@@ -52,7 +53,7 @@ ROOMS: dict[str, Crate | Modules] = {
     "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", ("--test", "proof", "--test", "aead_proof")),
     "meters": Crate("wattlock-probe", "crates/probe/src/meters/**", ("--bins", "meters")),
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
-    "energy": Modules("energy", ("test_energy*.py", "test_battery*.py", "test_cards*.py", "test_calibration.py")),
+    "energy": Modules("energy", (*OF_ENERGY, "test_energy.py", "test_battery.py", "test_cards.py")),
     "advise": Modules("advise", ("test_advise*.py", "test_standing.py")),
     "judges": Modules("papers/judges", ("test_papers_judges*.py", "test_papers_bounds.py")),
 }
