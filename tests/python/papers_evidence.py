@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import polars as pl
+import pytest
 
 from wattlock.analysis.effects import Ratio
 from wattlock.papers import record
@@ -72,3 +73,8 @@ def half_of(kind: Kind) -> float:
 def spread(kind: Kind, value: float, width: float = 0.001) -> Ratio:
     share = 0.9 if kind == "unclear" else width
     return Ratio(value, value * (1 - share), value * (1 + share))
+
+
+def about(value: float) -> Any:
+    """A figure as it comes out of floating point, to stand among others of any kind."""
+    return pytest.approx(value)

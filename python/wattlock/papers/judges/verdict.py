@@ -66,7 +66,7 @@ class Effect(NamedTuple):
 
 def _digits(value: float) -> str:
     """Three digits, without an exponent for what people count."""
-    return f"{value:.3g}" if abs(value) < 1000 or abs(value) >= 1e6 else f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 999.5 or abs(value) >= 1e6 else f"{value:,.0f}"
 
 
 class Compared(NamedTuple):
