@@ -55,7 +55,7 @@ ROOMS: dict[str, Crate | Modules] = {
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
     "energy": Modules("energy", (*OF_ENERGY, "test_energy.py", "test_battery.py", "test_cards.py")),
     "advise": Modules("advise", ("test_advise*.py", "test_standing.py")),
-    "judges": Modules("papers/judges", ("test_papers_judges*.py", "test_papers_bounds.py")),
+    "judges": Modules("papers/judges", ("test_papers_judges_*.py", "test_papers_bounds.py", "test_papers_judges.py")),
 }
 
 
