@@ -72,9 +72,13 @@ def test_the_sizes_of_authentication_are_those_that_the_frames_crate_writes() ->
     )
     assert open_system == [plain, plain]
     assert shared_key == [plain, plain + 2 + challenge, plain + 2 + challenge + 8, plain]
-    fixed = re.search(r"FIXED_B: usize = (\d+);", (TREE / "crates" / "frames" / "src" / "handshake.rs").read_text())
-    assert fixed is not None
-    assert [size - int(fixed[1]) for size in handshake] == [0, 22, 56, 0]
+    source = (TREE / "crates" / "frames" / "src" / "handshake" / "key_frame.rs").read_text()
+    before, mic = re.search(r"MIC_AT: usize = (\d+);", source), re.search(r"MICS_B: \[usize; 4\] = \[(\d+),", source)
+    assert before is not None
+    assert mic is not None
+    # Behind the MIC stands the length of the key data, in two octets.
+    fixed_B = int(before[1]) + int(mic[1]) + 2
+    assert [size - fixed_B for size in handshake] == [0, 22, 56, 0]
 
 
 def test_the_taxonomy_has_each_family_of_the_catalogue_in_its_class() -> None:
