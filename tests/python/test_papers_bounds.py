@@ -291,6 +291,8 @@ def test_nine_pairs_leave_a_correlation_as_open_as_fisher_says() -> None:
     just = tanh(atanh(sqrt(least)) + 0.800) ** 2
     assert _r_squared_holds(just + 0.001, 9, claimed) is True
     assert _r_squared_holds(just - 0.001, 9, claimed) is None
+    # A correlation that may be none reaches down to none, and not as far as its square would.
+    assert _r_squared_holds(0.05, 9, 0.3) is None
     below = tanh(atanh(sqrt(least)) - 0.800) ** 2
     assert _r_squared_holds(below + 0.003, 9, claimed) is None
     assert _r_squared_holds(below - 0.003, 9, claimed) is False

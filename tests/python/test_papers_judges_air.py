@@ -190,6 +190,8 @@ def test_packets_of_100_bytes_and_less_tell_the_overhead() -> None:
     found = judged("mac-overhead-cited", small(0, 0.1), small(1, 0.9), small(100, 0.8), small(101, 0.2), small(64, 0.4))
     assert values(found) == [0.4, 0.9, 0.8]
     assert found.compared[0].effect.what == "what headers, gaps and answers take of 64 B packets"
+    unsized = Transfer("packet", "", "none", sharp(1), overhead_share=sharp(0.9))
+    assert judged("mac-overhead-cited", unsized).verdict == "not tested"
     bare = Transfer("packet", "", "none", sharp(1), payload_B=64)
     assert judged("mac-overhead-cited", bare).verdict == "not tested"
     # Just half counts, by our own bound.

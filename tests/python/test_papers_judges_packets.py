@@ -1,7 +1,7 @@
 """The figures that judges of packets, advice, Rijndael, batteries and captures give, by sums done by hand."""
 
 from collections.abc import Mapping
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any
 
 import pytest
@@ -111,7 +111,7 @@ def test_costs_that_may_cross_after_all_leave_it_open(half_width_percent: float,
     assert (0.05 < found.compared[0].effect.value < 1) is (holds is None)
 
 
-POLICY = {20: (300.0, 100.0), 80: (200.0, 100.0), 100: (100.0, 200.0), 1500: (1000.0, 4000.0), 1600: (1.0, 90_000.0)}
+POLICY = {20: (300.0, 100.0), 80: (200.0, 100.0), 100: (100.0, 200.0), 1500: (1000.0, 4000.0), 1501: (1.0, 90_000.0)}
 
 
 def test_the_policy_is_held_against_the_cheaper_cipher_alone() -> None:
@@ -128,15 +128,15 @@ def test_the_policy_is_held_against_the_cheaper_cipher_alone() -> None:
 
 
 def test_the_policy_is_weighed_by_the_captures_frames_within_what_is_measured() -> None:
-    frames = {("data", 19): 7, ("management", 20): 3, ("data", 20): 2, ("data", 100): 4, ("data", 1600): 1}
-    frames |= {("data", 1601): 9}
+    frames = {("data", 19): 7, ("management", 20): 3, ("data", 20): 2, ("data", 100): 4, ("data", 1501): 1}
+    frames |= {("data", 1502): 9}
     capture = Capture(frames)
-    steep = POLICY | {1600: (2000.0, 90_000.0)}
+    steep = POLICY | {1501: (2000.0, 90_000.0)}
     found = judged("hybrid-saves", run_of(packets(steep), capture=capture))
-    # Five of 20 B, four of 100 B, one of 1600 B: 500 + 400 + 2000 against RC4's 1500 + 400 + 2000.
+    # Five of 20 B, four of 100 B, one of 1501 B: 500 + 400 + 2000 against RC4's 1500 + 400 + 2000.
     assert values(found) == pytest.approx([100 * (2900 / 3900 - 1)] * 2)
     assert whats(found) == ["what the policy costs over RC4 alone, over the capture's sizes,"] * 2
-    none_within = Capture({("data", 19): 7, ("data", 1601): 9})
+    none_within = Capture({("data", 19): 7, ("data", 1502): 9})
     found = judged("hybrid-saves", run_of(packets(POLICY), capture=none_within))
     assert "each as often" in found.compared[0].effect.what
 
@@ -152,6 +152,8 @@ def test_sizes_about_the_line_are_passed_over_and_below_it_aes_is_to_be_the_chea
     each, ready = "libtomcrypt, a key for each packet", "libtomcrypt, key ready"
     assert [one.cells for one in found.compared] == [each, each, ready, ready]
     assert [one.holds for one in found.compared] == [True] * 4
+    assert found.compared[0].bounds is not None
+    assert found.compared[0].bounds.told() == "at most 0 % (our bound)"
     # Costing as much is no saving, and what fails stands first.
     found = judged("advice-rc4-100", packets(costs | {126: (400.0, 400.0)}))
     assert [one.holds for one in found.compared] == [False, True] * 2
@@ -227,7 +229,7 @@ def test_what_following_the_advice_costs_beside_the_cheapest_sound_cipher_is_tol
 def test_ten_decryptions_stand_against_one_encryption() -> None:
     wide = {"half_width_percent": 10.0}
     rows = [exact("aes", 11e3, data="text", **wide), exact("aes", 1.1e3, data="text", operation="decrypt", **wide)]
-    for number, name in enumerate(("blowfish", "rc6", "des", "3des", "rc2")):
+    for number, name in enumerate(("rc6", "blowfish", "des", "3des", "rc2")):
         rows += [
             exact(name, 1e3 * cost * (1 + number), data="text", operation=operation)
             for operation, cost in (("encrypt", 11.0), ("decrypt", 3.3))
@@ -235,9 +237,9 @@ def test_ten_decryptions_stand_against_one_encryption() -> None:
     # A code that can't decrypt comes first, and is passed over.
     rows += [{**one, "provider": "alone"} for one in rows if one["operation"] == "encrypt"]
     found = judged("advice-aes-decrypt-often", rows)
-    # AES: (11 + 10 * 1.1) / 11 = 2; Blowfish, the cheapest of the others: (11 + 10 * 3.3) / 11 = 4.
+    # AES: (11 + 10 * 1.1) / 11 = 2; RC6, the cheapest of the others: (11 + 10 * 3.3) / 11 = 4.
     assert values(found) == pytest.approx([0.5])
-    assert whats(found) == ["AES over Blowfish, 10 decryptions for each encryption,"]
+    assert whats(found) == ["AES over RC6, 10 decryptions for each encryption,"]
     # Half of AES's 2 is of either kind, each 10 % wide.
     assert found.compared[0].effect.high / 0.5 == pytest.approx(1.1 ** (sqrt(2) / 2))
     assert found.compared[0].holds is True
@@ -422,6 +424,11 @@ def test_how_far_a_file_of_blowfish_is_from_emptying_a_battery_is_told_in_orders
 # ---------- a capture
 
 
+def test_on_another_machine_one_fall_alone_stands_beside() -> None:
+    found = judged("3des-battery", nothing(falls=[fall(10), fall(20)]))
+    assert [one.effect.value for one in found.compared] == pytest.approx([90])
+
+
 def captured(frames: Mapping[tuple[str, int], int], **more: Any) -> Judgement:
     return judged("packet-sizes", nothing(capture=Capture(frames, **more)))
 
@@ -450,6 +457,15 @@ def test_sizes_at_the_ends_of_the_bin_are_in_it() -> None:
     assert (median.effect.value, median.cells) == (128, "20 data frames")
     no_data = captured({key: count for key, count in ends.items() if key[0] != "data"})
     assert len(no_data.compared) == 2
+
+
+def test_a_capture_with_one_size_alone_leads_by_all_and_one_without_that_size_has_no_share() -> None:
+    lead, share = (one.effect for one in captured({("management", 100): 400}).compared)
+    assert (lead.value, share.value) == (100, 100)
+    by_holds = {one.holds: one.effect for one in captured({("data", 1024): 400}).compared}
+    assert by_holds[False].value == -100
+    assert isnan(by_holds[None].value)
+    assert by_holds[None][3:] == (0, 100)
 
 
 def test_a_share_has_wilsons_interval_between_nothing_and_all() -> None:

@@ -1,12 +1,14 @@
 """What a judge says: bounds, digits and the parts of a sentence, and at which end of an interval a verdict turns."""
 
 import math
+from dataclasses import FrozenInstanceError
 
 import pytest
 
+import papers_worlds as worlds
 from papers_evidence import PAPERS, about, nothing
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Compared, Effect, compose, verdict
+from wattlock.papers.judges import JUDGES, Compared, Effect, compose, verdict
 from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, TABLES
 from wattlock.papers.judges.verdict import Bounds
 
@@ -113,6 +115,49 @@ def test_bands_are_as_wide_as_they_are_said_to_be() -> None:
     assert verdict.amount_band(100)[:3] == (75, 125, "1")
     assert verdict.amount_band(-1)[:2] == (-1.25, -0.75)
     assert verdict.amount_band(100, 0.01, "B")[:3] == (99, 101, "B")
+
+
+def test_what_is_at_hand_and_what_was_said_of_it_stay_as_they_are() -> None:
+    evidence = nothing()
+    found = compose.judged(CLAIM, "e", [made()], control="c", needs="n")
+    for whole, name in ((evidence, "run"), (found, "verdict")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(whole, name, "other")
+
+
+TOLD = {
+    "text-encrypt-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "audio-ranking": "above 1 (our bound)",
+    "image-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "data-type": "-1 to 1 % (our bound)",
+    "asymmetric-vs-symmetric": "100 to 10,000 (our bound)",
+    "encoding": "-5 to 5 % (our bound)",
+    "aes-key-size-clear": "above 1 % (our bound)",
+    "aes-key-size-small": "0 to 10 % (our bound)",
+    "rc4-key-size": "-1 to 1 % (our bound)",
+    "long-key-advice": "above -10 % (our bound)",
+    "rijndael-pareto": "of each key by itself 0.95 to 1 (our bound)",
+    "rc4-small-cpu": "above 1 (our bound)",
+    "rc4-aes-crossover": "75 to 125 B (our bound)",
+    "hybrid-saves": "at most 0 % (our bound)",
+    "fragmentation": "the time above that of whole packets, the energy at most 0 % (our bound)",
+    "packet-sizes": "above 0 % (our bound)",
+    "3des-battery": "33.8 to 56.2 % (our bound)",
+    "transmission-dominates": "0.5 to 1 (our bound)",
+    "poor-signal": "above 70 % (the paper’s bound)",
+    "ciphertext-faster-than-plaintext": "9 (our bound)",
+    "advice-blowfish-rc6": "at most 0 % (our bound)",
+    "advice-aes-decrypt-often": "at most 1 (our bound)",
+    "advice-rc4-100": "at most 0 % (our bound)",
+}
+
+
+@pytest.mark.parametrize("name", list(TOLD))
+def test_a_claim_is_told_with_what_it_was_held_against(name: str) -> None:
+    claim = PAPERS.claim(name)
+    bounds = JUDGES[name](claim, worlds.world(claim, "holds")).compared[0].bounds
+    assert bounds is not None
+    assert bounds.told() == TOLD[name]
 
 
 # ---------- a sentence
