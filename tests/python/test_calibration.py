@@ -49,10 +49,13 @@ def test_a_new_program_is_less_sure_than_the_mean_of_those_seen() -> None:
 
 def test_the_card_that_is_written_is_read_back_and_values_cycles_as_the_fit_does(tmp_path: Path) -> None:
     found = calibration.fit(loads([1.8, 2.0, 2.2, 2.1]), gain=0.05, GHz=4.0)
-    card = calibration.card(found, isa="x86_64", machine='A "quoted" CPU', run="tiny-1", meter=METER)
+    card = calibration.card(found, isa="x86_64", machine='A "quoted" Zürich CPU', run="tiny-1", meter=METER)
     path = tmp_path / "this.toml"
     path.write_text(calibration.as_toml(card), encoding="utf-8")
-    assert tomllib.loads(path.read_text())["power"]["unit"] == "W"
+    assert tomllib.loads(path.read_text(encoding="utf-8"))["power"]["unit"] == "W"
+    assert 'title = "This machine: A \\"quoted\\" Zürich CPU"' in path.read_text(encoding="utf-8"), (
+        "as a reader writes it"
+    )
     read = cards.load(path)
     assert read.card == card
     assert read.card.evidence == "modelled"

@@ -192,6 +192,24 @@ def test_a_fault_is_told_by_its_key_and_by_what_was_meant(
     assert hint in refusal.value.hint
 
 
+@pytest.mark.parametrize("value", ['"1000"', "true", "nan"])
+def test_what_is_no_number_is_not_made_one(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(LIPO.replace("value = 1000.0", f"value = {value}", 1))
+    with pytest.raises(InputError, match=r"capacity\.value: must be a"):
+        battery_cards.load(path)
+
+
+def test_a_card_that_was_read_and_its_shelf_stay_as_they_are() -> None:
+    card = cards.load("nrf52840").card
+    with pytest.raises(ValueError, match="frozen"):
+        card.title = "another"
+    with pytest.raises(ValueError, match="frozen"):
+        card.voltage.value = 1.0  # type: ignore[union-attr]
+    with pytest.raises(AttributeError, match="cannot assign"):
+        cards.DEVICES.folder = "radios"  # type: ignore[misc]
+
+
 def test_a_card_that_no_text_editor_wrote_is_not_toml(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xff\xfe")
