@@ -34,6 +34,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def hang_up() -> Iterator[None]:
+    """SIGHUP ends programs that are started here, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @contextmanager
 def receiver(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     """`wattlock receive` under way, with the address and the token that it printed."""
