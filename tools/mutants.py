@@ -117,8 +117,11 @@ def of_modules(name: str, room: Modules) -> list[Outcome]:
             f'excluded-modules = []\ntest-command = "{command}"\n\n[cosmic-ray.distributor]\nname = "local"\n',
             encoding="utf-8",
         )
+        shutil.copytree(copy / "python", folder / "python")
         subprocess.run([cosmic_ray(), "init", str(config), str(session)], cwd=copy, check=True)
         thin(session)
+    # A run that was stopped may have left its last mutant in the copy.
+    shutil.copytree(folder / "python", copy / "python", dirs_exist_ok=True)
     subprocess.run([cosmic_ray(), "exec", str(config), str(session)], cwd=copy, check=True)
     with sqlite3.connect(session) as database:
         rows = database.execute(
@@ -210,6 +213,7 @@ def write(rooms: list[tuple[str, int, int, list[Outcome], list[Outcome], float, 
         "",
         f"`make mutants`: a sample of {SAMPLE} mutants a room by seed {SEED}, of crates by cargo-mutants, of Python by",
         "cosmic-ray. A mutant that does not build is none; one that no test can notice is named with its reason.",
+        "Where tests were written for what this sample showed, as here, another seed is the harder question.",
         "",
         "| room | tried | noticed | missed | equivalent | share noticed |",
         "|---|---|---|---|---|---|",
