@@ -208,6 +208,7 @@ def opened_by_tshark(path: Path, of: Network) -> int:
     return done.stdout.split().count("2000")
 
 
+# A program of the system, which only root can install: `.ci/run` does, and then requires it.
 needs_tshark = pytest.mark.skipif(
     shutil.which("tshark") is None and not os.environ.get("WATTLOCK_REQUIRE_TOOLS"),
     reason="no tshark: apt install tshark",

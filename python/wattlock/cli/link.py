@@ -107,7 +107,7 @@ def link(
         float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of all that is drawn.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`: the cipher's cost.")
     ] = None,

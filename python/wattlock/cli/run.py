@@ -61,7 +61,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     baseline: Annotated[
         Baseline,
-        typer.Option("--baseline", help="What is taken off the energy of a call: what the machine draws else."),
+        typer.Option("--baseline", help="Baseline subtracted from each call's energy: idle, spin or memcpy power."),
     ] = Baseline.idle,
     sys_root: Annotated[
         Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
@@ -73,12 +73,12 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         str | None,
         typer.Option("--battery", metavar="NAME", help="Then empty this battery by each cell: BAT0, or `any`."),
     ] = None,
-    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="A fall ends after so many calls.")] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None,
     until_percent: Annotated[
-        int | None, typer.Option("--until-percent", min=0, max=99, help="A fall ends at this level.")
+        int | None, typer.Option("--until-percent", min=0, max=99, help="Stop a discharge at this level.")
     ] = None,
     from_percent: Annotated[
-        int | None, typer.Option("--from-percent", min=1, max=100, help="A fall begins at this level or above.")
+        int | None, typer.Option("--from-percent", min=1, max=100, help="Start a discharge at this level or above.")
     ] = None,
     log_every_s: Annotated[
         int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
