@@ -1,4 +1,4 @@
-"""The pages at the root: what they tell a reader to type exists, what they point to is there, what they state holds."""
+"""The pages: what they tell a reader to type exists, what they point to is there, what they state holds."""
 
 import json
 import os
@@ -20,15 +20,21 @@ from wattlock.energy import cards
 from wattlock.study import names
 
 TREE = Path(__file__).parents[2]
-PAGES = ["README.md", "ARCHITECTURE.md", "METHOD.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+METHOD = ["METHOD.md", *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs" / "method").glob("*.md"))]
+PAGES = [
+    *sorted(page.name for page in TREE.glob("*.md")),
+    "benchmarks/README.md",
+    *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs").rglob("*.md")),
+]
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
 EVERYWHERE = {"--help", "--version"}
 OF_OTHER_PROGRAMS = {"--upgrade"}  # uv
 
+OPTION = re.compile(r'"(--[a-z][a-z-]*)"')
 LARGEST_PICTURE_B = 300_000
 PLACEHOLDER = re.compile(r"[<…]|^[A-Z][A-Z-]*$|^\.\.\.$")
 PATH = re.compile(r"(\.ci|benchmarks|crates|docs|python|studies|tests)/[\w./-]+")
-MACHINE_PATHS = re.compile(r"(?<![\w.~])/(?:home|root|tmp|work|Users)\b|\]\(\.\./")
+MACHINE_PATHS = re.compile(r"(?<![\w.~])/(?:home|root|tmp|work|Users)\b")
 UNFINISHED = re.compile(r"\b(todo|fixme|tbd|wip|xxx|lorem)\b", re.IGNORECASE)
 
 
@@ -111,6 +117,7 @@ def test_every_verb_of_the_probe_that_the_pages_show_exists_with_its_options() -
 def test_every_option_that_stands_alone_is_one_of_some_verb() -> None:
     known = {option for verb in VERBS for option in options_of(verb)} | OF_OTHER_PROGRAMS
     known |= {option for verb in probe_verbs() for option in probe_options(verb)}
+    known |= {option for file in (TREE / "benchmarks").glob("*.py") for option in OPTION.findall(file.read_text())}
     for page in PAGES:
         for span in spans_of(text_of(page)):
             if re.match("--[a-z]", span):
@@ -145,12 +152,42 @@ def test_studies_and_cards_that_the_pages_name_come_along() -> None:
                 assert value in cards.names(), (page, words)
 
 
+def anchors_of(page: Path) -> set[str]:
+    """The names by which a page's headings are linked to."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_and_every_path_leads_somewhere(page: str) -> None:
-    targets = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
-    inside = [target.partition("#")[0] for target in targets if not re.match("https?://", target)]
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if re.match("https?://", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (TREE / page).parent.joinpath(path).resolve() if path else TREE / page
+        assert file.exists(), (page, target)
+        assert file.is_relative_to(TREE), (page, target)
+        assert not anchor or anchor in anchors_of(file), (page, target)
     paths = [span.rstrip("/") for span in spans_of(text_of(page)) if PATH.fullmatch(span)]
-    assert [path for path in [*inside, *paths] if not (TREE / path).exists()] == []
+    assert [path for path in paths if not (TREE / path).exists()] == []
+
+
+def test_every_page_of_the_method_is_linked_from_its_summary() -> None:
+    linked = set(re.findall(r"\]\((docs/method/[^)]+)\)", text_of("METHOD.md")))
+    assert linked == set(METHOD) - {"METHOD.md"}
+
+
+def test_the_summary_of_the_method_takes_two_screens() -> None:
+    assert len(text_of("METHOD.md").splitlines()) <= 100
+
+
+@pytest.mark.parametrize("page", sorted((TREE / "docs" / "results").glob("*.md")), ids=lambda page: page.stem)
+def test_a_result_of_a_machine_says_when_and_on_which(page: Path) -> None:
+    if page.stem == "mutants":  # of the tests, not of a machine
+        return
+    assert re.search(r"^- \*\*Date\*\*: 20\d\d-\d\d-\d\d$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert "- **Machine**: " in page.read_text(encoding="utf-8")
 
 
 def test_the_picture_of_the_report_stays_small() -> None:
@@ -188,7 +225,7 @@ STATED = [
     ("over 2 % more of its canary", "crates/engine/src/canary.rs", "NEIGHBOUR_PERCENT: u64 = 2;"),
     ("over 2 % more of its canary", "python/wattlock/analysis/within.py", "NEIGHBOUR = 1.02"),
     ("at least 3 undisturbed rounds", "python/wattlock/analysis/within.py", "LEAST_CLEAN_ROUNDS = 3"),
-    ("A cell has 24 visits", "python/wattlock/run/shards.py", "\nVISITS = 24"),
+    ("A case has 24 visits", "python/wattlock/run/shards.py", "\nVISITS = 24"),
     ("8 to 96", "python/wattlock/run/shards.py", "LEAST_VISITS, MOST_VISITS = 8, 96"),
     ("about 200 segments", "python/wattlock/run/shards.py", "SEGMENTS_A_PROCESS = 200"),
     ("extreme tenths left out", "python/wattlock/analysis/within.py", "TRIMMED_SHARE = 0.1"),
@@ -202,8 +239,8 @@ STATED = [
 
 @pytest.mark.parametrize(("statement", "file", "code"), STATED)
 def test_a_constant_that_the_method_states_is_the_one_in_the_code(statement: str, file: str, code: str) -> None:
-    assert statement in " ".join(text_of("METHOD.md").split())
-    assert code in text_of(file), f"{file} has changed: METHOD.md says {statement!r}"
+    assert statement in " ".join(" ".join(text_of(page) for page in METHOD).split())
+    assert code in text_of(file), f"{file} has changed: the method says {statement!r}"
 
 
 @cache

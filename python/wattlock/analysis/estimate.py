@@ -26,7 +26,7 @@ LINEARITY_LEVEL = 0.001
 UNSEEN_ERROR = 0.0003
 """Standard error (log) that the processes of a run can't tell of: what disturbs a few of them, and no canary or burst
 sees, is missing from most small samples. Intervals of a run without it held 86 to 90 % of what 3,254 cells cost in the
-long run, with it 98.6 to 100 % (METHOD.md, from batches to estimates)."""
+long run, with it 98.6 to 100 % (docs/method/estimates.md)."""
 
 CELL_FIELDS = [
     *("cell", "cipher", "family", "provider", "backend", "version", "operation", "keying", "mode", "key_bits"),

@@ -87,7 +87,7 @@ class _Pair:
 
     @classmethod
     def of(cls, a: Result, b: Result, providers: tuple[str, str] | None) -> _Pair:
-        """Compares `b` with `a`; across builds without a claim, as METHOD.md says of the build."""
+        """Compares `b` with `a`; across builds without a claim, as docs/method/build.md says."""
         import polars as pl
 
         from wattlock.analysis.comparison import lost

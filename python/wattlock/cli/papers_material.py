@@ -92,7 +92,7 @@ def gather(
 
 
 def _refuse_mixed(results: Sequence[Result]) -> None:
-    """Raises EvidenceError where the runs are of several builds or processors: METHOD.md, the build."""
+    """Raises EvidenceError where the runs are of several builds or processors: docs/method/build.md."""
     for what, of in (
         ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
         ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),

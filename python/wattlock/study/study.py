@@ -40,7 +40,7 @@ LARGEST_PAYLOAD_B = 64 * 2**20
 LARGEST_L2_PAYLOAD_B = 256 * 2**10
 # As the probe has it: as much as a frame's or a record's header, and room to spare.
 LARGEST_AAD_B = 2**16
-# The t interval over processes is held to what it says from five on (METHOD.md).
+# The t interval over processes is held to what it says from five on (docs/method/looks.md).
 FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000
 

@@ -1,4 +1,4 @@
-//! What is made of what was seen. The bounds are those of METHOD.md, "Doctor".
+//! What is made of what was seen. The bounds are those of docs/method/doctor.md.
 
 #![forbid(unsafe_code)]
 
