@@ -14,8 +14,8 @@ from wattlock import cli
 from wattlock.advise import Advice, advise, checked, published, record, sourcing, words
 from wattlock.advise.costs import Cost
 from wattlock.advise.published import File, Priced
+from wattlock.definitions.shelf import VARIABLE
 from wattlock.energy import cards
-from wattlock.energy.shelf import VARIABLE
 from wattlock.errors import EvidenceError, InputError
 
 EVERY = [(isa, place) for isa in published.names() for place in range(len(published.load(isa).cost))]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from wattlock import cli
-from wattlock.energy import battery_cards, cards, published, radio_cards, shelf
+from wattlock.definitions import shelf
+from wattlock.energy import battery_cards, cards, published, radio_cards
 from wattlock.energy.cards import OperatingPoints
 from wattlock.energy.number import IN_SI, Number
 from wattlock.energy.schema import schema_text
@@ -232,7 +233,7 @@ def rows_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
 @pytest.mark.parametrize("kind", ["device", "radio", "battery"])
 def test_devices_lists_each_kind(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     listed = {row[kind] for row in rows_of(capsys, "devices", "--kind", kind)}
-    assert listed == {name for one in SHELVES if one.kind == kind for name in one.names()}
+    assert listed == {name for one in SHELVES if one.kind == f"{kind} card" for name in one.names()}
 
 
 def test_devices_lists_the_users_cards_and_warns_of_the_broken_ones(

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from test_energy import device, estimates, number
-from wattlock.energy import battery_cards, cards, shelf
+from wattlock.definitions import shelf
+from wattlock.energy import battery_cards, cards
 from wattlock.energy.cards import OperatingPoints
 from wattlock.energy.model import measured, rate, value
 from wattlock.errors import EvidenceError, InputError

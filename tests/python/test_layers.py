@@ -13,7 +13,20 @@ PACKAGE = TREE / "python" / "wattlock"
 CRATES = TREE / "crates"
 
 # The street: a room imports from those before it. `errors` belongs to all.
-ROOMS = ["study", "store", "analysis", "run", "energy", "link", "papers", "advise", "report", "lab", "cli"]
+ROOMS = [
+    "definitions",
+    "study",
+    "store",
+    "analysis",
+    "run",
+    "energy",
+    "link",
+    "papers",
+    "advise",
+    "report",
+    "lab",
+    "cli",
+]
 UNSAFE_ROOMS = ["probe/src/providers", "ciphers/src/kernels", "probe/src/clock"]
 BARE_CRATES = ["ciphers", "frames", "air", "engine"]
 NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}

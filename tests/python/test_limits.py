@@ -15,9 +15,10 @@ import pytest
 from virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.cli.progress import heed_ctrl_c
+from wattlock.definitions import toml
 from wattlock.errors import DiskFull, InputError, StudyError
 from wattlock.run import scratch
-from wattlock.study import cells, expand, load, toml
+from wattlock.study import cells, expand, load
 
 TOO_MUCH = {
     "brackets": ("a = " + "[" * 100_000, "nested too deep"),

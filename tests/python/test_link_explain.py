@@ -212,7 +212,7 @@ def test_speeds_without_sizes_or_of_other_ciphers_are_refused() -> None:
 def test_printed_durations_and_battery_runs_are_told_apart(tmp_path: Path) -> None:
     assert durations.names() == ["elminaam-wlan"]
     assert "elminaam-wlan" not in published.names()
-    with pytest.raises(InputError, match="no printed durations elminam") as refusal:
+    with pytest.raises(InputError, match="no table of durations elminam") as refusal:
         durations.of("elminam")
     assert "elminaam-wlan" in refusal.value.hint
     with pytest.raises(InputError, match="can't be read"):

@@ -310,7 +310,7 @@ def test_an_id_of_which_nothing_is_known_is_an_error() -> None:
     [
         ('status = "legacy"', 'status = "fine"', "floor"),
         ('source = "rc5-64"', 'source = "hearsay"', "floor[0].source: no source 'hearsay'"),
-        ("below_bits = 112", "below_bit = 112", "floor[1].below_bits"),
+        ("below_bits = 112", "below_bit = 112", "floor[1].below_bit: unknown key"),
         ("[[floor]]", "[[flor]]", "flo"),
         ('bits = "half"', 'bits = "third"', "quantum.bits"),
     ],

@@ -11,10 +11,10 @@ from wattlock.advise.question import Question
 from wattlock.advise.rules import Framing, first, framings, matches, rules
 from wattlock.advise.sending import OPEN, PROTECTIONS, short
 from wattlock.advise.standing import Standing, standing
+from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
 from wattlock.study.cells import CatalogueRow
-from wattlock.study.problems import suggestion
 
 MOST_AGGREGATED = 64
 USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}

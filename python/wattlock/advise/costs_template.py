@@ -3,9 +3,9 @@
 from typing import get_args
 
 from wattlock.advise.published import load, names
+from wattlock.definitions import suggestion
 from wattlock.energy.cards import DEVICES, Isa
 from wattlock.errors import InputError
-from wattlock.study.problems import suggestion
 
 TEMPLATE = """\
 # Costs of ciphers on {what}, for `wattlock advise --costs FILE` or the folder costs/ of your cards (WATTLOCK_CARDS).

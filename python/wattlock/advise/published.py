@@ -10,10 +10,10 @@ from pydantic import Field, model_validator
 
 from wattlock.advise.costs import FAR_B, Cost, Origin
 from wattlock.advise.rules import Globs, matches
-from wattlock.energy import shelf
+from wattlock.definitions import Shelf, Table, Text, own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.energy.model import rate
-from wattlock.energy.number import Confidence, Table, Text
+from wattlock.energy.number import Confidence
 from wattlock.errors import InputError
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.
@@ -182,7 +182,7 @@ class Priced(NamedTuple):
     compared: str = "C"
 
 
-COSTS = shelf.Shelf("cost", "costs", File, inner=Published)
+COSTS = Shelf("cost card", "cards", "costs", File, own_too=True)
 
 
 def price(
@@ -253,7 +253,7 @@ def _given(path: Path, device: Device) -> File:
 
 
 def _own(isa: str, own: Path | None) -> list[File]:
-    folder = shelf.own_folder(own)
+    folder = own_folder(own)
     paths = sorted((folder / "costs").glob("*.toml")) if folder else []
     return [file for file in (COSTS.load(path)[1] for path in paths) if file.isa == isa]
 

@@ -1,23 +1,19 @@
 """What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity, spoken
 from wattlock.advise.standing import Authority
-from wattlock.energy.number import Table, Text
-from wattlock.errors import InputError
+from wattlock.definitions import Problem, Shelf, Table, Text, shown
+from wattlock.definitions.changes import changed
+from wattlock.definitions.problems import path_of
 from wattlock.link.payload import Encoding
-from wattlock.study import toml
-from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -324,25 +320,24 @@ class Question(Table):
         return sum(rate for flow in self.flow if flow.direction == "send" for _, rate in flow.rates)
 
 
-TABLES: dict[str, type[Table]] = {
-    "device": DeviceAsked,
-    "radio": RadioAsked,
-    "battery": BatteryAsked,
-    "supply": SupplyAsked,
-    "flow": Flow,
-    "session": Session,
-    "connection": Connection,
-    "keep_alive": KeepAlive,
-    "wake_up": WakeUp,
-    "association": Association,
-    "floor": Floor,
-    "choices": Options,
-}
+ENDS = {"greater_than_equal": ("ge", "least"), "less_than_equal": ("le", "most")}
+
+
+def _bound_of_a_duration(error: ErrorDetails) -> Problem | None:
+    # Of what is written with a unit durations alone have bounds, in seconds.
+    if error["type"] not in ENDS or not isinstance(error["input"], str):
+        return None
+    bound, least_or_most = ENDS[error["type"]]
+    must = f"must be at {least_or_most} {spoken(error['ctx'][bound])}"
+    return Problem(path_of(error["loc"]), f"{must}, is {shown(error['input'])}")
+
+
+PROFILES = Shelf("profile", "profiles", "profiles", Question, wording=_bound_of_a_duration)
 
 
 def names() -> list[str]:
     """The profiles that come with wattlock, by name."""
-    return sorted(one.name.removesuffix(".toml") for one in _shelf().iterdir() if one.name.endswith(".toml"))
+    return PROFILES.names()
 
 
 def read(name_or_path: str | Path) -> dict[str, Any]:
@@ -352,18 +347,7 @@ def read(name_or_path: str | Path) -> dict[str, Any]:
 
     Raises InputError where there is none, or no TOML in it.
     """
-    name = str(name_or_path)
-    source: Traversable | Path = Path(name_or_path)
-    if not isinstance(name_or_path, Path) and name in names():
-        source = _shelf() / f"{name}.toml"
-    elif not source.is_file():
-        raise InputError(f"there is no profile {name}", hint=suggestion(Path(name).stem, names(), "the profiles are"))
-    try:
-        return toml.loads(source.read_bytes().decode())
-    except OSError as error:
-        raise InputError(f"profile {name}: can't be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"profile {name}: not TOML: {error}") from error
+    return PROFILES.tables(PROFILES.find(name_or_path))
 
 
 def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Question:
@@ -372,63 +356,13 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
     * `name`: what the tables are called in errors. `changes`: values by path, as `floor.strength` or `flow[0].every`;
       the number may be left out where there is one flow.
 
-    Raises InputError naming the first key that is wrong, and its value.
+    Raises InputError naming every key that is wrong, and its value.
     """
-    raw: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
-    for path, value in (changes or {}).items():
-        try:
-            raw = _with(raw, path.split("."), value)
-        except ValueError as error:
-            raise InputError(f"{name}: {path}: {error.args[0]}", hint=error.args[1]) from error
+    raw = changed(name, tables, changes or {}, lists=["flow"])
     flows = raw.get("flow")
     if isinstance(flows, list):
         raw["flow"] = [_captured(flow) for flow in flows]
-    try:
-        return Question.model_validate(raw)
-    except ValidationError as error:
-        first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
-        problem = _problem(first)
-        place_of = f"{problem.path}: " if problem.path else ""
-        raise InputError(f"{name}: {place_of}{problem.what}", hint=problem.hint) from error
-
-
-def _with(table: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy of a table with one value set.
-
-    Raises ValueError with what is wrong and a hint.
-    """
-    part, *rest = path
-    written = STEP.fullmatch(part)
-    if written is None:
-        raise ValueError(f'"{part}" is no key', "a path is keys joined by dots, as floor.tag or flow[0].every")
-    key, number = written["key"], written["number"]
-    if not rest and number is None:
-        return {**table, key: value}
-    found = table.get(key, {})
-    if key == "flow" and not found:
-        found = [{}]
-    if isinstance(found, list):
-        at = _place(key, number, found, rest)
-        inside = _with(found[at], rest, value) if rest else value
-        return {**table, key: [*found[:at], inside, *found[at + 1 :]]}
-    if number is not None or not isinstance(found, dict):
-        raise ValueError(f"{key} is no {'list' if number is not None else 'table'}", f"{key} is {shown(found)}")
-    return {**table, key: _with(found, rest, value)}
-
-
-STEP = re.compile(r"(?P<key>\w+)(?:\[(?P<number>\d+)\])?", re.ASCII)
-
-
-def _place(key: str, number: str | None, found: list[Any], rest: Sequence[str]) -> int:
-    if rest and not all(isinstance(one, dict) for one in found):
-        raise ValueError(f"{key} holds no tables", f"{key} is {shown(found)}")
-    if number is None and len(found) > 1:
-        raise ValueError(f"there are {len(found)} of {key}", f"say which: {key}[0] to {key}[{len(found) - 1}]")
-    at = int(number or 0)
-    if at >= len(found):
-        last = f"the last is {key}[{len(found) - 1}]" if found else f"{key} is empty"
-        raise ValueError(f"there is no {key}[{at}]", last)
-    return at
+    return PROFILES.checked(name, raw)
 
 
 def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Question:
@@ -443,23 +377,3 @@ def _captured(flow: Any) -> Any:
     from wattlock.advise import capture
 
     return capture.flow(str(flow["capture"])) | {key: value for key, value in flow.items() if key != "capture"}
-
-
-ENDS = {"greater_than_equal": ("ge", "least"), "less_than_equal": ("le", "most")}
-
-
-def _problem(error: ErrorDetails) -> Problem:
-    location = error["loc"]
-    if error["type"] == "value_error":
-        return Problem(path_of(location), error["msg"].removeprefix("Value error, "))
-    if error["type"] in ENDS and isinstance(error["input"], str):
-        # Of what is written with a unit durations alone have bounds, in seconds.
-        bound, least_or_most = ENDS[error["type"]]
-        must = f"must be at {least_or_most} {spoken(error['ctx'][bound])}"
-        return Problem(path_of(location), f"{must}, is {shown(error['input'])}")
-    model: type[Table] = TABLES.get(str(location[0]), Question) if len(location) > 1 else Question
-    return translated(error, list(model.model_fields))
-
-
-def _shelf() -> Traversable:
-    return files("wattlock") / "data" / "profiles"

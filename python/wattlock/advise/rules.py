@@ -1,16 +1,15 @@
 """What advice rests on beside numbers: `data/advise.toml` and `data/framings/session.toml`, with their sources."""
 
-import tomllib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
 from wattlock.advise.standing import Authority, Cited, load
-from wattlock.energy.number import Table, Text
+from wattlock.definitions import Table, Text, shipped, shipped_text, validated
+from wattlock.definitions.toml import tables_of
 
 Globs = Annotated[list[Text], Field(min_length=1)]
 Octets = Annotated[int, Field(ge=0)]
@@ -148,15 +147,12 @@ def matches(name: str, globs: Sequence[str]) -> bool:
 @cache
 def rules() -> Rules:
     """The rules that come with wattlock."""
-    return Rules.model_validate(tomllib.loads(_text("advise.toml")))
+    return shipped("advise.toml", Rules)
 
 
 @cache
 def framings() -> dict[str, Framing]:
     """The framings by name."""
-    tables = tomllib.loads(_text("framings/session.toml"))
-    return {name: Framing.model_validate(table) for name, table in tables.items()}
-
-
-def _text(name: str) -> str:
-    return (files("wattlock") / "data").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    name = "framings/session.toml"
+    tables = tables_of(shipped_text(name), name)
+    return {framing: validated(Framing, table, f"{name}: {framing}") for framing, table in tables.items()}

@@ -17,8 +17,8 @@ from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
 from wattlock.advise.rules import first, framings, rules
+from wattlock.definitions import suggestion
 from wattlock.errors import InputError
-from wattlock.study.problems import suggestion
 
 MANY = (2, 4, 8, 16)
 PROBE_B = 8

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wattlock.advise.question import RadioAsked
+from wattlock.definitions import suggestion
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError
@@ -15,7 +16,6 @@ from wattlock.link.ledger import Transfer, transfer
 from wattlock.link.lorawan import Lorawan
 from wattlock.link.payload import Group, Parts
 from wattlock.link.scenario import Named, Role, Scenario, checked
-from wattlock.study.problems import suggestion
 
 Way = Literal["send", "receive"]
 STATES = ("tx", "rx", "idle", "sleep")

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from wattlock.definitions import Table, Text, shipped_text
+from wattlock.definitions.shipped import parsed
 from wattlock.errors import InputError
-from wattlock.study.problems import path_of
 
 Status = Literal["approved", "acceptable", "legacy", "broken", "none"]
 Authority = Literal["nist", "ietf", "iso", "bsi", "cryptrec", "ecrypt"]
 Fact = Literal["key_bits", "effective_bits", "block_bits", "rounds"]
-Text = Annotated[str, Field(min_length=1)]
 Log2 = Annotated[float, Field(ge=0)]
 Bits = Annotated[float, Field(ge=0)]
 
 WORST_LAST: tuple[Status, ...] = get_args(Status)
-
-
-class Table(BaseModel):
-    """A table of the file: no unknown key, no value of a wrong type made to fit."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Source(Table):
@@ -55,7 +46,7 @@ class Statement(Table):
 class Rule(Statement):
     """A statement for some parameters: `when` gives the least and the greatest value of a fact of the catalogue."""
 
-    when: dict[Fact, Annotated[list[int], Field(min_length=2, max_length=2)]] = {}
+    when: dict[Fact, Annotated[list[int], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
 
     def holds(self, facts: Mapping[str, Any]) -> bool:
         """Whether every fact lies in its range; one that the catalogue doesn't know lies in none."""
@@ -142,8 +133,8 @@ class Mode(Table):
     authenticated: bool = False
     status: StatusRule
     nonce: Statement
-    limit: list[Limit] = []
-    authority: list[AuthorityRule] = []
+    limit: list[Limit] = Field(default_factory=list)
+    authority: list[AuthorityRule] = Field(default_factory=list)
 
 
 class CipherEntry(Table):
@@ -155,10 +146,10 @@ class CipherEntry(Table):
     public_key: bool = False
     strength: list[Strength] = Field(min_length=1)
     status: list[StatusRule] = Field(min_length=1)
-    quantum: list[Quantum] = []
+    quantum: list[Quantum] = Field(default_factory=list)
     nonce: Statement | None = None
-    limit: list[Limit] = []
-    authority: list[AuthorityRule] = []
+    limit: list[Limit] = Field(default_factory=list)
+    authority: list[AuthorityRule] = Field(default_factory=list)
 
 
 class Book(Table):
@@ -291,7 +282,7 @@ def load() -> Book:
 
     Raises InputError naming the path of the first key that is wrong.
     """
-    return parse((files("wattlock") / "data" / "security.toml").read_text(encoding="utf-8"))
+    return parse(shipped_text("security.toml"))
 
 
 def parse(text: str) -> Book:
@@ -299,16 +290,7 @@ def parse(text: str) -> Book:
 
     Raises InputError naming the path of the first key that is wrong.
     """
-    try:
-        # By way of JSON, in which a whole number may stand for a float.
-        return Book.model_validate_json(json.dumps(tomllib.loads(text)))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        what = first["msg"].removeprefix("Value error, ")
-        place = f"{path_of(first['loc'])}: " if first["loc"] else ""
-        raise InputError(f"security.toml: {place}{what}", hint="its head says what each key means") from error
-    except ValueError as error:
-        raise InputError(f"security.toml: not TOML: {error}") from error
+    return parsed("security.toml", text, Book)
 
 
 def statements(book: Book) -> Iterator[tuple[str, Statement]]:

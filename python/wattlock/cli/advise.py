@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +14,8 @@ from wattlock.cli.given import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.definitions.changes import change
 from wattlock.errors import InputError
-from wattlock.study import toml
 
 if TYPE_CHECKING:
     from wattlock.advise.answer import Advice
@@ -246,17 +245,7 @@ def _question(profile: str | None, traffic: Traffic, given: dict[str, Any], chan
     if not tables["flow"] and not any((text or "").startswith("flow") for text in changes or []):
         raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
     name = f"profile {profile}" if profile else "question"
-    return question.checked(name, tables, given | dict(_change(text) for text in changes or []))
-
-
-def _change(text: str) -> tuple[str, Any]:
-    key, equals, value = (part.strip() for part in text.partition("="))
-    if not (equals and key):
-        raise InputError(f'--set "{text}" is not KEY=VALUE', hint="for example floor.tag=96")
-    try:
-        return key, toml.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value
+    return question.checked(name, tables, given | dict(change(text, "floor.tag=96") for text in changes or []))
 
 
 def _list(form: Format) -> None:

@@ -156,8 +156,8 @@ def _refuse_no_numbers(given: dict[str, float | None]) -> None:
 
 
 def _model(name: str) -> Model:
+    from wattlock.definitions import suggestion
     from wattlock.energy.battery_cards import MODELS
-    from wattlock.study.problems import suggestion
 
     for model in MODELS:
         if model == name:
@@ -166,7 +166,7 @@ def _model(name: str) -> Model:
 
 
 def _laws(known: list[Law], without: list[str]) -> list[Law]:
-    from wattlock.study.problems import suggestion
+    from wattlock.definitions import suggestion
 
     for name in without:
         if name not in known:
@@ -223,10 +223,10 @@ def _of_run(
     import polars as pl
 
     from wattlock.cli.facts import asked, valued
+    from wattlock.definitions import suggestion
     from wattlock.energy import tasks
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
-    from wattlock.study.problems import suggestion
 
     result = read(RunFolder.open(find(run)))
     estimates = valued(result, device, allow_assumed=allow_assumed, own=own)

@@ -180,7 +180,7 @@ def _refuse_mixed(frames: Sequence[pl.DataFrame]) -> None:
 def _of_provider(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     import polars as pl
 
-    from wattlock.study.problems import suggestion
+    from wattlock.definitions import suggestion
 
     known = sorted(set(frame["provider"]))
     if name not in known:

@@ -15,11 +15,11 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from wattlock.definitions.shelf import Shelf
     from wattlock.energy.battery_cards import BatteryCard
     from wattlock.energy.cards import Card
     from wattlock.energy.number import Number
     from wattlock.energy.radio_cards import RadioCard
-    from wattlock.energy.shelf import Shelf
 
 
 class Kind(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -15,8 +14,8 @@ from wattlock.cli.link_pages import table
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.definitions.changes import change
 from wattlock.errors import InputError
-from wattlock.study import toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -284,22 +283,12 @@ def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for text in texts:
-        key, value = _change(text)
+        key, value = change(text, "host.sender_us=300")
         if key in taken or key in found:
             other = "another --set" if key in found else taken[key]
             raise InputError(f"--set {text} and {other} say the same key", hint="leave one of them out")
         found[key] = value
     return found
-
-
-def _change(text: str) -> tuple[str, Any]:
-    key, equals, value = (part.strip() for part in text.partition("="))
-    if not (equals and key):
-        raise InputError(f'--set "{text}" is not KEY=VALUE', hint="for example host.sender_us=300")
-    try:
-        return key, toml.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value
 
 
 def _crossed(several: dict[str, str | None]) -> dict[str, list[Any]]:

@@ -191,8 +191,8 @@ def _changed(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, Catalo
 def _encoding(file: str, name: str) -> Any:
     from typing import get_args
 
+    from wattlock.definitions import suggestion
     from wattlock.link.payload import Encoding
-    from wattlock.study.problems import suggestion
 
     if name not in get_args(Encoding):
         hint = suggestion(name, get_args(Encoding), "there are")

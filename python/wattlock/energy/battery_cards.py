@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from wattlock.energy.number import SAME_SHARE, Number, Table, Text, refuse_doubted, require_units
-from wattlock.energy.shelf import Shelf
+from wattlock.definitions import Shelf, Table, Text
+from wattlock.energy.number import SAME_SHARE, Number, refuse_doubted, require_units
 from wattlock.errors import InputError
 
 Model = Literal["linear", "peukert", "kibam", "tremblay"]
@@ -170,7 +170,7 @@ class Battery(NamedTuple):
         return "assumed" if any(number.doubted for number in numbers.values()) else "modelled"
 
 
-BATTERIES = Shelf("battery", "batteries", BatteryCard)
+BATTERIES = Shelf("battery card", "cards", "batteries", BatteryCard, own_too=True)
 
 
 def load(name_or_path: str | Path, own: Path | None = None) -> Battery:

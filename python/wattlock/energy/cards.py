@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Confidence, Number, Table, Text, refuse_mixed, require_units
-from wattlock.energy.shelf import Shelf
+from wattlock.definitions import Shelf, Table, Text
+from wattlock.energy.number import Confidence, Number, refuse_mixed, require_units
 from wattlock.errors import InputError
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
@@ -160,7 +160,7 @@ class Device(NamedTuple):
     card: Card
 
 
-DEVICES = Shelf("device", "devices", Card)
+DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True)
 
 
 def names(own: Path | None = None) -> list[str]:

@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from wattlock.definitions import Table, Text
 from wattlock.errors import EvidenceError
 
 Confidence = Literal["primary", "secondary", "unverified", "assumed"]
 Scope = Literal["core", "radio", "chip", "board", "battery"]
 Regulator = Literal["dcdc", "smps", "ldo", "direct"]
-Text = Annotated[str, Field(min_length=1)]
 # A mean month and a mean year of the Gregorian calendar.
 MONTH_s, YEAR_s = 365.2425 / 12 * 86_400, 365.2425 * 86_400
 
@@ -95,12 +95,6 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "us": (1e-6, 1e12),
     "us/B": (1e-9, 1e9),
 }
-
-
-class Table(BaseModel):
-    """A table of a card: no unknown key, no value of a wrong type made to fit."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Under(Table):

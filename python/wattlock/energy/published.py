@@ -1,17 +1,13 @@
 """Calibration from a published run: a device's effective power from printed times and battery percentages."""
 
-import tomllib
 from collections import Counter
-from importlib.resources import files
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
+from wattlock.definitions import Shelf, Table, Text
 from wattlock.energy import battery_cards
-from wattlock.energy.number import Table, Text
-from wattlock.errors import InputError
-from wattlock.study.problems import suggestion
 
 Operation = Literal["encrypt", "decrypt"]
 OPERATIONS: tuple[Operation, ...] = ("encrypt", "decrypt")
@@ -106,12 +102,12 @@ class Published(NamedTuple):
         return max(abs(cell.off_percent) for cell in self.cells)
 
 
+RUNS = Shelf("published run", "published runs", "published", Tables, marked_by="iterations")
+
+
 def names() -> list[str]:
     """The published battery runs that come along; beside them lie tables of other kinds."""
-    folder = files("wattlock") / "data" / "published"
-    return sorted(
-        one.name.removesuffix(".toml") for one in folder.iterdir() if "iterations" in tomllib.loads(one.read_text())
-    )
+    return RUNS.names()
 
 
 def tables(name: str) -> Tables:
@@ -119,9 +115,7 @@ def tables(name: str) -> Tables:
 
     Raises InputError where there is none of that name.
     """
-    if name not in names():
-        raise InputError(f"there is no published run {name}", hint=suggestion(name, names(), "there are"))
-    return Tables.model_validate(tomllib.loads((files("wattlock") / "data" / "published" / f"{name}.toml").read_text()))
+    return RUNS.load(name)[1]
 
 
 def published(name: str, *, allow_assumed: bool = False) -> Published:

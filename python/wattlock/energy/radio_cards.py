@@ -5,8 +5,8 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Number, Table, Text, refuse_mixed, require_unit, require_units
-from wattlock.energy.shelf import Shelf
+from wattlock.definitions import Shelf, Table, Text
+from wattlock.energy.number import Number, refuse_mixed, require_unit, require_units
 
 Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
 POWER = ["W", "mW", "uW"]
@@ -156,7 +156,7 @@ class Radio(NamedTuple):
     card: RadioCard
 
 
-RADIOS = Shelf("radio", "radios", RadioCard)
+RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True)
 
 
 def load(name_or_path: str | Path, own: Path | None = None) -> Radio:

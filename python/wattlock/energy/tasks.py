@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from wattlock.definitions import suggestion
 from wattlock.energy import lifetime
 from wattlock.energy.battery import Array
 from wattlock.energy.battery_cards import Battery, Law, Model
@@ -14,7 +15,6 @@ from wattlock.energy.cards import Device
 from wattlock.energy.lifetime import Curve, Drawn, Surroundings
 from wattlock.energy.model import COVERAGE, rate
 from wattlock.errors import EvidenceError, InputError
-from wattlock.study.problems import suggestion
 
 # The cells of one task agree in these; its two halves differ in what they do.
 SAME = ["cipher", "provider", "payload_B", "aad_B", "keying", "encoding", "data", "placement", "pattern"]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Group
 from wattlock.link.scenario import OWN, Named
 from wattlock.run import probe as probes
-from wattlock.study.problems import suggestion
 
 # What air's keys are called in a scenario.
 PLACES = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")} | {"payload_B": "payload.payload_B"}

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Table
+from wattlock.definitions import Table
 from wattlock.energy.radio_cards import Technology
 from wattlock.link import framing
 from wattlock.link.exchange import Event, Frame, State, cut

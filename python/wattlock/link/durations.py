@@ -1,18 +1,15 @@
 """Measured durations of transfers: the tables that a paper prints, or a person's own CSV."""
 
 import csv
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Table, Text
+from wattlock.definitions import Shelf, Table, Text
 from wattlock.errors import InputError
-from wattlock.study.problems import suggestion
 
 PLAIN = "none"
 """The cipher of what is sent unencrypted."""
@@ -55,14 +52,12 @@ class Printed(Table):
         return self
 
 
+PRINTED = Shelf("table of durations", "tables", "published", Printed, marked_by="duration_s")
+
+
 def names() -> list[str]:
     """The printed durations that come along."""
-    folder = files("wattlock") / "data" / "published"
-    return sorted(
-        one.name.removesuffix(".toml")
-        for one in folder.iterdir()
-        if "duration_s" in tomllib.loads(one.read_text(encoding="utf-8"))
-    )
+    return PRINTED.names()
 
 
 def printed(name: str) -> tuple[list[Duration], str]:
@@ -70,10 +65,7 @@ def printed(name: str) -> tuple[list[Duration], str]:
 
     Raises InputError where there are none of that name.
     """
-    if name not in names():
-        raise InputError(f"there are no printed durations {name}", hint=suggestion(name, names(), "there are"))
-    text = (files("wattlock") / "data" / "published" / f"{name}.toml").read_text(encoding="utf-8")
-    tables = Printed.model_validate(tomllib.loads(text))
+    _, tables = PRINTED.load(name)
     cells = [
         Duration(data, cipher, condition, duration_s)
         for data, rows in tables.duration_s.items()

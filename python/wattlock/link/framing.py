@@ -1,15 +1,12 @@
 """What the standards of linear radios add to a message: their numbers by `data/framings/`, each with its source."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wattlock.energy.number import Table, Text
+from wattlock.definitions import Table, Text, shipped
 
-Kind = TypeVar("Kind", bound=Table)
 Unit = Literal["B", "us", "symbol", "bit", "1", "dBm"]
 Whole = Annotated[int, Field(ge=0)]
 
@@ -124,23 +121,19 @@ class LorawanFraming(Table):
     region: dict[str, Region]
 
 
-def _read(name: str, kind: type[Kind]) -> Kind:
-    return kind.model_validate(tomllib.loads((files("wattlock") / "data" / "framings" / f"{name}.toml").read_text()))
-
-
 @cache
 def ble() -> BleFraming:
     """The numbers of Bluetooth Low Energy."""
-    return _read("ble", BleFraming)
+    return shipped("framings/ble.toml", BleFraming)
 
 
 @cache
 def ieee802154() -> Ieee802154Framing:
     """The numbers of IEEE 802.15.4."""
-    return _read("ieee802154", Ieee802154Framing)
+    return shipped("framings/ieee802154.toml", Ieee802154Framing)
 
 
 @cache
 def lorawan() -> LorawanFraming:
     """The numbers of LoRaWAN."""
-    return _read("lorawan", LorawanFraming)
+    return shipped("framings/lorawan.toml", LorawanFraming)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from wattlock.energy.number import Table
+from wattlock.definitions import Table
 from wattlock.energy.radio_cards import Technology
 from wattlock.errors import InputError
 from wattlock.link import framing

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, model_validator
 
+from wattlock.definitions import Table, Text, suggestion, validated
 from wattlock.energy import radio_cards
-from wattlock.energy.number import Number, Table, Text, refuse_doubted
+from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio, RadioCard
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.ble import Ble
@@ -17,13 +17,11 @@ from wattlock.link.exchange import Frame, State
 from wattlock.link.ieee802154 import Ieee802154
 from wattlock.link.joules import interval
 from wattlock.link.lorawan import Lorawan
-from wattlock.study import toml
-from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
+from wattlock.link.scenario import read
 
 Standard: TypeAlias = Annotated[Ble | Ieee802154 | Lorawan, Field(discriminator="standard")]
 Whole = Annotated[int, Field(ge=0)]
 Node = Literal["sender", "receiver"]
-STANDARDS: dict[str, type[Table]] = {"ble": Ble, "802.15.4": Ieee802154, "lorawan": Lorawan}
 # A frame at a time is walked through: more than this is a file for another radio.
 MOST_B = 16 * 1024 * 1024
 DATA = ("payload", "cipher expansion", "encoding")
@@ -153,45 +151,18 @@ class Answer(NamedTuple):
 def message_of(raw: dict[str, Any], origin: str) -> Message:
     """A message from a table of TOML.
 
-    Raises InputError that names `origin` and the key that is wrong.
+    Raises InputError that names `origin` and every key that is wrong.
     """
-    try:
-        return Message.model_validate(raw)
-    except ValidationError as error:
-        first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
-        path, what, hint = _problem(first)
-        raise InputError(f"{origin}: {path}: {what}" if path else f"{origin}: {what}", hint=hint) from error
+    return validated(Message, raw, origin)
 
 
-def _problem(error: ErrorDetails) -> Problem:
-    """One of Pydantic's errors; behind `link` stands the standard, which is no key of the file."""
-    path, kind = error["loc"], error["type"]
-    standard = STANDARDS.get(str(path[1])) if path[:1] == ("link",) and len(path) > 1 else None
-    if standard:
-        path = ("link", *path[2:])
-    if kind == "union_tag_invalid":
-        tag = str(error["ctx"]["tag"])
-        return Problem("link.standard", f"no standard {shown(tag)}", suggestion(tag, sorted(STANDARDS), "there are"))
-    if kind == "union_tag_not_found":
-        return Problem("link.standard", "is missing", f"there are: {', '.join(sorted(STANDARDS))}")
-    if kind == "model_attributes_type":
-        return Problem(path_of(path), f"must be a table, is {shown(error['input'])}")
-    if kind == "value_error":
-        return Problem(path_of(path), error["msg"].removeprefix("Value error, "))
-    return translated({**error, "loc": path}, list((standard or Message).model_fields))
-
-
-def load(path: Path) -> Message:
-    """Read a message from a TOML file.
+def load(name_or_path: str | Path) -> Message:
+    """Read a message from a scenario of that name, or from a TOML file.
 
     Raises InputError where the file can't be read or isn't one.
     """
-    try:
-        return message_of(toml.loads(path.read_text()), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+    name, raw = read(name_or_path)
+    return message_of(raw, f"link {name}")
 
 
 def ask(message: Message, *, allow_assumed: bool = False, own: Path | None = None) -> Answer:

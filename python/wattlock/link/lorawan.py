@@ -5,12 +5,11 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.energy.number import Table
+from wattlock.definitions import Table, suggestion
 from wattlock.energy.radio_cards import Technology
 from wattlock.errors import InputError
 from wattlock.link import framing
 from wattlock.link.exchange import Event, Frame, cut
-from wattlock.study.problems import suggestion
 
 
 class Modulation(NamedTuple):

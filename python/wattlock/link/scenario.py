@@ -1,19 +1,14 @@
 """A scenario of sending: who sends what to whom over which air, read from TOML and validated."""
 
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, model_validator
 
-from wattlock.energy.number import Table, Text
-from wattlock.errors import InputError
+from wattlock.definitions import Shelf, Table, Text
+from wattlock.definitions.changes import changed as with_changes
 from wattlock.link.payload import Encoding
-from wattlock.study import toml
-from wattlock.study.problems import Problem, path_of, shown, suggestion, translated
 
 Topology = Literal["adhoc", "to-ap", "bss"]
 Phy = Literal["b", "g", "a", "n", "ac", "ax"]
@@ -256,9 +251,12 @@ class Named(NamedTuple):
         return f"{self.scenario.title}; changed: {changed}" if changed else self.scenario.title
 
 
+SCENARIOS = Shelf("link scenario", "scenarios", "links", Scenario, label="link")
+
+
 def names() -> list[str]:
     """The scenarios that come with wattlock, by name."""
-    return sorted(one.name.removesuffix(".toml") for one in _shelf().iterdir() if one.name.endswith(".toml"))
+    return SCENARIOS.names()
 
 
 def text(name_or_path: str | Path) -> str:
@@ -268,31 +266,17 @@ def text(name_or_path: str | Path) -> str:
 
     Raises InputError where there is none, or where it can't be read.
     """
-    name = str(name_or_path)
-    source: Traversable | Path = Path(name_or_path)
-    if not isinstance(name_or_path, Path) and name in names():
-        source = _shelf() / f"{name}.toml"
-    elif not source.is_file():
-        hint = suggestion(Path(name).stem, names(), "the scenarios are")
-        raise InputError(f"there is no link scenario {name}", hint=hint)
-    try:
-        return source.read_bytes().decode()
-    except OSError as error:
-        raise InputError(f"link {name}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"link {name}: not TOML: {error}") from error
+    found = SCENARIOS.find(name_or_path)
+    SCENARIOS.tables(found)
+    return SCENARIOS.text(found).decode()
 
 
 def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
-    """A scenario's tables as they stand in its file, with its name.
+    """A scenario's tables as they stand in its file, with its name or path.
 
     Raises InputError as `text`, and where it is no TOML.
     """
-    name = str(name_or_path)
-    try:
-        return name, toml.loads(text(name_or_path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"link {name}: not TOML: {error}") from error
+    return str(name_or_path), SCENARIOS.tables(SCENARIOS.find(name_or_path))
 
 
 def is_linear(name_or_path: str | Path) -> bool:
@@ -305,74 +289,14 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
 
     * `changes`: values by dotted path, as `payload.encoding`; None takes a key away.
 
-    Raises InputError naming the first key that is wrong.
+    Raises InputError naming every key that is wrong.
     """
-    changed = dict(changes or {})
-    raw = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
-    for path, value in changed.items():
-        _put(name, raw, path, value)
-    try:
-        return Named(
-            name,
-            Scenario.model_validate(raw),
-            {k: v for k, v in changed.items() if v is not None or k == "payload.cipher"},
-        )
-    except ValidationError as error:
-        first = min(error.errors(include_url=False), key=_rank)
-        path, what, hint = _problem(first)
-        place = f"{path}: " if path else ""
-        raise InputError(f"link {name}: {place}{what}", hint=hint) from error
+    changes = dict(changes or {})
+    scenario = SCENARIOS.checked(f"link {name}", with_changes(f"link {name}", tables, changes))
+    said = {key: value for key, value in changes.items() if value is not None or key == "payload.cipher"}
+    return Named(name, scenario, said)
 
 
 def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Named:
     """Read and check a scenario."""
     return checked(*read(name_or_path), changes)
-
-
-def _put(name: str, raw: dict[str, Any], path: str, value: Any) -> None:
-    *tables, key = path.split(".")
-    inside = raw
-    for table in tables:
-        inside = inside.setdefault(table, {})
-        if not isinstance(inside, dict):
-            raise InputError(f"link {name}: {path}: {table} is no table", hint=f"{table} is {shown(inside)}")
-    if value is None:
-        inside.pop(key, None)
-    else:
-        inside[key] = value
-
-
-def _shelf() -> Traversable:
-    return files("wattlock") / "data" / "links"
-
-
-TABLES: dict[str, type[Table]] = {
-    "payload": Payload,
-    "signal": Signal,
-    "radio": Radios,
-    "host": Host,
-    "cost": Cost,
-}
-# What pydantic puts into the path of a value that may be of two kinds.
-KINDS = {"float", "Spread", "str", "Radios", "constrained-float", "constrained-str"}
-
-
-def _rank(error: ErrorDetails) -> tuple[bool, bool, int]:
-    # An unknown key is the cause where the key that was meant is missing too; of two kinds the one that was meant is
-    # the table where there is one, and the deeper one.
-    no_number = error["type"] in {"float_type", "string_type"} and isinstance(error["input"], dict)
-    return no_number, error["type"] != "extra_forbidden", -len(error["loc"])
-
-
-def _problem(error: ErrorDetails) -> Problem:
-    location = tuple(part for part in error["loc"] if not isinstance(part, str) or not _is_kind(part))
-    if error["type"] == "value_error":
-        return Problem(path_of(location), error["msg"].removeprefix("Value error, "))
-    model = Scenario if len(location) < 2 else TABLES.get(str(location[0]), Scenario)
-    if len(location) > 2 and location[0] == "signal":
-        model = Spread
-    return translated({**error, "loc": location}, list(model.model_fields))
-
-
-def _is_kind(part: str) -> bool:
-    return part in KINDS or part.startswith(("constrained", "function-"))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from wattlock.definitions import suggestion
 from wattlock.energy.cards import Device
 from wattlock.energy.model import COVERAGE, rate
 from wattlock.energy.model import refuse as refuse_card
@@ -15,7 +16,6 @@ from wattlock.link.joules import Interval
 from wattlock.link.ledger import Line, State
 from wattlock.link.payload import Group
 from wattlock.link.scenario import Named, Role
-from wattlock.study.problems import suggestion
 
 
 class Measured(NamedTuple):

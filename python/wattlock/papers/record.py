@@ -3,19 +3,15 @@
 The tables that they print lie in `data/published/`: other rooms fit cards and explain durations by them.
 """
 
-import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from wattlock.energy.number import Table, Text
+from wattlock.definitions import Table, Text, shipped
 from wattlock.energy.published import Tables as BatteryTables
 from wattlock.energy.published import tables as battery_tables
-from wattlock.errors import InputError
 from wattlock.link import durations
-from wattlock.study.problems import path_of
 
 Origin = Literal["stated", "cited", "read-off", "ours"]
 About = Literal["time", "energy", "battery", "air", "capture", "table", "security", "model"]
@@ -139,19 +135,16 @@ class _Conditions(Table):
     not_said: dict[str, Any]
 
 
-M = TypeVar("M", bound=BaseModel)
-
-
 @cache
 def claims() -> list[Claim]:
     """The claims alone, for who asks of one and not of the rest."""
-    return _read("claims", _Claims).claim
+    return shipped("papers/claims.toml", _Claims).claim
 
 
 @cache
 def sources() -> list[Source]:
     """The papers."""
-    return _read("sources", _Sources).source
+    return shipped("papers/sources.toml", _Sources).source
 
 
 @cache
@@ -163,11 +156,11 @@ def load() -> Papers:
     return Papers(
         sources=sources(),
         claims=claims(),
-        exhibits=_read("exhibits", _Exhibits).exhibit,
-        contradictions=_read("contradictions", _Contradictions).contradiction,
+        exhibits=shipped("papers/exhibits.toml", _Exhibits).exhibit,
+        contradictions=shipped("papers/contradictions.toml", _Contradictions).contradiction,
         sending=_sending(),
         toldinas=battery_tables("toldinas"),
-        conditions=_read("conditions", _Conditions).model_dump(),
+        conditions=shipped("papers/conditions.toml", _Conditions).model_dump(),
     )
 
 
@@ -178,21 +171,3 @@ def _sending() -> dict[str, Sending]:
     for cell in cells:
         found.setdefault(cell.data, {}).setdefault(cell.cipher, []).append(cell.duration_s)
     return {data: Sending(data=data, columns=columns, duration_s=rows) for data, rows in found.items()}
-
-
-def _read(name: str, model: type[M]) -> M:
-    text = (files("wattlock") / "data" / "papers" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse(name, text, model)
-
-
-def parse(name: str, text: str, model: type[M]) -> M:
-    """A file of the papers' data, validated.
-
-    Raises InputError naming the file and the key.
-    """
-    try:
-        return model.model_validate(tomllib.loads(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        what = f"{path_of(first['loc'])}: {first['msg']}"
-        raise InputError(f"papers/{name}.toml: {what}", hint="record.py says what each key means") from error

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from wattlock.definitions import suggestion
 from wattlock.errors import StoreError
 from wattlock.store import plan
-from wattlock.study.problems import suggestion
 
 ROOT = Path("runs")
 LAST = "last"

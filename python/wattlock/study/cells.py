@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import NotRequired, TypedDict
 
+from wattlock.definitions import Problem, refusal, suggestion
 from wattlock.errors import StudyError
 from wattlock.study.inputs import InputFile
-from wattlock.study.problems import Problem, refusal, suggestion
 from wattlock.study.study import LARGEST_L2_PAYLOAD_B, Grid, Study
 
 
@@ -98,14 +98,16 @@ def expand(
     problems = [*_unknown_ciphers(study, rows, nearest or {}), *_unknown_providers(study, rows)]
     problems += [*_wrong_operations(study, rows), *_input_problems(study, inputs)]
     if problems:
-        raise refusal(study.origin, problems)
+        raise refusal(f"study {study.origin}", problems, StudyError)
     cells = (cell for grid in study.grid for cell in _combinations(study, grid, rows, inputs, libraries))
     found: dict[Cell, None] = {}
     for cell in cells:
         found[cell] = None
         if len(found) > MOST_CELLS:
             hint = "leave out some levels, or cut it into several studies"
-            raise refusal(study.origin, [Problem("grid", f"has more than {MOST_CELLS:,} cells", hint)])
+            raise refusal(
+                f"study {study.origin}", [Problem("grid", f"has more than {MOST_CELLS:,} cells", hint)], StudyError
+            )
     return [replace(cell, cell=number) for number, cell in enumerate(found)]
 
 

@@ -1,15 +1,14 @@
 """A study: the question, the grid of factors, the repeats and the smallest effect that matters, read from TOML."""
 
 from collections.abc import Iterator
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr
 
-from wattlock.study import toml
-from wattlock.study.problems import Problem, path_of, refusal, shown, suggestion, translated
+from wattlock.definitions import Problem, Shelf, Table, refusal, shown
+from wattlock.definitions.problems import path_of
+from wattlock.errors import StudyError
 from wattlock.study.samples import SampleKind
 
 Operation = Literal[
@@ -47,12 +46,6 @@ MOST_PROCESSES = 1000
 Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
 Aad = Annotated[int, Field(ge=0, le=LARGEST_AAD_B)]
 Percent = Annotated[float, Field(gt=0, le=100)]
-
-
-class Table(BaseModel):
-    """A table of a study: no unknown key, no value of a wrong type made to fit."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Grid(Table):
@@ -115,17 +108,12 @@ class Study(Table):
         return list(dict.fromkeys(kind for grid in self.grid for kind in grid.data or []))
 
 
+STUDIES = Shelf("study", "studies", "studies", Study, error_class=StudyError)
+
+
 def names() -> list[str]:
     """The studies that come with wattlock, by name; one in a folder as `papers/quick`."""
-    return sorted(_names(_shelf()))
-
-
-def _names(shelf: Traversable) -> Iterator[str]:
-    for entry in shelf.iterdir():
-        if entry.is_dir():
-            yield from (f"{entry.name}/{name}" for name in _names(entry))
-        elif entry.name.endswith(".toml"):
-            yield entry.name.removesuffix(".toml")
+    return STUDIES.names()
 
 
 def load(name_or_path: str | Path) -> Study:
@@ -133,55 +121,15 @@ def load(name_or_path: str | Path) -> Study:
 
     * `name_or_path`: the name of a study that comes with wattlock, or the path of a TOML file.
 
-    Raises StudyError where there is no such study, or naming the first thing that is wrong with it.
+    Raises StudyError where there is no such study, or naming everything that is wrong with it.
     """
-    name = str(name_or_path)
-    if not isinstance(name_or_path, Path) and name in names():
-        return _parse(f"{name}.toml", _read(_shelf() / f"{name}.toml", name))
-    path = Path(name_or_path)
-    if path.is_file():
-        return _parse(str(path), _read(path, name))
-    known = names()
-    what = "is not a file" if path.exists() else "there is no such study"
-    stem = path.name.removesuffix(".toml")
-    raise refusal(name, [Problem("", what, suggestion(stem, known, "the studies are"))])
-
-
-def _shelf() -> Traversable:
-    return files("wattlock") / "data" / "studies"
-
-
-def _read(source: Traversable, name: str) -> bytes:
-    try:
-        return source.read_bytes()
-    except OSError as error:
-        raise refusal(name, [Problem("", f"can't be read: {error.strerror}")]) from error
-
-
-def _parse(origin: str, text: bytes) -> Study:
-    try:
-        tables = toml.loads(text.decode())
-    except ValueError as error:
-        raise refusal(origin, [Problem("", f"not TOML: {error}")]) from error
-    try:
-        study = Study.model_validate(tables)
-    except ValidationError as error:
-        raise refusal(origin, _translated(error)) from error
-    study._origin = origin
+    found = STUDIES.find(name_or_path)
+    study = STUDIES.checked(found.label, STUDIES.tables(found))
+    study._origin = f"{found.name}.toml" if found.shipped else str(found.source)
     problems = [*_look_problems(study.looks), *_grid_problems(study)]
     if problems:
-        raise refusal(origin, problems)
+        raise refusal(found.label, problems, StudyError)
     return study
-
-
-def _translated(error: ValidationError) -> list[Problem]:
-    # An unknown key is the cause where the key that was meant is missing too: it comes first.
-    errors = sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
-    return [translated(one, _keys_at(one["loc"])) for one in errors]
-
-
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    return list((Grid if location[0] == "grid" and len(location) > 1 else Study).model_fields)
 
 
 def _look_problems(looks: list[int]) -> Iterator[Problem]:

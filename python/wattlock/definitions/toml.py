@@ -4,6 +4,8 @@ import re
 import tomllib
 from typing import Any
 
+from wattlock.errors import InputError, WattlockError
+
 MOST_B = 4 * 2**20
 MOST_VALUES = 100_000
 """Lines and commas together, so that reading takes a second at most."""
@@ -33,3 +35,16 @@ def loads(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise Refused("nested too deep") from None
+
+
+def tables_of(text: str | bytes, label: str, error_class: type[WattlockError] = InputError) -> dict[str, Any]:
+    """The tables of a text.
+
+    * `label`: what the text is called in errors.
+
+    Raises `error_class` where it is no TOML, or beyond the limits.
+    """
+    try:
+        return loads(text if isinstance(text, str) else text.decode())
+    except ValueError as error:
+        raise error_class(f"{label}: not TOML: {error}") from error

@@ -1,0 +1,88 @@
+"""`KEY=VALUE`: what somebody asks for in place of what a definition says."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wattlock.definitions import toml
+from wattlock.definitions.problems import shown
+from wattlock.errors import InputError
+
+STEP = re.compile(r"(?P<key>\w+)(?:\[(?P<number>\d+)\])?", re.ASCII)
+
+
+def change(text: str, example: str) -> tuple[str, Any]:
+    """The path and the value of one `KEY=VALUE`; a value that is no TOML is text.
+
+    * `example`: shown to whoever wrote something else.
+
+    Raises InputError where there is no key or no equals sign.
+    """
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (equals and key):
+        raise InputError(f'--set "{text}" is not KEY=VALUE', hint=f"for example {example}")
+    try:
+        return key, toml.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
+
+
+def changed(
+    label: str, tables: Mapping[str, Any], changes: Mapping[str, Any], lists: Sequence[str] = ()
+) -> dict[str, Any]:
+    """A copy of tables with what is asked for in place of what they say.
+
+    * `label`: what the tables are called in errors.
+    * `changes`: values by path, as `floor.strength` or `flow[0].every`; the number may be left out where a list has one
+      table. None takes a key away.
+    * `lists`: keys of lists of tables, of which the first is made where there is none.
+
+    Raises InputError naming the first path that leads nowhere.
+    """
+    raw = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
+    for path, value in changes.items():
+        try:
+            raw = _with(raw, path.split("."), value, lists)
+        except _Nowhere as error:
+            raise InputError(f"{label}: {path}: {error.what}", hint=error.hint) from error
+    return raw
+
+
+class _Nowhere(Exception):
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(what)
+        self.what, self.hint = what, hint
+
+
+def _with(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequence[str]) -> dict[str, Any]:
+    part, *rest = path
+    written = STEP.fullmatch(part)
+    if written is None:
+        raise _Nowhere(f'"{part}" is no key', "a path is keys joined by dots, as floor.tag or flow[0].every")
+    key, number = written["key"], written["number"]
+    if not rest and number is None:
+        kept = {name: one for name, one in table.items() if name != key or value is not None}
+        return kept if value is None else {**kept, key: value}
+    found = table.get(key, {})
+    if key in lists and not found:
+        found = [{}]
+    if isinstance(found, list):
+        at = _place(key, number, found, rest)
+        inside = _with(found[at], rest, value, lists) if rest else value
+        return {**table, key: [*found[:at], inside, *found[at + 1 :]]}
+    if number is not None or not isinstance(found, dict):
+        raise _Nowhere(f"{key} is no {'list' if number is not None else 'table'}", f"{key} is {shown(found)}")
+    return {**table, key: _with(found, rest, value, lists)}
+
+
+def _place(key: str, number: str | None, found: list[Any], rest: Sequence[str]) -> int:
+    if rest and not all(isinstance(item, dict) for item in found):
+        raise _Nowhere(f"{key} holds no tables", f"{key} is {shown(found)}")
+    if number is None and len(found) > 1:
+        raise _Nowhere(f"there are {len(found)} of {key}", f"say which: {key}[0] to {key}[{len(found) - 1}]")
+    at = int(number or 0)
+    if at >= len(found):
+        last = f"the last is {key}[{len(found) - 1}]" if found else f"{key} is empty"
+        raise _Nowhere(f"there is no {key}[{at}]", last)
+    return at

@@ -1,0 +1,149 @@
+"""Definitions of every kind: one way to find a file, to change it, and to say what is wrong with it."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from wattlock.definitions import Shelf, Table, own_folder, validated
+from wattlock.definitions.changes import change, changed
+from wattlock.definitions.schema import schema_text
+from wattlock.definitions.shelf import VARIABLE
+from wattlock.errors import InputError, StudyError
+
+
+class Law(Table):
+    law: Literal["uniform", "normal"]
+    low: float
+
+
+class Cat(Table):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(Table):
+    kind: Literal["dog"]
+    legs: int
+
+
+class Kind(Table):
+    title: str
+    distance: Annotated[float, Field(gt=0)] | Law | None = None
+    pet: Annotated[Cat | Dog, Field(discriminator="kind")] | None = None
+    part: list[Law] = Field(default_factory=list)
+    named: dict[str, Law] = Field(default_factory=dict)
+
+
+def refused(**tables: object) -> tuple[list[str], str]:
+    with pytest.raises(InputError) as caught:
+        validated(Kind, tables, "kind mine")
+    assert caught.value.message.startswith("kind mine: ")
+    return caught.value.message.removeprefix("kind mine: ").split("\n  also "), caught.value.hint
+
+
+def test_a_mistake_inside_a_list_or_a_mapping_is_told_with_the_keys_of_that_table() -> None:
+    assert refused(title="t", part=[{"law": "uniform", "low": 1.0, "lov": 2.0}]) == (
+        ["part[0].lov: unknown key"],
+        'did you mean "low"?',
+    )
+    assert refused(title="t", named={"a": {"law": "uniform"}}) == (["named.a.low: is missing"], "")
+
+
+def test_of_a_value_of_several_kinds_only_what_is_wrong_by_the_kind_that_was_meant_is_told() -> None:
+    assert refused(title="t", distance={"law": "gamma", "low": 1.0})[0] == ['distance.law: no law "gamma"']
+    assert refused(title="t", distance={"law": "gamma", "lo": 1.0})[0] == [
+        "distance.lo: unknown key",
+        'distance.law: no law "gamma"; there are: uniform, normal',
+    ]
+    assert refused(title="t", distance=-1.0)[0] == ["distance: must be more than 0, is -1.0"]
+
+
+def test_a_tag_that_is_unknown_or_missing_is_told_with_those_there_are() -> None:
+    assert refused(title="t", pet={"kind": "cow"}) == (['pet.kind: no kind "cow"'], "there are: cat, dog")
+    assert refused(title="t", pet={"lives": 9}) == (["pet.kind: is missing"], "there are: cat, dog")
+    assert refused(title="t", pet={"kind": "cat", "legs": 4, "lives": 9}) == (
+        ["pet.legs: unknown key"],
+        "the keys are: kind, lives",
+    )
+
+
+def test_a_misspelt_key_is_not_told_as_missing_beside_it_and_another_missing_one_is() -> None:
+    assert refused(titel="t", part=[{"law": "uniform"}])[0] == ["titel: unknown key", "part[0].low: is missing"]
+
+
+def test_a_key_with_a_line_end_stays_on_its_line() -> None:
+    assert refused(title="t", **{"a\nb": 1})[0] == ['"a\\nb": unknown key']
+
+
+def test_changes_are_put_where_their_path_says_and_the_tables_stay_as_they_were() -> None:
+    tables = {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}
+    found = changed("kind mine", tables, {"a.b": 2, "a.c": 3, "flow[1].every": 5, "d.e": 7})
+    assert found == {"a": {"b": 2, "c": 3}, "flow": [{"every": 1}, {"every": 5}], "d": {"e": 7}}
+    assert tables == {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}
+    assert changed("kind mine", tables, {"a.b": None})["a"] == {}
+    assert changed("kind mine", {}, {"flow.every": 5}, lists=["flow"]) == {"flow": [{"every": 5}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("a.b.c", "kind mine: a.b.c: b is no table"),
+        ("flow.every", "kind mine: flow.every: there are 2 of flow"),
+        ("flow[2].every", "kind mine: flow[2].every: there is no flow[2]"),
+        ("a[0]", "kind mine: a[0]: a is no list"),
+        ("a-b", 'kind mine: a-b: "a-b" is no key'),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_refused(path: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        changed("kind mine", {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}, {path: 1})
+    assert caught.value.message == message
+
+
+def test_a_change_is_a_key_and_a_value_of_toml_or_a_word() -> None:
+    assert change("a.b = 3", "x=1") == ("a.b", 3)
+    assert change('a=["x", "y"]', "x=1") == ("a", ["x", "y"])
+    assert change("every=1s", "x=1") == ("every", "1s")
+    for text in ("a", "=1"):
+        with pytest.raises(InputError, match="is not KEY=VALUE") as caught:
+            change(text, "x=1")
+        assert caught.value.hint == "for example x=1"
+
+
+LAW = 'title = "mine"\n'
+
+
+def test_a_shelf_reads_the_users_folder_only_where_its_kind_lies_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "mine.toml").write_text(LAW)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    assert own_folder() == tmp_path
+    shelves = [Shelf("kind", "kinds", "devices", Kind, own_too=own) for own in (True, False)]
+    assert shelves[0].load("mine") == ("mine", Kind(title="mine"))
+    assert "mine" not in shelves[0].shipped()
+    with pytest.raises(InputError, match="there is no kind mine"):
+        shelves[1].load("mine")
+
+
+def test_a_shelf_raises_its_own_error_and_names_a_users_file_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    shelf = Shelf("kind", "kinds", "devices", Kind, error_class=StudyError)
+    for text, message in ((LAW + "[", "not TOML"), ("", "title: is missing")):
+        path.write_text(text)
+        with pytest.raises(StudyError) as caught:
+            shelf.load(path)
+        assert caught.value.message.startswith(f"kind {path}: {message}")
+    with pytest.raises(StudyError, match="is not a file"):
+        shelf.load(tmp_path)
+
+
+def test_the_schema_has_a_place_for_each_folder_and_allows_no_unknown_key() -> None:
+    schema = json.loads(schema_text("kinds", {"kinds": Kind, "laws": Law}))
+    assert list(schema["properties"]) == ["kinds", "laws"]
+    assert schema["$defs"]["Kind"]["additionalProperties"] is False
+    assert schema["$defs"]["Law"]["required"] == ["law", "low"]
