@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from wattlock.errors import InputError, WattlockError
@@ -164,7 +165,7 @@ class _Located(NamedTuple):
         if error["type"].startswith("union_tag"):
             key = str(error["ctx"]["discriminator"]).strip("'")
             path.append(key)
-            tags = [tag for kind in here for tag in _tags(kind.model_fields[key].annotation)]
+            tags = [tag for kind in here for tag in _tags(getattr(kind, "model_fields", {}).get(key))]
             error = {**error, "ctx": {**error["ctx"], "expected_tags": ", ".join(tags)}}
         return cls({**error, "loc": tuple(path)}, list(table.model_fields), union, branch)
 
@@ -188,12 +189,12 @@ def _items(kind: Any, part: int | str) -> Iterator[Any]:
 
 def _is_called(kind: type[BaseModel], name: str) -> bool:
     """Whether Pydantic means a model by `name`: its class, alone or as `function-after[f(), Class]`, or its tag."""
-    tags = (tag for field in kind.model_fields.values() for tag in _tags(field.annotation))
+    tags = (tag for field in kind.model_fields.values() for tag in _tags(field))
     return kind.__name__ in re.findall(r"\w+", name) or name in tags
 
 
-def _tags(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation) if get_origin(annotation) is Literal else ()
+def _tags(field: FieldInfo | None) -> tuple[Any, ...]:
+    return get_args(field.annotation) if field and get_origin(field.annotation) is Literal else ()
 
 
 def translated(error: ErrorDetails | Mapping[str, Any], keys: Sequence[str]) -> Problem:
