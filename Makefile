@@ -18,7 +18,7 @@ ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed 
 UNTESTED := target/tmp/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,17 @@ bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames bes
 bench: setup ## compare with `openssl speed` and criterion, in shuffled order
 	$(VENV)/bin/python benchmarks/against_peers.py
 
+docs: $(VENV)-docs/.locked ## make a site of all pages that works offline: build/docs/site/index.html
+	rm -rf build/docs && mkdir -p build/docs/source
+	git ls-files -coz --exclude-standard -- '*.md' docs 'LICENSE-*' ':!changelog.d' | tar -cf - --null -T - | tar -xf - -C build/docs/source
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict --quiet
+	@! grep -rlE '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//' build/docs/site --include='*.html' || \
+		{ echo "error: these pages fetch from the network" >&2; exit 1; }
+	@echo "build/docs/site/index.html"
+
+changelog: dev ## join the fragments of changelog.d/ to CHANGELOG.md: make changelog VERSION=0.1.0
+	$(VENV)/bin/towncrier build --yes --version "$(VERSION)"
+
 setup: $(VENV)/.built ## make .venv with both programs
 dev: $(VENV)/.tools-locked setup
 
@@ -111,6 +122,12 @@ $(VENV)/.tools-locked: requirements-dev.lock | $(VENV)/.locked
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@
 
+$(VENV)-docs/.locked: requirements-docs.lock
+	@.ci/requires "$(PYTHON)"
+	"$(PYTHON)" -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements-docs.lock
+	@touch $@
+
 # Editable: Python is read from the tree, and the probe is built in release into .venv/bin.
 $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES) $(VECTORS)
 	@.ci/requires "$(PYTHON)"
@@ -118,5 +135,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES) $
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -138,7 +138,20 @@ def test_make_run_ends_by_pointing_to_the_papers_and_to_the_picture_of_their_ver
     assert "$(VENV)/bin/wattlock papers $(ENERGY)" in papers
     assert "docs/verdicts.png" in picture
     assert (TREE / "docs" / "verdicts.png").is_file()
-    assert text_of("README.md").index("docs/verdicts.png") < text_of("README.md").index("docs/report.png")
+    assert "docs/verdicts.png" in "".join(text_of("README.md").splitlines()[:25]), "not at the head"
+
+
+def test_the_readme_takes_at_most_150_lines_and_shows_its_five_journeys() -> None:
+    assert len(text_of("README.md").splitlines()) <= 150
+    journeys = text_of("README.md").partition("## Five journeys")[2].partition("\n## ")[0].split("\n### ")[1:]
+    assert len(journeys) == 5
+    assert all("```\nwattlock " in journey and re.search(r"More:\s\[", journey) for journey in journeys)
+
+
+def test_the_readme_prints_the_row_of_every_cipher_as_the_result_does() -> None:
+    rows = re.findall(r"^[a-z0-9-]+ +encrypt .* resolved$", text_of("README.md"), re.MULTILINE)
+    assert len(rows) == 9
+    assert all(row in text_of("docs/results/first-look.md") for row in rows)
 
 
 def test_studies_and_cards_that_the_pages_name_come_along() -> None:
@@ -173,6 +186,38 @@ def test_every_link_and_every_path_leads_somewhere(page: str) -> None:
     assert [path for path in paths if not (TREE / path).exists()] == []
 
 
+HAS_PLACEHOLDER = re.compile(r"[\w./-]+/[\w.-]*<[a-z]+>[\w./-]*")
+
+
+@pytest.mark.parametrize("page", sorted((TREE / "docs" / "add").glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_that_says_where_to_add_names_folders_and_files_that_are_there(page: Path) -> None:
+    spans = [span for span in spans_of(page.read_text(encoding="utf-8")) if "/" in span and " " not in span]
+    paths = [span for span in spans if PATH.fullmatch(span) or HAS_PLACEHOLDER.fullmatch(span)]
+    assert len(paths) >= 2, "a page that names no place helps nobody"
+    assert [path for path in paths if not (TREE / path.partition("<")[0].rpartition("/")[0]).is_dir()] == []
+
+
+def test_contributing_links_every_page_that_says_how_to_add() -> None:
+    linked = set(re.findall(r"\]\((docs/add/[^)]+)\)", text_of("CONTRIBUTING.md")))
+    assert linked == {page for page in PAGES if page.startswith("docs/add/")}
+
+
+def test_the_site_has_every_page_once() -> None:
+    listed = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", text_of("mkdocs.yml"), re.MULTILINE)
+    assert sorted(listed) == sorted(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_list_and_a_table_begin_after_an_empty_line(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)
+    begun = [
+        line
+        for before, line in pairwise(text.splitlines())
+        if re.match(r"- |\d+\. |\|", line) and not re.match(r"\s*$|\s*- |\s*\d+\. |\||#|\s+\S|<!--", before)
+    ]
+    assert begun == [], "the site would make a paragraph of it"
+
+
 def test_every_page_of_the_method_is_linked_from_its_summary() -> None:
     linked = set(re.findall(r"\]\((docs/method/[^)]+)\)", text_of("METHOD.md")))
     assert linked == set(METHOD) - {"METHOD.md"}
@@ -200,9 +245,8 @@ def test_a_page_names_no_path_of_a_machine_and_leaves_nothing_unfinished(page: s
     assert UNFINISHED.findall(text_of(page)) == []
 
 
-def test_the_exit_codes_of_the_readme_are_those_of_the_program_each_once() -> None:
-    table = text_of("README.md").partition("## Exit codes")[2].partition("\n## ")[0]
-    told = [int(code) for code in re.findall(r"\| (\d+) (?=\|)", table)]
+def test_the_table_of_exit_codes_has_those_of_the_program_each_once() -> None:
+    told = [int(code) for code in re.findall(r"\| (\d+) \|", text_of("docs/reference/exit-codes.md"))]
     kinds = [
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.WattlockError)
     ]
@@ -250,21 +294,21 @@ def catalogue() -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in reversed(json.loads(listed.stdout))}
 
 
-def test_the_readme_counts_the_catalogue_as_it_is() -> None:
+def test_the_page_of_providers_counts_the_catalogue_as_it_is() -> None:
     kinds = [row["mode"] for row in catalogue().values()]
     ciphers = [row for row in catalogue().values() if row["mode"] not in {"establish", "frame"}]
     families = {row["family"] for row in ciphers}
     aeads = {row["family"] for row in ciphers if row["mode"] == "aead"}
     numbers = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    text = " ".join(text_of("README.md").split())
+    text = " ".join(text_of("docs/reference/providers.md").split())
     assert f"{len(ciphers)} ids of {len(families)} families, {numbers[len(aeads)]} of them AEADs" in text
     assert f"{numbers[kinds.count('establish')]} schemes that establish keys or sign" in text
     assert f"{numbers[kinds.count('frame')]} protections of frames" in text
     assert f"there are {len(catalogue())} ids and" in text
 
 
-def test_the_ledger_of_the_readme_is_the_programs_and_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
-    block = text_of("README.md").split("```\nline ", 1)[1].split("```", 1)[0]
+def test_the_ledger_of_the_guide_is_the_programs_and_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
+    block = text_of("docs/guide/link.md").split("```\nline ", 1)[1].split("```", 1)[0]
     rows = [re.split(r" {2,}", line.strip()) for line in block.strip().splitlines()[1:]]
     *parts, total = [[float(row[2]), float(row[3]), float(row[5])] for row in rows]
     octets, nanoseconds, joules = (sum(column) for column in zip(*parts, strict=True))
