@@ -32,6 +32,28 @@ def test_a_quantity_is_read_with_its_unit(text: str, kind: Any, value: float) ->
     assert quantity(text, kind) == pytest.approx(value)
 
 
+def test_each_unit_is_so_many_octets_seconds_watts_or_amperes() -> None:
+    worked: dict[Any, dict[str, float]] = {
+        "size": {"B": 1, "kB": 1000, "KiB": 1024, "MB": 10**6, "MiB": 1_048_576, "GB": 10**9},
+        "duration": {
+            "us": 1e-6,
+            "ms": 1e-3,
+            "s": 1,
+            "min": 60,
+            "h": 3600,
+            "d": 86_400,
+            "w": 604_800,
+            "y": 31_556_952,
+        },
+        "power": {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1},
+        "current": {"nA": 1e-9, "uA": 1e-6, "mA": 1e-3, "A": 1},
+    }
+    assert {kind: list(units) for kind, units in worked.items()} == {kind: list(units) for kind, units in UNITS.items()}
+    for kind, units in worked.items():
+        for unit, value in units.items():
+            assert quantity(f"2{unit}", kind) == pytest.approx(2 * value)
+
+
 @pytest.mark.parametrize("text", ["64", "B", "64b", "-1B", "1e3B", "64 parsecs", "0.5B", "", 64, None, "64BB", "٣B"])
 def test_a_size_without_a_known_unit_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match=r"is no (size|whole number)"):
@@ -58,8 +80,28 @@ def test_spoken_durations_are_read_again() -> None:
         assert quantity(spoken(seconds).replace(" ", ""), "duration") == pytest.approx(seconds, rel=1e-2)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (999.4e-6, "999 us"),
+        (999.7e-6, "1 ms"),
+        (0.9997, "1 s"),
+        (59.4, "59.4 s"),
+        (59.99, "1 min"),
+        (3599.0, "1 h"),
+        (86_399.0, "1 d"),
+        (365.2 * 86_400, "1 y"),
+        (1500 * 31_556_952, "1500 y"),
+        (0.0, "0 us"),
+    ],
+)
+def test_a_duration_is_said_in_the_largest_unit_that_its_three_digits_reach(seconds: float, said: str) -> None:
+    assert spoken(seconds) == said
+
+
 def test_spoken_powers_are_read_again() -> None:
     assert [watts(power_W) for power_W in (2e-9, 1e-5, 0.3, 3.0)] == ["2 nW", "10 uW", "300 mW", "3 W"]
+    assert [watts(power_W) for power_W in (9.997e-7, 9.997e-4, 0.9997)] == ["1 uW", "1 mW", "1 W"]
     assert all(quantity(watts(power_W), "power") == pytest.approx(power_W) for power_W in (2e-9, 1e-5, 0.3, 3.0))
 
 

@@ -2,15 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from advise_asked import TODAY, ask
+from advise_asked import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, load, record, savings, words
+from wattlock.advise import Advice, advise, checked, load, record, savings, words
 from wattlock.advise.again import usual
+from wattlock.advise.days import DAY_s
 from wattlock.advise.history import Past
 from wattlock.errors import InputError
 from wattlock.papers.record import claims
@@ -167,6 +169,90 @@ def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> 
     assert found.sentences[-1].startswith(
         f"These are the first {record.ALTERNATIVES}; {len(answer.places) - record.ALTERNATIVES} more"
     )
+
+
+def test_what_rounds_to_a_thousand_is_written_as_a_thousand() -> None:
+    told = [words.days(number * DAY_s) for number in (999.4, 999.7, 1234.0, 12_345.0)]
+    assert told == ["999", "1,000", "1,230", "12,300"]
+    assert [record._number(value) for value in (999.4, -999.7, 1234.5)] == ["999", "-1,000", "1,234"]
+
+
+def test_a_record_states_each_part_of_its_floor_and_no_other(answer: Advice) -> None:
+    def stated(floor: dict[str, Any]) -> dict[str, str]:
+        asked = checked("floor", BASE | {"floor": floor})
+        parts = record.sections(replace(answer, asked=asked), {}, "wattlock advise")
+        (found,) = (one.facts for one in parts if one.title == "What a choice must keep")
+        return dict(found)
+
+    assert stated({}) == {"Strength": "128 bits at least", "Authenticated": "yes", "Tag": "64 bits at least"}
+    whole = {"strength": 192, "authenticated": False, "tag": 96, "approved": "nist"}
+    whole |= {"lifetime": "10y", "latency": "50ms", "memory": "1kB"}
+    assert stated(whole) == {
+        "Strength": "192 bits at least",
+        "Authenticated": "not asked",
+        "Tag": "96 bits at least",
+        "Approved by": "NIST",
+        "Data stays secret for": "10 y",
+        "Latency at most": "50 ms",
+        "Memory at most": "1000 B",
+    }
+
+
+def test_a_record_states_each_part_of_its_traffic_and_of_what_keeps_the_link(answer: Advice) -> None:
+    def stated(tables: dict[str, Any]) -> dict[str, str]:
+        asked = checked("traffic", BASE | tables)
+        parts = record.sections(replace(answer, asked=asked), {}, "wattlock advise")
+        (found,) = (one.facts for one in parts if one.title == "The question")
+        return dict(found)
+
+    common = {"Traffic", "Device", "Radio", "Battery", "Asleep"}
+    plain = stated({})
+    assert set(plain) == common
+    assert plain["Traffic"] == "messages: 64 B every 1 s, sent"
+    assert plain["Radio"] == "nrf52840-ble, off between messages"
+    assert plain["Battery"] == "lipo-1000, by the linear model"
+    flow = [
+        {"name": "frames", "sizes": [[16, 3], [1000, 1]], "every": "10s"},
+        {"name": "orders", "message": "9B", "every": "1h", "direction": "receive"},
+    ]
+    session = {"every": "2h", "sent": "300B", "received": "400B"}
+    more = {"session": session, "keep_alive": {"every": "30s"}, "association": {"every": "10min", "time": "2s"}}
+    whole = stated({"flow": flow, "wake_up": {"time": "5ms"}, "source": "a book", **more})
+    assert whole["Traffic"] == "frames: 3 x 16 B + 1 x 1000 B every 10 s, sent; orders: 9 B every 1 h, received"
+    assert {name: value for name, value in whole.items() if name not in common} == {
+        "Session": "300 B sent, 400 B received, every 2 h",
+        "Keep-alive": "every 30 s",
+        "Association": "2 s every 10 min",
+        "Wake-up": "5 ms",
+        "Conditions by": "a book",
+    }
+
+
+def test_a_record_cites_every_statement_on_each_cipher_of_its_table_once(answer: Advice) -> None:
+    parts = record.sections(answer, {}, "wattlock advise")
+    (found,) = (one.rows for one in parts if one.title == "Sources on security")
+    shown = [answer.choices[place.number] for place in answer.places[: record.ALTERNATIVES]]
+    said = {(one.cipher, of.says): of for one in shown for of in one.stands.statements}
+    assert [(row["cipher"], row["says"]) for row in found] == list(said)
+    for row, of in zip(found, said.values(), strict=True):
+        assert (row["about"], row["source"], row["read"]) == (of.about, of.source, "yes" if of.read else "cited")
+
+
+def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_several(answer: Advice) -> None:
+    places = [
+        answer.places[0]._replace(behind=-1e-17),
+        answer.places[1]._replace(behind=0.0004),
+        answer.places[2]._replace(behind=0.25),
+        answer.places[3]._replace(behind=1.5),
+    ]
+    whole = replace(answer, places=places, loads=[load_._replace(packets=1.0) for load_ in answer.loads])
+    assert [row["behind"] for row in words.rows(whole, 4)] == ["0.0 %", "<0.1 %", "25.0 %", "150.0 %"]
+    assert not any("packets" in row for row in words.rows(whole, 4))
+    loads = list(whole.loads)
+    for place, packets in zip(places, (1.0, 2.25, 999.7, 1200.0), strict=True):
+        loads[place.number] = loads[place.number]._replace(packets=packets)
+    several = words.rows(replace(whole, loads=loads), 4)
+    assert [row["packets"] for row in several] == ["1", "2.25", "1,000", "1,200"]
 
 
 def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:

@@ -90,18 +90,22 @@ Power = Annotated[float, BeforeValidator(_power)]
 
 def spoken(seconds: float) -> str:
     """A duration as a person says it, to three digits."""
-    for unit, least in (("y", YEAR_s), ("d", DAY_s), ("h", 3600), ("min", 60), ("s", 1), ("ms", 1e-3)):
-        if seconds >= least:
-            return f"{seconds / UNITS['duration'][unit]:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+    return _in_the_largest(seconds, "duration", ("y", "d", "h", "min", "s", "ms", "us"))
 
 
 def watts(power_W: float) -> str:
     """A power as a person says it, to three digits."""
-    for unit in ("W", "mW", "uW"):
-        if power_W >= UNITS["power"][unit]:
-            return f"{power_W / UNITS['power'][unit]:.3g} {unit}"
-    return f"{power_W * 1e9:.3g} nW"
+    return _in_the_largest(power_W, "power", ("W", "mW", "uW", "nW"))
+
+
+def _in_the_largest(value: float, kind: Kind, units: tuple[str, ...]) -> str:
+    """Three digits in the largest unit of which there is one; rounded first, so that 0.9999 s are 1 s."""
+    unit, rounded = "", 0.0
+    for unit in units:
+        rounded = float(f"{value / UNITS[kind][unit]:.3g}")
+        if rounded >= 1:
+            break
+    return f"{rounded:g} {unit}"
 
 
 LEAST = 0.0005

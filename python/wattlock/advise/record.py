@@ -13,7 +13,8 @@ from wattlock.advise.question import Flow
 
 Row = Mapping[str, Any]
 ALTERNATIVES = 20
-THOUSAND = 1_000
+# What three digits round up to a thousand is written as one.
+THOUSAND = 999.5
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from wattlock.energy.number import YEAR_s
 
 # Few batteries and few products are trusted for longer.
 LONG_s = 10 * YEAR_s
-THOUSAND = 1_000
+# What three digits round up to a thousand is written as one.
+THOUSAND = 999.5
 ALWAYS = ("cipher", "radio", "handshake", "idle")
 # Shares of the draws in which the shelf life ends it: seldom enough to say nothing, often enough to lead.
 SELDOM, MOSTLY = 0.025, 0.5
