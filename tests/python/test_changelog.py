@@ -36,7 +36,7 @@ def test_fragments_stand_once_in_a_new_section_above_the_old_ones_which_stay_as_
     after = joined(copy)
     head, _, old = before.partition("<!-- releases -->\n\n")
     assert after.startswith(head)
-    assert after.endswith("\n\n" + old)
+    assert after.endswith(".\n\n" + old)
     section = after.removeprefix(head).removesuffix(old)
     assert section.startswith("<!-- releases -->\n\n## [9.8.7] - 2030-01-02\n")
     for words in fragments:
