@@ -108,7 +108,7 @@ HINGES = [
     ("beacon", "Ascon with its whole tag costs (N) %", costs("ascon-aead128, broadcast")),
     ("beacon", "(N) % when a counter of 32 bits takes its place", gain("headers")),
     ("beacon", "in place of assembly costs (N) %", costs("aes128-ccm8, broadcast", "hardware")),
-    ("firmware-update", "in (N) % of the worlds drawn", shelf),
+    ("firmware-update", "in (N) % of the samples", shelf),
     ("firmware-update", "encrypted or not, is (N) % of the energy", share("radio")),
     ("smart-lock", "connection events take (N) %", share("upkeep")),
     ("smart-lock", "sleep (N) %", share("idle")),
@@ -117,9 +117,9 @@ HINGES = [
     ("tracker", "sixteen positions in three uplinks (N) %", gain("aggregate")),
     ("wearable", "Sixteen values in a packet give (N) %", gain("aggregate")),
     ("wearable", "a batch of wake-ups (N) %", gain("batch")),
-    ("gas-meter", "in (N) % of the worlds drawn", shelf),
+    ("gas-meter", "in (N) % of the samples", shelf),
     ("remote-control", "the interval shrinks by (N) %", first_measurement),
-    ("remote-control", "In (N) % of the worlds drawn", shelf),
+    ("remote-control", "In (N) % of the samples", shelf),
 ]
 
 
