@@ -83,9 +83,9 @@ def messages_of(file: Path) -> Iterator[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip()
-        if is_text and id(node) not in notes:
-            yield node.value
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in notes else None
+        if isinstance(text, str) and " " in text.strip():
+            yield text
         if isinstance(node, ast.FunctionDef) and "Example: " in (help_text := ast.get_docstring(node) or ""):
             yield help_text
 
