@@ -255,6 +255,13 @@ def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_severa
     assert [row["packets"] for row in several] == ["1", "2.25", "1,000", "1,200"]
 
 
+def test_a_record_asks_first_for_the_measurement_that_narrows_most(answer: Advice) -> None:
+    (found,) = (one for one in record.sections(answer, {}, "x") if one.title == "What would change the decision")
+    most = max(answer.narrowing, key=lambda one: one.narrower)
+    assert found.sentences == [f"Measure first: {words.narrower(most)}."]
+    assert most.number == "sleep"
+
+
 def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:
     sent, received = (
         ask(flow=[{"message": "10kB", "every": "1h", "direction": way}], allow_assumed=True).loads
