@@ -1,6 +1,6 @@
 """The errors that a person can act on: each kind has an exit code of its own.
 
-Beside them the command line ends with 2 for a wrong usage and 70 for a bug. docs/reference/exit-codes.md has a table of all.
+Beside them the command line ends with 2 for a wrong usage and 70 for a bug; docs/reference/exit-codes.md has them all.
 """
 
 
