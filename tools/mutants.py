@@ -26,6 +26,8 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 SEED, SAMPLE = 20261122, 60
 AIM = 0.90
 TIMEOUT_S = 180
+# Of crates, whose tests say how long they take; this is for a busy machine.
+LEAST_TIMEOUT_S = 40
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Crate:
 
     package: str
     files: str
-    tests: tuple[str, ...]
+    tests: tuple[str, ...] = ("--tests",)
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ OF_ENERGY = ("test_calibration.py", "test_energy_*.py", "test_cards_*.py", "test
 OF_ADVICE = ("test_advise_worked_*.py", "test_advise_floors.py", "test_advise_days.py", "test_advise.py")
 SLOW_ADVICE = ("test_advise_days.py::test_95_percent", "test_advise_days.py::test_days_of_two_seeds")
 ROOMS: dict[str, Crate | Modules] = {
-    "engine": Crate("wattlock-engine", "crates/engine/src/**", ()),
-    "air": Crate("wattlock-air", "crates/air/src/**", ()),
-    "frames": Crate("wattlock-frames", "crates/frames/src/**", ()),
+    "engine": Crate("wattlock-engine", "crates/engine/src/**"),
+    "air": Crate("wattlock-air", "crates/air/src/**"),
+    "frames": Crate("wattlock-frames", "crates/frames/src/**"),
     "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", ("--test", "proof", "--test", "aead_proof")),
     "meters": Crate("wattlock-probe", "crates/probe/src/meters/**", ("--bins", "meters")),
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
@@ -81,27 +83,41 @@ def of_crate(name: str, room: Crate) -> list[Outcome]:
     """Carries out the sample of a room in Rust. Raises CalledProcessError where cargo-mutants can't begin."""
     words = ["cargo", "mutants", "--package", room.package, "--file", room.files]
     listed = subprocess.run([*words, "--list", "--json"], cwd=TREE, capture_output=True, text=True, check=True)
-    chosen = sample([one["name"] for one in json.loads(listed.stdout)])
-    out = STATE / name
-    out.mkdir(parents=True, exist_ok=True)
-    only = [word for one in chosen for word in ("--re", f"^{re.escape(one)}$")]
-    further = ["--profile", "mutants", "--timeout", str(TIMEOUT_S), "--iterate", "--no-shuffle", "--output", str(out)]
-    further += ["--test-package", room.package]
-    # It ends with 2 where mutants are missed and with 3 where some took too long: both are results.
-    done = subprocess.run([*words, *further, *only, "--", *room.tests], cwd=TREE, check=False)
-    if done.returncode not in (0, 2, 3):
-        raise subprocess.CalledProcessError(done.returncode, words)
+    chosen = sample([mutant["name"] for mutant in json.loads(listed.stdout)])
+    found = settled(name)
+    left = [mutant for mutant in chosen if mutant not in found]
+    if left:
+        out = STATE / name
+        out.mkdir(parents=True, exist_ok=True)
+        further = ["--profile", "mutants", "--minimum-test-timeout", str(LEAST_TIMEOUT_S), "--no-shuffle"]
+        further += ["--jobs", "1", "--test-package", room.package, "--output", str(out)]
+        only = [word for mutant in left for word in ("--re", f"^{re.escape(mutant)}$")]
+        # It ends with 2 where mutants are missed and with 3 where some took too long: both are results.
+        done = subprocess.run([*words, *further, *only, "--", *room.tests], cwd=TREE, check=False)
+        if done.returncode not in (0, 2, 3):
+            raise subprocess.CalledProcessError(done.returncode, words)
+        found |= of_run(out / "mutants.out")
+    return [Outcome(mutant, found[mutant]) for mutant in chosen]
+
+
+def settled(name: str) -> dict[str, str]:
+    """What earlier runs of a room in Rust noticed or could not build, and need not try again."""
+    file = STATE / f"{name}.json"
+    found = dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+    found |= of_run(STATE / name / "mutants.out")
+    return {mutant: what for mutant, what in found.items() if what != "missed"}
+
+
+def of_run(folder: Path) -> dict[str, str]:
+    """The mutants that cargo-mutants tried, to the end or until it was stopped, and what became of each."""
     kinds = {"caught": "noticed", "timeout": "noticed", "missed": "missed", "unviable": "unviable"}
-    found: dict[str, str] = {}
-    for part in (out / "mutants.out", out / "mutants.out.old"):
-        for kind, what in kinds.items():
-            file = part / f"{kind}.txt"
-            for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
-                found.setdefault(line, what)
-        file = part / "previously_caught.txt"
-        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
-            found.setdefault(line, "noticed")
-    return [Outcome(one, found[one]) for one in chosen if one in found]
+    files = {folder / f"{kind}.txt": what for kind, what in kinds.items()}
+    return {
+        mutant: what
+        for file, what in files.items()
+        if file.is_file()
+        for mutant in file.read_text(encoding="utf-8").splitlines()
+    }
 
 
 def of_modules(name: str, room: Modules) -> list[Outcome]:
