@@ -177,6 +177,27 @@ mod tests {
     }
 
     #[test]
+    fn the_generator_gives_the_published_sequences() {
+        // Seed 0 as in Vigna's splitmix64.c and Java's SplittableRandom, 1234567 as in Rosetta Code.
+        let mut random = SplitMix64::new(0);
+        assert_eq!(
+            [(); 3].map(|()| random.next_u64()),
+            [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]
+        );
+        let mut random = SplitMix64::new(1_234_567);
+        assert_eq!(
+            [(); 5].map(|()| random.next_u64()),
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431,
+                16_408_922_859_458_223_821
+            ]
+        );
+    }
+
+    #[test]
     fn numbers_below_a_bound_reach_every_value_about_equally() {
         let mut random = SplitMix64::new(1);
         let mut seen = [0_u32; 10];

@@ -204,3 +204,20 @@ fn warm_up<B: Cell, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_take_the_four_places_of_a_cache_line_in_turn_and_all_depths_of_the_page() {
+        let mut random = SplitMix64::new(1);
+        let mut taken = [0_u32; STACK_DEPTHS as usize];
+        for visit in 0..9_600 {
+            let depth = depth(visit, &mut random);
+            assert_eq!(depth % 4, visit % 4);
+            taken[depth as usize] += 1;
+        }
+        assert!(taken.iter().all(|count| (50..150).contains(count)), "{taken:?}");
+    }
+}
