@@ -441,9 +441,12 @@ impl<'a, 'n> Simulation<'a, 'n> {
     fn refresh(&mut self, i: usize, now_ns: Nanoseconds) {
         let node = &self.nodes[i];
         let waits = !node.service.is_empty() || !node.queue.is_empty();
-        let ready_ns = if waits { 0 } else { node.flow.ready_ns() };
-        let comes = node.ready_ns == Nanoseconds::MAX && ready_ns <= now_ns && node.count == 0;
+        let due_ns = if waits { 0 } else { node.flow.ready_ns() };
+        let had_none = node.ready_ns == Nanoseconds::MAX;
+        // What a timer brings can't be sent before it ran out, though the counter has long run down.
+        let ready_ns = if had_none { due_ns.max(now_ns) } else { due_ns.max(node.ready_ns.min(now_ns)) };
         // What comes to an empty queue while the medium is busy is to be preceded by a back-off (10.3.4.2).
+        let comes = had_none && due_ns <= now_ns && now_ns < node.from_ns && node.count == 0;
         let count = if comes && now_ns > 0 { self.draw(self.nodes[i].failures) } else { node.count };
         let dozes = self.network.power_save && (1..=self.senders).contains(&i) && ready_ns > now_ns;
         let (clean_ns, clash_ns) = (self.clean_ns, self.clash_ns);
