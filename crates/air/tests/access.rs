@@ -3,10 +3,11 @@
 #![allow(non_snake_case)]
 
 use wattlock_air::access::{Category, Generation, Timing, reference_rate, response_rate};
-use wattlock_air::dcf::{Network, Node, Topology, exchange, simulate};
-use wattlock_air::frame::ACK_B;
+use wattlock_air::dcf::{Network, Node, Topology, Transport, exchange, simulate};
+use wattlock_air::frame::{ACK_B, CTS_B, Fragments, Framing, Protection, RTS_B};
 use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
 use wattlock_air::phy::{Band, Channel, Rate};
+use wattlock_air::signal::{ppdu_error_rate, ratio};
 
 const DSSS: [Rate; 4] =
     [Rate::Dsss { kb_s: 1_000 }, Rate::Dsss { kb_s: 2_000 }, Rate::Dsss { kb_s: 5_500 }, Rate::Dsss { kb_s: 11_000 }];
@@ -156,4 +157,89 @@ fn a_network_in_6_ghz_answers_and_sends_beacons_at_ofdm_rates() {
     let outcome = simulate(&network, &mut [Node::new(None), Node::new(None)]).unwrap();
     // An ACK at 24 Mb/s without signal extension.
     assert_eq!((outcome.delivered, outcome.legs[0][0].response_ns), (10, 10 * 28_000));
+}
+
+#[test]
+fn a_handshake_and_fragments_take_their_frames_their_answers_and_a_gap_between_each_two() {
+    let rts = Network { rts: true, datagrams: Some(1), ..without_slots() };
+    // DIFS 50; RTS 207, CTS 203, data 1330, ACK 203 at 11 Mb/s, and three SIFS of 10.
+    assert_eq!(duration_ns(&rts, None), 50_000 + 207_000 + 203_000 + 1_330_000 + 203_000 + 30_000);
+    assert_eq!(exchange(&rts, None).0.busy_ns(&rts.timing), 1_973_000);
+    // What nobody hears costs the RTS alone, and the wait for a CTS.
+    assert_eq!(exchange(&rts, None).0.lost_ns(&rts.timing), 207_000 + 222_000);
+    assert_eq!(duration_ns(&rts, Some(-150.0)), 7 * 207_000 + 6 * 222_000 + 7 * 50_000);
+
+    // 1536 octets of MSDU in bodies of 600, 600, 336: frames of 628, 628, 364 octets take 649, 649, 457 us.
+    let framing = Framing { fragment_B: 628, ..Framing::default() };
+    let cut = Network { framing, datagrams: Some(1), ..without_slots() };
+    let busy_ns = 2 * 649_000 + 457_000 + 3 * 203_000 + 5 * 10_000;
+    assert_eq!(exchange(&cut, None).0.busy_ns(&cut.timing), busy_ns);
+    assert_eq!(duration_ns(&cut, None), 50_000 + busy_ns);
+    let both = Network { rts: true, ..cut };
+    assert_eq!(duration_ns(&both, None), 50_000 + busy_ns + 207_000 + 203_000 + 20_000);
+}
+
+#[test]
+fn an_exchange_fails_where_any_of_its_frames_does() {
+    let framing = Framing { fragment_B: 628, ..Framing::default() };
+    let network = Network { rts: true, framing, ..without_slots() };
+    let signal_dBm = -88.0;
+    let lost = |psdu_B| {
+        let snr = ratio(signal_dBm - network.noise_dBm);
+        ppdu_error_rate(DSSS[3], psdu_B, &network.channel, snr)
+    };
+    let frames = [RTS_B, CTS_B, 628, ACK_B, 628, ACK_B, 364, ACK_B].map(lost);
+    assert!(frames.iter().all(|&share| (0.001..0.9).contains(&share)), "{frames:?}");
+    let expected = 1.0 - frames.iter().map(|share| 1.0 - share).product::<f64>();
+    let error = exchange(&network, Some(signal_dBm)).1;
+    assert!((error - expected).abs() < 1e-12, "{error} for {expected}");
+}
+
+#[test]
+fn fragments_are_as_many_as_the_threshold_asks_for_and_only_the_last_is_shorter() {
+    let cut = |fragment_B, packet_B| Framing { fragment_B, ..Framing::default() }.mpdus(packet_B);
+    // A frame of the threshold's own size stays whole; one octet more makes two.
+    assert_eq!(cut(628, 592), Fragments { count: 1, full_B: 628, last_B: 628 });
+    assert_eq!(cut(628, 593), Fragments { count: 2, full_B: 628, last_B: 29 });
+    // A body is even, and a threshold that leaves none is none.
+    assert_eq!(cut(629, 1_192), Fragments { count: 2, full_B: 628, last_B: 628 });
+    assert_eq!(cut(29, 100), Fragments { count: 1, full_B: 136, last_B: 136 });
+    let qos = Framing { qos: true, protection: Protection::Ccmp, fragment_B: 630 };
+    assert_eq!((qos.mpdu_overhead_B(), qos.mpdus(1_192)), (46, Fragments { count: 2, full_B: 646, last_B: 646 }));
+    let three = cut(628, 1_528);
+    assert_eq!([0, 1, 2].map(|index| three.mpdu_B(index)), [628, 628, 364]);
+    // 1620 octets of 8 bits at 2 Mb/s.
+    assert_eq!(three.octets_ns(DSSS[1], &Channel::default()), 6_480_000);
+}
+
+#[test]
+fn beacons_leave_all_where_there_are_none_and_nothing_where_they_do_not_fit() {
+    let b = Timing::dcf(Generation::B, Band::Ghz2_4, None, true);
+    assert_eq!(left_by_beacons(816_000, 0, &b), 1.0);
+    assert_eq!(left_by_beacons(816_000, 500_000, &b), 0.0);
+}
+
+#[test]
+fn an_acknowledgement_that_is_kept_back_and_a_segment_sent_again_come_when_their_timers_run_out() {
+    let tcp = |window, datagrams| {
+        let transport = Transport::Tcp { window, ack_every: 2 };
+        Network { transport, datagrams: Some(datagrams), ..without_slots() }
+    };
+    // DIFS 50 and 1330 bring the first of two segments; 200 ms later its acknowledgement goes out at once: 76 octets
+    // 248 us, SIFS 10, ACK 203. After DIFS the second one takes 1543.
+    assert_eq!(duration_ns(&tcp(1, 2), None), 1_380_000 + 200_000_000 + 461_000 + 50_000 + 1_543_000);
+    // With a window of two nothing is kept back.
+    assert_eq!(duration_ns(&tcp(2, 2), None), 2 * 1_593_000);
+    // RFC 6298: time-outs of 1, 2, 4, 8, 16, 32 and nine of 64 s, after each of which it is sent once more, and that is all.
+    let outcome = simulate(&tcp(1, 5), &mut [Node::new(None), Node::new(Some(-150.0))]).unwrap();
+    assert_eq!((outcome.delivered, outcome.given_up, outcome.drops), (0, 5, 16));
+    let seconds = outcome.duration_ns as f64 / 1e9;
+    assert!((639.0..639.1).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn only_ht_vht_and_he_frames_are_aggregated() {
+    let rates = [DSSS[3], ofdm(54), Rate::Ht { mcs: 7 }, Rate::Vht { mcs: 7, streams: 1 }];
+    assert_eq!(rates.map(Rate::aggregates), [false, false, true, true]);
+    assert!(Rate::He { mcs: 7, streams: 1 }.aggregates());
 }

@@ -68,8 +68,8 @@ impl OnAir {
         let error = |rate: Rate, psdu_B: u32| snr.map_or(0.0, |snr| ppdu_error_rate(rate, psdu_B, channel, snr));
         let (full_B, last_B) = (alone_B(rate, mpdus.full_B), alone_B(rate, mpdus.last_B));
         let mpdu_B = mpdus.last_B;
-        let mut aggregate = usize::from(network.aggregate_B > 0 && rate.aggregates());
-        while aggregate > 0 && aggregate < AGGREGATE_MAX {
+        let mut aggregate = 1;
+        while rate.aggregates() && aggregate < AGGREGATE_MAX {
             let size_B = aggregate_B(mpdu_B, u32::try_from(aggregate).unwrap_or(u32::MAX) + 1);
             if size_B > network.aggregate_B || rate.time_on_air_ns(size_B, channel) > PPDU_MAX_NS {
                 break;
@@ -90,7 +90,7 @@ impl OnAir {
             cts_ns: if network.rts { response.time_on_air_ns(CTS_B, channel) } else { 0 },
             handshake_error: handshake * (1.0 - (1.0 - error(response, RTS_B)) * (1.0 - error(response, CTS_B))),
             mpdu_B,
-            aggregate: aggregate.max(1),
+            aggregate,
             header_error: snr.map_or(0.0, |snr| 1.0 - header_success(rate, snr)),
             mpdu_error: snr.map_or(0.0, |snr| mpdu_error_rate(rate, mpdu_B, channel, snr)),
             block_ack_ns: response.time_on_air_ns(BLOCK_ACK_B, channel),
