@@ -158,7 +158,17 @@ fn hardships() -> Vec<(&'static str, Network<'static>, Vec<Option<f64>>)> {
         ("ac", vht.clone(), vec![None, Some(-62.0), Some(-60.0)]),
         ("ac without aggregates, rts", Network { aggregate_B: 0, rts: true, ..vht.clone() }, vec![None; 3]),
         ("ax, tcp", Network { transport: tcp(100, 2), ..he.clone() }, vec![None, Some(-52.0), Some(-55.0)]),
-        ("ax by minstrel", Network { rate_control: RateControl::Minstrel, ..he }, vec![None, Some(-56.0)]),
+        ("ax by minstrel", Network { rate_control: RateControl::Minstrel, ..he.clone() }, vec![None, Some(-56.0)]),
+        (
+            "ax by minstrel, three tries at the edge",
+            Network { rate_control: RateControl::Minstrel, retry_limit: 3, ..he },
+            vec![None, Some(-67.5), Some(-66.0)],
+        ),
+        (
+            "minstrel, two tries at the edge",
+            Network { rate_control: RateControl::Minstrel, retry_limit: 2, ..poor.clone() },
+            vec![None, Some(-87.0), Some(-74.0)],
+        ),
         (
             "now and then",
             Network { interval_ns: 3_000_000, beacon_interval_ns: 102_400_000, ..poor.clone() },
