@@ -3,6 +3,8 @@
 
 use core::fmt;
 
+use crate::families::Algorithm;
+
 /// One family in one mode: what is true of it before any key is chosen.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -36,6 +38,8 @@ pub struct Card {
     pub source: &'static str,
     /// The implementations that are built in; the first is the one that others are held against.
     pub codes: &'static [Code],
+    /// The most bytes under one nonce; AEADs alone have a bound.
+    pub(crate) most_B: u64,
     pub(crate) definition: Option<Definition>,
     pub(crate) vectors: &'static str,
 }
@@ -44,16 +48,16 @@ pub struct Card {
 pub(crate) type Definition = fn(&[u8], &[u8], &[u8], &mut [u8]);
 
 /// The provider of the crates that RustCrypto keeps.
-pub(crate) const RUSTCRYPTO: &str = "rustcrypto";
+const RUSTCRYPTO: &str = "rustcrypto";
 
 /// The provider of AES without its instructions.
 pub(crate) const RUSTCRYPTO_SOFT: &str = "rustcrypto-soft";
 
 /// The provider of what is written here.
-pub(crate) const OURS: &str = "wattlock";
+const OURS: &str = "wattlock";
 
 /// The version of what is written here.
-pub(crate) const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
+const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The five modes of a block cipher, from the card of the family.
 ///
@@ -94,12 +98,13 @@ pub(crate) const BLANK: Card = Card {
     tag_bits: 0,
     source: "",
     codes: &[],
+    most_B: u64::MAX,
     definition: None,
     vectors: "",
 };
 
 /// One implementation of a card that is built in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Code {
     /// Whose code it is.
@@ -110,8 +115,40 @@ pub struct Code {
     pub version: &'static str,
     /// What the time of this code depends on.
     pub timing: Timing,
+    /// Which way it takes on this machine.
+    pub(crate) backend: fn() -> &'static str,
     pub(crate) algorithm: Algorithm,
 }
+
+impl Code {
+    /// A crate of RustCrypto that has one way only.
+    pub(crate) const fn of_crate(
+        crate_name: &'static str,
+        version: &'static str,
+        timing: Timing,
+        algorithm: Algorithm,
+    ) -> Self {
+        Self { provider: RUSTCRYPTO, crate_name, version, timing, backend: || "portable", algorithm }
+    }
+
+    /// Written here, with one way only.
+    pub(crate) const fn ours(timing: Timing, algorithm: Algorithm) -> Self {
+        Self { provider: OURS, ..Self::of_crate("wattlock-ciphers", OUR_VERSION, timing, algorithm) }
+    }
+
+    /// The same with several ways, of which `backend` names the one that this machine takes.
+    pub(crate) const fn on(self, backend: fn() -> &'static str) -> Self {
+        Self { backend, ..self }
+    }
+}
+
+impl PartialEq for Code {
+    fn eq(&self, other: &Self) -> bool {
+        (self.provider, self.algorithm) == (other.provider, other.algorithm)
+    }
+}
+
+impl Eq for Code {}
 
 impl Card {
     /// The provider of a code that this build had to leave out, and why.
@@ -131,49 +168,6 @@ impl PartialEq for Card {
 }
 
 impl Eq for Card {}
-
-/// Which primitive a card leads to; the key bits and the rounds of a spec say the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Algorithm {
-    Aes,
-    AesSoft,
-    Des,
-    TripleDes,
-    TripleDesTwoKey,
-    Rc2,
-    Rc2Wide,
-    Rc4,
-    Rc5,
-    Rc5Wide,
-    Rc6,
-    Rc6Wide,
-    Blowfish,
-    Cast,
-    Idea,
-    IdeaWide,
-    Rijndael,
-    Tea,
-    Xtea,
-    Camellia,
-    Twofish,
-    Serpent,
-    Sm4,
-    Speck,
-    Present,
-    ChaCha20,
-    Salsa20,
-    AesGcm,
-    AesCcm,
-    AesCcm8,
-    AesGcmSiv,
-    AesOcb3,
-    AesEax,
-    ChaCha20Poly1305,
-    XChaCha20Poly1305,
-    AsconAead128,
-    Xor,
-    Null,
-}
 
 /// How blocks become a message (NIST SP 800-38A, RFC 5116).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

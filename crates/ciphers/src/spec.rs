@@ -1,18 +1,9 @@
 //! A cipher with its parameters, and the ids that name it.
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "aead")]
-use crate::aead::Aead;
-#[cfg(feature = "aes-soft")]
-use crate::aes_soft::{Soft128, Soft192, Soft256};
-use crate::card::Algorithm;
 use crate::cipher::{BuiltIn, Keyed};
-#[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "tea"))]
-use crate::modes::Sliced;
 use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
 use crate::{Card, Code, Error, Mode, Sizes, Suite, cards};
-#[cfg(feature = "rc6")]
-use ::cipher::consts::{U8, U12, U16, U20, U24};
 use core::fmt;
 
 /// A cipher with its parameters: what an id names. Printed, it is the id.
@@ -111,172 +102,18 @@ impl Spec {
     /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael; `avx512`,
     ///   `avx2` or `scalar` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `portable` for code that has one way only.
     pub fn backend(&self, code: &Code) -> &'static str {
-        match code.algorithm {
-            #[cfg(feature = "aes")]
-            Algorithm::Aes
-            | Algorithm::AesGcm
-            | Algorithm::AesCcm
-            | Algorithm::AesCcm8
-            | Algorithm::AesGcmSiv
-            | Algorithm::AesOcb3
-            | Algorithm::AesEax => crate::aes::backend(),
-            Algorithm::AesSoft => "fixsliced",
-            #[cfg(feature = "rijndael")]
-            Algorithm::Rijndael => crate::kernels::rijndael::backend(),
-            #[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "tea"))]
-            Algorithm::IdeaWide
-            | Algorithm::Rc2Wide
-            | Algorithm::Rc5Wide
-            | Algorithm::Rc6Wide
-            | Algorithm::Tea
-            | Algorithm::Xtea => crate::kernels::wide::backend(),
-            _ => "portable",
-        }
+        (code.backend)()
     }
 
     /// Hands what `code` makes of this spec to `visitor`.
     #[inline]
     pub fn visit<V: Visitor>(&self, code: &Code, visitor: V) -> V::Output {
-        match (code.algorithm, self.key_bits, self.rounds) {
-            #[cfg(feature = "aes")]
-            (Algorithm::Aes, ..) => self.visit_by_key::<::aes::Aes128, ::aes::Aes192, ::aes::Aes256, V>(visitor),
-            #[cfg(feature = "aes-soft")]
-            (Algorithm::AesSoft, ..) => self.visit_by_key::<Soft128, Soft192, Soft256, V>(visitor),
-            #[cfg(feature = "des")]
-            (Algorithm::Des, ..) => self.visit_mode::<::des::Des, V>(visitor),
-            #[cfg(feature = "des")]
-            (Algorithm::TripleDes, ..) => self.visit_mode::<::des::TdesEde3, V>(visitor),
-            #[cfg(feature = "des")]
-            (Algorithm::TripleDesTwoKey, ..) => self.visit_mode::<::des::TdesEde2, V>(visitor),
-            #[cfg(feature = "rc2")]
-            (Algorithm::Rc2, ..) => self.visit_mode::<::rc2::Rc2, V>(visitor),
-            #[cfg(feature = "rc2")]
-            (Algorithm::Rc2Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc2::Rc2, 8>, V>(visitor),
-            #[cfg(feature = "rc4")]
-            (Algorithm::Rc4, ..) => self.visit_built_in::<crate::rc4::KeyStream, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, _, Some(8)) => self.visit_mode::<crate::rc5::Rounds8, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, _, Some(12)) => self.visit_mode::<crate::rc5::Rounds12, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, _, Some(16)) => self.visit_mode::<crate::rc5::Rounds16, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, _, Some(20)) => self.visit_mode::<crate::rc5::Rounds20, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, _, Some(24)) => self.visit_mode::<crate::rc5::Rounds24, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5, ..) => self.visit_mode::<crate::rc5::Rounds28, V>(visitor),
-            #[cfg(feature = "rc5")]
-            (Algorithm::Rc5Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc5::Rc5, 8>, V>(visitor),
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6, _, Some(8)) => {
-                self.visit_by_key::<crate::rc6::Key128<U8>, crate::rc6::Key192<U8>, crate::rc6::Key256<U8>, V>(visitor)
-            }
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6, _, Some(12)) => self
-                .visit_by_key::<crate::rc6::Key128<U12>, crate::rc6::Key192<U12>, crate::rc6::Key256<U12>, V>(visitor),
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6, _, Some(16)) => self
-                .visit_by_key::<crate::rc6::Key128<U16>, crate::rc6::Key192<U16>, crate::rc6::Key256<U16>, V>(visitor),
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6, _, Some(20)) => self
-                .visit_by_key::<crate::rc6::Key128<U20>, crate::rc6::Key192<U20>, crate::rc6::Key256<U20>, V>(visitor),
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6, ..) => self
-                .visit_by_key::<crate::rc6::Key128<U24>, crate::rc6::Key192<U24>, crate::rc6::Key256<U24>, V>(visitor),
-            #[cfg(feature = "rc6")]
-            (Algorithm::Rc6Wide, ..) => self.visit_built_in::<Sliced<crate::kernels::rc6::Rc6, 16>, V>(visitor),
-            #[cfg(feature = "blowfish")]
-            (Algorithm::Blowfish, ..) => self.visit_mode::<::blowfish::Blowfish, V>(visitor),
-            #[cfg(feature = "cast")]
-            (Algorithm::Cast, ..) => self.visit_mode::<::cast5::Cast5, V>(visitor),
-            #[cfg(feature = "idea")]
-            (Algorithm::Idea, ..) => self.visit_mode::<::idea::Idea, V>(visitor),
-            #[cfg(feature = "rijndael")]
-            (Algorithm::Rijndael, ..) => match self.card.block_bits {
-                128 => self.visit_built_in::<crate::rijndael::Of128, V>(visitor),
-                192 => self.visit_built_in::<crate::rijndael::Of192, V>(visitor),
-                _ => self.visit_built_in::<crate::rijndael::Of256, V>(visitor),
-            },
-            #[cfg(feature = "idea")]
-            (Algorithm::IdeaWide, ..) => self.visit_built_in::<Sliced<crate::kernels::idea::Idea, 8>, V>(visitor),
-            #[cfg(feature = "tea")]
-            (Algorithm::Tea, ..) => self.visit_built_in::<Sliced<crate::kernels::tea::Tea, 8>, V>(visitor),
-            #[cfg(feature = "tea")]
-            (Algorithm::Xtea, ..) => self.visit_built_in::<Sliced<crate::kernels::tea::Xtea, 8>, V>(visitor),
-            #[cfg(feature = "camellia")]
-            (Algorithm::Camellia, ..) => self
-                .visit_by_key::<::camellia::Camellia128, ::camellia::Camellia192, ::camellia::Camellia256, V>(visitor),
-            #[cfg(feature = "twofish")]
-            (Algorithm::Twofish, ..) => self.visit_mode::<::twofish::Twofish, V>(visitor),
-            #[cfg(feature = "serpent")]
-            (Algorithm::Serpent, ..) => self.visit_mode::<::serpent::Serpent, V>(visitor),
-            #[cfg(feature = "sm4")]
-            (Algorithm::Sm4, ..) => self.visit_mode::<::sm4::Sm4, V>(visitor),
-            #[cfg(feature = "speck")]
-            (Algorithm::Speck, 96, _) => self.visit_mode::<::speck_cipher::Speck64_96, V>(visitor),
-            #[cfg(feature = "speck")]
-            (Algorithm::Speck, 128, _) if self.card.block_bits == 64 => {
-                self.visit_mode::<::speck_cipher::Speck64_128, V>(visitor)
-            }
-            #[cfg(feature = "speck")]
-            (Algorithm::Speck, 128, _) => self.visit_mode::<::speck_cipher::Speck128_128, V>(visitor),
-            #[cfg(feature = "speck")]
-            (Algorithm::Speck, 192, _) => self.visit_mode::<::speck_cipher::Speck128_192, V>(visitor),
-            #[cfg(feature = "speck")]
-            (Algorithm::Speck, ..) => self.visit_mode::<::speck_cipher::Speck128_256, V>(visitor),
-            #[cfg(feature = "present")]
-            (Algorithm::Present, ..) => self.visit_mode::<crate::present::Present, V>(visitor),
-            #[cfg(feature = "chacha20")]
-            (Algorithm::ChaCha20, ..) => {
-                self.visit_built_in::<crate::streams::Nonced<::chacha20::ChaCha20>, V>(visitor)
-            }
-            #[cfg(feature = "salsa20")]
-            (Algorithm::Salsa20, ..) => self.visit_built_in::<crate::streams::Nonced<::salsa20::Salsa20>, V>(visitor),
-            #[cfg(feature = "aes-gcm")]
-            (Algorithm::AesGcm, 128, _) => self.visit_built_in::<Aead<::aes_gcm::Aes128Gcm>, V>(visitor),
-            #[cfg(feature = "aes-gcm")]
-            (Algorithm::AesGcm, 192, _) => self.visit_built_in::<Aead<crate::aead::Aes192Gcm>, V>(visitor),
-            #[cfg(feature = "aes-gcm")]
-            (Algorithm::AesGcm, ..) => self.visit_built_in::<Aead<::aes_gcm::Aes256Gcm>, V>(visitor),
-            #[cfg(feature = "aes-ccm")]
-            (Algorithm::AesCcm, 128, _) => self.visit_built_in::<Aead<crate::aead::Ccm<::aes::Aes128>>, V>(visitor),
-            #[cfg(feature = "aes-ccm")]
-            (Algorithm::AesCcm, ..) => self.visit_built_in::<Aead<crate::aead::Ccm<::aes::Aes256>>, V>(visitor),
-            #[cfg(feature = "aes-ccm")]
-            (Algorithm::AesCcm8, 128, _) => self.visit_built_in::<Aead<crate::aead::Ccm8<::aes::Aes128>>, V>(visitor),
-            #[cfg(feature = "aes-ccm")]
-            (Algorithm::AesCcm8, ..) => self.visit_built_in::<Aead<crate::aead::Ccm8<::aes::Aes256>>, V>(visitor),
-            #[cfg(feature = "aes-gcm-siv")]
-            (Algorithm::AesGcmSiv, 128, _) => self.visit_built_in::<Aead<::aes_gcm_siv::Aes128GcmSiv>, V>(visitor),
-            #[cfg(feature = "aes-gcm-siv")]
-            (Algorithm::AesGcmSiv, ..) => self.visit_built_in::<Aead<::aes_gcm_siv::Aes256GcmSiv>, V>(visitor),
-            #[cfg(feature = "aes-ocb3")]
-            (Algorithm::AesOcb3, 128, _) => self.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes128>>, V>(visitor),
-            #[cfg(feature = "aes-ocb3")]
-            (Algorithm::AesOcb3, ..) => self.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes256>>, V>(visitor),
-            #[cfg(feature = "aes-eax")]
-            (Algorithm::AesEax, 128, _) => self.visit_built_in::<Aead<::eax::Eax<::aes::Aes128>>, V>(visitor),
-            #[cfg(feature = "aes-eax")]
-            (Algorithm::AesEax, ..) => self.visit_built_in::<Aead<::eax::Eax<::aes::Aes256>>, V>(visitor),
-            #[cfg(feature = "chacha20-poly1305")]
-            (Algorithm::ChaCha20Poly1305, ..) => {
-                self.visit_built_in::<Aead<::chacha20poly1305::ChaCha20Poly1305>, V>(visitor)
-            }
-            #[cfg(feature = "chacha20-poly1305")]
-            (Algorithm::XChaCha20Poly1305, ..) => {
-                self.visit_built_in::<Aead<::chacha20poly1305::XChaCha20Poly1305>, V>(visitor)
-            }
-            #[cfg(feature = "ascon")]
-            (Algorithm::AsconAead128, ..) => self.visit_built_in::<Aead<::ascon_aead::AsconAead128>, V>(visitor),
-            (Algorithm::Xor, ..) => self.visit_built_in::<crate::baselines::Xor, V>(visitor),
-            _ => self.visit_built_in::<crate::baselines::Null, V>(visitor),
-        }
+        code.algorithm.visit(self, visitor)
     }
 
     /// Keys of 128, 192 and 256 bits that are types of their own.
     #[inline]
-    fn visit_by_key<A: Primitive, B: Primitive, C: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
+    pub(crate) fn visit_by_key<A: Primitive, B: Primitive, C: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
         match self.key_bits {
             128 => self.visit_mode::<A, V>(visitor),
             192 => self.visit_mode::<B, V>(visitor),
@@ -284,8 +121,9 @@ impl Spec {
         }
     }
 
+    /// The primitive in the mode of the card.
     #[inline]
-    fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
+    pub(crate) fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
         match self.card.mode {
             Mode::Ecb => self.visit_built_in::<Ecb<P>, V>(visitor),
             Mode::Cbc => self.visit_built_in::<Cbc<P>, V>(visitor),
@@ -295,8 +133,9 @@ impl Spec {
         }
     }
 
+    /// What is a cipher by itself.
     #[inline]
-    fn visit_built_in<C: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
+    pub(crate) fn visit_built_in<C: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
         visitor.visit(self, Keyed::<C>::of(self))
     }
 

@@ -8,7 +8,7 @@ use wattlock_ciphers::proof::{self, Proof, ProofError};
 use wattlock_ciphers::{Error, Mode, Spec, cards, listed};
 
 fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/vectors");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors");
     read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
 }
 

@@ -4,10 +4,16 @@
 //! and called on whole slices, so that their many-block paths are used.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "aead")]
+mod aead;
 mod feedback;
 #[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael", feature = "tea"))]
 mod sliced;
+#[cfg(any(feature = "chacha20", feature = "salsa20"))]
+pub(crate) mod stream;
 
+#[cfg(feature = "aead")]
+pub(crate) use aead::{AEAD, Aead};
 pub(crate) use feedback::{Cfb, Ofb};
 #[cfg(any(
     feature = "idea",

@@ -1,13 +1,13 @@
-//! The published answers of `data/vectors/establish/`: blocks of `name value` lines, an empty line between two blocks.
+//! The published answers of `vectors/establish/`: blocks of `name value` lines, an empty line between two blocks.
 
 use super::Octets;
 use crate::records::Operation;
 
 const TEXTS: [&str; 4] = [
-    include_str!("../../../../python/wattlock/data/vectors/establish/curves.txt"),
-    include_str!("../../../../python/wattlock/data/vectors/establish/ml-dsa-65.txt"),
-    include_str!("../../../../python/wattlock/data/vectors/establish/ml-kem-768.txt"),
-    include_str!("../../../../python/wattlock/data/vectors/establish/rsa-oaep.txt"),
+    include_str!("../../../ciphers/vectors/establish/curves.txt"),
+    include_str!("../../../ciphers/vectors/establish/ml-dsa-65.txt"),
+    include_str!("../../../ciphers/vectors/establish/ml-kem-768.txt"),
+    include_str!("../../../ciphers/vectors/establish/rsa-oaep.txt"),
 ];
 
 /// One answer: what goes in, and what comes out.

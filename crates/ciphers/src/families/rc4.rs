@@ -3,20 +3,16 @@
 
 use ::cipher::{KeyInit, StreamCipher};
 
-use crate::card::{Algorithm, BLANK, Card, Code, Mode, RUSTCRYPTO, Sizes, Timing};
+use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
 use crate::cipher::{BuiltIn, Cipher};
+use crate::families::Algorithm;
 use crate::modes::{beside, check_key, no_iv, wrong_key};
 use crate::{Error, Spec};
 
-const CODE: Code = Code {
-    provider: RUSTCRYPTO,
-    crate_name: "rc4",
-    version: "0.2.0",
-    timing: Timing::TableLookups, // the state itself
-    algorithm: Algorithm::Rc4,
-};
+/// The state itself.
+const CODE: Code = Code::of_crate("rc4", "0.2.0", Timing::TableLookups, Algorithm::rc4(Way::Crate));
 
-pub(crate) static CARDS: [Card; 1] = [Card {
+static ALL: [Card; 1] = [Card {
     id: "rc4",
     family: "rc4",
     mode: Mode::Stream,
@@ -28,9 +24,13 @@ pub(crate) static CARDS: [Card; 1] = [Card {
     source: "RFC 6229, 2011; RFC 7465, 2015",
     codes: &[CODE],
     definition: Some(by_definition),
-    vectors: include_str!("../../../python/wattlock/data/vectors/rc4.txt"),
+    vectors: include_str!("../../vectors/rc4.txt"),
     ..BLANK
 }];
+
+pub(crate) const CARDS: &[&[Card]] = &[&ALL];
+
+ways! { Crate => visit_built_in::<KeyStream> }
 
 /// The key stream and where it stands; encrypting and decrypting are one thing.
 pub(crate) struct KeyStream(::rc4::Rc4);

@@ -1,16 +1,11 @@
 //! Blowfish (Schneier 1993): blocks of 64 bits, keys of 32 to 448.
 #![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
+use crate::families::Algorithm;
 use crate::modes::primitive;
 
-const CODE: Code = Code {
-    provider: RUSTCRYPTO,
-    crate_name: "blowfish",
-    version: "0.10.0",
-    timing: Timing::TableLookups,
-    algorithm: Algorithm::Blowfish,
-};
+const CODE: Code = Code::of_crate("blowfish", "0.10.0", Timing::TableLookups, Algorithm::blowfish(Way::Crate));
 
 const FAMILY: Card = Card {
     family: "blowfish",
@@ -19,15 +14,19 @@ const FAMILY: Card = Card {
     iv_bits: 64,
     source: "Schneier, Description of a New Variable-Length Key, 64-Bit Block Cipher, 1993",
     codes: &[CODE],
-    vectors: include_str!("../../../python/wattlock/data/vectors/blowfish.txt"),
+    vectors: include_str!("../../vectors/blowfish.txt"),
     ..BLANK
 };
 
-pub(crate) static CARDS: [Card; 5] = five_modes!(
+static MODES: [Card; 5] = five_modes!(
     FAMILY,
     "blowfish",
     ["blowfish{key}"],
     ["blowfish32", "blowfish64", "blowfish128", "blowfish256", "blowfish448"]
 );
+
+pub(crate) const CARDS: &[&[Card]] = &[&MODES];
+
+ways! { Crate => visit_mode::<::blowfish::Blowfish> }
 
 primitive!(::blowfish::Blowfish);

@@ -6,28 +6,21 @@
 //! MixColumn, as the last one always is. Such a cipher is reduced: it protects nothing.
 #![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, Sizes, Timing, five_modes};
-use crate::kernels::rijndael::Rijndael;
+use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
+use crate::families::Algorithm;
+use crate::kernels::rijndael::{Rijndael, backend};
 use crate::modes::Sliced;
+use crate::{Spec, Visitor};
 
-pub(crate) type Of128 = Sliced<Rijndael<16>, 16>;
-pub(crate) type Of192 = Sliced<Rijndael<24>, 24>;
-pub(crate) type Of256 = Sliced<Rijndael<32>, 32>;
-
-const CODE: Code = Code {
-    provider: OURS,
-    crate_name: "wattlock-ciphers",
-    version: OUR_VERSION,
-    timing: Timing::Constant, // the AES instructions, or else bit planes without a table
-    algorithm: Algorithm::Rijndael,
-};
+/// The AES instructions, or else bit planes without a table.
+const CODE: Code = Code::ours(Timing::Constant, Algorithm::rijndael(Way::Ours)).on(backend);
 
 const FAMILY: Card = Card {
     key_bits: Sizes::every(64, 128, 256),
     rounds: Some(Sizes::every(1, 4, 14)),
     source: "Daemen and Rijmen, AES Proposal: Rijndael, version 2, 1999",
     codes: &[CODE],
-    vectors: include_str!("../../../python/wattlock/data/vectors/rijndael.txt"),
+    vectors: include_str!("../../vectors/rijndael.txt"),
     ..BLANK
 };
 
@@ -36,7 +29,7 @@ const fn rounds(block_bits: u16, key_bits: u16) -> u16 {
     (if block_bits > key_bits { block_bits } else { key_bits }) / 32 + 6
 }
 
-pub(crate) static CARDS_OF_128: [Card; 5] = five_modes!(
+static OF_128: [Card; 5] = five_modes!(
     Card {
         family: "rijndael128",
         full_rounds: Some(|key_bits| rounds(128, key_bits)),
@@ -49,7 +42,7 @@ pub(crate) static CARDS_OF_128: [Card; 5] = five_modes!(
     ["rijndael128-128", "rijndael128-192", "rijndael128-256", "rijndael128-128-r7"]
 );
 
-pub(crate) static CARDS_OF_192: [Card; 5] = five_modes!(
+static OF_192: [Card; 5] = five_modes!(
     Card {
         family: "rijndael192",
         full_rounds: Some(|key_bits| rounds(192, key_bits)),
@@ -62,7 +55,7 @@ pub(crate) static CARDS_OF_192: [Card; 5] = five_modes!(
     ["rijndael192-128", "rijndael192-192", "rijndael192-256", "rijndael192-192-r7"]
 );
 
-pub(crate) static CARDS_OF_256: [Card; 5] = five_modes!(
+static OF_256: [Card; 5] = five_modes!(
     Card {
         family: "rijndael256",
         full_rounds: Some(|key_bits| rounds(256, key_bits)),
@@ -74,3 +67,22 @@ pub(crate) static CARDS_OF_256: [Card; 5] = five_modes!(
     ["rijndael256-{key}", "rijndael256-{key}-r{rounds}"],
     ["rijndael256-128", "rijndael256-192", "rijndael256-256", "rijndael256-256-r7"]
 );
+
+pub(crate) const CARDS: &[&[Card]] = &[&OF_128, &OF_192, &OF_256];
+
+/// Which code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Ours,
+}
+
+impl Way {
+    #[inline]
+    pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
+        match spec.card.block_bits {
+            128 => spec.visit_built_in::<Sliced<Rijndael<16>, 16>, V>(visitor),
+            192 => spec.visit_built_in::<Sliced<Rijndael<24>, 24>, V>(visitor),
+            _ => spec.visit_built_in::<Sliced<Rijndael<32>, 32>, V>(visitor),
+        }
+    }
+}

@@ -2,18 +2,13 @@
 //! costs by itself.
 #![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, BLANK, Card, Code, Mode, OUR_VERSION, OURS, Sizes, Timing};
+use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
 use crate::cipher::{BuiltIn, Cipher};
+use crate::families::Algorithm;
 use crate::modes::{check_key, has_room, no_iv};
 use crate::{Error, Spec};
 
-const CODE: Code = Code {
-    provider: OURS,
-    crate_name: "wattlock-ciphers",
-    version: OUR_VERSION,
-    timing: Timing::Constant,
-    algorithm: Algorithm::Xor,
-};
+const CODE: Code = Code::ours(Timing::Constant, Algorithm::baselines(Way::Xor));
 
 const XOR: Card = Card {
     id: "xor",
@@ -29,7 +24,7 @@ const XOR: Card = Card {
     ..BLANK
 };
 
-pub(crate) static CARDS: [Card; 2] = [
+static ALL: [Card; 2] = [
     XOR,
     Card {
         id: "null",
@@ -38,11 +33,18 @@ pub(crate) static CARDS: [Card; 2] = [
         listed: &["null"],
         key_bits: Sizes::only(0),
         source: "no security: a copy",
-        codes: &[Code { algorithm: Algorithm::Null, ..CODE }],
+        codes: &[Code { algorithm: Algorithm::baselines(Way::Null), ..CODE }],
         definition: Some(copied),
         ..XOR
     },
 ];
+
+pub(crate) const CARDS: &[&[Card]] = &[&ALL];
+
+ways! {
+    Xor => visit_built_in::<Xor>,
+    Null => visit_built_in::<Null>,
+}
 
 fn added(key: &[u8], _iv: &[u8], message: &[u8], output: &mut [u8]) {
     for ((output, message), key) in output.iter_mut().zip(message).zip(key.iter().cycle()) {

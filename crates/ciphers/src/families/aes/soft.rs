@@ -13,16 +13,16 @@ use ::cipher::consts::{U4, U16};
 use ::cipher::inout::InOut;
 use ::cipher::{Block, BlockSizeUser, ParBlocks, ParBlocksSizeUser};
 
+use super::Way;
 use crate::Spec;
-use crate::card::{Algorithm, Code, RUSTCRYPTO_SOFT, Timing};
+use crate::card::{Code, RUSTCRYPTO_SOFT, Timing};
+use crate::families::Algorithm;
 use crate::modes::Primitive;
 
-pub(crate) const CODE: Code = Code {
+/// Bit-sliced without a table.
+pub(super) const CODE: Code = Code {
     provider: RUSTCRYPTO_SOFT,
-    crate_name: "aes",
-    version: "0.8.4",
-    timing: Timing::Constant, // bit-sliced without a table
-    algorithm: Algorithm::AesSoft,
+    ..Code::of_crate("aes", "0.8.4", Timing::Constant, Algorithm::aes(Way::Soft)).on(|| "fixsliced")
 };
 
 /// The older crate's cipher under the newer traits.

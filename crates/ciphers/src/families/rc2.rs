@@ -4,25 +4,16 @@
 use ::rc2::Rc2;
 
 use crate::Spec;
-use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, RUSTCRYPTO, Sizes, Timing, five_modes};
-use crate::modes::Primitive;
+use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
+use crate::families::Algorithm;
+use crate::kernels::wide;
+use crate::modes::{Primitive, Sliced};
 
-const CODE: Code = Code {
-    provider: RUSTCRYPTO,
-    crate_name: "rc2",
-    version: "0.9.0",
-    timing: Timing::TableLookups, // mashing reads the key table where the data says
-    algorithm: Algorithm::Rc2,
-};
+/// Mashing reads the key table where the data says.
+const CODE: Code = Code::of_crate("rc2", "0.9.0", Timing::TableLookups, Algorithm::rc2(Way::Crate));
 
 /// Many blocks at once.
-const WIDE: Code = Code {
-    provider: OURS,
-    crate_name: "wattlock-ciphers",
-    version: OUR_VERSION,
-    algorithm: Algorithm::Rc2Wide,
-    ..CODE
-};
+const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc2(Way::Wide)).on(wide::backend);
 
 const FAMILY: Card = Card {
     family: "rc2",
@@ -32,12 +23,20 @@ const FAMILY: Card = Card {
     iv_bits: 64,
     source: "RFC 2268, 1998",
     codes: &[CODE, WIDE],
-    vectors: include_str!("../../../python/wattlock/data/vectors/rc2.txt"),
+    vectors: include_str!("../../vectors/rc2.txt"),
     ..BLANK
 };
 
-pub(crate) static CARDS: [Card; 5] =
+static MODES: [Card; 5] =
     five_modes!(FAMILY, "rc2", ["rc2-{key}", "rc2-{key}-e{effective}"], ["rc2-40", "rc2-64", "rc2-128", "rc2-128-e64"]);
+
+pub(crate) const CARDS: &[&[Card]] = &[&MODES];
+
+ways! {
+    Crate => visit_mode::<Rc2>,
+    /// Many blocks at once.
+    Wide => visit_built_in::<Sliced<crate::kernels::rc2::Rc2, 8>>,
+}
 
 impl Primitive for Rc2 {
     #[inline]

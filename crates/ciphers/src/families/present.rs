@@ -8,16 +8,11 @@
 use ::cipher::consts::U8;
 
 use crate::Spec;
-use crate::card::{Algorithm, BLANK, Card, Code, OUR_VERSION, OURS, Sizes, Timing, five_modes};
+use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
+use crate::families::Algorithm;
 use crate::modes::{Primitive, block_cipher};
 
-const CODE: Code = Code {
-    provider: OURS,
-    crate_name: "wattlock-ciphers",
-    version: OUR_VERSION,
-    timing: Timing::Constant,
-    algorithm: Algorithm::Present,
-};
+const CODE: Code = Code::ours(Timing::Constant, Algorithm::present(Way::Ours));
 
 const FAMILY: Card = Card {
     family: "present",
@@ -26,11 +21,15 @@ const FAMILY: Card = Card {
     iv_bits: 64,
     source: "Bogdanov, Knudsen, Leander, Paar, Poschmann, Robshaw, Seurin, Vikkelsoe, PRESENT: An Ultra-Lightweight Block Cipher, 2007; ISO/IEC 29192-2:2019",
     codes: &[CODE],
-    vectors: include_str!("../../../python/wattlock/data/vectors/present.txt"),
+    vectors: include_str!("../../vectors/present.txt"),
     ..BLANK
 };
 
-pub(crate) static CARDS: [Card; 5] = five_modes!(FAMILY, "present", ["present{key}"], ["present80", "present128"]);
+static MODES: [Card; 5] = five_modes!(FAMILY, "present", ["present{key}"], ["present80", "present128"]);
+
+pub(crate) const CARDS: &[&[Card]] = &[&MODES];
+
+ways! { Ours => visit_mode::<Present> }
 
 const ROUNDS: usize = 31;
 

@@ -1,33 +1,40 @@
 //! AES (FIPS 197): blocks of 128 bits, keys of 128, 192 and 256.
 #![forbid(unsafe_code)]
 
-use crate::card::{Algorithm, BLANK, Card, Code, RUSTCRYPTO, Sizes, Timing, five_modes};
+use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
+use crate::families::Algorithm;
 use crate::modes::primitive;
 
-pub(crate) const HARDWARE: Code = Code {
-    provider: RUSTCRYPTO,
-    crate_name: "aes",
-    version: "0.9.4",
-    timing: Timing::Constant, // the AES instructions, or else bit-sliced without a table
-    algorithm: Algorithm::Aes,
-};
+#[cfg(feature = "aes-soft")]
+mod soft;
+
+/// The AES instructions, or else bit-sliced without a table.
+const HARDWARE: Code = Code::of_crate("aes", "0.9.4", Timing::Constant, Algorithm::aes(Way::Hardware)).on(backend);
 
 /// A build without `--cfg aes_force_soft` would take the AES instructions here too: it has no such code.
 #[cfg(feature = "aes-soft")]
-pub(crate) const CODES: &[Code] = if cfg!(aes_force_soft) { &[HARDWARE, crate::aes_soft::CODE] } else { &[HARDWARE] };
+const CODES: &[Code] = if cfg!(aes_force_soft) { &[HARDWARE, soft::CODE] } else { &[HARDWARE] };
 #[cfg(not(feature = "aes-soft"))]
-pub(crate) const CODES: &[Code] = &[HARDWARE];
+const CODES: &[Code] = &[HARDWARE];
 
 const FAMILY: Card = Card {
     family: "aes",
     key_bits: Sizes::every(64, 128, 256),
     source: "NIST FIPS 197, 2001",
     codes: CODES,
-    vectors: include_str!("../../../python/wattlock/data/vectors/aes.txt"),
+    vectors: include_str!("../../vectors/aes.txt"),
     ..BLANK
 };
 
-pub(crate) static CARDS: [Card; 5] = five_modes!(FAMILY, "aes", ["aes{key}"], ["aes128", "aes192", "aes256"]);
+static MODES: [Card; 5] = five_modes!(FAMILY, "aes", ["aes{key}"], ["aes128", "aes192", "aes256"]);
+
+pub(crate) const CARDS: &[&[Card]] = &[&MODES];
+
+ways! {
+    Hardware => visit_by_key::<::aes::Aes128, ::aes::Aes192, ::aes::Aes256>,
+    #[cfg(feature = "aes-soft")]
+    Soft => visit_by_key::<soft::Soft128, soft::Soft192, soft::Soft256>,
+}
 
 primitive!(::aes::Aes128, ::aes::Aes192, ::aes::Aes256);
 

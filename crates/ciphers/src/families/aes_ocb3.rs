@@ -1,0 +1,38 @@
+//! AES-OCB3 (RFC 7253): keys of 128 and 256 bits.
+#![forbid(unsafe_code)]
+
+use crate::card::{Card, Code, Sizes, Timing};
+use crate::families::Algorithm;
+use crate::modes::{AEAD, Aead};
+use crate::{Spec, Visitor};
+
+static OCB3: [Card; 1] = [Card {
+    id: "aes-ocb3",
+    family: "aes-ocb3",
+    templates: &["aes{key}-ocb3"],
+    listed: &["aes128-ocb3", "aes256-ocb3"],
+    key_bits: Sizes::every(128, 128, 256),
+    most_B: (1 << 30) - 1, // the crate has a table for less than 2^26 blocks
+    source: "RFC 7253, 2014",
+    codes: &[Code::of_crate("ocb3", "0.2.0", Timing::Constant, Algorithm::aes_ocb3(Way::Crate))],
+    vectors: include_str!("../../vectors/aes-ocb3.txt"),
+    ..AEAD
+}];
+
+pub(crate) const CARDS: &[&[Card]] = &[&OCB3];
+
+/// Which code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Crate,
+}
+
+impl Way {
+    #[inline]
+    pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
+        match spec.key_bits {
+            128 => spec.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes128>>, V>(visitor),
+            _ => spec.visit_built_in::<Aead<::ocb3::Ocb3<::aes::Aes256>>, V>(visitor),
+        }
+    }
+}
