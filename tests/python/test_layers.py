@@ -189,3 +189,13 @@ def test_the_wheel_and_the_crates_carry_one_version() -> None:
     python = tomllib.loads((TREE / "pyproject.toml").read_text())["project"]["version"]
     rust = tomllib.loads((TREE / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     assert python == rust
+
+
+def test_every_family_of_ciphers_has_its_line_and_its_feature() -> None:
+    folder = CRATES / "ciphers" / "src" / "families"
+    listed = re.findall(
+        r"^    (?:#\[cfg\(feature = \"([a-z0-9-]+)\"\)\] )?(\w+);$", (folder / "mod.rs").read_text(), re.MULTILINE
+    )
+    assert {f"{family}.rs" for _, family in listed} == {path.name for path in folder.glob("*.rs")} - {"mod.rs"}
+    features = tomllib.loads((CRATES / "ciphers" / "Cargo.toml").read_text())["features"]["all"]
+    assert {feature for feature, _ in listed if feature} <= set(features)

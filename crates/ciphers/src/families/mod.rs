@@ -37,18 +37,18 @@ macro_rules! families {
 
 /// A family's codes where each is one type: `Name => visit::<Type>`, the visit one of [`Spec`]'s.
 macro_rules! ways {
-    ($($(#[$doc:meta])* $way:ident => $visit:ident::<$($of:ty),+>),+ $(,)?) => {
+    ($($(#[doc = $doc:expr])? $(#[cfg($gate:meta)])? $way:ident => $visit:ident::<$($of:ty),+>),+ $(,)?) => {
         /// Which code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Way {
-            $($(#[$doc])* $way),+
+            $($(#[doc = $doc])? $(#[cfg($gate)])? $way),+
         }
 
         impl Way {
             #[inline]
             pub(crate) fn visit<V: crate::Visitor>(self, spec: &crate::Spec, visitor: V) -> V::Output {
                 match self {
-                    $(Self::$way => spec.$visit::<$($of),+, V>(visitor)),+
+                    $($(#[cfg($gate)])? Self::$way => spec.$visit::<$($of),+, V>(visitor)),+
                 }
             }
         }
