@@ -61,8 +61,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "key.hex").write_text("000102030405060708090a0b0c0d0e0f")
     include = next((TREE / "crates").rglob("wattlock_cipher.h")).parent
     for name in ("xtea.so", "libmine.so"):
-        compiled = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-o", here / name, TREE / "examples/library/xtea.c"]
-        subprocess.run(compiled, check=True)
+        compiled = ["cc", "-O2", "-shared", "-fPIC", f"-I{include}", "-o", str(here / name)]
+        subprocess.run([*compiled, str(TREE / "examples" / "library" / "xtea.c")], check=True)
     only = "cipher=aes128-cbc,data=random"
     run = ["wattlock", "run", "first-look", "--only", only, "--device", "x86-server-assumed", "--allow-assumed"]
     subprocess.run(run, cwd=here, env=environment(), check=True, capture_output=True)
