@@ -10,16 +10,18 @@ import pytest
 
 from advise_asked import BASE, TODAY, ask
 from wattlock.advise import Advice, advise, checked, words
-from wattlock.advise import standing as standings
+from wattlock.advise.framings import framings
 from wattlock.advise.rank import ranked, tied
-from wattlock.advise.rules import framings, rules
 from wattlock.advise.sending import Packet, Sender
-from wattlock.advise.standing import load as book
-from wattlock.advise.standing import statements
 from wattlock.energy import cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import linear
 from wattlock.run import probe
+from wattlock.security import book as books
+from wattlock.security import load as book
+from wattlock.security import statements
+from wattlock.security import status as statuses
+from wattlock.security.rules import rules
 
 
 @pytest.fixture(scope="module")
@@ -219,8 +221,8 @@ def test_decryptions_here_cost_their_joules_and_no_octet() -> None:
 def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:
     # No sound cipher's own limit is reached at these rates within ten years: one of 2^32 messages is.
     own = (files("wattlock") / "data" / "security.toml").read_text(encoding="utf-8")
-    tighter = standings.parse(own.replace("messages_log2 = 41.5", "messages_log2 = 32"))
-    monkeypatch.setattr(standings, "load", lambda: tighter)
+    tighter = books.parse(own.replace("messages_log2 = 41.5", "messages_log2 = 32"))
+    monkeypatch.setattr(statuses, "load", lambda: tighter)
     session = {"every": "100y", "sent": "100B", "received": "100B"}
     flow = [{"message": "16B", "every": "4ms"}]
     told = ask({"session": session, "choices.ciphers": ["aes128-gcm"]}, flow=flow)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from advise_asked import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, checked, published, record, sourcing, words
+from wattlock.advise import Advice, advise, as_object, checked, published, record, sourcing, words
 from wattlock.advise.costs import Cost
 from wattlock.advise.published import File, Priced
 from wattlock.definitions.shelf import VARIABLE
@@ -244,7 +244,7 @@ def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed
     assert row["evidence"] == "assumed"
     assert row["ranked"].startswith("no: has no figure in C")
     assert any("not ranked, as their cost is assumed: ascon-aead128" in note for note in words.notes(refused))
-    (told,) = [row for row in refused.record()["costs"] if row["cipher"] == "ascon-aead128"]
+    (told,) = [row for row in as_object(refused)["costs"] if row["cipher"] == "ascon-aead128"]
     assert (told["ranked"], told["evidence"]) == (False, "assumed")
 
 
@@ -281,7 +281,7 @@ def test_table_json_and_record_name_implementation_source_and_evidence_of_each_c
         assert said in out
     head = next(line for line in out.splitlines() if line.startswith("rank"))
     assert {"by", "counted", "evidence"} <= set(head.split())
-    first = told.record()["ranked"][0]
+    first = as_object(told)["ranked"][0]
     for key in ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "source", "evidence"):
         assert first[f"cost_{key}"], key
     text = record.markdown("x", record.sections(told, {}, "wattlock advise"))

@@ -14,16 +14,16 @@ from simulated_days import seconds as simulated
 from wattlock.advise import advise, checked, costs, days, load, published, question
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Device, World
+from wattlock.advise.framings import framings
 from wattlock.advise.question import Question
-from wattlock.advise.rules import framings
 from wattlock.advise.sending import Sender
-from wattlock.advise.standing import standing
 from wattlock.energy import battery_cards, cards, lifetime, radio_cards
 from wattlock.energy.battery_cards import Battery, BatteryCard
 from wattlock.energy.cards import Number
 from wattlock.energy.model import rate
 from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
+from wattlock.security import standing
 
 DEVICE = cards.load("nrf52840")
 ROWS: dict[str, Any] = {

@@ -12,7 +12,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Load
 from wattlock.advise.rank import ranked, tied
-from wattlock.advise.standing import Cited, Limit, Standing, load, standing
+from wattlock.security import Cited, Limit, Standing, load, standing
 
 TODAY = date(2026, 1, 1)
 SAID = [Cited(about, f"what is said of {about}", "a book", "", True) for about in ("status", "strength", "quantum")]

@@ -6,7 +6,7 @@ import pytest
 
 from advise_asked import ask
 from wattlock.advise import exclude, load, words
-from wattlock.advise.rules import framings
+from wattlock.advise.framings import framings
 from wattlock.errors import InputError
 
 ADVERTISED: dict[str, Any] = {"flow": [{"message": "8B", "every": "1s"}], "radio": {"card": "nrf52840-ble"}}

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from advise_asked import TODAY
-from wattlock.advise import Advice, advise, checked, question
+from wattlock.advise import Advice, advise, as_object, checked, question
 from wattlock.advise.question import Question
 from wattlock.definitions import Table
 from wattlock.energy import radio_cards
@@ -102,7 +102,7 @@ def said(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any] | No
 
 def seen(told: Advice) -> Any:
     """All that a person reads of an answer but for its notes."""
-    record = told.record()
+    record = as_object(told)
     return [record[key] for key in ("ranked", "excluded", "assumed", "answer")]
 
 
@@ -161,4 +161,4 @@ def test_a_key_without_effect_is_named_and_one_with_effect_is_not() -> None:
     tables = {"flow": [{"message": "24B", "every": "1h"}], "device": {"card": "nrf52840"}}
     told = answer(few(tables), {"floor.memory": "1MB", "device.sleep": "5uW"})
     assert told.unheard == ["floor.memory"]
-    assert any("set and without effect here: floor.memory" in one for one in told.record()["notes"])
+    assert any("set and without effect here: floor.memory" in one for one in as_object(told)["notes"])

@@ -33,7 +33,8 @@ NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}
 HEAVY = {"polars", "altair", "scipy", "numpy", "vl_convert"}
 LONGEST_FILE = 700
 
-PYTHON = sorted([*PACKAGE.rglob("*.py"), *(TREE / "tests" / "python").rglob("*.py")])
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+PYTHON = sorted([*SOURCES, *(TREE / "tests" / "python").rglob("*.py")])
 RUST = sorted(path for path in CRATES.rglob("*.rs") if "target" not in path.parts)
 
 
@@ -95,6 +96,38 @@ def test_a_room_imports_only_from_the_rooms_before_it(room: str) -> None:
         path.name: found for path in (PACKAGE / room).rglob("*.py") if (found := looks_right(room, path.read_text()))
     }
     assert wrong == {}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its full name."""
+    found = {".".join(("wattlock", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in SOURCES}
+    return {name.removesuffix(".__init__"): path for name, path in found.items()}
+
+
+def circles(uses: dict[str, set[str]]) -> list[set[str]]:
+    """The groups of modules that import one another, in a circle of any length."""
+    reached = {name: set(used) for name, used in uses.items()}
+    for middle in uses:
+        for name in uses:
+            if middle in reached[name]:
+                reached[name] |= reached[middle]
+    found = [{other for other in reached[name] if name in reached.get(other, ())} for name in uses]
+    return [group for place, group in enumerate(found) if group and group not in found[:place]]
+
+
+def test_no_files_of_a_room_import_one_another_in_a_circle() -> None:
+    every = modules()
+    uses = {
+        name: {used if used in every else used.rpartition(".")[0] for used in imports(ast.parse(path.read_text()))}
+        & set(every) - {name}
+        for name, path in every.items()
+    }
+    assert circles(uses) == []
+
+
+def test_the_law_of_circles_sees_a_long_one_and_passes_over_a_diamond() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
+    assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
 
 
 def test_the_law_of_imports_sees_an_import_to_the_right() -> None:

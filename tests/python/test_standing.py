@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from wattlock.advise.standing import Standing, load, parse, standing, statements
 from wattlock.errors import InputError
+from wattlock.security import Standing, load, parse, standing, statements
 
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
 

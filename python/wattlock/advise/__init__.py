@@ -3,15 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wattlock.advise.answer import Advice, advise
+    from wattlock.advise.advice import Advice
+    from wattlock.advise.answer import advise
     from wattlock.advise.question import Question, checked, load
+    from wattlock.advise.record import as_object
 
-__all__ = ["Advice", "Question", "advise", "checked", "load"]
-_OF = {"Advice": "answer", "advise": "answer", "Question": "question", "checked": "question", "load": "question"}
+__all__ = ["Advice", "Question", "advise", "as_object", "checked", "load"]
+_OF = {"Advice": "advice", "advise": "answer", "as_object": "record"} | dict.fromkeys(
+    ("Question", "checked", "load"), "question"
+)
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when asked for: `wattlock ciphers` needs `standing` alone.
+    # Loaded when asked for: many need the question alone.
     from importlib import import_module
 
     if name not in _OF:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.advise import days
-from wattlock.advise.answer import Advice
+from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import Load
 from wattlock.advise.question import Question

@@ -7,13 +7,14 @@ from itertools import product
 from typing import NamedTuple, cast
 
 from wattlock.advise.costs import Cost
+from wattlock.advise.framings import Framing, framings
 from wattlock.advise.question import Question
-from wattlock.advise.rules import Framing, first, framings, matches, rules
 from wattlock.advise.sending import OPEN, PROTECTIONS, short
-from wattlock.advise.standing import Standing, standing
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
+from wattlock.security import Standing, standing
+from wattlock.security.rules import first, matches, rules
 from wattlock.study.cells import CatalogueRow
 
 MOST_AGGREGATED = 64

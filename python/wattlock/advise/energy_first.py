@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wattlock.advise.advice import Advice
 from wattlock.advise.again import usual
-from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
+from wattlock.advise.framings import framings
 from wattlock.advise.question import RadioAsked
-from wattlock.advise.rules import framings
 from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent, short
 from wattlock.energy import radio_cards
 

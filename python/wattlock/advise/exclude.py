@@ -10,10 +10,10 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import Load
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Question
-from wattlock.advise.rules import matches, rules
-from wattlock.advise.standing import Cited
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
+from wattlock.security import Cited
+from wattlock.security.rules import matches, rules
 
 SOUND = {"approved", "acceptable"}
 ASKED = "the question"

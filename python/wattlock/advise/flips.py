@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import days
+from wattlock.advise.advice import Advice
 from wattlock.advise.again import changed
-from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, World
 from wattlock.advise.quantity import spoken

@@ -13,10 +13,10 @@ from wattlock.advise.costs import Cost
 from wattlock.advise.days import DAY_s, World
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Packet, Spent
-from wattlock.advise.standing import Cited, standing
 from wattlock.advise.world import Things
 from wattlock.energy.battery import Array
 from wattlock.papers.record import Claim, claims, sources
+from wattlock.security import Cited, standing
 from wattlock.study.cells import CatalogueRow
 
 FREE = "none: taken as free"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wattlock.advise.advice import Advice
 from wattlock.advise.again import changed, lives, loads
-from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load, Term
 from wattlock.advise.gain import Gain, gain

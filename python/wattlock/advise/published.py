@@ -9,12 +9,12 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from wattlock.advise.costs import FAR_B, Cost, Origin
-from wattlock.advise.rules import Globs, matches
 from wattlock.definitions import Shelf, Table, Text, own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.energy.model import rate
 from wattlock.energy.number import Confidence
 from wattlock.errors import InputError
+from wattlock.security.rules import Globs, matches
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.
 BORROWED = 1.0

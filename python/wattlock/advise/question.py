@@ -9,11 +9,11 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity, spoken
-from wattlock.advise.standing import Authority
 from wattlock.definitions import Problem, Shelf, Table, Text, shown
 from wattlock.definitions.changes import changed
 from wattlock.definitions.problems import path_of
 from wattlock.link.payload import Encoding
+from wattlock.security import Authority
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]

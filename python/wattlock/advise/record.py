@@ -6,8 +6,8 @@ from typing import Any
 
 import wattlock
 from wattlock.advise import sourcing, words
+from wattlock.advise.advice import Advice
 from wattlock.advise.again import usual
-from wattlock.advise.answer import Advice
 from wattlock.advise.quantity import spoken, watts
 from wattlock.advise.question import Flow
 
@@ -28,6 +28,27 @@ class Section:
     sentences: list[str] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, str]] = field(default_factory=list)
+
+
+def as_object(of: Advice) -> dict[str, Any]:
+    """The whole answer as one object: `ranked` first, then `excluded`."""
+    first = of.narrowing[0] if of.narrowing else None
+    return {
+        "ranked": of.ranked.to_dicts(),
+        "excluded": of.excluded_frame.to_dicts(),
+        "history": of.history_frame.to_dicts(),
+        "costs": sourcing.records(of.things.priced, of.asked),
+        "tied": [choice.label for choice in of.tied],
+        "strongest": of.strongest.label,
+        "assumed": of.things.assumed,
+        "answer": words.lead(of),
+        "notes": words.notes(of),
+        "evidence": of.evidence,
+        "narrowing": of.narrowing_frame.to_dicts(),
+        "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
+        "question": of.asked.model_dump(mode="json"),
+        "asked_on": of.today.isoformat(),
+    }
 
 
 def title(of: Advice) -> str:

@@ -7,18 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import hybrid as policies
+from wattlock.advise.advice import Advice
 from wattlock.advise.again import changed, charges, lives, loads, usual
-from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import DAY_s, given_up, most_B
+from wattlock.advise.framings import framings
 from wattlock.advise.gain import Gain, gain
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
-from wattlock.advise.rules import first, framings, rules
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
+from wattlock.security.rules import first, rules
 
 MANY = (2, 4, 8, 16)
 PROBE_B = 8

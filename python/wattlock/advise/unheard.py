@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from wattlock.advise.answer import Advice
+from wattlock.advise.advice import Advice
 from wattlock.advise.question import Question
 from wattlock.errors import WattlockError
 

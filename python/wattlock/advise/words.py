@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from wattlock.advise.answer import Advice
+from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import SPLIT, DAY_s, most_B
+from wattlock.advise.framings import framings
 from wattlock.advise.history import Past
 from wattlock.advise.narrow import Narrowing
 from wattlock.advise.published import follows_the_code
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
-from wattlock.advise.rules import framings
 from wattlock.advise.sending import SPOKEN
 from wattlock.energy.number import YEAR_s
 

@@ -14,7 +14,6 @@ from wattlock.advise.days import Load
 from wattlock.advise.published import Priced
 from wattlock.advise.quantity import watts
 from wattlock.advise.question import Question
-from wattlock.advise.rules import matches, rules
 from wattlock.advise.sending import Sender
 from wattlock.advise.supply import CORE_V, Stage, stage
 from wattlock.advise.upkeep import settled
@@ -25,6 +24,7 @@ from wattlock.energy.model import measured, rate, value
 from wattlock.energy.number import refuse_doubted
 from wattlock.energy.tasks import Plan, weakest
 from wattlock.errors import InputError
+from wattlock.security.rules import matches, rules
 from wattlock.store import RunFolder, find
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
-    from wattlock.advise.answer import Advice
+    from wattlock.advise.advice import Advice
     from wattlock.advise.question import Question
 
 
@@ -258,12 +258,12 @@ def _list(form: Format) -> None:
 
 
 def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top: int) -> None:
-    from wattlock.advise import words
+    from wattlock.advise import as_object, words
     from wattlock.advise.again import usual
     from wattlock.cli.link_pages import table
 
     if form is Format.json:
-        typer.echo(json.dumps(finite(of.record() | more), ensure_ascii=False))
+        typer.echo(json.dumps(finite(as_object(of) | more), ensure_ascii=False))
         return
     if form is Format.csv:
         print_table(of.ranked, form)

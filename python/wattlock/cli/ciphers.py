@@ -15,7 +15,7 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wattlock.advise.standing import Standing
+    from wattlock.security import Standing
     from wattlock.study import CatalogueRow
 
 FACTS = ["key_bits", "effective_bits", "block_bits", "rounds", "iv_B", "tag_bits"]
@@ -43,8 +43,8 @@ def ciphers(
     """
     import polars as pl
 
-    from wattlock.advise.standing import standing
     from wattlock.run import probe as probes
+    from wattlock.security import standing
 
     rows, nearest = probes.catalogue(probes.find(), [cipher] if cipher else [])
     if not rows or cipher == "":
@@ -70,7 +70,7 @@ def ciphers(
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
     """One line for eyes: the id, how it stands, who has it."""
-    from wattlock.advise.standing import standing
+    from wattlock.security import standing
 
     first, stands = rows[0], standing(rows[0])
     known = {name: value for name, value in _known(first).items() if name != "effective_bits"}
@@ -85,7 +85,7 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 
 
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
-    from wattlock.advise.standing import standing
+    from wattlock.security import standing
 
     stands = standing(rows[0])
     for row in rows:

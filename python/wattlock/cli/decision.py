@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from wattlock.advise.answer import Advice
+    from wattlock.advise.advice import Advice
 
 ENDS = (".html", ".md", ".json")
 
@@ -38,7 +38,7 @@ def write(of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Pat
     elif path.suffix == ".md":
         written = record.markdown(heading, parts)
     else:
-        whole = {"title": heading, "command": command(), **of.record(), **more}
+        whole = {"title": heading, "command": command(), **record.as_object(of), **more}
         written = json.dumps(finite(whole), indent=2, ensure_ascii=False)
     path.write_text(written, encoding="utf-8")
 

@@ -179,8 +179,8 @@ def _clock(result: Result, device: str | None) -> tuple[float | None, bool]:
 
 
 def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
-    from wattlock.advise.standing import standing
     from wattlock.papers.judges import Security
+    from wattlock.security import standing
 
     found = {}
     for row in catalogue:
