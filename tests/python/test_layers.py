@@ -20,6 +20,7 @@ ROOMS = [
     "analysis",
     "run",
     "energy",
+    "security",
     "link",
     "papers",
     "advise",

@@ -217,7 +217,7 @@ def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_
         raise EvidenceError("the battery is at 10 %", hint="charge it")
 
     monkeypatch.setattr("wattlock.cli.run.run", stops)
-    monkeypatch.setattr("wattlock.run.emptying.look", lambda *_: None)
+    monkeypatch.setattr("wattlock.run.discharge.look", lambda *_: None)
     words = ["--length", "battery", "--repeats", "7", "--sys-root", "tree"]
     said = answer(capsys, *words, code=EvidenceError.exit_code)[1]
     assert "hint: charge it; when all cells are done, `wattlock papers --run last` judges them" in said

@@ -14,7 +14,7 @@ import pytest
 
 from wattlock import cli
 from wattlock.run import probe as probes
-from wattlock.run.weighing import Choice, describe
+from wattlock.run.energy import Choice, describe
 from wattlock.store import RunFolder
 
 TREE = Path(__file__).parents[2]

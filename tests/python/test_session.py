@@ -16,8 +16,9 @@ from virtual_runs import CIPHERS, cell_of, study_of
 from wattlock.errors import DiskFull, ProbeError, StoreError
 from wattlock.run import probe as probes
 from wattlock.run import shards
+from wattlock.run.process import Bench
 from wattlock.run.result import Result, read
-from wattlock.run.session import Progress, Session
+from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder, plan_lines
 from wattlock.study import Study
 
@@ -48,23 +49,13 @@ class Sitting:
         every = [*self.cells, *self.watch]
         return plan_lines(self.study, every, id="r", created=created, seed=7, probe_sha256="0" * 64, device=None)
 
-    def measure(self, processors: Sequence[int] = (1, 0)) -> Session:
+    def measure(self, processors: Sequence[int] = (1, 0)) -> Timing:
         """One sitting, in a session that knows nothing of the one before."""
         self.folder.close()
         self.folder = RunFolder.open(self.folder.path)
         told = self.told.append
-        session = Session(
-            self.folder,
-            self.study,
-            self.cells,
-            self.watch,
-            {},
-            self.probe,
-            7,
-            told,
-            processors=list(processors),
-            libraries=self.libraries,
-        )
+        bench = Bench(self.folder, self.probe, {}, self.libraries)
+        session = Timing(bench, self.study, self.cells, self.watch, 7, told, processors=list(processors))
         session.measure()
         return session
 
@@ -171,9 +162,9 @@ def test_a_library_that_costs_more_than_all_others_is_given_up_with_the_reason(
     error = "library mine did not come back within 5 s in des-cbc encrypt 64 B"
     sitting = Sitting(tmp_path, ends={"1": error, "2": error, "3": "never asked"})
     sitting.own([1, 2, 3])
-    lose = Session._lose
+    lose = Timing._lose
     slow = lambda session, library, _, failure: lose(session, library, 1000.0, failure)  # noqa: E731
-    monkeypatch.setattr(Session, "_lose", slow)
+    monkeypatch.setattr(Timing, "_lose", slow)
     sitting.measure()
     assert sitting.column("state") == ["resolved", "failed", "failed", "failed"]
     assert sitting.column("reason")[3] == f"not measured: {error}, and so it cost 2000 s already"

@@ -10,7 +10,7 @@ import pytest
 
 from wattlock.analysis import comparison, weighing
 from wattlock.run import probe as probes
-from wattlock.run.weighing import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
+from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""

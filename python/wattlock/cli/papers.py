@@ -158,7 +158,7 @@ def _own_battery(length: Length, sys_root: Path | None) -> str | None:
         return None
     from wattlock.errors import WattlockError
     from wattlock.run import probe as probes
-    from wattlock.run.emptying import Fall, look
+    from wattlock.run.discharge import Fall, look
 
     try:
         look(probes.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))

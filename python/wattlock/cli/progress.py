@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from wattlock.run.session import Progress
+    from wattlock.run.timing import Progress
 
 
 @dataclass(frozen=True)

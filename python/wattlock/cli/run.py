@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device
-from wattlock.cli.sitting import files_of, measure
+from wattlock.cli.sitting import measure
 from wattlock.errors import InputError, StoreError, StudyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from wattlock.energy import cards
-    from wattlock.run.emptying import Fall
-    from wattlock.run.weighing import Choice
+    from wattlock.run.discharge import Fall
+    from wattlock.run.energy import Choice
+    from wattlock.run.session import Session
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
 
@@ -111,6 +112,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import probe as probes
+    from wattlock.run.session import Session
     from wattlock.study import absences, expand, load, missing, read_inputs
     from wattlock.study import only as choose
 
@@ -136,12 +138,10 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if dry_run:
         _print_plan(chosen, cells, inputs, probe, libraries)
         return
-    choice = weighed[0] if weighed else None
-    folder = _create(
-        chosen, cells, inputs, probe=probe, card=card, choice=choice, fall=fall, out=out, libraries=libraries
-    )
+    session = Session(chosen, probe, libraries, weighed, fall)
+    folder = _create(session, cells, inputs, card=card, out=out)
     absent = [key for key in absences(cells, rows) if key[1] not in libraries]
-    measure(folder, chosen, inputs, probe, libraries, weighed=weighed, fall=fall, absent=absent)
+    measure(session, folder, inputs, absent)
 
 
 def _weighed(  # noqa: PLR0917 - as the verb has them
@@ -160,8 +160,8 @@ def _weighed(  # noqa: PLR0917 - as the verb has them
         if (sys_root is not None and also is None) or stream is not None:
             raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
         return None
-    from wattlock.run.session import usable_processors
-    from wattlock.run.weighing import Choice, describe
+    from wattlock.run.energy import Choice, describe
+    from wattlock.run.timing import usable_processors
 
     choice = Choice(meter, str(baseline), sys_root, stream, next(iter(usable_processors()), None))
     return choice, describe(probe, choice)
@@ -181,7 +181,7 @@ def _fall(  # noqa: PLR0917 - as the verb has them
         if any(one is not None for one in (until_percent, repeats, from_percent)):
             raise StudyError("--repeats and the levels are those of a battery", hint="name it with --battery")
         return None
-    from wattlock.run.emptying import Fall, look
+    from wattlock.run.discharge import Fall, look
 
     fall = Fall("" if battery == "any" else battery, until_percent, repeats, from_percent, log_every_s, sys_root)
     look(probe, fall)
@@ -222,16 +222,12 @@ def _card(device: str | None, *, allow_assumed: bool) -> cards.Device | None:
 
 
 def _create(
-    study: Study,
+    session: Session,
     cells: Sequence[Cell],
     inputs: Sequence[InputFile],
     *,
-    probe: Path,
     card: cards.Device | None,
-    choice: Choice | None,
-    fall: Fall | None,
     out: Path | None,
-    libraries: Mapping[str, Path],
 ) -> RunFolder:
     from wattlock.run import probe as probes
     from wattlock.run.shards import sentinels
@@ -239,21 +235,22 @@ def _create(
     from wattlock.store.shelf import ROOT
 
     created, seed = datetime.now(UTC), secrets.randbits(53)
-    name = run_id(study.id, created, seed)
+    name = run_id(session.study.id, created, seed)
     watch = sentinels(first=len(cells))
     lines = plan_lines(
-        study,
+        session.study,
         [*cells, *watch],
         inputs,
         id=name,
         created=created,
         seed=seed,
-        probe_sha256=probes.sha256(probe),
+        probe_sha256=probes.sha256(session.probe),
         device=card.name if card else None,
     )
-    lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in libraries.items()]
+    lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in session.libraries.items()]
+    choice = session.weighed[0] if session.weighed else None
     lines[0]["meter"] = {"name": choice.meter, "baseline": choice.baseline} if choice else None
-    lines[0]["battery"] = fall.kept() if fall else None
+    lines[0]["battery"] = session.fall.kept() if session.fall else None
     lines[0]["device_card"] = card.card.model_dump(mode="json") if card else None
     return RunFolder.create(out or ROOT / name, lines)
 
@@ -262,6 +259,7 @@ def _resume(
     name: str, source: Path | None, libraries: Mapping[str, Path], sys_root: Path | None, stream: Path | None
 ) -> None:
     from wattlock.run import probe as probes
+    from wattlock.run.session import Session
     from wattlock.store import RunFolder, find
     from wattlock.study import Study, absences, read_inputs
 
@@ -287,7 +285,7 @@ def _resume(
     rows, _ = probes.catalogue(probe, list(study.ciphers()), libraries)
     own = [cell for cell in folder.cells() if cell.role == "study"]  # the sentinels are no ciphers of the study
     absent = [key for key in absences(own, rows) if key[1] not in libraries]
-    measure(folder, study, inputs, probe, libraries, weighed=weighed, fall=fall, absent=absent)
+    measure(Session(study, probe, libraries, weighed, fall), folder, inputs, absent)
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
@@ -326,6 +324,7 @@ def _print_plan(
 
     from wattlock.cli.table import Format, show
     from wattlock.run import forecast
+    from wattlock.run.session import files_of
 
     with files_of(study, cells, inputs) as files:
         expected = forecast.forecast(cells, files, probe, study.looks, libraries)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.session import HALVES
+from wattlock.run.process import Order, inquire
+from wattlock.run.timing import HALVES
+from wattlock.store.records import record_of
 from wattlock.study import Cell
 
 BATCH_S = shards.BATCH_NS / 1e9
@@ -38,21 +38,8 @@ def forecast(
     start, visits = time.monotonic(), {cell.cell: shards.first_visits(cell) for cell in cells}
     a_process = 0.0
     for number, group in enumerate(shards.split(cells, seed=0, own=libraries or ())):
-        plan = shards.probe_plan(
-            group,
-            [],
-            visits,
-            files,
-            process=number,
-            seed=number,
-            cpu=None,
-            quiet_ppm=None,
-            measured=False,
-            libraries=libraries,
-        )
-        lines: list[bytes] = []
-        probes.measure(probe, plan, number, lines.append)
-        header = json.loads(b"".join(lines).split(b"\n", 1)[0])
+        order = Order(number, number, group, None, visits=visits)
+        header = record_of(inquire(probe, order, files, libraries).split(b"\n", 1)[0])
         for cell in header["cells"]:
             segments, count = cell["segments"], visits[cell["cell"]]
             a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))

@@ -1,4 +1,4 @@
-"""The second part of a run with a meter: fresh processes measure blocks of energy, a few cells each.
+"""The policy of energy, the second part of a run with a meter: fresh processes measure blocks, a few cells each.
 
 How many there will be is settled before the first one: energies are looked at once, at the end, so that their intervals
 need no allowance for looks.
@@ -10,16 +10,14 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wattlock.analysis import weighing
-from wattlock.errors import EvidenceError, ProbeError
-from wattlock.run import probe as probes
+from wattlock.errors import EvidenceError
 from wattlock.run import shards
-from wattlock.run.contract import GO_ON, left_out_where_broken
-from wattlock.store import RunFolder
+from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
 from wattlock.store.records import record_of
 from wattlock.study import Cell
 
@@ -82,11 +80,8 @@ def describe(probe: Path, choice: Choice) -> dict[str, Any]:
     Raises ProbeError where it can't be read, stands still, or counts another package than that of the choice's
     processor, with what would mend that.
     """
-    written: list[bytes] = []
-    head = next(shards.probe_plan([], [], {}, {}, process=0, seed=0, cpu=choice.cpu, quiet_ppm=None, measured=False))
-    head["energy"] = choice.plan(LEAST_BLOCK_NS, 0)
-    probes.measure(probe, [head], 0, written.append)
-    meter: dict[str, Any] = record_of(b"".join(written).split(b"\n", 1)[0])["meter"]
+    written = inquire(probe, Order(0, 0, [], choice.cpu, policy={"energy": choice.plan(LEAST_BLOCK_NS, 0)}))
+    meter: dict[str, Any] = record_of(written.split(b"\n", 1)[0])["meter"]
     return meter
 
 
@@ -102,89 +97,74 @@ def least_s(meter: Mapping[str, Any], cells: int) -> float:
 
 
 @dataclass
-class Weighing:
+class EnergyBlocks:
     """One sitting of it. What earlier sittings measured is in the run's folder and is not measured again.
 
-    * `files`: by the label of the data; `tell`: receives the processes done and all of them; `libraries`: the user's
-      own, by name.
+    * `tell`: receives the processes done and all of them.
     """
 
-    folder: RunFolder
+    bench: Bench
     cells: Sequence[Cell]
-    files: Mapping[str, Path]
-    probe: Path
     seed: int
     choice: Choice
     meter: Mapping[str, Any]
     cpu: int | None
     tell: Callable[[int, int], None] = lambda _done, _all: None
-    libraries: Mapping[str, Path] = field(default_factory=dict)
 
     def measure(self) -> None:
         """Measures what is missing of `PROCESSES` processes for each cell.
 
         Raises EvidenceError where the meter fails for good; what was measured is kept.
         """
-        process = self.folder.recover().next_process
+        process = self.bench.folder.recover().next_process
         due = list(self._due())
         for done, planned in enumerate(due):
             self.tell(done, len(due))
             group = planned
             while group := self._sound(group):
                 process += 1
-                if self._weigh(group, process - 1):
+                if self._measure_blocks(group, process - 1):
                     break
         self.tell(len(due), len(due))
 
     def _sound(self, group: Sequence[Cell]) -> list[Cell]:
         """The cells that have not failed meanwhile."""
-        failed = {failure["cell"] for failure in self.folder.failures()}
+        failed = {failure["cell"] for failure in self.bench.folder.failures()}
         return [cell for cell in group if cell.cell not in failed]
 
     def _due(self) -> Iterator[list[Cell]]:
-        complete = self.folder.complete()
-        weighed = [one for one in self.folder.headers() if one.get("meter") and one["process"] in complete]
+        complete = self.bench.folder.complete()
+        weighed = [one for one in self.bench.folder.headers() if one.get("meter") and one["process"] in complete]
         counts = Counter(cell["cell"] for header in weighed for cell in header["cells"])
-        failed = {failure["cell"] for failure in self.folder.failures()}
+        failed = {failure["cell"] for failure in self.bench.folder.failures()}
         for turn in range(PROCESSES):
             cells = [cell for cell in self.cells if counts[cell.cell] <= turn and cell.cell not in failed]
             order = random.Random(f"{self.seed} weigh {turn}").sample(cells, len(cells))  # noqa: S311 - an order
-            for own in (None, *self.libraries):
-                kind = [cell for cell in order if (cell.provider if cell.provider in self.libraries else None) == own]
+            for own in (None, *self.bench.libraries):
+                kind = [cell for cell in order if self._library(cell) == own]
                 yield from (kind[first : first + CELLS] for first in range(0, len(kind), CELLS))
 
-    def _weigh(self, group: Sequence[Cell], process: int) -> bool:
+    def _library(self, cell: Cell) -> str | None:
+        return cell.provider if cell.provider in self.bench.libraries else None
+
+    def _measure_blocks(self, group: Sequence[Cell], process: int) -> bool:
         """Gives whether the process came to its end: a user's library may have ended it before."""
-        visits = dict.fromkeys((cell.cell for cell in group), 1)
-        seed = random.Random(f"{self.seed} weigh process {process}").getrandbits(63)  # noqa: S311 - order and buffers
-        plan = shards.probe_plan(
+        order = Order(
+            process,
+            random.Random(f"{self.seed} weigh process {process}").getrandbits(63),  # noqa: S311 - order and buffers
             group,
-            [],
-            visits,
-            self.files,
-            process=process,
-            seed=seed,
-            cpu=self.cpu,
-            quiet_ppm=None,
-            libraries=self.libraries,
-            cuts=shards.cuts(self.folder.headers()),
+            self.cpu,
+            cuts=shards.cuts(self.bench.folder.headers()),
+            policy={"energy": self.choice.plan(block_length_ns(self.meter), 1)},
         )
-        block_ns = block_length_ns(self.meter)
-        head = {**next(plan), "energy": self.choice.plan(block_ns, 1)}
-        ended: list[str] = []
+        given_up: list[str] = []
 
-        def take(data: bytes) -> None:
-            self.folder.append(data)
-            records = (record_of(line) for line in data.splitlines() if b'"follows":"end_run"' in line)
-            ended.extend(record["error"] for record in records if record["kind"] == "energy_block")
+        def heed(data: bytes) -> None:
+            records = records_in(data, b'"follows":"end_run"')
+            given_up.extend(record["error"] for record in records if record["kind"] == "energy_block")
 
-        with left_out_where_broken(self.folder, process):
-            probes.measure(self.probe, [head, *plan], process, take)
-        if ended:
-            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
-            raise EvidenceError(f"meter {self.choice.meter}: {ended[0]}", hint=hint)
-        if process in self.folder.complete():
-            return True
-        if shards.ended_by(self.folder.failures(), process) is None:
-            raise ProbeError(f"the probe ended process {process} without all of its records", hint=GO_ON)
-        return False
+        ended = carry_out(self.bench, order, heed=heed)
+        if given_up:
+            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
+            raise EvidenceError(f"meter {self.choice.meter}: {given_up[0]}", hint=hint)
+        return ended.broken_by() is None

@@ -1,21 +1,20 @@
-"""The part of a run that empties a battery: one cell after the other is repeated while the level is logged.
+"""The policy of a discharge: one cell after the other is repeated until the battery is empty, its level is logged.
 
 A machine that dies in it has kept every line: the run goes on from the last one, after a reboot as well.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wattlock.errors import EvidenceError, StudyError
-from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.contract import GO_ON, left_out_where_broken
-from wattlock.store import RunFolder
-from wattlock.store.records import record_of
+from wattlock.run.contract import GO_ON
+from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
 from wattlock.study import Cell
 
 LOG_EVERY_S = 10
@@ -57,32 +56,26 @@ def look(probe: Path, fall: Fall) -> None:
 
     Raises ProbeError or EvidenceError.
     """
-    cell = shards.sentinels(first=0)[0]
-    plan = shards.probe_plan([cell], [], {0: 1}, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
-    written: list[bytes] = []
-    probes.measure(probe, [{**next(plan), "battery": fall.plan(0, 0, 0)}, *plan], 0, written.append)
-    levels = [record_of(line) for line in b"".join(written).splitlines() if b'"battery_level"' in line[:30]]
+    order = Order(0, 0, shards.sentinels(first=0)[:1], None, policy={"battery": fall.plan(0, 0, 0)})
+    levels = records_in(inquire(probe, order), b'"battery_level"')
     if levels and levels[-1]["error"]:
         raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
 
 
 @dataclass
-class Emptying:
+class Discharge:
     """One sitting of it.
 
-    * `files`: by the label of the data; `tell`: receives the cell's cipher, its calls so far, the level, and the share
+    * `tell`: receives the cell's cipher, its calls so far, the level, and the share
       of them that is done where that is known.
     """
 
-    folder: RunFolder
+    bench: Bench
     cells: Sequence[Cell]
-    files: Mapping[str, Path]
-    probe: Path
     seed: int
     fall: Fall
     cpu: int | None
     tell: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
-    libraries: Mapping[str, Path] = field(default_factory=dict)
 
     def measure(self) -> None:
         """Empties the battery by each cell that is not done.
@@ -99,7 +92,7 @@ class Emptying:
                 self._pass(cell, done)
 
     def _last(self, cell: Cell) -> dict[str, Any] | None:
-        lines = [line for line in self.folder.records("battery_level") if line["cell"] == cell.cell]
+        lines = [line for line in self.bench.folder.records("battery_level") if line["cell"] == cell.cell]
         whole = [line for line in lines if not line["error"]]
         return max(whole, key=lambda line: line["repeats_done"], default=None)
 
@@ -115,7 +108,7 @@ class Emptying:
         if level is None or ((least is None or level >= least) and (until is None or level > until)):
             return
         wanted = f"at least {least} %" if least is not None else f"more than {until} %"
-        hint = f"charge it, pull the cable, then `wattlock run --resume {self.folder.path}` goes on"
+        hint = f"charge it, pull the cable, then `wattlock run --resume {self.bench.folder.path}` goes on"
         raise EvidenceError(f"the battery is at {level} %, and {cell.cipher} begins at {wanted}", hint=hint)
 
     def _pass(self, cell: Cell, done: int, *, looks: bool = False) -> dict[str, Any] | None:
@@ -123,40 +116,30 @@ class Emptying:
 
         One that only `looks` makes no call, and its line is not kept.
         """
-        process = self.folder.recover().next_process
-        plan = shards.probe_plan(
+        order = Order(
+            self.bench.folder.recover().next_process,
+            self.seed,
             [cell],
-            [],
-            {cell.cell: 1},
-            self.files,
-            process=process,
-            seed=self.seed,
-            cpu=self.cpu,
-            quiet_ppm=None,
-            libraries=self.libraries,
+            self.cpu,
+            policy={"battery": self.fall.plan(cell.cell, done, 0 if looks else self.fall.repeats)},
+            kept=not looks,
         )
-        head = {**next(plan), "battery": self.fall.plan(cell.cell, done, 0 if looks else self.fall.repeats)}
         lines: list[dict[str, Any]] = []
-        failures: list[bytes] = []
 
-        def take(data: bytes) -> None:
-            if not looks:
-                self.folder.append(data)
-            failures.extend(line for line in data.splitlines() if b'"kind":"failure"' in line[:30])
-            lines.extend(record_of(line) for line in data.splitlines() if b'"battery_level"' in line[:30])
+        def heed(data: bytes) -> None:
+            lines.extend(records_in(data, b'"battery_level"'))
             if lines:
                 calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
                 self.tell(cell.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
 
-        with left_out_where_broken(self.folder, process):
-            probes.measure(self.probe, [head, *plan], process, take)
+        failures = carry_out(self.bench, order, heed=heed).failures
         if failures:
             if looks:
-                self.folder.append(b"\n".join(failures) + b"\n")
+                self.bench.folder.append(b"".join(json.dumps(failure).encode() + b"\n" for failure in failures))
             return None
         if not lines:
             raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:
-            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.folder.path}` goes on"
+            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
             raise EvidenceError(f"{self.fall.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)
         return lines[-1]

@@ -1,0 +1,248 @@
+"""The policy of timing: measure a shard, look when it is time to, stop a cell at its target.
+
+A fresh process is the unit of replication. All that is known here can be read back from the run's folder, so a run
+that was cut off anywhere goes on where it was; the process under way is measured anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis import estimate, within
+from wattlock.errors import StoreError
+from wattlock.run import shards
+from wattlock.run.process import Bench, Order, carry_out
+from wattlock.store.records import is_timed, record_of
+from wattlock.study import Cell, Study
+
+DISTURBED_SHARE = 0.5
+"""Where more than this share of a process's batches had a neighbour, the next one runs on another processor."""
+
+MOST_ATTEMPTS = 2
+"""A cell whose processes are disturbed is given up after this many times the processes that its look needs."""
+
+LEAST_LOSS_S = 30.0
+"""So much may the processes cost that a user's library ends, where nothing is measured beside it."""
+
+HALVES = 4
+"""Half batches of a cell in one process, for the expected number of lines."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a session is: processes done, and expected until the next look; cells settled, and in all."""
+
+    processes: float
+    expected: float
+    settled: int
+    cells: int
+
+
+def usable_processors() -> list[int]:
+    """The processors that may be used, the last first: the first ones have the most interrupts."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0), reverse=True)
+    return []
+
+
+def _machine(header: Mapping[str, Any]) -> str:
+    """What must not change within a run: the processor's name and stepping, the system, the canary's cycles."""
+    hardware = header.get("fingerprint", {}).get("hardware", {})
+    kernel = header.get("fingerprint", {}).get("kernel", {})
+    known = [hardware.get("model_name"), hardware.get("stepping"), kernel.get("release"), header["canary_cycles"]]
+    return ", ".join(str(part) for part in known)
+
+
+@dataclass
+class Timing:
+    """One sitting of a run's timing.
+
+    * `watch`: the sentinels; `tell`: receives how far it is.
+    """
+
+    bench: Bench
+    study: Study
+    cells: Sequence[Cell]
+    watch: Sequence[Cell]
+    seed: int
+    tell: Callable[[Progress], None] = lambda _: None
+    processors: list[int] = field(default_factory=usable_processors)
+    process: int = 0
+    quiet_ppm: int | None = None
+    headers: dict[int, dict[str, Any]] = field(default_factory=dict)
+    summaries: dict[int, pl.DataFrame] = field(default_factory=dict)
+    attempts: Counter[int] = field(default_factory=Counter)
+    segments: dict[int, int] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
+    visits: dict[int, int] = field(default_factory=dict)
+    cuts: dict[int, int] = field(default_factory=dict)
+    measured_s: float = 0.0
+    lost_s: dict[str, float] = field(default_factory=dict)
+
+    def measure(self) -> None:
+        """Measures until every cell is settled: at its target, at the last look, given up as disturbed, or failed."""
+        start = time.monotonic()
+        self._recall()
+        try:
+            while due := self._due():
+                groups = shards.split(due, self._seed("split"), self.bench.libraries)
+                for number, group in enumerate(groups):
+                    self._measure_shard(group, remaining=len(groups) - number)
+                self.look()
+        finally:
+            sitting = {"kind": "session", "wall_s": round(time.monotonic() - start, 3), "next_process": self.process}
+            self.bench.folder.append(json.dumps(sitting).encode() + b"\n")
+
+    def pending(self) -> list[Cell]:
+        """The study's cells that are not settled."""
+        return [cell for cell in self.cells if cell.cell not in self.settled | self.failed]
+
+    def _due(self) -> list[Cell]:
+        """What is measured next: the cells of a library that ended a process wait until all others are settled."""
+        pending = self.pending()
+        return [cell for cell in pending if cell.provider not in self.lost_s] or pending
+
+    def look(self) -> None:
+        """Settles the cells that are at their target and those that no further look can help; sets the visits."""
+        counts = self._counts()
+        across = {row["cell"]: row for row in self._across().iter_rows(named=True)}
+        for cell in self.pending():
+            number, count = cell.cell, counts[cell.cell]
+            row = across.get(number)
+            least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
+            self.visits[number] = usual
+            if row is not None and count >= 3:
+                wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
+                self.visits[number] = max(least, wanted)
+            # One that looks invalid is looked at again: of some hundred sound cells one may look so by chance.
+            at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
+            given_up = self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
+            if at_target or count >= self.study.looks[-1] or given_up:
+                self.settled.add(number)
+
+    def _recall(self) -> None:
+        """Reads back what earlier sittings measured."""
+        recovery = self.bench.folder.recover()
+        self.process = recovery.next_process
+        self.visits = {cell.cell: shards.first_visits(cell) for cell in self.cells}
+        for header in self.bench.folder.headers():
+            if header["process"] in recovery.complete and is_timed(header):
+                self._take_in(header)
+        self.failed = {failure["cell"] for failure in self.bench.folder.failures()}
+        if self.headers:
+            self.look()
+
+    def _measure_shard(self, group: Sequence[Cell], remaining: int) -> None:
+        process, self.process = self.process, self.process + 1
+        order = Order(
+            process,
+            self._seed("process"),
+            group,
+            cpu=self.processors[0] if self.processors else None,
+            watch=self.watch,
+            visits=self.visits,
+            quiet_ppm=self.quiet_ppm,
+            cuts=self.cuts,
+        )
+        lines, expected = 0, sum(self._batches(cell) for cell in group)
+
+        def heed(data: bytes) -> None:
+            nonlocal lines
+            lines += data.count(b"\n")
+            self._tell(min(0.99, lines / expected), remaining)
+
+        ended = carry_out(self.bench, order, admit=self._refuse_another_machine, heed=heed)
+        self.failed |= {failure["cell"] for failure in ended.failures}
+        if (failure := ended.broken_by()) is not None:
+            self._lose(group[0].provider, ended.took_s, failure)
+            return
+        self.measured_s += ended.took_s
+        self._take_in(next(header for header in self.bench.folder.headers() if header["process"] == process))
+        self._avoid_neighbours(process)
+
+    def _lose(self, library: str, took_s: float, failure: Mapping[str, Any]) -> None:
+        """A library ended a process. Its other cells are measured anew, until that costs more than all else did."""
+        self.lost_s[library] = self.lost_s.get(library, 0.0) + took_s
+        pending = self.pending()
+        own = [cell for cell in pending if cell.provider == library]
+        is_beside = any(cell.provider not in self.bench.libraries for cell in self.cells)
+        if len(own) < len(pending) or self.lost_s[library] <= (self.measured_s if is_beside else LEAST_LOSS_S):
+            return
+        why = f"not measured: {failure['error']}, and so it cost {self.lost_s[library]:.0f} s already"
+        for cell in own:
+            self.bench.folder.append(json.dumps({**failure, "cell": cell.cell, "error": why}).encode() + b"\n")
+        self.failed |= {cell.cell for cell in own}
+
+    def _take_in(self, header: dict[str, Any]) -> None:
+        process, quiet = header["process"], header["quiet_ppm"]
+        self.headers[process] = header
+        self.cuts = {**shards.cuts([header]), **self.cuts}
+        self.attempts.update(cell["cell"] for cell in header["cells"])
+        self.segments.update({cell["cell"]: cell["segments"] for cell in header["cells"]})
+        known = self.quiet_ppm
+        if quiet is not None and (known is None or quiet < known):
+            self.quiet_ppm = quiet
+            if known is not None:
+                for earlier in self.summaries:
+                    self._summarise(earlier)
+                self.settled.clear()  # the next look settles again those that still have what settled them
+        self._summarise(process)
+
+    def _refuse_another_machine(self, data: bytes) -> None:
+        """Raises StoreError before anything is kept that another machine measured: one run is of one machine."""
+        line = data.split(b"\n", 1)[0]
+        if not self.headers or b'"header"' not in line[:24]:
+            return
+        first, now = (_machine(header) for header in (next(iter(self.headers.values())), record_of(line)))
+        if first != now:
+            raise StoreError(
+                f"run {self.bench.folder.path}: was begun on {first}, this is {now}",
+                hint="one run is of one machine: go on there, or start a new run here",
+            )
+
+    def _summarise(self, process: int) -> None:
+        batches = self.bench.folder.batches_of(process)
+        self.summaries[process] = within.summarise(batches, self.headers[process], self.quiet_ppm)
+
+    def _avoid_neighbours(self, process: int) -> None:
+        """Changes the processor where the last process was disturbed more often than not."""
+        summary = self.summaries[process]
+        lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cells"])
+        dirty, batches = (sum(summary[name].to_list()) for name in ("dirty", "batches"))
+        if len(self.processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
+            self.processors.append(self.processors.pop(0))
+
+    def _across(self) -> pl.DataFrame:
+        rows = pl.concat(self.summaries.values())
+        return estimate.across_processes(rows, self.study.looks, self.study.target_percent)
+
+    def _counts(self) -> Counter[int]:
+        return Counter(cell for summary in self.summaries.values() for cell in summary["cell"].to_list())
+
+    def _next_look(self, count: int) -> int:
+        return next((look for look in self.study.looks if look > count), self.study.looks[-1])
+
+    def _seed(self, purpose: str) -> int:
+        return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)  # noqa: S311 - order and buffers, no secret
+
+    def _batches(self, cell: Cell) -> int:
+        segments = self.segments.get(cell.cell, 40 if cell.payload_B >= shards.LONG_PAYLOAD_B else 1)
+        return self.visits[cell.cell] * segments + (HALVES if segments == 1 else 0)
+
+    def _tell(self, share: float, remaining: int) -> None:
+        """Tells how far it is: the pending cell that is furthest from its next look sets what is left."""
+        counts, pending = self._counts(), self.pending()
+        most = max((self._next_look(counts[cell.cell]) - counts[cell.cell] for cell in pending), default=1)
+        left = (most - 1) * -(-len(pending) // shards.SHARD_CELLS) + remaining - share
+        done = self.process - 1 + share
+        self.tell(Progress(done, done + left, len(self.settled | self.failed), len(self.cells)))
