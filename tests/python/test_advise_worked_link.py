@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from advise_asked import BASE, ask
 from wattlock.advise import checked, supply, upkeep, world
+from wattlock.advise.framings import Framing, framings
 from wattlock.advise.question import Question, SupplyAsked
-from wattlock.advise.rules import Framing, framings
 from wattlock.advise.sending import Sender
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError

@@ -25,8 +25,8 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.question import Question
-from wattlock.advise.standing import Cited
 from wattlock.energy import radio_cards
+from wattlock.security import Cited
 
 
 @pytest.fixture(scope="module")
