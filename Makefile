@@ -63,10 +63,10 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 		done; \
 	fi
 
-fuzz: ## bytes that nobody meant, FUZZ_SECONDS (60) for each of what reads captures and frames
+fuzz: ## fuzz the capture and frame parsers, FUZZ_SECONDS (60) for each
 	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
 
-mutants: dev ## which small sabotages the tests notice: hours; ROOMS="engine judges" for some rooms; goes on where it stopped
+mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for some rooms; goes on where it stopped
 	@cargo mutants --version >/dev/null 2>&1 || { echo "error: cargo-mutants is missing; get it with \`cargo install --locked cargo-mutants\`" >&2; exit 1; }
 	$(PIP) install cosmic-ray==8.7.0
 	$(VENV)/bin/python tools/mutants.py $(ROOMS)

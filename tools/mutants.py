@@ -1,4 +1,4 @@
-"""Which small sabotages do the tests notice? `python tools/mutants.py [ROOM ...]`, which `make mutants` calls.
+"""Which mutants do the tests notice? `python tools/mutants.py [ROOM ...]`, which `make mutants` calls.
 
 A seeded sample of 60 mutants a room: of crates by cargo-mutants, of Python by cosmic-ray. What was tried stays in
 `mutants/`, so that a run that was stopped goes on; the table is written to `docs/results/mutants.md`. `make mutants`
@@ -242,7 +242,7 @@ def write(rooms: list[tuple[str, int, int, list[Outcome], list[Outcome], float, 
     """The table and the lists."""
     known = equivalent()
     text = [
-        "# Sabotages that the tests notice",
+        "# Mutants that the tests notice",
         "",
         f"`make mutants`: a sample of {SAMPLE} mutants a room by seed {SEED}, of crates by cargo-mutants, of Python by",
         "cosmic-ray. A mutant that does not build is none; one that no test can notice is named with its reason.",
