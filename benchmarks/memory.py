@@ -74,7 +74,8 @@ def scan(folder: Path, batches: int) -> None:
 
 def report(folder: Path, _batches: int) -> None:
     """Read it as estimates and draw the report."""
-    from wattlock.cli.facts import facts, valued
+    from wattlock.cli.facts import facts
+    from wattlock.energy.valuing import valued
     from wattlock.report.page import write_report
     from wattlock.run.result import read
     from wattlock.store import RunFolder

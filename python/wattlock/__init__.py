@@ -1,8 +1,26 @@
-"""wattlock weighs ciphers in joules: what encryption costs on this device in time, cycles and energy."""
+"""wattlock weighs ciphers in joules: what encryption costs on this device in time, cycles and energy.
+
+For notebooks the package gives by name what the command line can do: `wattlock.open_run("last")` reads a run,
+`wattlock.compare(first, [second])` compares runs, `wattlock.battery("lipo-1000", wattlock.of_run(run))` says what a
+battery carries, and `wattlock.advise` answers a question.
+"""
+
+from typing import Any
+
+_PLACES = {
+    "open_run": "wattlock.run.result",
+    "compare": "wattlock.run.compare",
+    "battery": "wattlock.energy.operations",
+    "of_run": "wattlock.energy.operations",
+}
 
 
-def __getattr__(name: str) -> str:
-    """Give `wattlock.__version__` when it is asked for: reading the installed metadata is slow for a start-up."""
+def __getattr__(name: str) -> Any:
+    """Give a public function, or `__version__`, when it is asked for: a start-up needs neither Polars nor metadata."""
+    if name in _PLACES:
+        from importlib import import_module
+
+        return getattr(import_module(_PLACES[name]), name)
     if name != "__version__":
         raise AttributeError(f"module 'wattlock' has no attribute {name!r}")
     from importlib.metadata import version

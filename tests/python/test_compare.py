@@ -10,8 +10,8 @@ import pytest
 from scripted_probe import asked, direct, install, truth
 from virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.cli import compare
 from wattlock.errors import CellsFailed, EvidenceError, InputError, Slower
+from wattlock.run import compare
 from wattlock.store import RunFolder
 
 

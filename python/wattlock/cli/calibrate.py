@@ -65,8 +65,8 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     """Print a row a load; the fit, and where its card went, go to standard error."""
     import polars as pl
 
-    from wattlock.cli.facts import valued
     from wattlock.energy import calibration
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 

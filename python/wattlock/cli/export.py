@@ -53,7 +53,7 @@ def export(
     in their comments. Examples: wattlock export last --out estimates.parquet
     wattlock export last --format latex --public --out table.tex
     """
-    from wattlock.cli.facts import valued
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 

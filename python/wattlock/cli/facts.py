@@ -1,39 +1,16 @@
-"""Joins a run's result to what the report and the tables need: energy by a card, facts in the page's words."""
+"""Joins a run's result to what the report needs: facts in the page's words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
-from wattlock.energy.model import measured, value, without_card
+from wattlock.energy.valuing import card_of
 from wattlock.report.facts import DeviceFacts, FallFacts, InputFacts, MeterFacts, RunFacts, Sentinel
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from wattlock.run.result import Result
-
-
-def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None = None) -> pl.DataFrame:
-    """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card."""
-    if device is None and result.meter is not None and result.energies is not None:
-        scope, baseline = result.meter["scope"], result.meter["baseline"]
-        return measured(result.estimates, result.energies, scope=scope, baseline=baseline)
-    card = asked(result, device, own)
-    if card is None:
-        return without_card(result.estimates)
-    # Who measured the run with a card has allowed its numbers then.
-    return value(result.estimates, card, isa=result.isa, allow_assumed=allow_assumed or device is None)
-
-
-def asked(result: Result, device: str | None, own: Path | None = None) -> cards.Device | None:
-    """The card asked for now, else the one that the run holds."""
-    if device is not None:
-        return cards.load(device, own)
-    name = result.plan["device"]
-    return cards.kept(name, result.plan["device_card"]) if name is not None else None
 
 
 def facts(result: Result, device: str | None) -> RunFacts:
@@ -63,7 +40,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         ],
         valid=not result.reasons,
         reasons=result.reasons,
-        device=_device(asked(result, device)),
+        device=_device(card_of(result, device)),
         meter=_meter(result) if device is None else None,
         fall=_fall(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],

@@ -195,21 +195,18 @@ class Valuing(NamedTuple):
 
     def measured(self) -> Measured | None:
         """The run's cells, in joules as far as they can be; None without a run."""
-        from wattlock.cli.facts import asked, valued
+        from wattlock.energy.valuing import clock_of, valued
         from wattlock.link.work import Measured
-        from wattlock.run.result import read
-        from wattlock.store import RunFolder, find
+        from wattlock.run.result import open_run
 
         if self.run is None:
             return None
-        result = read(RunFolder.open(find(self.run)))
+        result = open_run(self.run)
         for reason in result.reasons:
             typer.echo(f"warning: the run is invalid: {reason}", err=True)
         estimates = valued(result, self.device, allow_assumed=self.allow_assumed, own=self.cards)
-        valuing = asked(result, self.device, self.cards)
-        clock = valuing.card.frequency if valuing else None
-        counts = bool(valuing and valuing.card.counts_cycles)
-        return Measured(estimates, result.isa, counts, clock.in_SI if clock else None)
+        clock = clock_of(result, self.device, self.cards)
+        return Measured(estimates, result.isa, clock.counts_cycles, clock.Hz)
 
 
 def _carry_out(

@@ -52,7 +52,7 @@ def gather(
     """
     import polars as pl
 
-    from wattlock.cli.facts import valued
+    from wattlock.energy.valuing import valued
     from wattlock.papers import record, sending
     from wattlock.papers.exhibits import Material
     from wattlock.papers.judges import Evidence
@@ -126,6 +126,7 @@ def _batteries(
 
     from wattlock.energy import battery_cards, tasks
     from wattlock.energy.lifetime import Surroundings
+    from wattlock.energy.valuing import clock_of
 
     able = estimates.filter(pl.col("cipher").is_in(FALLING), pl.col("energy_uJ").is_not_null())
     plain = {"operation": "encrypt", "data": "random", "provider": "rustcrypto", "keying": "ready", "encoding": "raw"}
@@ -143,8 +144,8 @@ def _batteries(
         return None, [], [f"no battery is computed: {error.message}"]
     if able.is_empty():
         return None, falls, []
-    clock_Hz, counts = _clock(results[0], device)
-    work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock_Hz, counts_cycles=counts)
+    clock = clock_of(results[0], device)
+    work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock.Hz, counts_cycles=clock.counts_cycles)
     curves = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
     return curves.with_columns(battery=pl.lit(chosen.name)), falls, []
 
@@ -166,16 +167,6 @@ def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
 
 def _battery_of(result: Result) -> str:
     return str((result.battery or {})["name"]).removeprefix("battery:")
-
-
-def _clock(result: Result, device: str | None) -> tuple[float | None, bool]:
-    from wattlock.cli.facts import asked
-
-    card = asked(result, device)
-    if card is None:
-        return None, False
-    clock = card.card.frequency
-    return clock.in_SI if clock else None, card.card.counts_cycles
 
 
 def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
@@ -233,14 +224,14 @@ def _command(  # noqa: PLR0917 - as the verb has them
 
     A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
     """
-    from wattlock.cli.facts import asked
+    from wattlock.energy.valuing import card_of
 
     given = {"--radio": radio, "--battery": battery, "--capture": capture.name if capture else None}
     given["--machine"] = machine if machine != "computer" else None
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
     measure = []
     for one in results:
-        card = asked(one, device)
+        card = card_of(one, device)
         valued = f" --device {device or card.name}" if card is not None else ""
         if allow_assumed or (card is not None and card.card.evidence == "assumed"):
             valued += " --allow-assumed"

@@ -20,7 +20,8 @@ def report(
 
     Example: wattlock report last --out look.html
     """
-    from wattlock.cli.facts import facts, valued
+    from wattlock.cli.facts import facts
+    from wattlock.energy.valuing import valued
     from wattlock.report.page import write_report
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find

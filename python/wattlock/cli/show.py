@@ -47,7 +47,7 @@ def show(
     """
     import polars as pl
 
-    from wattlock.cli.facts import valued
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 

@@ -62,7 +62,8 @@ def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collect
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
-    from wattlock.cli.facts import facts, valued
+    from wattlock.cli.facts import facts
+    from wattlock.energy.valuing import valued
     from wattlock.report.answer import answer
     from wattlock.report.page import write_report
     from wattlock.run.result import read

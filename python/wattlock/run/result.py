@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from wattlock.analysis import estimate, falls, ranking, sentinels, weighing, within
 from wattlock.errors import StoreError
-from wattlock.store import RunFolder
+from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
 
 NOISY_SHARE = 0.2
@@ -167,3 +168,11 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
 
 TARGET_PERCENT = 2.0
 """A random half-width above this is an unresolved energy."""
+
+
+def open_run(name_or_path: str | Path) -> Result:
+    """The result of a run by its path, its id, or `last`.
+
+    Raises StoreError where there is no such run, or it is damaged.
+    """
+    return read(RunFolder.open(find(name_or_path)))
