@@ -257,12 +257,15 @@ impl Key {
 }
 
 fn number(protocol: Protocol, head: &[u8]) -> u64 {
-    let octet = |at: usize| u64::from(head.get(at).copied().unwrap_or(0));
-    let upper = octet(4) << 16 | octet(5) << 24 | octet(6) << 32 | octet(7) << 40;
+    let octet = |at: usize| head.get(at).copied().unwrap_or(0);
+    let of = |places: [usize; 6]| {
+        let [a, b, c, d, e, f] = places.map(octet);
+        u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+    };
     match protocol {
-        Protocol::Wep40 | Protocol::Wep104 => octet(0) << 16 | octet(1) << 8 | octet(2),
-        Protocol::Tkip => upper | octet(0) << 8 | octet(2),
-        _ => upper | octet(1) << 8 | octet(0),
+        Protocol::Wep40 | Protocol::Wep104 => u64::from_be_bytes([0, 0, 0, 0, 0, octet(0), octet(1), octet(2)]),
+        Protocol::Tkip => of([7, 6, 5, 4, 0, 2]),
+        _ => of([7, 6, 5, 4, 1, 0]),
     }
 }
 

@@ -44,7 +44,7 @@ impl Michael {
         let (mut l, mut r) = (self.left ^ word, self.right);
         r ^= l.rotate_left(17);
         l = l.wrapping_add(r);
-        r ^= (l & 0xff00_ff00) >> 8 | (l & 0x00ff_00ff) << 8;
+        r ^= l.swap_bytes().rotate_left(16);
         l = l.wrapping_add(r);
         r ^= l.rotate_left(3);
         l = l.wrapping_add(r);

@@ -38,7 +38,7 @@ const SBOX: [u16; 256] = {
         }
         let rotated = inverse.rotate_left(1) ^ inverse.rotate_left(2) ^ inverse.rotate_left(3) ^ inverse.rotate_left(4);
         let s = inverse ^ rotated ^ 0x63;
-        table[value as usize] = (twice(s) as u16) << 8 | (twice(s) ^ s) as u16;
+        table[value as usize] = u16::from_be_bytes([twice(s), twice(s) ^ s]);
         if value == 255 {
             break table;
         }
