@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import wifi_air
-from wifi_air import AP, CCMP_256, GCMP, GCMP_256, NEXT_AP, PEER, SSID, STATION, Air, Network
+from wifi_air import ANONCE, AP, CCMP_256, GCMP, GCMP_256, NEXT_AP, PEER, SNONCE, SSID, STATION, TKIP, Air, Network, ptk
 
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
 PMK, LONG = bytes(range(32)), bytes(range(100, 148))
@@ -192,6 +192,49 @@ def test_the_setup_of_a_direct_link_teaches_its_key(probe: Path, tmp_path: Path)
     assert unprotect(probe, tmp_path / "air.pcap", "--pmk", "ee" * 32)[0]["done"] == 0
     _, own = direct(tmp_path / "other.pcap", changed=True)
     assert unprotect(probe, tmp_path / "other.pcap", *key(NETWORKS[0]))[0]["failed"]["mic"] == own
+
+
+TABLE = Path(__file__).parents[2] / "crates" / "frames" / "tests" / "handshakes.txt"
+OLD = [
+    Network("tkip", 2, PSK, cipher=TKIP, digest="sha1", version=1, mic="md5"),
+    Network("wpa", 2, PSK, cipher=TKIP, digest="sha1", version=1, mic="md5", is_wpa=True),
+]
+
+
+def table() -> str:
+    """Handshakes frame by frame, with the keys that they give: what the crate's own tests read."""
+    lines = [
+        "# Handshakes of every key management, of a network named home, and the keys that they give.",
+        "# Source: tests/python/wifi_air.py, which is nothing of this crate; tshark opens the same handshakes.",
+        "# To write it anew, in tests/python: python -c 'import test_handshakes as t; t.TABLE.write_text(t.table())'",
+        "# network, what, octets; of a group key its number stands before it",
+    ]
+    for of in [*NETWORKS, *OLD]:
+        air, group = Air(of), bytes(range(7, 7 + of.temporal_B))
+        air.beacon(AP)
+        pair = air.four_way(group).temporal
+        air.next_group(ptk(of, AP, ANONCE, SNONCE), group[::-1], 2)
+        beacon, *frames, again = air.frames
+        rows = [("passphrase" if of.name in OF_PSK or of in OLD else "master", of.pmk), ("beacon", beacon)]
+        rows += [("frame", frame) for frame in frames]
+        rows += [("pair", pair)]
+        rows += [] if of.is_wpa else [("group", bytes([1]) + group)]
+        rows += [("again", again), ("next", bytes([2]) + group[::-1])]
+        if of.is_ft:
+            air.frames.clear()
+            rows += [("moved", air.roam(group).temporal)]
+            rows += [("request", air.frames[0]), ("response", air.frames[1])]
+        lines += [f"{of.name} {what} {octets.hex()}" for what, octets in rows]
+    air = Air(NETWORKS[0])
+    air.protect = lambda _key, mpdu, **_: air.say(mpdu)  # type: ignore[method-assign]
+    link = air.direct_link(b"")
+    rows = [("setup", air.frames[0]), ("setup", air.frames[1]), ("pair", link)]
+    lines += [f"tdls {what} {octets.hex()}" for what, octets in rows]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_table_of_the_crate_holds_these_handshakes() -> None:
+    assert TABLE.read_text(encoding="utf-8") == table()
 
 
 def opened_by_tshark(path: Path, of: Network) -> int:

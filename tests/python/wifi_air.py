@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from Crypto.Cipher import AES
+from Crypto.Cipher import AES, ARC4
 from Crypto.Hash import CMAC
 
 AP, NEXT_AP, STATION, PEER = (bytes([2, 0, 0, 0, 0, last]) for last in (1, 9, 2, 3))
@@ -22,7 +22,8 @@ SSID = b"home"
 DOMAIN, R0 = b"\xa1\xb2", b"nas1.example"
 IPV4, EAPOL, TDLS = b"\x08\x00", b"\x88\x8e", b"\x89\x0d"
 ANONCE, SNONCE = (bytes((37 * at + seed) % 256 for at in range(32)) for seed in (3, 5))
-CCMP, GCMP, GCMP_256, CCMP_256 = 4, 8, 9, 10
+IV = bytes((37 * at + 91) % 256 for at in range(16))
+TKIP, CCMP, GCMP, GCMP_256, CCMP_256 = 2, 4, 8, 9, 10
 FT_SHA384, REQUEST, RESPONSE, CONFIRM = 13, 5, 1, 2
 PAYLOADS_B = (0, 1, 15, 16, 17, 40, 255, 256, 1000, 1400)
 """Each once in both directions."""
@@ -34,6 +35,7 @@ class Network:
 
     * `akm`: number of the suite (table 9-151); `cipher`: of the cipher suite (table 9-149).
     * `digest`: of KDF-Hash-Length, or sha1 for the PRF. `kck_B`, `kek_B`, `mic`: table 12-11.
+    * `is_wpa`: from before the standard, with an element of its own and the group key in a handshake of its own.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Network:
     kck_B: int = 16
     kek_B: int = 16
     mic: str = "cmac"
+    is_wpa: bool = False
 
     @property
     def is_ft(self) -> bool:
@@ -52,7 +55,7 @@ class Network:
 
     @property
     def temporal_B(self) -> int:
-        return 32 if self.cipher in {GCMP_256, CCMP_256} else 16
+        return 32 if self.cipher in {TKIP, GCMP_256, CCMP_256} else 16
 
     def sign(self, kck: bytes, data: bytes) -> bytes:
         """A MIC (12.7.2, table 12-11; 13.8.4 for the element of a fast transition)."""
@@ -88,9 +91,17 @@ def element(number: int, content: bytes) -> bytes:
 
 def rsn(of: Network, name: bytes = b"") -> bytes:
     """The RSN element, with the name of a key (PMKID list) where there is one (9.4.2.24)."""
+    if of.is_wpa:
+        suite = [b"\x00\x50\xf2" + bytes([number]) for number in (of.cipher, of.cipher, of.akm)]
+        return element(221, b"\x00\x50\xf2\x01\x01\x00" + b"\x01\x00".join(suite))
     suite = [b"\x00\x0f\xac" + bytes([number]) for number in (of.cipher, of.cipher, of.akm)]
     body = b"\x01\x00" + b"\x01\x00".join(suite) + b"\xc0\x00"
     return element(48, body + (b"\x01\x00" + name if name else b""))
+
+
+def group_element(group: bytes, key_id: int) -> bytes:
+    """A group key as key data (12.7.2, GTK KDE)."""
+    return element(221, b"\x00\x0f\xac\x01" + bytes([key_id, 0]) + group)
 
 
 def mobility() -> bytes:
@@ -191,11 +202,14 @@ class Air:
         elements = element(0, SSID) + element(1, b"\x02\x04") + rsn(self.of) + (mobility() if self.of.is_ft else b"")
         self.say(self.mpdu(0, [ALL, access_point, access_point], fixed + elements, control=0x80))
 
-    def key_frame(self, keys: Ptk, *, down: bool, info: int, nonce: bytes, data: bytes, replay: int) -> bytes:
+    def key_frame(
+        self, keys: Ptk, *, down: bool, info: int, nonce: bytes, data: bytes, replay: int, iv: bytes = bytes(16)
+    ) -> bytes:
         """An EAPOL-Key frame (12.7.2)."""
 
         def packet(mic: bytes) -> bytes:
-            fixed = struct.pack(">BHHQ", 2, info | self.of.version, self.of.temporal_B, replay) + nonce + bytes(32)
+            kind, info_and_version = 254 if self.of.is_wpa else 2, info | self.of.version
+            fixed = struct.pack(">BHHQ", kind, info_and_version, self.of.temporal_B, replay) + nonce + iv + bytes(16)
             body = fixed + mic + struct.pack(">H", len(data)) + data
             return struct.pack(">BBH", 2, 3, len(body)) + body
 
@@ -210,16 +224,33 @@ class Air:
         if self.of.is_ft:
             empty = transition(AP, mic=bytes(24 if self.of.akm == FT_SHA384 else 16), nonces=bytes(64), covered=0)
             answer = rsn(self.of, pmk_r1(self.of, AP)[2]) + mobility() + empty
-        told = answer + element(221, b"\x00\x0f\xac\x01\x01\x00" + group)
-        for down, info, nonce, data in (
-            (True, 0x0088, ANONCE, b""),
-            (False, 0x0108, SNONCE, answer),
-            (True, 0x13C8, ANONCE, wrap(keys.kek, told)),
-            (False, 0x0308, bytes(32), b""),
+        told = answer + group_element(group, 1)
+        third = (True, 0x01C8, ANONCE, answer) if self.of.is_wpa else (True, 0x13C8, ANONCE, self.sealed(keys, told))
+        for down, info, nonce, data, replay in (
+            (True, 0x0088, ANONCE, b"", 1),
+            (False, 0x0108, SNONCE, answer, 1),
+            (*third, 2),
+            (False, 0x0108 if self.of.is_wpa else 0x0308, bytes(32), b"", 2),
         ):
-            replay = 1 if info in {0x0088, 0x0108} else 2
-            self.say(self.key_frame(keys, down=down, info=info, nonce=nonce, data=data, replay=replay))
+            iv = self.iv(info)
+            self.say(self.key_frame(keys, down=down, info=info, nonce=nonce, data=data, replay=replay, iv=iv))
         return keys
+
+    def next_group(self, keys: Ptk, group: bytes, key_id: int) -> None:
+        """The first frame of a group key handshake (12.7.7)."""
+        data = self.sealed(keys, group if self.of.is_wpa else group_element(group, key_id))
+        info = 0x0380 | key_id << 4 if self.of.is_wpa else 0x1380
+        self.say(self.key_frame(keys, down=True, info=info, nonce=ANONCE, data=data, replay=3, iv=self.iv(0x1000)))
+
+    def iv(self, info: int) -> bytes:
+        """What stands before the KEK in the seed of ARC4; zeros where nothing is encrypted by it (12.7.2)."""
+        return IV if self.of.version == 1 and info & 0x1000 else bytes(16)
+
+    def sealed(self, keys: Ptk, data: bytes) -> bytes:
+        """Key data under the KEK: by ARC4 without its first 256 octets under version 1, else wrapped by AES."""
+        if self.of.version != 1:
+            return wrap(keys.kek, data)
+        return ARC4.new(IV + keys.kek, drop=256).encrypt(data)
 
     def roam(self, group: bytes) -> Ptk:
         """Reassociation at another access point of the domain (13.5.2): both frames have nonces and a MIC."""
