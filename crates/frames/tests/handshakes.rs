@@ -224,13 +224,15 @@ fn a_handshake_that_no_key_fits_says_what_is_missing() {
 
 /// A second frame that shows no suite: an RSN element that ends behind its version, under a MIC of its own.
 fn without_suites(network: &Network, akm: Akm, temporal_B: usize) -> (Vec<u8>, Vec<u8>) {
-    let [first, second, ..] = network.all("frame")[..] else { unreachable!() };
-    // Header 24, LLC 8; the nonce stands at octet 17 of the packet, the MIC at 81, the data's length at 97.
-    let nonces = [first, second].map(|mpdu| <&[u8; 32]>::try_from(&mpdu[32 + 17..32 + 49]).unwrap());
-    let brought = Brought { addresses: [ACCESS_POINT, STATION], nonces };
-    let ptk = Ptk::derive(akm, network.key(), &brought, temporal_B).unwrap();
+    let (second, ptk) = (network.all("frame")[1], pair_key(network, akm, temporal_B));
     let mut mpdu = [&second[..32 + 97], &[0, 4, 48, 2, 1, 0]].concat();
     mpdu[34..36].copy_from_slice(&99_u16.to_be_bytes());
+    sign(&mut mpdu, akm, &ptk);
+    (mpdu, ptk.temporal().to_vec())
+}
+
+/// Puts the MIC of a suite with one of 16 octets into a key frame.
+fn sign(mpdu: &mut [u8], akm: Akm, ptk: &Ptk) {
     mpdu[32 + 81..32 + 97].fill(0);
     let mic = if akm == Akm::PSK {
         let mut mac = <Hmac<Sha1> as KeyInit>::new_from_slice(ptk.kck()).unwrap();
@@ -242,7 +244,45 @@ fn without_suites(network: &Network, akm: Akm, temporal_B: usize) -> (Vec<u8>, V
         mac.finalize().into_bytes().to_vec()
     };
     mpdu[32 + 81..32 + 97].copy_from_slice(&mic);
-    (mpdu, ptk.temporal().to_vec())
+}
+
+/// A pair's key, of what its first two frames show.
+fn pair_key(network: &Network, akm: Akm, temporal_B: usize) -> Ptk {
+    let [first, second, ..] = network.all("frame")[..] else { unreachable!() };
+    // Header 24, LLC 8; the nonce stands at octet 17 of the packet, the MIC at 81, the data's length at 97.
+    let nonces = [first, second].map(|mpdu| <&[u8; 32]>::try_from(&mpdu[32 + 17..32 + 49]).unwrap());
+    let brought = Brought { addresses: [ACCESS_POINT, STATION], nonces };
+    Ptk::derive(akm, network.key(), &brought, temporal_B).unwrap()
+}
+
+#[test]
+fn a_third_frame_in_the_clear_confirms_the_pair_and_tells_no_group_key() {
+    for (name, akm) in [("psk", Akm::PSK), ("psk-sha256", Akm::PSK_SHA256)] {
+        let network = Network::named(name);
+        let [first, second, third, _] = network.all("frame")[..] else { unreachable!() };
+        let mut clear = third.to_vec();
+        clear[32 + 5] &= !0x10;
+        sign(&mut clear, akm, &pair_key(&network, akm, 16));
+        let (masters, mut handshake) = (network.masters(), Handshake::new(ACCESS_POINT, STATION));
+        let known = Known { masters: &masters, names: &[] };
+        hear(&mut handshake, first, &known).unwrap();
+        hear(&mut handshake, second, &known).unwrap();
+        let [pair, group] = pair_and_group(hear(&mut handshake, &clear, &known).unwrap());
+        assert_eq!((pair.unwrap().0, group), (network.one("pair").to_vec(), None), "{name}");
+    }
+}
+
+#[test]
+fn the_access_point_sends_the_first_and_the_third_frame_and_asks_for_an_answer() {
+    for network in Network::of_pairs() {
+        let is_from_access_point = network.all("frame").into_iter().map(|mpdu| {
+            let frame = Frame::parse(mpdu).unwrap();
+            let key_frame = KeyFrame::parse(frame.eapol().unwrap()).unwrap().unwrap();
+            assert_eq!(key_frame.is_from_authenticator(), frame.is_from_ds());
+            key_frame.is_from_authenticator()
+        });
+        assert_eq!(is_from_access_point.collect::<Vec<_>>(), [true, false, true, false], "{}", network.name);
+    }
 }
 
 #[test]

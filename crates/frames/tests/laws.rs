@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, non_snake_case)]
 
 use proptest::prelude::*;
+use rc4::{KeyInit, StreamCipher};
 use wattlock_frames::authentication::{Algorithm, Authentication, Between, answers};
 use wattlock_frames::handshake::{DirectLink, Handshake, KeyFrame, Known, Master, Transition};
-use wattlock_frames::tkip::{Countermeasures, Event};
+use wattlock_frames::tkip::{Countermeasures, Event, Michael, phase_1, phase_2};
 use wattlock_frames::{Error, Frame, Key, MAX_EXPANSION_B, Malformed, Msdu, Protocol, Replay, fitting, fragments};
 
 fn key(protocol: Protocol) -> Key {
@@ -73,7 +74,9 @@ fn a_late_frame_is_taken_63_numbers_behind_and_refused_64_behind() {
     assert!(take(937) && !take(936));
     assert!(!take(937) && !take(1000));
     // The window goes along: 938 to 1001, of which 1000 was there.
-    assert!(take(1001) && !take(937) && take(938) && !take(938));
+    assert!(take(1001) && !take(937) && take(938) && !take(938) && !take(1000));
+    // As far as it can go along: what was there at its end is there still, and one further it is forgotten.
+    assert!(take(1064) && !take(1001) && !take(1000) && take(1002));
     // A leap over the whole window forgets what lay in it, and still takes 63 behind.
     assert!(take(2000) && take(1937) && !take(1936) && !take(1001));
 }
@@ -145,11 +148,71 @@ fn an_msdu_under_tkip_is_whole_only_with_its_last_fragment_however_it_is_cut() {
             let protected = protect(&mut sender, &part[..length_B], 10 + u64::from(at));
             let (clear, msdu) = unprotect(&mut receiver, &protected, Some(&mut replay)).unwrap();
             assert_eq!(clear, part[..length_B]);
-            assert_eq!(msdu == Msdu::UnderWay, at + 1 < count);
+            let whole = Msdu::Whole { cut_before_B: 0 };
+            assert_eq!(msdu, if at + 1 < count { Msdu::UnderWay } else { whole }, "cut at {body_B}");
             bodies.extend_from_slice(&clear[26..]);
         }
         assert_eq!(bodies, frame.body(), "cut at {body_B}");
     }
+}
+
+/// One fragment under TKIP from the parts that the standard names, with `text` as its clear body.
+fn sealed_by_parts(key: &[u8], header: &[u8], text: &[u8], number: u32) -> Vec<u8> {
+    let temporal: &[u8; 16] = key[..16].try_into().unwrap();
+    let ttak = phase_1(temporal, header[10..16].try_into().unwrap(), number >> 16);
+    let seed = phase_2(temporal, &ttak, u16::try_from(number & 0xffff).unwrap());
+    let mut sealed = [text, &crc32fast::hash(text).to_le_bytes()].concat();
+    rc4::Rc4::new_from_slice(&*seed).unwrap().apply_keystream(&mut sealed);
+    let mut mpdu = [header, &seed[..3], &[0x20, 0, 0, 0, 0], &sealed].concat();
+    mpdu[1] |= 0x40;
+    mpdu
+}
+
+#[test]
+fn of_a_michael_across_two_fragments_as_much_is_cut_off_the_one_before_as_is_missing_in_the_last() {
+    let bytes: Vec<u8> = (0..32).collect();
+    let mpdu = data(true, 9, &[7; 100]);
+    let (header, body) = mpdu.split_at(26);
+    // To the distribution system: under the second key.
+    let mut michael = Michael::of(bytes[24..32].try_into().unwrap(), &Frame::parse(&mpdu).unwrap());
+    michael.update(body);
+    let msdu = [body, &michael.finish()].concat();
+    for in_last_B in 1..=20 {
+        let (first, last) = msdu.split_at(msdu.len() - in_last_B);
+        let (mut of_first, mut of_last) = (header.to_vec(), header.to_vec());
+        of_first[1] |= 0x04;
+        of_last[22] |= 1;
+        let mut receiver = key(Protocol::Tkip);
+        let sealed = sealed_by_parts(&bytes, &of_first, first, 7);
+        assert_eq!(unprotect(&mut receiver, &sealed, None).unwrap().1, Msdu::UnderWay);
+        let (clear, whole) = unprotect(&mut receiver, &sealed_by_parts(&bytes, &of_last, last, 8), None).unwrap();
+        assert_eq!(clear.len(), 26 + in_last_B.saturating_sub(8), "{in_last_B} octets in the last");
+        assert_eq!(whole, Msdu::Whole { cut_before_B: 8_usize.saturating_sub(in_last_B) });
+    }
+}
+
+#[test]
+fn michael_has_a_key_of_its_own_for_what_goes_to_the_distribution_system_alone() {
+    let bytes: Vec<u8> = (0..32).collect();
+    for (flags, michael_at) in [(0, 16), (1, 24), (2, 16), (3, 16)] {
+        let mut mpdu = data(true, 9, &[7; 100]);
+        mpdu[1] = flags;
+        let protected = protect(&mut key(Protocol::Tkip), &mpdu, 5);
+        for at in 16..32 {
+            let mut other = bytes.clone();
+            other[at] ^= 1;
+            let opened = unprotect(&mut Key::new(Protocol::Tkip, &other).unwrap(), &protected, None);
+            let is_its_own = (michael_at..michael_at + 8).contains(&at);
+            assert_eq!(opened.err(), is_its_own.then_some(Error::Michael), "flags {flags}, octet {at} of the key");
+        }
+    }
+}
+
+#[test]
+fn a_protocol_is_named_by_its_id() {
+    let ids = ["wep40", "wep104", "tkip", "ccmp128", "ccmp256", "gcmp128", "gcmp256"];
+    assert_eq!(Protocol::ALL.map(Protocol::id), ids);
+    assert_eq!(Protocol::ALL.map(|protocol| protocol.to_string()), ids);
 }
 
 #[test]
