@@ -430,4 +430,12 @@ mod tests {
         let wrong = agree(&spec, &Keyed::<Cbc<Aes128>>::of(&spec));
         assert_eq!(wrong, Err(ProofError::Disagreement { operation: "encrypt", length_B: 0 }));
     }
+
+    #[test]
+    fn what_looks_random_is_the_published_sequence() {
+        let mut bytes = [0; 20];
+        scatter(&mut bytes, 0);
+        let words = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f].map(u64::to_le_bytes);
+        assert_eq!(bytes, words.as_flattened()[..20]);
+    }
 }
