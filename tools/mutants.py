@@ -57,11 +57,17 @@ OF_ANALYSIS = ("test_analysis_[!e]*.py", "test_analysis_estimate.py", "test_sent
 OF_ENERGY = ("test_calibration.py", "test_energy_*.py", "test_cards_*.py", "test_battery_*.py")
 OF_ADVICE = ("test_advise_worked_*.py", "test_advise_floors.py", "test_advise_days.py", "test_advise.py")
 SLOW_ADVICE = ("test_advise_days.py::test_95_percent", "test_advise_days.py::test_days_of_two_seeds")
+OF_PROOF = (
+    "--lib",
+    *("--test=" + name for name in ("proof", "proof_parts", "proof_asked", "aead_proof")),
+    "--",
+    "--skip=kernels",
+)
 ROOMS: dict[str, Crate | Modules] = {
     "engine": Crate("wattlock-engine", "crates/engine/src/**"),
     "air": Crate("wattlock-air", "crates/air/src/**"),
     "frames": Crate("wattlock-frames", "crates/frames/src/**"),
-    "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", ("--test", "proof", "--test", "aead_proof")),
+    "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", OF_PROOF),
     "meters": Crate("wattlock-probe", "crates/probe/src/meters/**", ("--bins", "meters")),
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
     "energy": Modules("energy", (*OF_ENERGY, "test_energy.py", "test_battery.py", "test_cards.py")),
