@@ -314,11 +314,6 @@ class Question(Table):
     seed: Annotated[int, Field(ge=0)] = 1
     draws: Annotated[int, Field(ge=100, le=1_000_000)] = 16_384
 
-    @property
-    def messages_per_s(self) -> float:
-        """Messages a second that are sent."""
-        return sum(rate for flow in self.flow if flow.direction == "send" for _, rate in flow.rates)
-
 
 ENDS = {"greater_than_equal": ("ge", "least"), "less_than_equal": ("le", "most")}
 
