@@ -14,6 +14,7 @@ from wattlock.advise import Advice, advise, checked, load, record, savings, word
 from wattlock.advise.again import usual
 from wattlock.advise.days import DAY_s
 from wattlock.advise.history import Past
+from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 from wattlock.papers.record import claims
 
@@ -260,6 +261,62 @@ def test_a_record_asks_first_for_the_measurement_that_narrows_most(answer: Advic
     most = max(answer.narrowing, key=lambda one: one.narrower)
     assert found.sentences == [f"Measure first: {words.narrower(most)}."]
     assert most.number == "sleep"
+
+
+@pytest.mark.parametrize(
+    ("shelf", "years", "said"),
+    [
+        (0.0, 5, ""),
+        (0.0, 11, "That is more than ten years, and the battery's card says no shelf life"),
+        (0.025, 5, ""),
+        (0.03, 5, "In 3 % of the worlds drawn the battery's shelf life ends it before its charge does."),
+        (0.03, 11, "In 3 % of the worlds drawn the battery's shelf life ends it before its charge does."),
+        (0.5, 5, "What ends it in 50 % of the worlds drawn is the battery's shelf life, 9 years in the middle"),
+        (0.975, 5, "What ends it in 98 % of the worlds drawn is the battery's shelf life, 9 years in the middle"),
+        (0.98, 5, "What ends it is the battery's shelf life, 9 years in the middle"),
+    ],
+)
+def test_what_ends_a_battery_is_said_by_how_often_its_shelf_life_does(
+    shelf: float, years: int, said: str, answer: Advice
+) -> None:
+    first = answer.places[0]._replace(shelf=shelf, seconds=years * YEAR_s, charge_s=99 * DAY_s)
+    batteries = answer.world.batteries._replace(shelf_life_s=np.full(3, 9 * YEAR_s))
+    of = replace(answer, places=[first, *answer.places[1:]], world=answer.world._replace(batteries=batteries))
+    told = list(words._ends(of))
+    assert len(told) == bool(said)
+    assert all(one.startswith(said) for one in told)
+    assert ("its charge alone would last 99 days" in "".join(told)) == (shelf >= 0.5)
+
+
+def test_where_the_energy_goes_names_the_four_of_every_device_and_others_that_a_tenth_of_a_percent_shows(
+    answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = {"cipher": 0.0, "radio": 0.5, "handshake": 0.0, "upkeep": 0.0004, "wake-up": 0.0005}
+    shares |= {"idle": 0.4, "supply": 0.0991, "self-discharge": 0.0}
+    monkeypatch.setattr(Advice, "shares", lambda *_: shares)
+    assert words.lead(answer)[-1] == (
+        "Of the energy: the cipher 0.0 %, the radio's messages 50.0 %, handshakes 0.0 %, wake-ups 0.1 %, "
+        "sleep and idling 40.0 %, the supply stage 9.9 %."
+    )
+
+
+def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_with_neither() -> None:
+    row: dict[str, Any] = {"experiment": "headers", "way": "modify the protocol", "finding": "a counter"}
+    known = {"before_days": 1234.0, "after_days": 1300.4, "gain_percent": 5.38}
+    known |= {"gain_low_percent": 0.04, "gain_high_percent": 123.4}
+    assert words.told("experiments", [row | known]) == [
+        {
+            "experiment": "headers",
+            "way": "modify the protocol",
+            "days before": "1,230",
+            "after": "1,300",
+            "gain": "5.4 %",
+            "95 %": "0 to 123 %",
+            "finding": "a counter",
+        }
+    ]
+    (none,) = words.told("experiments", [row | dict.fromkeys(known)])
+    assert [none[key] for key in ("days before", "after", "gain", "95 %")] == [""] * 4
 
 
 def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:

@@ -1,5 +1,6 @@
 """What stands around the traffic, worked by hand: what keeps a link, why a packet ends, the supply stage, evidence."""
 
+import math
 import re
 from types import SimpleNamespace
 from typing import Any
@@ -126,6 +127,46 @@ def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
         sent: Any = SimpleNamespace(delivered=4, asked=100)
         with pytest.raises(InputError, match=re.escape(told)):
             sender._of(sent, "send")
+
+
+def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
+    sender = Sender(radio_cards.load("esp32-wifi"), checked("mean", BASE).radio)
+    sent: Any = SimpleNamespace(
+        asked=1000,
+        delivered=500,
+        duration_ns=2_000_000_000,
+        lines=[SimpleNamespace(octets_B=60_000), SimpleNamespace(octets_B=15_000)],
+        states_ns={"sender": {"tx": 500_000_000, "rx": 100_000_000, "cca": 400_000_000}, "ap": {"rx": 250_000_000}},
+        sent={"sender": SimpleNamespace(packets=1000, octets_B=64_000)},
+        received={"ap": SimpleNamespace(packets=750, octets_B=32_000)},
+    )
+    # What is heard of a busy channel is received; sent anew, each of the 500 takes twice its time.
+    told = sender._of(sent, "send")
+    assert told.states_s == pytest.approx({"tx": 1e-3, "rx": 1e-3, "idle": 0.0, "sleep": 0.0})
+    assert (told.octets_B, told.packets, told.packet_B) == (150.0, 2.0, 128.0)
+    assert (told.busy_s, told.air_s, told.left_s, told.next_s) == pytest.approx((4e-3, 1e-3, 4e-3, 4e-3))
+    heard = sender._of(sent, "receive")
+    assert (heard.packets, heard.packet_B) == (1.5, 64.0)
+    assert heard.states_s == pytest.approx({"tx": 0.0, "rx": 0.5e-3, "idle": 0.0, "sleep": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("isa", "sleep_W", "told"),
+    [
+        ("thumbv7em", 10e-6, "asleep the device draws 10 uW, or 1 uW to 100 uW: nobody gave it"),
+        ("aarch64", 0.3, "asleep the device draws 300 mW, or 30 mW to 3 W: nobody gave it"),
+    ],
+)
+def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_either_way(
+    isa: str, sleep_W: float, told: str
+) -> None:
+    assumed: list[str] = []
+    asked = checked("asleep", BASE)
+    assert world._sleep(asked, None, isa, assumed) == pytest.approx((sleep_W, math.log(10)))
+    assert assumed[0].startswith(told)
+    given = checked("asleep", BASE, {"device.sleep": "33uW"})
+    assert world._sleep(given, None, isa, assumed) == pytest.approx((33e-6, 0.0))
+    assert len(assumed) == 1
 
 
 @pytest.mark.parametrize(("radio", "evidence"), [("nrf52840-ble", "modelled"), ("wavelan-11", "assumed")])

@@ -24,6 +24,7 @@ from wattlock.advise.again import usual
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load
 from wattlock.advise.exclude import Excluded
+from wattlock.advise.gain import Gain
 from wattlock.advise.question import Question
 from wattlock.energy import radio_cards
 from wattlock.security import Cited
@@ -150,6 +151,97 @@ def test_a_block_of_hardware_pays_from_the_rate_on_at_which_it_saves_what_it_dra
     of = replace(answer, asked=answer.asked.model_copy(update={"device": device}))
     start = usual(answer)
     assert told in savings._idle(savings.Bench(of, start, None), start, start.cost)
+
+
+@pytest.mark.parametrize(
+    ("ciphers", "taken"),
+    [
+        (["aes128-aaa", "aes128-ccm", "aes128-gcm"], "aes128-ccm"),
+        (["aes128-gcm", "chacha20-poly1305"], "aes128-gcm"),
+        (["aes128-aaa"], "aes128-aaa"),
+    ],
+)
+def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
+    ciphers: list[str], taken: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = usual(answer)
+    assert start.cipher == "aes128-ccm"
+    block = start.cost._replace(accelerator=True)
+    of = replace(answer, choices=[start._replace(cost=block._replace(cipher=cipher)) for cipher in ciphers])
+    monkeypatch.setattr(savings, "_found", lambda name, way, *of: savings._not(name, way, of[-2][0][1].cipher))
+    monkeypatch.setattr(savings, "_idle", lambda *_: "")
+    (found,) = savings._accelerate(savings.Bench(of, start, None))
+    assert found.finding == taken
+
+
+@pytest.mark.parametrize(
+    ("days", "charge", "told"),
+    [
+        (5.0, 5.0, ""),
+        (-5.0, -5.0, ""),
+        (1.0, 1.0, ""),
+        (0.993, 0.993, "; too little to matter"),
+        (-0.993, 0.0, "; too little to matter"),
+        (0.0, 1.0, "; its charge alone would last 1 % longer, but the battery's shelf life ends it"),
+        (0.0, 25.0, "; its charge alone would last 25 % longer, but the battery's shelf life ends it"),
+        (0.0, 0.993, "; too little to matter"),
+    ],
+)
+def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides_a_larger_one(
+    days: float, charge: float, told: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = usual(answer)
+    monkeypatch.setattr(savings.Bench, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge))
+    bench = savings.Bench(answer, start, None)
+    found = savings._found("name", "way", bench, [(answer.asked, start)] * 2, ["first", "second"])
+    assert found == savings.Saving("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{told}")
+
+
+def test_the_best_of_variants_is_that_whose_charge_lasts_longest_against_where_it_starts(
+    answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = usual(answer)
+    ends_s = np.array([[100.0, 200.0, 300.0], [110.0, 210.0, 310.0], [150.0, 300.0, 450.0], [90.0, 190.0, 290.0]])
+    monkeypatch.setattr(savings, "loads", lambda *_: None)
+    monkeypatch.setattr(savings, "charges", lambda *_: ends_s * DAY_s)
+    # A shelf life of 250 days ends the longer two of them.
+    monkeypatch.setattr(savings, "given_up", lambda charge_s, _: np.minimum(charge_s, 250 * DAY_s))
+    number, before, after, by, charge = savings.Bench(answer, start, None).best([(answer.asked, start)] * 3)
+    assert number == 1
+    assert (before, after) == pytest.approx((200, 250))
+    assert by.percent == pytest.approx(25), "50, 25 and 0 % in the three draws"
+    assert charge == pytest.approx(50)
+
+
+def test_every_key_that_was_set_is_asked_about_but_what_an_answer_cannot_be_without() -> None:
+    tables: dict[str, Any] = BASE | {
+        "title": "mine",
+        "note": "of mine",
+        "seed": 7,
+        "decrypt_share": 0.5,
+        "session": {"every": "1h", "sent": "1B", "received": "1B", "computing": "1ms"},
+        "radio": {"card": "nrf52840-ble", "link": {"phy": "2M", "att_mtu_B": 100}, "bit_errors": 1e-5},
+    }
+    asked = checked("set", tables, {"device.sleep": "7uA", "device.accelerator": False, "floor.tag": 128})
+    variants = dict(unheard._without(asked))
+    assert sorted(variants) == [
+        "decrypt_share",
+        "device.accelerator",
+        "device.sleep",
+        "floor.tag",
+        "radio.bit_errors",
+        "radio.card",
+        "radio.link.att_mtu_B",
+        "radio.link.phy",
+        "session",
+        "session.computing",
+    ]
+    assert variants["decrypt_share"].decrypt_share == 0.0
+    assert variants["session"].session is None
+    assert variants["floor.tag"].floor.tag == 64
+    assert variants["radio.link.phy"].radio.link == {"att_mtu_B": 100}
+    assert variants["device.sleep"].device.currents_A == {}
+    assert all(other.flow == asked.flow for other in variants.values())
 
 
 def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
