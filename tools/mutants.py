@@ -7,6 +7,7 @@ installs cosmic-ray; cargo-mutants comes by `cargo install --locked cargo-mutant
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -130,37 +131,43 @@ def of_run(folder: Path) -> dict[str, str]:
 
 
 def of_modules(name: str, room: Modules) -> list[Outcome]:
-    """Carries out the sample of a room in Python, on a copy of the tree, whose files it changes."""
+    """Carries out the sample of a room in Python, on a copy of the tree, whose files it changes.
+
+    What was noticed before stands while the room's files stay as they are; what was missed is tried again. Raises
+    CalledProcessError where the tests fail by themselves.
+    """
     folder = STATE / name
-    copy, config, session = folder / "tree", folder / "config.toml", folder / "session.sqlite"
-    if not session.is_file():
+    copy, config, session, mark = (folder / part for part in ("tree", "config.toml", "session.sqlite", "room.sha256"))
+    if not mark.is_file() or mark.read_text(encoding="utf-8") != digest(room):
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for part in ("python", "tests", "pyproject.toml", "crates/probe/include", "examples", "docs", "README.md"):
-            source = TREE / part
-            (copy / part).parent.mkdir(parents=True, exist_ok=True)
-            if source.is_dir():
-                shutil.copytree(source, copy / part, symlinks=True)
-            else:
-                shutil.copy(source, copy / part)
-        files = [path.name for glob in room.tests for path in sorted((TREE / "tests/python").glob(glob))]
-        tests = " ".join(f"tests/python/{file}" for file in dict.fromkeys(files))
-        tests += "".join(f" --deselect=tests/python/{test}" for test in room.slow)
-        command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {tests}"
-        # Tests that fail by themselves, or that a busy machine slows down, would notice everything.
-        start_s = time.monotonic()
-        subprocess.run(shlex.split(command), cwd=copy, check=True)
-        timeout_s = max(TIMEOUT_S, 4 * (time.monotonic() - start_s))
-        config.write_text(
-            f'[cosmic-ray]\nmodule-path = "python/wattlock/{room.path}"\ntimeout = {timeout_s:.0f}.0\n'
-            f'excluded-modules = []\ntest-command = "{command}"\n\n[cosmic-ray.distributor]\nname = "local"\n',
-            encoding="utf-8",
-        )
-        shutil.copytree(copy / "python", folder / "python")
+    # Always anew: a run that was stopped may have left its last mutant there.
+    shutil.rmtree(copy, ignore_errors=True)
+    for part in ("python", "tests", "pyproject.toml", "crates/probe/include", "examples", "docs", "README.md"):
+        source = TREE / part
+        (copy / part).parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy / part, symlinks=True)
+        else:
+            shutil.copy(source, copy / part)
+    files = [path.name for glob in room.tests for path in sorted((TREE / "tests/python").glob(glob))]
+    tests = " ".join(f"tests/python/{file}" for file in dict.fromkeys(files))
+    tests += "".join(f" --deselect=tests/python/{test}" for test in room.slow)
+    command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {tests}"
+    # Tests that fail by themselves, or that a busy machine slows down, would notice everything.
+    start_s = time.monotonic()
+    subprocess.run(shlex.split(command), cwd=copy, check=True)
+    timeout_s = max(TIMEOUT_S, 4 * (time.monotonic() - start_s))
+    config.write_text(
+        f'[cosmic-ray]\nmodule-path = "python/wattlock/{room.path}"\ntimeout = {timeout_s:.0f}.0\n'
+        f'excluded-modules = []\ntest-command = "{command}"\n\n[cosmic-ray.distributor]\nname = "local"\n',
+        encoding="utf-8",
+    )
+    if not mark.is_file():
         subprocess.run([cosmic_ray(), "init", str(config), str(session)], cwd=copy, check=True)
         thin(session)
-    # A run that was stopped may have left its last mutant in the copy.
-    shutil.copytree(folder / "python", copy / "python", dirs_exist_ok=True)
+        mark.write_text(digest(room), encoding="utf-8")
+    with sqlite3.connect(session) as database:
+        database.execute("delete from work_results where lower(test_outcome) like '%survived'")
     subprocess.run([cosmic_ray(), "exec", str(config), str(session)], cwd=copy, check=True)
     with sqlite3.connect(session) as database:
         rows = database.execute(
@@ -176,6 +183,15 @@ def of_modules(name: str, room: Modules) -> list[Outcome]:
             what = "unviable"
         outcomes.append(Outcome(f"{path}:{row}: {str(operator).removeprefix('core/')} {occurrence}", what))
     return outcomes
+
+
+def digest(room: Modules) -> str:
+    """SHA-256 of a room's files and their names."""
+    path = TREE / "python" / "wattlock" / room.path
+    found = hashlib.sha256()
+    for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+        found.update(str(file.relative_to(TREE)).encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()
 
 
 def thin(session: Path) -> None:
