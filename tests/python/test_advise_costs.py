@@ -193,6 +193,9 @@ def test_a_kind_apart_without_a_published_spread_is_refused() -> None:
         ({"unit": "us"}, "unit us needs clock_MHz"),
         ({"figures": [[16.5, 100]]}, "whole octets"),
         ({"rate": 3.0, "figures": None}, "needs fixed"),
+        ({"figures": [[64]]}, "at least 2 items"),
+        ({"figures": [[64, 100, 3]]}, "at most 2 items"),
+        ({"figures": []}, "at least 1 item"),
     ],
 )
 def test_figures_that_cannot_be_are_refused(change: dict[str, Any], said: str) -> None:

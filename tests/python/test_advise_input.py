@@ -68,6 +68,67 @@ def test_nonsense_in_a_profile_names_the_key_and_the_value() -> None:
     assert "strength" in caught.value.hint
 
 
+BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
+    ("decrypt_share", [0, 3.5], [-0.01]),
+    ("radio.bit_errors", [0, 0.999], [-1e-9, 1]),
+    ("supply.stage", ["direct", "ldo", "dcdc"], ["none"]),
+    ("supply.voltage_V", [0.01], [0, -1]),
+    ("battery.temperature_sigma_C", [0, 0.01], [-0.01]),
+    ("connection.interval", ["7.5ms", "4s"], ["6.25ms", "4.00125s"]),
+    ("connection.supervision", ["5s", "32s"], ["90ms", "32.01s"]),
+    ("connection.latency", [0, 30], [-1, 500]),
+    ("connection.clock_ppm", [0, 1000], [-0.1, 1000.1]),
+    ("floor.strength", [0, 0.5, 512], [-0.01]),
+    ("floor.tag", [0, 128], [-1, 129]),
+    ("floor.lifetime", ["1us"], ["0s"]),
+    ("choices.aggregate", [[1], [64]], [[0], []]),
+    ("choices.ciphers", [["*"]], [[], [""]]),
+    ("seed", [0], [-1]),
+    ("draws", [100, 1_000_000], [99, 1_000_001]),
+    ("flow[0].message", ["1B"], ["0B"]),
+    ("flow[0].every", ["1us"], ["0s"]),
+]
+
+
+@pytest.mark.parametrize(("key", "right", "wrong"), BOUNDS, ids=[key for key, _, _ in BOUNDS])
+def test_a_value_at_its_bound_is_taken_and_one_just_beyond_is_refused(
+    key: str, right: list[Any], wrong: list[Any]
+) -> None:
+    for value in right:
+        assert checked("bound", BASE, {key: value})
+    for value in wrong:
+        with pytest.raises(InputError, match=re.escape(key.partition("[")[0].partition(".")[0])):
+            checked("bound", BASE, {key: value})
+
+
+def test_what_a_question_leaves_open_is_as_its_manual_says() -> None:
+    asked = checked("open", BASE)
+    assert (asked.floor.strength, asked.floor.authenticated, asked.floor.tag) == (128, True, 64)
+    assert (asked.decrypt_share, asked.seed, asked.draws) == (0, 1, 16_384)
+    assert (asked.battery.temperature_C, asked.battery.temperature_sigma_C, asked.battery.model) == (20, 5, "linear")
+    assert (asked.choices.framings, asked.choices.encodings) == (["explicit", "counter", "dtls13"], ["raw"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "left_out", "supervision_s"),
+    [
+        ({}, 30, 6.0),  # 31 events of 60 ms are 1.86 s; three times that are less than the least
+        ({"interval": "500ms"}, 3, 6.0),
+        ({"interval": "4s"}, 0, 12.0),
+        ({"interval": "1s", "latency": 2}, 2, 9.0),
+        ({"interval": "1s", "latency": 12}, 12, 32.0),
+        ({"interval": "1s", "latency": 2, "supervision": "7s"}, 2, 7.0),
+    ],
+)
+def test_a_connection_leaves_out_what_two_seconds_allow_and_outlives_three_of_its_pauses(
+    asked: dict[str, Any], left_out: int, supervision_s: float
+) -> None:
+    kept = checked("kept", BASE | {"connection": asked}).connection
+    assert kept
+    assert kept.left_out == left_out
+    assert kept.supervision_s == pytest.approx(supervision_s)
+
+
 def test_an_authority_is_read_in_any_letters_and_what_holds_currents_inside_is_no_key() -> None:
     flow = {"flow": [{"message": "1B", "every": "1s"}]}
     assert checked("x", flow | {"floor": {"approved": "NIST"}}).floor.approved == "nist"

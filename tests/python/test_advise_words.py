@@ -14,6 +14,7 @@ from wattlock.advise import Advice, advise, checked, load, record, savings, word
 from wattlock.advise.again import usual
 from wattlock.advise.days import DAY_s
 from wattlock.advise.history import Past
+from wattlock.advise.supply import Stage
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 from wattlock.papers.record import claims
@@ -167,6 +168,9 @@ def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
 def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> None:
     (found,) = (one for one in record.sections(answer, {}, "wattlock advise") if one.title == "Alternatives")
     assert len(found.rows) == record.ALTERNATIVES < len(answer.places)
+    few = replace(answer, places=answer.places[:3])
+    (short,) = (one for one in record.sections(few, {}, "wattlock advise") if one.title == "Alternatives")
+    assert not any("more" in one for one in short.sentences), "all of them are there"
     assert found.sentences[-1].startswith(
         f"These are the first {record.ALTERNATIVES}; {len(answer.places) - record.ALTERNATIVES} more"
     )
@@ -317,6 +321,28 @@ def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_wit
     ]
     (none,) = words.told("experiments", [row | dict.fromkeys(known)])
     assert [none[key] for key in ("days before", "after", "gain", "95 %")] == [""] * 4
+
+
+def test_the_best_published_code_is_spoken_of_only_where_costs_are_published(answer: Advice) -> None:
+    said = "each cipher costs what the best code of it does that is published or counted for this core"
+    assert any(one.startswith(said) for one in words.notes(answer))
+    own = [cost._replace(origin=None) for cost in answer.things.priced.taken]
+    things = replace(answer.things, priced=answer.things.priced._replace(taken=own, slower=[]))
+    assert not any(one.startswith(said) for one in words.notes(replace(answer, things=things)))
+
+
+@pytest.mark.parametrize(("efficiency", "times"), [(1.0, 1), (0.5, 2)])
+def test_a_peak_is_the_largest_draw_of_the_radio_through_the_supply_at_the_batterys_voltage(
+    efficiency: float, times: int, answer: Advice
+) -> None:
+    card = answer.things.sender.radio.card
+    assert card.rx
+    sent = card.sending(1.0)
+    assert sent
+    stage = Stage("dcdc", 3.7, 3.0, efficiency)
+    of = replace(answer, things=replace(answer.things, stage=stage))
+    most_W = max(card.power_W(sent), card.power_W(card.rx))
+    assert words._peak_A(of) == pytest.approx(times * most_W / 3.7)
 
 
 def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:

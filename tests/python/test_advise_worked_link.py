@@ -169,6 +169,17 @@ def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_eith
     assert len(assumed) == 1
 
 
+def test_the_rail_is_the_radios_else_the_devices_else_a_cores_own() -> None:
+    def rail_V(device: str, radio: str) -> float | None:
+        asked = checked("rail", {"flow": FLOW, "device": {"card": device}, "radio": {"card": radio}})
+        return world.things(asked, own=None, allow_assumed=True).stage.rail_V
+
+    assert rail_V("nrf52840", "sx1262-lora") == 3.3
+    assert rail_V("nrf52840", "nrf52840-ble") == 3.0
+    assert rail_V("nrf52840", "intel-5300") == 3.0, "that radio's card has no voltage"
+    assert rail_V("cortex-a53-rk3399", "nrf52840-ble") == 1.125
+
+
 @pytest.mark.parametrize(("radio", "evidence"), [("nrf52840-ble", "modelled"), ("wavelan-11", "assumed")])
 def test_the_radios_evidence_is_that_of_the_numbers_in_use(radio: str, evidence: str) -> None:
     more: dict[str, Any] = {"radio.air": {"phy": "b"}} if radio == "wavelan-11" else {}

@@ -26,6 +26,7 @@ from wattlock.advise.days import DAY_s, Load
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.gain import Gain
 from wattlock.advise.question import Question
+from wattlock.advise.sending import Sender
 from wattlock.energy import radio_cards
 from wattlock.security import Cited
 
@@ -63,6 +64,65 @@ def test_a_budget_is_the_octets_that_each_designs_standard_puts_around_a_message
     rest_W = card.power_W(card.sleep) if card.sleep else 0.0
     octet_uJ = 8 * (card.power_W(sent) - rest_W)
     assert found[2].energy_uJ - found[1].energy_uJ == pytest.approx(octet_uJ * (octets_B[2] - octets_B[1]))
+
+
+def test_a_budget_is_of_what_a_message_draws_beside_the_radios_rest(
+    answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(energy_first, "RADIOS", ())
+
+    def budgets(radio: dict[str, Any]) -> list[energy_first.Budget]:
+        asked = checked("rest", BASE | {"radio": {"card": "nrf52840-ble"} | radio})
+        sender = Sender(radio_cards.load("nrf52840-ble"), asked.radio)
+        return energy_first.budgets(replace(answer, asked=asked, things=replace(answer.things, sender=sender)), None)
+
+    off, asleep = budgets({"rest": "off"}), budgets({"rest": "sleep", "sleep": "1mW"})
+    # 64 octets, a tag of 8 and 17 around them at 1 Mb/s, an empty PDU of 10 back, and T_IFS of 150 us twice.
+    busy_s = 8e-6 * (64 + 8 + 17 + 10) + 300e-6
+    assert off[0].energy_uJ - asleep[0].energy_uJ == pytest.approx(1e-3 * busy_s * 1e6)
+
+
+@pytest.mark.parametrize(("message", "sizes_B"), [("300B", [122, 61]), ("64B", [46]), ("20B", None)])
+def test_pieces_are_halves_quarters_and_eighths_of_a_packet_that_leave_room_for_eight_octets(
+    message: str, sizes_B: list[int] | None, answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(savings, "_found", lambda name, way, *of: savings._not(name, way, "; ".join(of[-1])))
+    of = replace(answer, asked=checked("cut", BASE | {"flow": [{"message": message, "every": "1s"}]}))
+    start = usual(answer)
+    assert (start.around_B, of.things.sender.packet_B) == (29, 244)
+    (found,) = savings._fragment(savings.Bench(of, start, None))
+    if sizes_B is None:
+        assert found.finding == "messages are too short to be cut"
+    else:
+        assert [int(told.split()[4]) for told in found.finding.split("; ")] == sizes_B
+
+
+def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_one(
+    answer: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(savings, "_found", lambda *of: savings._not("", "", repr([one for _, one in of[3]])))
+    start = usual(answer)
+    other = next(one for one in answer.choices if one.cipher == "ascon-aead128" and one.tag_bits == 128)
+    like = start._replace(row=other.row, stands=other.stands, cost=other.cost)
+    unlike = [
+        start,
+        like._replace(framing="counter"),
+        like._replace(aggregate=2),
+        like._replace(tag_bits=64),
+        like._replace(stands=replace(like.stands, strength_bits=like.stands.strength_bits - 0.1)),
+    ]
+    (found,) = savings._replace(savings.Bench(replace(answer, choices=[*unlike, like]), start, None))
+    assert found.finding == repr([like])
+    (none,) = savings._replace(savings.Bench(replace(answer, choices=unlike), start, None))
+    assert none.finding == "no other cipher of equal strength passes the floor"
+
+
+def test_what_security_excludes_is_as_near_as_its_octets_fit_a_packet() -> None:
+    told = ask({"floor.approved": "nist", "choices.packet": "24B"}, flow=[{"message": "4B", "every": "1s"}])
+    over = {one.choice.label: one.over for one in told.excluded}
+    assert over["chacha20-poly1305, counter"] == 1.0
+    long_ = next(one for one in told.excluded if one.over > 1)
+    assert long_.over == pytest.approx((long_.choice.around_B + 1) / 24)
 
 
 def test_a_flip_is_looked_for_in_the_question_that_it_names(answer: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
