@@ -19,6 +19,7 @@ from scripted_probe import direct, install
 from test_capture import pcap
 from virtual_runs import study_of, write_study
 from wattlock import cli
+from wattlock.cli.run import BatteryOptions, MeterOptions
 from wattlock.errors import EvidenceError, InputError, StoreError
 
 needs_the_air = pytest.mark.usefixtures("the_air")
@@ -211,9 +212,8 @@ def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_
 ) -> None:
     assert probe.is_file()
 
-    def stops(*_: object, **options: object) -> None:
-        assert options["battery"] == "any"
-        assert (options["repeats"], options["until_percent"], options["sys_root"]) == (7, 10, Path("tree"))
+    def stops(*_: object, by: MeterOptions, emptied: BatteryOptions, **__: object) -> None:
+        assert (by, emptied) == (MeterOptions(sys_root=Path("tree")), BatteryOptions("any", 7, 10))
         raise EvidenceError("the battery is at 10 %", hint="charge it")
 
     monkeypatch.setattr("wattlock.cli.run.run", stops)

@@ -75,9 +75,11 @@ class Verbs(TyperGroup):
 
 def load(name: str) -> Any:
     """Give the verb `name` as a command, by importing its file."""
+    from wattlock.cli.groups import spread
+
     verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{name}"), name)
     single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    single.command(name=name)(verb)
+    single.command(name=name)(spread(verb))
     return typer.main.get_command(single)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,93 @@ if TYPE_CHECKING:
     from wattlock.advise.question import Question
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """What is sent, where one kind of message is all."""
+
+    message: Annotated[str | None, typer.Option("--message", help="Plaintext of a message: 64B, 1kB.")] = None
+    every: Annotated[str | None, typer.Option("--every", help="A message so often: 50ms, 1s, 5min.")] = None
+    capture: Annotated[
+        str | None, typer.Option("--capture", metavar="FILE", help="Traffic as it was captured, in place of those two.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What the ciphers cost."""
+
+    device: Annotated[str | None, typer.Option("--device", metavar="CARD", help="Device card.")] = None
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="What the ciphers cost: a run's path, its id, or `last`.")
+    ] = None
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="FILE", help="Your own figures of ciphers on the device's core, as TOML."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the device is made of."""
+
+    radio: Annotated[str | None, typer.Option("--radio", metavar="CARD", help="Radio card; else the device's own.")] = (
+        None
+    )
+    battery: Annotated[
+        str | None, typer.Option("--battery", metavar="CARD", help="Battery card; else one of 1000 mAh.")
+    ] = None
+    sleep: Annotated[
+        str | None,
+        typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW, or 3uA at its card's voltage."),
+    ] = None
+    protection: Annotated[
+        str | None, typer.Option("--protection", help="The link's own encryption, several with commas: ccmp,none.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Required:
+    """What a choice must keep."""
+
+    strength: Annotated[float | None, typer.Option("--strength", min=0, help="Bits at least; 128 without it.")] = None
+    authenticated: Annotated[
+        bool | None,
+        typer.Option("--authenticated/--unauthenticated", help="Whether a changed message must be noticed; it must."),
+    ] = None
+    approved: Annotated[
+        str | None, typer.Option("--approved", metavar="WHO", help="By NIST, IETF, ISO, BSI, CRYPTREC or ECRYPT.")
+    ] = None
+    lifetime: Annotated[str | None, typer.Option("--lifetime", help="How long data stays secret: 10y.")] = None
+    latency: Annotated[str | None, typer.Option("--latency", help="Until a message has left, at most: 50ms.")] = None
+    memory: Annotated[str | None, typer.Option("--memory", help="For round keys and state, at most: 8kB.")] = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is asked beside the ranking."""
+
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="Carry out the named ways to spend less, and the energy-first budget.")
+    ] = False
+    attempt: Annotated[str | None, typer.Option("--try", metavar="NAME", help="Carry out one of them.")] = None
+    pareto: Annotated[
+        bool, typer.Option("--pareto", help="Show who is on the front of strength, days and latency; profiles.")
+    ] = False
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer flips.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How often and from where samples are drawn."""
+
+    draws: Annotated[int | None, typer.Option("--draws", min=100, max=1_000_000, help="Samples; 16384 without it.")] = (
+        None
+    )
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws.")] = None
+
+
 def advise(
     context: typer.Context,
     profile: Annotated[
@@ -29,46 +117,13 @@ def advise(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the profiles that come with wattlock.")] = False,
-    message: Annotated[str | None, typer.Option("--message", help="Plaintext of a message: 64B, 1kB.")] = None,
-    every: Annotated[str | None, typer.Option("--every", help="A message so often: 50ms, 1s, 5min.")] = None,
-    capture: Annotated[
-        str | None, typer.Option("--capture", metavar="FILE", help="Traffic as it was captured, in place of those two.")
-    ] = None,
-    device: Annotated[str | None, typer.Option("--device", metavar="CARD", help="Device card.")] = None,
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="What the ciphers cost: a run's path, its id, or `last`.")
-    ] = None,
-    costs: Annotated[
-        str | None,
-        typer.Option("--costs", metavar="FILE", help="Your own figures of ciphers on the device's core, as TOML."),
-    ] = None,
+    traffic: Traffic = Traffic(),
+    priced: Priced = Priced(),
     costs_template: Annotated[
         str | None, typer.Option("--costs-template", metavar="CORE", help="Print such a file to fill, for a core.")
     ] = None,
-    radio: Annotated[
-        str | None, typer.Option("--radio", metavar="CARD", help="Radio card; else the device's own.")
-    ] = None,
-    battery: Annotated[
-        str | None, typer.Option("--battery", metavar="CARD", help="Battery card; else one of 1000 mAh.")
-    ] = None,
-    sleep: Annotated[
-        str | None,
-        typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW, or 3uA at its card's voltage."),
-    ] = None,
-    protection: Annotated[
-        str | None, typer.Option("--protection", help="The link's own encryption, several with commas: ccmp,none.")
-    ] = None,
-    strength: Annotated[float | None, typer.Option("--strength", min=0, help="Bits at least; 128 without it.")] = None,
-    authenticated: Annotated[
-        bool | None,
-        typer.Option("--authenticated/--unauthenticated", help="Whether a changed message must be noticed; it must."),
-    ] = None,
-    approved: Annotated[
-        str | None, typer.Option("--approved", metavar="WHO", help="By NIST, IETF, ISO, BSI, CRYPTREC or ECRYPT.")
-    ] = None,
-    lifetime: Annotated[str | None, typer.Option("--lifetime", help="How long data stays secret: 10y.")] = None,
-    latency: Annotated[str | None, typer.Option("--latency", help="Until a message has left, at most: 50ms.")] = None,
-    memory: Annotated[str | None, typer.Option("--memory", help="For round keys and state, at most: 8kB.")] = None,
+    parts: Parts = Parts(),
+    required: Required = Required(),
     decrypt_share: Annotated[
         float | None, typer.Option("--decrypt-share", min=0, help="Decryptions here for each encryption.")
     ] = None,
@@ -76,24 +131,12 @@ def advise(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96 or flow[0].every=9s."),
     ] = None,
-    experiments: Annotated[
-        bool, typer.Option("--experiments", help="Carry out the named ways to spend less, and the energy-first budget.")
-    ] = False,
-    attempt: Annotated[str | None, typer.Option("--try", metavar="NAME", help="Carry out one of them.")] = None,
-    pareto: Annotated[
-        bool, typer.Option("--pareto", help="Show who is on the front of strength, days and latency; profiles.")
-    ] = False,
-    sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer flips.")
-    ] = False,
+    beside: Beside = Beside(),
     record: Annotated[
         Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Rows of the table for eyes.")] = 15,
-    draws: Annotated[
-        int | None, typer.Option("--draws", min=100, max=1_000_000, help="Samples; 16384 without it.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws.")] = None,
+    sampling: Sampling = Sampling(),
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,
     form: Annotated[
@@ -120,34 +163,35 @@ def advise(
         return
     if record is not None:
         check(record)
-    given: dict[str, Any] = {
-        "device.card": device,
-        "device.run": run,
-        "device.costs": costs,
-        "device.sleep": sleep,
-        "radio.card": radio,
-        "radio.protection": protection.split(",") if protection else None,
-        "battery.card": battery,
-        "floor.strength": strength,
-        "floor.authenticated": authenticated,
-        "floor.approved": approved.lower() if approved else None,
-        "floor.lifetime": lifetime,
-        "floor.latency": latency,
-        "floor.memory": memory,
-        "decrypt_share": decrypt_share,
-        "draws": draws,
-        "seed": seed,
-    }
-    told = {key: one for key, one in given.items() if one is not None}
-    asked = _question(profile, (message, every, capture), told, changes)
+    told = _told(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
+    asked = _question(profile, traffic, {key: one for key, one in told.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
 
     of = answer(asked, own=cards, allow_assumed=allow_assumed)
-    more = _more(of, cards, experiments=experiments, attempt=attempt, pareto=pareto, sensitivity=sensitivity)
+    more = _more(of, cards, beside)
     if record is not None:
         write(of, more, record)
         typer.echo(f"wrote {record}", err=True)
     _print(of, more, form, top)
+
+
+def _told(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
+    """What options say, by the question's keys; null where nobody said anything."""
+    return {
+        "device.card": priced.device,
+        "device.run": priced.run,
+        "device.costs": priced.costs,
+        "device.sleep": parts.sleep,
+        "radio.card": parts.radio,
+        "radio.protection": parts.protection.split(",") if parts.protection else None,
+        "battery.card": parts.battery,
+        "floor.strength": required.strength,
+        "floor.authenticated": required.authenticated,
+        "floor.approved": required.approved.lower() if required.approved else None,
+        "floor.lifetime": required.lifetime,
+        "floor.latency": required.latency,
+        "floor.memory": required.memory,
+    }
 
 
 TITLES = {
@@ -158,34 +202,26 @@ TITLES = {
 }
 
 
-def _more(
-    of: Advice,
-    own: Path | None,
-    *,
-    experiments: bool,
-    attempt: str | None,
-    pareto: bool,
-    sensitivity: bool,
-) -> dict[str, list[dict[str, Any]]]:
+def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the answer, by key."""
     from wattlock.run import probe
 
     program = probe.find()
     more: dict[str, list[dict[str, Any]]] = {}
-    if experiments or attempt:
+    if beside.experiments or beside.attempt:
         from wattlock.advise import energy_first, savings
 
-        if attempt != ENERGY_FIRST:
-            found = savings.experiments(of, program, attempt)
+        if beside.attempt != ENERGY_FIRST:
+            found = savings.experiments(of, program, beside.attempt)
             more["experiments"] = [savings.row(one) for one in found]
-        if attempt in {None, ENERGY_FIRST}:
+        if beside.attempt in {None, ENERGY_FIRST}:
             more["energy_first"] = energy_first.rows(energy_first.budgets(of, program, own))
-    if pareto or sensitivity:
+    if beside.pareto or beside.sensitivity:
         from wattlock.advise import flips
 
-        if pareto:
+        if beside.pareto:
             more["pareto"] = flips.pareto(of)
-        if sensitivity:
+        if beside.sensitivity:
             more["sensitivity"] = [one._asdict() for one in flips.flips(of, program)]
     return more
 
@@ -197,15 +233,11 @@ ENERGY_FIRST = "energy-first"
 KINDS = {"sleep": "power", "lifetime": "duration", "latency": "duration", "memory": "size"}
 
 
-Traffic = tuple[str | None, str | None, str | None]
-"""What `--message`, `--every` and `--capture` say."""
-
-
 def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:
     """The profile's flows with what options say of the one; without a profile's, the one that options say."""
     from wattlock.advise.quantity import option
 
-    message, every, capture = traffic
+    message, every, capture = traffic.message, traffic.every, traffic.capture
     if capture is not None:
         if message is not None or every is not None:
             other = "--message" if message is not None else "--every"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,40 +23,58 @@ SHORT += ["operations", "operations_low", "operations_high", "hours", "days", "d
 """The columns for eyes; JSON and CSV have all of them."""
 
 
-def battery(
-    card: Annotated[str, typer.Argument(metavar="BATTERY", help="A battery card (`wattlock devices --kind battery`).")],
-    *,
+@dataclass(frozen=True)
+class Priced:
+    """What one operation costs: by a run, or the user's own figure."""
+
     run: Annotated[
         str | None,
         typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`: its joules an operation."),
-    ] = None,
+    ] = None
     energy_uJ: Annotated[
         float | None,
         typer.Option("--energy-uJ", help="Microjoules of one operation, in place of a run: your own figure."),
-    ] = None,
+    ] = None
     cycles: Annotated[
         float | None, typer.Option("--cycles", help="Cycles of an operation, your own figure, valued by --device.")
-    ] = None,
-    time_us: Annotated[float | None, typer.Option("--time-us", help="Microseconds of it.")] = None,
-    device: Device = None,
+    ] = None
+    time_us: Annotated[float | None, typer.Option("--time-us", help="Microseconds of it.")] = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which cells of the run, and which operation."""
+
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="ID", help="Only these ciphers of the run, as 'aes*'.")
-    ] = None,
-    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Only cells of this payload.")] = None,
-    file_B: Annotated[
-        int | None, typer.Option("--file-B", min=1, help="An operation is a file of so many octets.")
-    ] = None,
+    ] = None
+    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Only cells of this payload.")] = None
+    file_B: Annotated[int | None, typer.Option("--file-B", min=1, help="An operation is a file of so many octets.")] = (
+        None
+    )
     encrypt_share: Annotated[
         float, typer.Option("--encrypt-share", min=0, max=1, help="Share of encryptions; the others decrypt.")
-    ] = 1.0,
-    idle_W: Annotated[float, typer.Option("--idle-W", help="What the rest of the device draws, always.")] = 0.0,
-    duty: Annotated[float, typer.Option("--duty", min=0, max=1, help="Share of the time that it works.")] = 1.0,
+    ] = 1.0
+
+
+@dataclass(frozen=True)
+class Busy:
+    """How busy the device is."""
+
+    idle_W: Annotated[float, typer.Option("--idle-W", help="What the rest of the device draws, always.")] = 0.0
+    duty: Annotated[float, typer.Option("--duty", min=0, max=1, help="Share of the time that it works.")] = 1.0
     per_second: Annotated[
         float | None, typer.Option("--per-second", min=0, help="Operations a second, in place of --duty.")
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Around:
+    """The battery's model and what surrounds it."""
+
     model: Annotated[
         str, typer.Option("--model", help="linear, peukert, kibam or tremblay, as far as the card has its numbers.")
-    ] = "linear",
+    ] = "linear"
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,15 +82,25 @@ def battery(
             metavar="LAW",
             help="Leave out a law of the card: ageing, temperature, self-discharge, shelf-life.",
         ),
-    ] = None,
+    ] = None
     temperature_C: Annotated[
         float, typer.Option("--temperature-C", help="Mean temperature of the battery, -40 to 60.")
-    ] = 20.0,
+    ] = 20.0
     temperature_sigma_C: Annotated[
         float, typer.Option("--temperature-sigma-C", help="Its standard deviation, 0 to 20.")
-    ] = 5.0,
-    draws: Annotated[int, typer.Option("--draws", min=100, max=1_000_000, help="Batteries drawn.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = 1,
+    ] = 5.0
+    draws: Annotated[int, typer.Option("--draws", min=100, max=1_000_000, help="Batteries drawn.")] = 10_000
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = 1
+
+
+def battery(
+    card: Annotated[str, typer.Argument(metavar="BATTERY", help="A battery card (`wattlock devices --kind battery`).")],
+    *,
+    priced: Priced = Priced(),
+    device: Device = None,
+    chosen: Chosen = Chosen(),
+    busy: Busy = Busy(),
+    around: Around = Around(),
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Draw the discharge: .html, .svg or .png.")
     ] = None,
@@ -91,23 +120,24 @@ def battery(
 
     _refuse_no_numbers(
         {
-            "--energy-uJ": energy_uJ,
-            "--cycles": cycles,
-            "--time-us": time_us,
-            "--idle-W": idle_W,
-            "--per-second": per_second,
-            "--temperature-C": temperature_C,
-            "--temperature-sigma-C": temperature_sigma_C,
+            "--energy-uJ": priced.energy_uJ,
+            "--cycles": priced.cycles,
+            "--time-us": priced.time_us,
+            "--idle-W": busy.idle_W,
+            "--per-second": busy.per_second,
+            "--temperature-C": around.temperature_C,
+            "--temperature-sigma-C": around.temperature_sigma_C,
         }
     )
-    if per_second is not None and duty < 1:
+    if busy.per_second is not None and busy.duty < 1:
         raise InputError("--per-second and --duty both say how busy the device is", hint="give one of them")
-    choice = Choice(only or (), payload_B, file_B, encrypt_share)
-    operation = OwnOperation(energy_uJ, cycles, time_us)
-    work = _work(run, operation, choice, device, own=cards, allow_assumed=allow_assumed)
-    around = Circumstances(model, without or (), Surroundings(temperature_C, temperature_sigma_C), draws, seed)
-    busy = Duty(duty, per_second, idle_W)
-    carried = operations.battery(card, work, busy, around, own=cards, allow_assumed=allow_assumed)
+    choice = Choice(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
+    operation = OwnOperation(priced.energy_uJ, priced.cycles, priced.time_us)
+    work = _work(priced.run, operation, choice, device, own=cards, allow_assumed=allow_assumed)
+    surroundings = Surroundings(around.temperature_C, around.temperature_sigma_C)
+    given = Circumstances(around.model, around.without or (), surroundings, around.draws, around.seed)
+    duty = Duty(busy.duty, busy.per_second, busy.idle_W)
+    carried = operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
     if figure is not None:
         from wattlock.report.discharge import discharge, write_figure
 

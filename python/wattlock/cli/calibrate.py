@@ -55,9 +55,10 @@ def calibrate(  # noqa: PLR0917 - Typer gives every option by its name
         _print_published(published, form, allow_assumed=allow_assumed)
         return
     if meter is not None:
-        from wattlock.cli import run as verb
+        from wattlock.cli.run import MeterOptions
+        from wattlock.cli.run import run as carry_out
 
-        verb.run(STUDY, meter=meter, sys_root=sys_root)
+        carry_out(STUDY, by=MeterOptions(meter, sys_root=sys_root))
     _print_fit(run or "last", save, form)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wattlock.cli.given import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device
 from wattlock.errors import EvidenceError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wattlock.papers.judges import Judgement
 
 UNTIL_PERCENT, LOG_EVERY_S = 10, 10
 """A battery is emptied down to this level: below it a machine may go out."""
@@ -32,6 +38,38 @@ class Machine(StrEnum):
     microcontroller = "microcontroller"
 
 
+@dataclass(frozen=True)
+class Measuring:
+    """How a battery is emptied."""
+
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="With --length battery: calls of each cell, so that one charge may do."),
+    ] = None
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the battery below DIR in place of /sys.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is read beside the runs."""
+
+    radio: Annotated[str, typer.Option("--radio", metavar="CARD", help="The radio card that values sending.")] = (
+        "intel-5300"
+    )
+    battery: Annotated[
+        str | None, typer.Option("--battery", metavar="CARD", help="The battery card that joules empty.")
+    ] = None
+    machine: Annotated[
+        Machine,
+        typer.Option("--machine", help="What the runs' machine is: some claims speak of a handheld alone."),
+    ] = Machine.computer
+    capture: Annotated[
+        Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
+    ] = None
+
+
 def papers(
     context: typer.Context,
     length: Annotated[
@@ -45,26 +83,8 @@ def papers(
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
-    radio: Annotated[
-        str, typer.Option("--radio", metavar="CARD", help="The radio card that values sending.")
-    ] = "intel-5300",
-    battery: Annotated[
-        str | None, typer.Option("--battery", metavar="CARD", help="The battery card that joules empty.")
-    ] = None,
-    machine: Annotated[
-        Machine,
-        typer.Option("--machine", help="What the runs' machine is: some claims speak of a handheld alone."),
-    ] = Machine.computer,
-    capture: Annotated[
-        Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option("--repeats", min=1, help="With --length battery: calls of each cell, so that one charge may do."),
-    ] = None,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the battery below DIR in place of /sys.")
-    ] = None,
+    beside: Beside = Beside(),
+    measuring: Measuring = Measuring(),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
     ] = False,
@@ -86,12 +106,12 @@ def papers(
     from wattlock.cli.run import run as carry_out
     from wattlock.papers.exhibits import show_all
     from wattlock.papers.judges import judge_all
-    from wattlock.report.papers_page import bases, counts, papers_page
+    from wattlock.report.papers_page import papers_page
     from wattlock.store.disk import write_whole
 
-    if capture is not None and not capture.is_file():
-        raise InputError(f"--capture {capture}: there is no such file", hint="a capture is pcap or pcapng")
-    if length is not Length.battery and (repeats is not None or sys_root is not None):
+    if beside.capture is not None and not beside.capture.is_file():
+        raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
+    if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
         raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
     asked = given(context)
     for one in ("--length", "--dry-run"):
@@ -100,15 +120,15 @@ def papers(
         refuse_beside(asked, "--dry-run", ["--length"])
         carry_out(f"papers/{length}", dry_run=True)
         return
-    names = run or [_measured(length, device, repeats, sys_root, allow_assumed=allow_assumed)]
+    names = run or [_measured(length, device, measuring.repeats, measuring.sys_root, allow_assumed=allow_assumed)]
     found = gather(
         names,
         device,
         allow_assumed=allow_assumed,
-        radio=radio,
-        battery=battery,
-        capture=capture,
-        machine=str(machine),
+        radio=beside.radio,
+        battery=beside.battery,
+        capture=beside.capture,
+        machine=str(beside.machine),
     )
     judgements = judge_all(found.evidence)
     shown = show_all(found.material)
@@ -122,28 +142,36 @@ def papers(
         from wattlock.report.exhibit_files import write_exhibits
 
         typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
-    for reason in found.facts.reasons:
+    _say(found.facts.reasons, judgements)
+    typer.echo(str(page))
+
+
+def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
+    """What speaks against the runs, and how many claims hold, to standard error."""
+    from wattlock.report.papers_page import bases, counts
+
+    for reason in reasons:
         typer.echo(f"warning: {reason}", err=True)
     told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
     typer.echo(f"{len(judgements)} claims: {told}", err=True)
     for line in bases(judgements):
         typer.echo(f"  {line}", err=True)
-    typer.echo(str(page))
 
 
 def _measured(
     length: Length, device: str | None, repeats: int | None, sys_root: Path | None, *, allow_assumed: bool
 ) -> str:
     """Carries out the study of this length and gives its run."""
+    from wattlock.cli.run import BatteryOptions, MeterOptions
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    options: dict[str, Any] = {"device": device, "allow_assumed": allow_assumed}
+    by, emptied = MeterOptions(), BatteryOptions()
     battery = _own_battery(length, sys_root)
     if battery is not None:
-        options |= {"battery": battery, "until_percent": UNTIL_PERCENT, "repeats": repeats, "sys_root": sys_root}
+        by, emptied = MeterOptions(sys_root=sys_root), BatteryOptions(battery, repeats, UNTIL_PERCENT)
     try:
-        carry_out(f"papers/{length}", **options)
+        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, by=by, emptied=emptied)
     except EvidenceError as error:
         if battery is None or not error.hint:
             raise

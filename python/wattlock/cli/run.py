@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -36,6 +36,48 @@ class Baseline(StrEnum):
     memcpy = "memcpy"
 
 
+@dataclass(frozen=True)
+class MeterOptions:
+    """The meter of a run."""
+
+    meter: Annotated[
+        str | None,
+        typer.Option(
+            "--meter", metavar="NAME", help="Measure joules too by this meter, powercap:package-0, or a sum A+B."
+        ),
+    ] = None
+    baseline: Annotated[
+        Baseline,
+        typer.Option("--baseline", help="Baseline subtracted from each call's energy: idle, spin or memcpy power."),
+    ] = Baseline.idle
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
+    ] = None
+    stream: Annotated[
+        Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class BatteryOptions:
+    """The battery that a run empties."""
+
+    battery: Annotated[
+        str | None,
+        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each cell: BAT0, or `any`."),
+    ] = None
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None
+    until_percent: Annotated[
+        int | None, typer.Option("--until-percent", min=0, max=99, help="Stop a discharge at this level.")
+    ] = None
+    from_percent: Annotated[
+        int | None, typer.Option("--from-percent", min=1, max=100, help="Start a discharge at this level or above.")
+    ] = None
+    log_every_s: Annotated[
+        int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
+    ] = 10
+
+
 def run(  # noqa: PLR0917 - Typer gives every option by its name
     study: Annotated[
         str | None, typer.Argument(metavar="STUDY", help="A study's name (`wattlock studies`) or its file.")
@@ -54,36 +96,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
-    meter: Annotated[
-        str | None,
-        typer.Option(
-            "--meter", metavar="NAME", help="Measure joules too by this meter, powercap:package-0, or a sum A+B."
-        ),
-    ] = None,
-    baseline: Annotated[
-        Baseline,
-        typer.Option("--baseline", help="Baseline subtracted from each call's energy: idle, spin or memcpy power."),
-    ] = Baseline.idle,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
-    ] = None,
-    stream: Annotated[
-        Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
-    ] = None,
-    battery: Annotated[
-        str | None,
-        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each cell: BAT0, or `any`."),
-    ] = None,
-    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None,
-    until_percent: Annotated[
-        int | None, typer.Option("--until-percent", min=0, max=99, help="Stop a discharge at this level.")
-    ] = None,
-    from_percent: Annotated[
-        int | None, typer.Option("--from-percent", min=1, max=100, help="Start a discharge at this level or above.")
-    ] = None,
-    log_every_s: Annotated[
-        int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
-    ] = 10,
+    by: MeterOptions = MeterOptions(),
+    emptied: BatteryOptions = BatteryOptions(),
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -103,12 +117,12 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or dry_run or any(one is not None for one in (device, meter, battery, out)):
+        if only or dry_run or any(one is not None for one in (device, by.meter, emptied.battery, out)):
             hint = "leave out --only, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, source, _libraries(library or []), sys_root, stream)
+        _resume(resume, source, _libraries(library or []), by.sys_root, by.stream)
         return
-    if meter is not None and device is not None:
+    if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import probe as probes
@@ -118,8 +132,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     card = _card(device, allow_assumed=allow_assumed)
     probe = probes.find()
-    weighed = _weighed(probe, meter, baseline, sys_root, stream, also=battery)
-    fall = _fall(probe, battery, until_percent, repeats, from_percent, log_every_s, sys_root)
+    weighed = _weighed(probe, by, also=emptied.battery)
+    fall = _fall(probe, emptied, by.sys_root)
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
     libraries = _libraries(library or [])
@@ -144,46 +158,32 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     measure(session, folder, inputs, absent)
 
 
-def _weighed(  # noqa: PLR0917 - as the verb has them
-    probe: Path,
-    meter: str | None,
-    baseline: str,
-    sys_root: Path | None,
-    stream: Path | None,
-    also: str | None,
-) -> tuple[Choice, dict[str, Any]] | None:
+def _weighed(probe: Path, by: MeterOptions, also: str | None) -> tuple[Choice, dict[str, Any]] | None:
     """The meter and what it is; asked before anything is measured, so that one that can't be read is no surprise.
 
-    * `also`: a battery that `sys_root` may be for.
+    * `also`: a battery that `by.sys_root` may be for.
     """
-    if meter is None:
-        if (sys_root is not None and also is None) or stream is not None:
+    if by.meter is None:
+        if (by.sys_root is not None and also is None) or by.stream is not None:
             raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
         return None
     from wattlock.run.energy import Choice, describe
     from wattlock.run.timing import usable_processors
 
-    choice = Choice(meter, str(baseline), sys_root, stream, next(iter(usable_processors()), None))
+    choice = Choice(by.meter, str(by.baseline), by.sys_root, by.stream, next(iter(usable_processors()), None))
     return choice, describe(probe, choice)
 
 
-def _fall(  # noqa: PLR0917 - as the verb has them
-    probe: Path,
-    battery: str | None,
-    until_percent: int | None,
-    repeats: int | None,
-    from_percent: int | None,
-    log_every_s: int,
-    sys_root: Path | None,
-) -> Fall | None:
+def _fall(probe: Path, emptied: BatteryOptions, sys_root: Path | None) -> Fall | None:
     """The fall asked for; the battery is looked at before anything is measured."""
-    if battery is None:
-        if any(one is not None for one in (until_percent, repeats, from_percent)):
+    name, levels = emptied.battery, (emptied.until_percent, emptied.repeats, emptied.from_percent)
+    if name is None:
+        if any(level is not None for level in levels):
             raise StudyError("--repeats and the levels are those of a battery", hint="name it with --battery")
         return None
     from wattlock.run.discharge import Fall, look
 
-    fall = Fall("" if battery == "any" else battery, until_percent, repeats, from_percent, log_every_s, sys_root)
+    fall = Fall("" if name == "any" else name, *levels, emptied.log_every_s, sys_root)
     look(probe, fall)
     return fall
 
@@ -278,9 +278,10 @@ def _resume(
     meter = first.get("meter") or {"name": None, "baseline": "idle"}
     kept = first.get("battery") or {"name": None, "until_percent": None, "repeats": None, "from_percent": None}
     battery = None if kept["name"] is None else kept["name"] or "any"
-    levels = (kept["until_percent"], kept["repeats"], kept["from_percent"], kept.get("log_every_s", 10))
-    weighed = _weighed(probe, meter["name"], meter["baseline"], sys_root, stream, also=battery)
-    fall = _fall(probe, battery, *levels, sys_root)
+    levels = (kept["repeats"], kept["until_percent"], kept["from_percent"], kept.get("log_every_s", 10))
+    by = MeterOptions(meter["name"], Baseline(meter["baseline"]), sys_root, stream)
+    weighed = _weighed(probe, by, also=battery)
+    fall = _fall(probe, BatteryOptions(battery, *levels), sys_root)
     study = Study.model_validate(first["study"])
     rows, _ = probes.catalogue(probe, list(study.ciphers()), libraries)
     own = [cell for cell in folder.cells() if cell.role == "study"]  # the sentinels are no ciphers of the study
