@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
-NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-engine -p wattlock-air
+NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-engine -p wattlock-air -p wattlock-records -p wattlock-bench
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
@@ -83,7 +83,7 @@ bench-battery: setup ## print how long drawing battery lives takes
 bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
 	$(VENV)/bin/python benchmarks/ciphers.py
 
-bench-air: setup ## hold `wattlock-probe air` against ns-3, figures and speed
+bench-air: setup ## hold `wattlock-net air` against ns-3, figures and speed
 	$(VENV)/bin/python benchmarks/air.py
 
 bench-advise: setup ## how long advice takes: a million candidates, and the usual answer

@@ -1,4 +1,4 @@
-"""`wattlock-probe air` beside ns-3: `python benchmarks/air.py [--ns3 FOLDER]`.
+"""`wattlock-net air` beside ns-3: `python benchmarks/air.py [--ns3 FOLDER]`.
 
 The same scenarios in both, throughput, collision probability, a sender's time in each state and the speed of the
 simulation next to each other; then Minstrel over a range of signals. It ends with 1 where a figure misses its aim.
@@ -118,14 +118,14 @@ def build(folder: Path, into: Path) -> Path | None:
     return program
 
 
-def ours(probe: str, scenario: dict[str, object], often: int = 21) -> tuple[dict[str, Any], float]:
+def ours(net: str, scenario: dict[str, object], often: int = 21) -> tuple[dict[str, Any], float]:
     """Our result, and the seconds of one scenario among many, so that the start of the process does not count."""
     once = 1
     seconds = []
     for times in (once, often):
         text = "\n".join([json.dumps(scenario)] * times)
         began = time.perf_counter()
-        done = subprocess.run([probe, "air"], input=text, capture_output=True, text=True, check=True)
+        done = subprocess.run([net, "air"], input=text, capture_output=True, text=True, check=True)
         seconds.append(time.perf_counter() - began)
     return json.loads(done.stdout.splitlines()[0]), max((seconds[1] - seconds[0]) / (often - once), 1e-6)
 
@@ -139,9 +139,9 @@ def theirs(program: Path, scenario: dict[str, object]) -> dict[str, Any]:
     return figures
 
 
-def line(one: Pair, probe: str, program: Path | None) -> tuple[str, bool]:
+def line(one: Pair, net: str, program: Path | None) -> tuple[str, bool]:
     """Both engines on one scenario, and whether they are as near as they should be."""
-    result, our_s = ours(probe, one.ours)
+    result, our_s = ours(net, one.ours)
     duration_ns, frames = float(result["duration_ns"]), float(result["frames"])
     rate = float(result["delivered"]) / duration_ns * 1e9
     text = f"{one.name:34} {rate:9.1f}"
@@ -165,13 +165,13 @@ def line(one: Pair, probe: str, program: Path | None) -> tuple[str, bool]:
     return text, abs(apart) <= one.aim_percent
 
 
-def minstrel(phy: str, rssi_dBm: int, one: Pair, probe: str, program: Path) -> tuple[str, bool]:
+def minstrel(phy: str, rssi_dBm: int, one: Pair, net: str, program: Path) -> tuple[str, bool]:
     """Both engines' Minstrel at one signal: the mean of some seeds."""
 
     def mean(rates: list[float]) -> float:
         return sum(rates) / len(rates)
 
-    results = [ours(probe, one.ours | {"seed": seed}, often=2)[0] for seed in SEEDS]
+    results = [ours(net, one.ours | {"seed": seed}, often=2)[0] for seed in SEEDS]
     rate = mean([float(result["delivered"]) / float(result["duration_ns"]) * 1e9 for result in results])
     other = mean([float(theirs(program, one.theirs | {"seed": seed})["packets_per_s"]) for seed in SEEDS])
     ratio = rate / other
@@ -184,10 +184,10 @@ def main() -> None:
     """All pairs, one line each."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--ns3", type=Path, help="folder of ns-3's wheel")
-    arguments.add_argument("--probe", default=shutil.which("wattlock-probe", path=str(Path(sys.executable).parent)))
+    arguments.add_argument("--net", default=shutil.which("wattlock-net", path=str(Path(sys.executable).parent)))
     options = arguments.parse_args()
-    if options.probe is None:
-        sys.exit("error: no wattlock-probe beside this Python\nhint: `make setup`, or --probe PATH")
+    if options.net is None:
+        sys.exit("error: no wattlock-net beside this Python\nhint: `make setup`, or --net PATH")
     folder = wheel(options.ns3)
     with tempfile.TemporaryDirectory() as scratch:
         program = build(folder, Path(scratch)) if folder else None
@@ -196,13 +196,13 @@ def main() -> None:
         print(f"datagrams a second: ours, ns-3's, apart; then collisions, states, speed (aim {AIM_TIMES} times ns-3)")
         missed = 0
         for one in PAIRS:
-            text, near = line(one, options.probe, program)
+            text, near = line(one, options.net, program)
             missed += not near
             print(text, flush=True)
         if program is not None:
             print("\nMinstrel, one station, full packets: ours, ns-3's, ratio (aim 0.92 to 1.08)")
             for phy, rssi_dBm, one in MINSTREL:
-                text, near = minstrel(phy, rssi_dBm, one, options.probe, program)
+                text, near = minstrel(phy, rssi_dBm, one, options.net, program)
                 missed += not near
                 print(text, flush=True)
     if missed:

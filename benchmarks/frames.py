@@ -77,17 +77,17 @@ def seconds(command: list[str]) -> float:
     return time.perf_counter() - start
 
 
-def captures(probe: Path) -> None:
+def captures(net: Path) -> None:
     """Prints what counting a capture takes."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:  # noqa: S108
         file = Path(folder) / "capture.pcap"
         write_capture(file)
         size_MB = file.stat().st_size / 1e6
-        best = min(seconds([str(probe), "capture", str(file)]) for _ in range(REPEATS))
+        best = min(seconds([str(net), "capture", str(file)]) for _ in range(REPEATS))
         floor = min(seconds(["cat", str(file)]) for _ in range(REPEATS))
         print(f"{'':34}{'s':>8}{'MB/s':>8}{'times':>8}")
         print(f"{'floor: cat to nowhere':34}{floor:8.2f}{size_MB / floor:8.0f}{floor / best:8.2f}")
-        print(f"{'wattlock-probe capture':34}{best:8.2f}{size_MB / best:8.0f}{1:8.2f}   aim {LEAST_MB_S} MB/s")
+        print(f"{'wattlock-net capture':34}{best:8.2f}{size_MB / best:8.0f}{1:8.2f}   aim {LEAST_MB_S} MB/s")
         if tshark := shutil.which("tshark"):
             for name, words in TSHARK.items():
                 took = min(seconds([tshark, "-r", str(file), *words]) for _ in range(2))
@@ -112,7 +112,7 @@ def protection() -> None:
 
 
 if __name__ == "__main__":
-    from wattlock.run import probe as probes
+    from wattlock.run import toolbox
 
-    captures(probes.find())
+    captures(toolbox.find())
     protection()

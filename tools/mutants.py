@@ -69,7 +69,7 @@ ROOMS: dict[str, Crate | Modules] = {
     "air": Crate("wattlock-air", "crates/air/src/**"),
     "frames": Crate("wattlock-frames", "crates/frames/src/**"),
     "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", OF_PROOF),
-    "meters": Crate("wattlock-probe", "crates/probe/src/meters/**", ("--bins", "meters")),
+    "meters": Crate("wattlock-meters", "crates/meters/src/**", ()),
     "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
     "energy": Modules("energy", (*OF_ENERGY, "test_energy.py", "test_battery.py", "test_cards.py")),
     "advise": Modules(
@@ -142,7 +142,7 @@ def of_modules(name: str, room: Modules) -> list[Outcome]:
         shutil.rmtree(folder, ignore_errors=True)
     # Always anew: a run that was stopped may have left its last mutant there.
     shutil.rmtree(copy, ignore_errors=True)
-    for part in ("python", "tests", "pyproject.toml", "crates/probe/include", "examples", "docs", "README.md"):
+    for part in ("python", "tests", "pyproject.toml", "crates/providers/include", "examples", "docs", "README.md"):
         source = TREE / part
         (copy / part).parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():

@@ -1,6 +1,6 @@
 /* A library that wattlock can weigh: XTEA (Needham & Wheeler, "Tea extensions", 1997) in ECB and CTR, words big-endian.
  *
- *     cc -O2 -shared -fPIC -I crates/probe/include -o xtea.so examples/library/xtea.c
+ *     cc -O2 -shared -fPIC -I crates/providers/include -o xtea.so examples/library/xtea.c
  *     wattlock-probe selftest --library ./xtea.so
  */
 #include "wattlock_cipher.h"

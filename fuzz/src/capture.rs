@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use wattlock_frames::Frame;
 
-use crate::frames::capture::{End, Endian, Piece, Stamp, Writer, read, source};
-use crate::frames::census::{CaptureLine, Census};
-use crate::frames::link::{Parts, parts};
+use wattlock_net::frames::capture::{End, Endian, Piece, Stamp, Writer, read, source};
+use wattlock_net::frames::census::{CaptureLine, Census};
+use wattlock_net::frames::link::{Parts, parts};
 
 /// The probe's has 4 MiB: writing over that for each execution would take most of the time.
 const BUFFER_B: usize = 128 * 1024;

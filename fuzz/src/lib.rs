@@ -7,8 +7,6 @@
 mod air;
 mod capture;
 mod frame;
-#[allow(dead_code, reason = "the probe calls more of its files than is called here")]
-mod frames;
 pub mod seeds;
 mod unprotect;
 

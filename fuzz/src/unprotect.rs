@@ -10,7 +10,7 @@ use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
 use zeroize::Zeroizing;
 
 use crate::air::{self, ACCESS_POINT, ALL, FIXED_B, GROUP, LLC_EAPOL, PMK, STATION};
-use crate::frames::observer::{Failed, Masters, Observer, Outcome};
+use wattlock_net::frames::observer::{Failed, Masters, Observer, Outcome};
 
 /// What a step does; its first octet is taken modulo [`STEPS`].
 pub const HEAR: u8 = 0;

@@ -14,6 +14,7 @@ from wattlock.run import probe as probes
 from wattlock.study.cells import CatalogueRow
 
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 CIPHERS = [
     "aes128-cbc",
     "aes128-ecb",
@@ -29,8 +30,9 @@ CIPHERS += ["rc6-20-128-cbc", "chacha20-poly1305", "ascon-aead128", "xor", "rijn
 
 def require_probe() -> None:
     """A missing program is a failure, not a reason to skip."""
-    if not PROBE.is_file():
-        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+    for program in (PROBE, NET):
+        if not program.is_file():
+            pytest.fail(f"{program} is missing: `make test` builds it")
 
 
 @cache
@@ -40,7 +42,7 @@ def catalogue() -> dict[str, CatalogueRow]:
 
 def told(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
     """The answer to a scenario that comes with wattlock, with some of its keys changed."""
-    return ask([scenario.load(name, changes)], PROBE, catalogue(), **more)[0]
+    return ask([scenario.load(name, changes)], NET, catalogue(), **more)[0]
 
 
 def time_of(answer: Answer, *what: str) -> int:

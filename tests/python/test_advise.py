@@ -16,7 +16,7 @@ from wattlock.advise.sending import Packet, Sender
 from wattlock.energy import cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import linear
-from wattlock.run import probe
+from wattlock.run import probe, toolbox
 from wattlock.security import book as books
 from wattlock.security import load as book
 from wattlock.security import statements
@@ -150,7 +150,7 @@ def test_what_the_other_side_answers_is_no_octet_of_a_message_on_any_radio() -> 
     # Wi-Fi: QoS data header 26, CCMP 16, LLC 8, IPv4 20, UDP 8, FCS 4.
     wifi = Sender(radio_cards.load("esp32-wifi"), checked("test", BASE).radio)
     packet = Packet(20, "send", "ccmp")
-    assert wifi.ask([packet], probe.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
+    assert wifi.ask([packet], toolbox.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
 
 
 def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
@@ -262,7 +262,7 @@ def test_a_weaker_signal_costs_more_of_wifi() -> None:
         for signal in (-50.0, -72.0)
     )
     packet = Packet(800, "send", "ccmp")
-    first, second = (one.ask([packet], probe.find())[packet].states_s["tx"] for one in (strong, weak))
+    first, second = (one.ask([packet], toolbox.find())[packet].states_s["tx"] for one in (strong, weak))
     assert second > 1.01 * first
 
 

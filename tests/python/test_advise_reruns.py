@@ -13,7 +13,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.history import free
 from wattlock.advise.savings import Saving, experiments
-from wattlock.run import probe
+from wattlock.run import toolbox
 
 FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}
 WAKES: dict[str, Any] = {
@@ -58,7 +58,7 @@ def lives(of: Advice, like: Choice, **other: Any) -> Any:
 
 
 def tried(of: Advice, name: str) -> Saving:
-    (saving,) = experiments(of, probe.find(), name)
+    (saving,) = experiments(of, toolbox.find(), name)
     return saving
 
 

@@ -15,7 +15,7 @@ from wattlock.advise.flips import flips, pareto
 from wattlock.advise.gain import gain
 from wattlock.advise.savings import experiments, names
 from wattlock.errors import EvidenceError, InputError
-from wattlock.run import probe
+from wattlock.run import toolbox
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_hybrid_switches_where_ciphers_cross_and_takes_sound_ones_alone() -> N
 
 
 def test_the_energy_first_budget_is_the_least_that_keeps_the_floors_tag(answer: Advice) -> None:
-    on_radio = [one for one in budgets(answer, probe.find()) if one.radio == "nrf52840-802154"]
+    on_radio = [one for one in budgets(answer, toolbox.find()) if one.radio == "nrf52840-802154"]
     least = on_radio[0]
     assert least.design.startswith("least")
     assert least.over_percent == 0
@@ -150,7 +150,7 @@ def test_a_gain_of_nothing_is_nothing() -> None:
 
 def test_an_experiment_on_a_battery_that_its_shelf_life_ends_says_so_and_gains_no_day() -> None:
     told = advise(load("gas-meter", {"device.sleep": "2uW"}), allow_assumed=True, today=TODAY)
-    (saving,) = experiments(told, probe.find(), "aggregate")
+    (saving,) = experiments(told, toolbox.find(), "aggregate")
     assert saving.gain is not None
     assert saving.gain.percent == pytest.approx(0, abs=0.5)
     assert saving.finding.startswith("16 messages in 2 packets"), "the charge still tells which is best"
@@ -165,12 +165,12 @@ def test_profiles_go_by_what_is_drawn_where_the_shelf_life_levels_the_days() -> 
 
 def test_wireguards_framing_is_compared_where_the_floor_excludes_its_cipher() -> None:
     told = ask({"floor.approved": "nist"})
-    assert any("WireGuard" in one.design for one in budgets(told, probe.find()))
+    assert any("WireGuard" in one.design for one in budgets(told, toolbox.find()))
 
 
 def test_messages_gathered_beyond_a_packet_are_told_as_several() -> None:
     told = advise(load("beacon"), allow_assumed=True, today=TODAY)
-    (saving,) = experiments(told, probe.find(), "aggregate")
+    (saving,) = experiments(told, toolbox.find(), "aggregate")
     packets = re.match(r"16 messages in (\d+) packets", saving.finding)
     assert packets
     assert int(packets[1]) >= 16 * 12 / 27

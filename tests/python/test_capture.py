@@ -11,7 +11,7 @@ from wattlock.link import capture
 from wattlock.link.capture import MOST_SIZES, Census, traffic
 from wattlock.report.evidence import NothingToDraw
 from wattlock.report.traffic import binned, packet_sizes
-from wattlock.run import probe
+from wattlock.run import toolbox
 
 
 def pcap(frames: list[bytes]) -> bytes:
@@ -31,7 +31,7 @@ def air(tmp_path: Path) -> Path:
 
 
 def test_sizes_have_the_fcs_in_them_and_gaps_lie_in_their_bins(air: Path) -> None:
-    found = capture.census(probe.find(), air)
+    found = capture.census(toolbox.find(), air)
     assert [(row["frame"], row["protected"], row["size_B"], row["count"]) for row in found.sizes] == [
         ("management", False, 104, 2),
         ("data", True, 1504, 1),
@@ -42,7 +42,7 @@ def test_sizes_have_the_fcs_in_them_and_gaps_lie_in_their_bins(air: Path) -> Non
 
 
 def test_packets_come_in_their_order_with_their_times(air: Path) -> None:
-    found = list(capture.packets(probe.find(), air))
+    found = list(capture.packets(toolbox.find(), air))
     assert [packet.size_B for packet in found] == [104, 104, 1504]
     assert [packet.time_ns for packet in found] == [10**9, 10**9 + 10**6, 10**9 + 2 * 10**6]
 
@@ -51,7 +51,7 @@ def test_a_file_that_is_no_capture_is_an_input_error(tmp_path: Path) -> None:
     file = tmp_path / "none.pcap"
     file.write_bytes(b"not a capture")
     with pytest.raises(InputError, match="neither pcap nor pcapng"):
-        capture.census(probe.find(), file)
+        capture.census(toolbox.find(), file)
 
 
 def test_bins_double_from_64_octets_and_none_is_left_out() -> None:

@@ -27,6 +27,7 @@ PAGES = [
     *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs").rglob("*.md")),
 ]
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 EVERYWHERE = {"--help", "--version"}
 OF_OTHER_PROGRAMS = {"--upgrade"}  # uv
 
@@ -77,18 +78,18 @@ def options_of(verb: str) -> frozenset[str]:
 
 
 @cache
-def probe_help(*verb: str) -> str:
-    if not PROBE.is_file():
-        pytest.fail(f"{PROBE} is missing: `make test` builds it")
-    return subprocess.run([PROBE, *verb, "--help"], capture_output=True, text=True, check=True).stdout
+def help_of(program: Path, *verb: str) -> str:
+    if not program.is_file():
+        pytest.fail(f"{program} is missing: `make test` builds it")
+    return subprocess.run([program, *verb, "--help"], capture_output=True, text=True, check=True).stdout
 
 
-def probe_verbs() -> set[str]:
-    return set(re.findall(r"^  (\w[\w-]*) ", probe_help().partition("Commands:")[2], re.MULTILINE)) - {"help"}
+def verbs_of(program: Path) -> set[str]:
+    return set(re.findall(r"^  (\w[\w-]*) ", help_of(program).partition("Commands:")[2], re.MULTILINE)) - {"help"}
 
 
-def probe_options(verb: str) -> set[str]:
-    return set(re.findall(r"--[a-z][a-z-]*", probe_help(verb))) | EVERYWHERE
+def options_below(program: Path, verb: str) -> set[str]:
+    return set(re.findall(r"--[a-z][a-z-]*", help_of(program, verb))) | EVERYWHERE
 
 
 def options_in(words: list[str]) -> set[str]:
@@ -105,18 +106,24 @@ def test_every_verb_of_wattlock_that_the_pages_show_exists_with_its_options() ->
         assert options_in(words) <= options_of(words[0]), (page, words)
 
 
-def test_every_verb_of_the_probe_that_the_pages_show_exists_with_its_options() -> None:
-    shown = commands("wattlock-probe")
-    assert {words[0] for _, words in shown if words} >= {"apply", "selftest", "catalogue", "doctor", "schema"}
+@pytest.mark.parametrize(
+    ("program", "verbs"),
+    [(PROBE, {"apply", "selftest", "catalogue", "doctor", "schema"}), (NET, {"air", "capture", "frames"})],
+    ids=["wattlock-probe", "wattlock-net"],
+)
+def test_every_verb_of_a_program_that_the_pages_show_exists_with_its_options(program: Path, verbs: set[str]) -> None:
+    shown = commands(program.name)
+    assert {words[0] for _, words in shown if words} >= verbs
     for page, words in shown:
         if words:
-            assert words[0] in probe_verbs(), (page, words)
-            assert options_in(words) <= probe_options(words[0]), (page, words)
+            assert words[0] in verbs_of(program), (page, words)
+            assert options_in(words) <= options_below(program, words[0]), (page, words)
 
 
 def test_every_option_that_stands_alone_is_one_of_some_verb() -> None:
     known = {option for verb in VERBS for option in options_of(verb)} | OF_OTHER_PROGRAMS
-    known |= {option for verb in probe_verbs() for option in probe_options(verb)}
+    for program in (PROBE, NET):
+        known |= {option for verb in verbs_of(program) for option in options_below(program, verb)}
     known |= {option for file in (TREE / "benchmarks").glob("*.py") for option in OPTION.findall(file.read_text())}
     for page in PAGES:
         for span in spans_of(text_of(page)):

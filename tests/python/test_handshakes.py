@@ -1,4 +1,4 @@
-"""`wattlock-probe frames unprotect` on handshakes of every key management; tshark opens the same captures."""
+"""`wattlock-net frames unprotect` on handshakes of every key management; tshark opens the same captures."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ import pytest
 import wifi_air
 from wifi_air import ANONCE, AP, CCMP_256, GCMP, GCMP_256, NEXT_AP, PEER, SNONCE, SSID, STATION, TKIP, Air, Network, ptk
 
-PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 PMK, LONG = bytes(range(32)), bytes(range(100, 148))
 # PBKDF2 of a passphrase (J.4.1): tshark makes the same of it.
 PASSPHRASE = "correct horse"
@@ -50,9 +50,9 @@ OF_PAIR_BY_TSHARK, NOT_BY_TSHARK = {"suite-b-192", "ft-eap-sha384"}, {"owe-20", 
 @pytest.fixture(scope="module")
 def probe() -> Path:
     """A missing program is a failure, not a reason to skip."""
-    if not PROBE.is_file():
-        pytest.fail(f"{PROBE} is missing: `make test` builds it")
-    return PROBE
+    if not NET.is_file():
+        pytest.fail(f"{NET} is missing: `make test` builds it")
+    return NET
 
 
 def made(of: Network, path: Path) -> Air:

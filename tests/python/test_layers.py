@@ -1,12 +1,15 @@
 """The laws of the house: who may import whom, where `unsafe` lives, how large a file may grow."""
 
 import ast
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from wattlock.run import probe, toolbox
 
 TREE = Path(__file__).parents[2]
 PACKAGE = TREE / "python" / "wattlock"
@@ -28,11 +31,33 @@ ROOMS = [
     "lab",
     "cli",
 ]
-UNSAFE_ROOMS = ["probe/src/providers", "ciphers/src/kernels", "probe/src/clock"]
-BARE_CRATES = ["ciphers", "frames", "air", "engine"]
+# Crates, and whose they may use: those that stand before them, of these the ones that are named.
+CRATES_BELOW = {
+    "engine": set(),
+    "air": set(),
+    "ciphers": set(),
+    "frames": set(),
+    "records": {"engine"},
+    "bench": {"engine", "records", "ciphers", "frames"},
+    "meters": {"engine", "records"},
+    "providers": {"bench", "ciphers", "records"},
+    "terminal": {"bench", "ciphers", "frames", "providers", "records"},
+    "probe": {"engine", "records", "ciphers", "frames", "bench", "meters", "providers", "terminal"},
+    "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
+    "test_tools": set(),
+}
+UNSAFE_ROOMS = [
+    "providers/src/adapter",
+    "providers/src/libraries",
+    "ciphers/src/kernels",
+    "probe/src/clock",
+]
+BARE_CRATES = ["ciphers", "frames", "air", "engine", "records", "bench"]
 NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}
 HEAVY = {"polars", "altair", "scipy", "numpy", "vl_convert"}
 LONGEST_FILE = 700
+# Lines of the comment at a crate's root.
+LEAST_PAGE = 9
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = sorted([*SOURCES, *(TREE / "tests" / "python").rglob("*.py")])
@@ -161,7 +186,7 @@ def test_no_verb_imports_a_heavy_library_when_it_is_imported() -> None:
         assert not names & HEAVY, path
 
 
-def test_unsafe_lives_in_three_places() -> None:
+def test_unsafe_lives_in_its_places_alone() -> None:
     told = [path for path in RUST if says_unsafe(path.read_text())]
     inside = [CRATES / room for room in UNSAFE_ROOMS]
     assert [path for path in told if not any(path.is_relative_to(room) for room in inside)] == []
@@ -198,10 +223,77 @@ def test_a_crate_for_microcontrollers_needs_no_operating_system(crate: str) -> N
     )
 
 
-def test_the_engine_knows_no_cipher() -> None:
-    manifest = tomllib.loads((CRATES / "engine" / "Cargo.toml").read_text())
-    tables = [table for key, table in manifest.items() if "dependencies" in key]
-    assert not any("cipher" in name or name in {"aes", "des", "wattlock-probe"} for table in tables for name in table)
+def crates_used(manifest: str, *, tests: bool = False) -> set[str]:
+    """Folders of the workspace's own crates that a manifest names, for a system or for all; with those of its tests."""
+    whole = tomllib.loads(manifest)
+    wanted = {"dependencies", "build-dependencies"} | ({"dev-dependencies"} if tests else set())
+    places = [whole, *whole.get("target", {}).values()]
+    names = {name for place in places for key in wanted for name in place.get(key, {})}
+    return {name.removeprefix("wattlock-").replace("-", "_") for name in names if name.startswith("wattlock-")}
+
+
+def manifest_of(crate: str) -> str:
+    return (CRATES / crate / "Cargo.toml").read_text()
+
+
+def test_every_crate_has_its_place() -> None:
+    assert {path.parent.name for path in CRATES.glob("*/Cargo.toml")} == set(CRATES_BELOW)
+
+
+@pytest.mark.parametrize("crate", CRATES_BELOW)
+def test_a_crate_uses_only_crates_below_it(crate: str) -> None:
+    order = list(CRATES_BELOW)
+    assert all(order.index(below) < order.index(crate) for below in CRATES_BELOW[crate])
+    assert crates_used(manifest_of(crate)) <= CRATES_BELOW[crate]
+    of_tests = crates_used(manifest_of(crate), tests=True)
+    assert of_tests <= {other for other in order if order.index(other) < order.index(crate)} | {"test_tools"}
+
+
+def test_the_law_of_crates_sees_a_dependency_of_one_system_alone() -> None:
+    manifest = "[target.'cfg(unix)'.dependencies]\nwattlock-net = { workspace = true }\n"
+    assert crates_used(manifest + "[dependencies]\nwattlock-test-tools = '1'\nserde = '1'") == {"net", "test_tools"}
+
+
+def linked(crate: str) -> set[str]:
+    """The workspace's own crates that a crate links, over all steps."""
+    below = crates_used(manifest_of(crate))
+    return below.union(*map(linked, below)) if below else set()
+
+
+def test_a_change_of_the_toolbox_makes_no_other_instrument() -> None:
+    linked_by_probe = linked("probe")
+    assert linked_by_probe.isdisjoint({"net", "air", "test_tools"})
+    # A run is bound to the program's hash, which holds the commit at which these were last changed, and no other.
+    listed = re.search(r"const SOURCES: .*?= \[(.*?)\];", (CRATES / "probe" / "build.rs").read_text(), re.DOTALL)
+    assert listed
+    sources = set(re.findall(r'"crates/(\w+)"', listed[1]))
+    assert sources == linked_by_probe | {"probe"}
+    assert not re.search(r'"crates"', listed[1])
+
+
+def test_a_run_is_bound_to_the_instruments_own_bytes(tmp_path: Path) -> None:
+    program, net = tmp_path / probe.NAME, tmp_path / toolbox.NAME
+    program.write_bytes(b"the instrument")
+    net.write_bytes(b"the toolbox")
+    before = probe.sha256(program)
+    net.write_bytes(b"the toolbox, changed")
+    assert probe.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
+
+
+def test_nothing_outside_a_crate_is_compiled_by_path() -> None:
+    """What another crate has is linked; `#[path]` would compile it a second time."""
+    files = [*RUST, *(TREE / "fuzz").glob("*/*.rs")]
+    assert [str(path) for path in files if re.search(r"#\[path\s*=", path.read_text())] == []
+
+
+def test_every_crate_says_on_a_page_what_it_is() -> None:
+    roots = [CRATES / crate / "src" / "lib.rs" for crate in CRATES_BELOW if crate not in {"probe", "test_tools"}]
+    short = {
+        root.parts[-3]: len(lines)
+        for root in roots
+        if len(lines := [line for line in root.read_text().splitlines() if line.startswith("//!")]) < LEAST_PAGE
+    }
+    assert short == {}
 
 
 def test_no_room_has_a_name_that_says_nothing() -> None:

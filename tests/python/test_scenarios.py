@@ -11,7 +11,7 @@ import pytest
 from wattlock.advise import Advice, advise, load, question
 from wattlock.advise.days import DAY_s
 from wattlock.advise.savings import experiments
-from wattlock.run import probe
+from wattlock.run import probe, toolbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 TODAY = date(2026, 1, 1)
@@ -62,7 +62,7 @@ def gain(name: str) -> Callable[[Advice], float]:
     """Percent of days that an experiment gives."""
 
     def found(told: Advice) -> float:
-        (saving,) = experiments(told, probe.find(), name)
+        (saving,) = experiments(told, toolbox.find(), name)
         assert saving.gain is not None
         return saving.gain.percent
 

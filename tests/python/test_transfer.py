@@ -19,7 +19,7 @@ import pytest
 from wattlock import cli, errors
 from wattlock.run.transfer import MEANING, row
 
-PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]
 PATIENCE_s = 60.0
 
@@ -27,10 +27,10 @@ PATIENCE_s = 60.0
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test works in an empty folder of its own; a missing probe is a failure, not a reason to skip."""
-    if not PROBE.is_file():
-        pytest.fail(f"{PROBE} is missing: `make test` builds it")
+    if not NET.is_file():
+        pytest.fail(f"{NET} is missing: `make test` builds it")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    monkeypatch.setenv("WATTLOCK_NET", str(NET))
     return tmp_path
 
 
@@ -301,6 +301,6 @@ def test_the_documented_exit_codes_are_those_of_both_programs() -> None:
     assert told.pop(0) == 0
     assert told == {code: MEANING.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)}
     assert errors.TransferRefused.exit_code == told[4] == 10
-    help_text = subprocess.run([PROBE, "transfer", "send", "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run([NET, "transfer", "send", "--help"], capture_output=True, text=True, check=True).stdout
     of_probe = re.findall(r"^  (\d+) +\w", help_text.partition("Exit codes:")[2], flags=re.MULTILINE)
     assert {int(code) for code in of_probe} == set(told)

@@ -4,28 +4,21 @@
 //! fresh process, with its own memory layout, is the unit of replication.
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 
-mod bind;
 mod clock;
-mod establish;
 mod fingerprint;
-mod frames;
-mod keys;
-mod meters;
-mod packets;
-mod providers;
-mod records;
-mod scenario;
-mod transfer;
 mod verbs;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use verbs::{apply, catalogue, doctor, measure, meters, schema, selftest};
+use wattlock_terminal::failure::wrong_usage;
+use wattlock_terminal::open_library;
 
-use verbs::{air, apply, capture, catalogue, doctor, measure, meters as meters_verb, open_library, schema, selftest};
+const NAME: &str = "wattlock-probe";
 
 #[derive(Parser)]
-#[command(name = "wattlock-probe", version, about = "Measures what ciphers cost on this machine", long_about = None)]
+#[command(name = NAME, version, about = "Measures what ciphers cost on this machine", long_about = None)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -41,20 +34,12 @@ enum Verb {
     Selftest(selftest::Options),
     #[command(after_help = apply::EXAMPLE)]
     Apply(apply::Options),
-    #[command(after_help = air::EXAMPLE)]
-    Air(air::Options),
-    #[command(after_help = meters_verb::EXAMPLE)]
-    Meters(meters_verb::Options),
+    #[command(after_help = meters::EXAMPLE)]
+    Meters(meters::Options),
     #[command(after_help = doctor::EXAMPLE)]
     Doctor(doctor::Options),
     #[command(after_help = schema::EXAMPLE)]
     Schema(schema::Options),
-    #[command(after_help = verbs::frames::EXAMPLE)]
-    Frames(verbs::frames::Options),
-    #[command(after_help = verbs::transfer::EXAMPLE)]
-    Transfer(verbs::transfer::Options),
-    #[command(after_help = capture::EXAMPLE)]
-    Capture(capture::Options),
     #[command(hide = true)]
     OpenLibrary(open_library::Options),
 }
@@ -64,7 +49,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let verb = std::env::args().nth(1).filter(|verb| Arguments::command().find_subcommand(verb).is_some());
-            return verbs::wrong_usage(&error, verb.as_deref());
+            return wrong_usage(NAME, &error, verb.as_deref());
         }
     };
     let done = match arguments.verb {
@@ -72,13 +57,9 @@ fn main() -> ExitCode {
         Verb::Catalogue(options) => catalogue::run(options),
         Verb::Selftest(options) => selftest::run(options),
         Verb::Apply(options) => apply::run(options),
-        Verb::Air(options) => air::run(options),
-        Verb::Meters(options) => meters_verb::run(options),
+        Verb::Meters(options) => meters::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema(options) => schema::run(options),
-        Verb::Frames(options) => verbs::frames::run(options),
-        Verb::Transfer(options) => verbs::transfer::run(options),
-        Verb::Capture(options) => capture::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -20,14 +20,14 @@ def changed(asked: Question, changes: Mapping[str, Any]) -> Question:
     return asked.model_copy(update=dict(changes))
 
 
-def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], probe: Path | None) -> list[Load]:
+def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Path | None) -> list[Load]:
     """What variants ask of the battery; all packets that are new are asked of the link at once.
 
-    * `probe`: needed for Wi-Fi alone.
+    * `net`: the toolbox, needed for Wi-Fi alone.
     """
     sender = of.things.sender
     packets = [one for asked, choice in variants for one in days.needed(asked, [choice], sender)]
-    spent = sender.ask(packets, probe)
+    spent = sender.ask(packets, net)
     return [days.load(asked, choice, sender, of.things.draws, spent) for asked, choice in variants]
 
 

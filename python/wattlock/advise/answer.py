@@ -21,6 +21,7 @@ from wattlock.advise.unheard import unheard
 from wattlock.advise.world import Things, check_radio, things
 from wattlock.errors import EvidenceError, InputError
 from wattlock.run import probe as probes
+from wattlock.run import toolbox
 from wattlock.security.rules import matches
 from wattlock.study.cells import CatalogueRow
 
@@ -78,7 +79,7 @@ def _answered(of: Things, program: Path, when: date, allow_assumed: bool) -> Adv
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
     old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
-    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender), program)
+    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender), toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)

@@ -34,7 +34,7 @@ class Budget(NamedTuple):
     over_percent: float
 
 
-def budgets(of: Advice, probe: Path | None, own: Path | None = None) -> list[Budget]:
+def budgets(of: Advice, net: Path | None, own: Path | None = None) -> list[Budget]:
     """The least and today's designs for the first flow's message, on the question's radio and on the usual ones."""
     flow = next((flow for flow in of.asked.flow if flow.direction == "send"), of.asked.flow[0])
     message_B = flow.rates[0][0]
@@ -42,11 +42,11 @@ def budgets(of: Advice, probe: Path | None, own: Path | None = None) -> list[Bud
     for name in dict.fromkeys((of.things.sender.radio.name, *RADIOS)):
         asked = of.asked.radio if name == of.things.sender.radio.name else RadioAsked()
         sender = Sender(radio_cards.load(name, own), asked)
-        found += list(_on(sender, of, message_B, probe))
+        found += list(_on(sender, of, message_B, net))
     return found
 
 
-def _on(sender: Sender, of: Advice, message_B: int, probe: Path | None) -> Iterator[Budget]:
+def _on(sender: Sender, of: Advice, message_B: int, net: Path | None) -> Iterator[Budget]:
     usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
     bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
     tag_B = -(-of.asked.floor.tag // 8)
@@ -64,7 +64,7 @@ def _on(sender: Sender, of: Advice, message_B: int, probe: Path | None) -> Itera
             label = f"{framings()[framing].title.partition(',')[0]}, {choice.cipher}"
             designs.append((label, usual_link, whole.sealed(message_B).wire_B))
     packets = {(design, link): _cut(octets, link, sender.packet_B) for design, link, octets in designs}
-    spent = sender.ask([packet for every in packets.values() for packet, _ in every], probe)
+    spent = sender.ask([packet for every in packets.values() for packet, _ in every], net)
     least = None
     for (design, link), every in packets.items():
         joules = sum(count * _joules(sender, spent[packet]) for packet, count in every)

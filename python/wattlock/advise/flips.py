@@ -41,7 +41,7 @@ class Flip(NamedTuple):
     looked_at: str
 
 
-def flips(of: Advice, probe: Path | None) -> list[Flip]:
+def flips(of: Advice, net: Path | None) -> list[Flip]:
     """The flips by message size, rate and signal; by battery there is none, and why."""
     choices = [of.choices[place.number] for place in of.places[:CHOICES]]
     few = _few(of.world)
@@ -51,7 +51,7 @@ def flips(of: Advice, probe: Path | None) -> list[Flip]:
         looked_at = []
         for told, asked in points:
             try:
-                winner = _winner(of, asked, choices, few, probe)
+                winner = _winner(of, asked, choices, few, net)
             except InputError as error:
                 looked_at.append(f"{told} (not carried: {error})")
                 continue
@@ -142,7 +142,7 @@ def _faster(asked: Question, by: float) -> Question:
     return changed(asked, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in asked.flow]})
 
 
-def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, probe: Path | None) -> str | None:
+def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, net: Path | None) -> str | None:
     """Who beats the first choice there; None where it holds.
 
     Raises InputError where the radio can't carry that traffic or the battery not that load.
@@ -150,7 +150,7 @@ def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, prob
     sender = of.things.sender
     if asked.radio is not of.asked.radio:
         sender = Sender(sender.radio, asked.radio)
-    spent = sender.ask(days.needed(asked, choices, sender), probe)
+    spent = sender.ask(days.needed(asked, choices, sender), net)
     loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
     carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
     if not carried:

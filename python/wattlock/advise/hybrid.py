@@ -34,25 +34,25 @@ class Policy(NamedTuple):
     finding: str
 
 
-def hybrid(of: Advice, like: Choice, probe: Path | None) -> Policy:
+def hybrid(of: Advice, like: Choice, net: Path | None) -> Policy:
     """The policy that takes the cheapest sound cipher for each size.
 
     * `like`: whose framing, tag and encoding all have, as far as a cipher has them.
     """
     ciphers = _ciphers(of, like)
     asked = of.asked
-    single = loads(of, [(asked, one) for one in ciphers], probe)
+    single = loads(of, [(asked, one) for one in ciphers], net)
     best = min(range(len(ciphers)), key=lambda number: single[number].total_W)
     terms = dict(single[best].terms_W)
     for flow in asked.flow:
         for size_B, rate in flow.rates:
             part = _alone(asked, flow, size_B, rate)
-            every = loads(of, [(part, one) for one in ciphers], probe)
+            every = loads(of, [(part, one) for one in ciphers], net)
             cheapest = min(every, key=lambda one: one.total_W)
             _add(terms, cheapest, 1.0)
             _add(terms, every[best], -1.0)
     life_s = lives(of, [single[best], single[best]._replace(terms_W=terms)])
-    switches = _switches(of, ciphers, probe)
+    switches = _switches(of, ciphers, net)
     medians = np.median(life_s, axis=1) / DAY_s
     by = gain(life_s[0], life_s[1])
     return Policy(switches, float(medians[1]), float(medians[0]), by, _told(switches, by, ciphers[best].cipher))
@@ -86,10 +86,10 @@ def _add(terms: dict[Term, float], load: Load, sign: float) -> None:
         terms[term] = terms.get(term, 0.0) + sign * watts
 
 
-def _switches(of: Advice, ciphers: list[Choice], probe: Path | None) -> list[tuple[int, str]]:
+def _switches(of: Advice, ciphers: list[Choice], net: Path | None) -> list[tuple[int, str]]:
     flow = of.asked.flow[0]
     variants = [(_alone(of.asked, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
-    watts = np.array([one.total_W for one in loads(of, variants, probe)]).reshape(len(SIZES), len(ciphers))
+    watts = np.array([one.total_W for one in loads(of, variants, net)]).reshape(len(SIZES), len(ciphers))
     found: list[tuple[int, str]] = []
     for size_B, row in zip(SIZES, watts, strict=True):
         name = ciphers[int(row.argmin())].cipher

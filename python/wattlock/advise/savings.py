@@ -46,7 +46,7 @@ class Bench(NamedTuple):
 
     of: Advice
     start: Choice
-    probe: Path | None
+    net: Path | None
 
     @property
     def asked(self) -> Question:
@@ -55,7 +55,7 @@ class Bench(NamedTuple):
 
     def best(self, variants: list[tuple[Question, Choice]]) -> tuple[int, float, float, Gain, float]:
         """Which variant's charge lasts longest, its days and the start's, its gain, and that of its charge, percent."""
-        charge_s = charges(self.of, loads(self.of, [(self.asked, self.start), *variants], self.probe))
+        charge_s = charges(self.of, loads(self.of, [(self.asked, self.start), *variants], self.net))
         number = 1 + int(np.argmax(np.median(charge_s[1:], axis=1)))
         life_s = given_up(charge_s[[0, number]], self.of.world)
         before, after = np.median(life_s, axis=1) / DAY_s
@@ -81,14 +81,14 @@ def names() -> list[str]:
     return list(EXPERIMENTS)
 
 
-def experiments(of: Advice, probe: Path | None, only: str | None = None) -> list[Saving]:
+def experiments(of: Advice, net: Path | None, only: str | None = None) -> list[Saving]:
     """Carry out the experiments, or the one that is named.
 
     Raises InputError where there is none of that name.
     """
     if only is not None and only not in EXPERIMENTS:
         raise InputError(f'there is no experiment "{only}"', hint=suggestion(only, names(), "there are"))
-    bench = Bench(of, usual(of), probe)
+    bench = Bench(of, usual(of), net)
     chosen = names() if only is None else [only]
     return [saving for name in chosen for saving in EXPERIMENTS[name](bench)]
 
@@ -141,7 +141,7 @@ def _idle(bench: Bench, best: Choice, code: Cost) -> str:
     """The floor of a block of hardware that waits, against what it saves over code."""
     by_code, by_block = (
         one.group_W("cipher")
-        for one in loads(bench.of, [(bench.asked, best._replace(cost=code)), (bench.asked, best)], bench.probe)
+        for one in loads(bench.of, [(bench.asked, best._replace(cost=code)), (bench.asked, best)], bench.net)
     )
     floor = bench.asked.device.accelerator_idle
     if by_block >= by_code:
@@ -230,7 +230,7 @@ def _compress(bench: Bench) -> Iterator[Saving]:
         for flow in asked.flow
     ]
     smaller = changed(asked, {"flow": half})
-    before, after = loads(bench.of, [(asked, start), (smaller, start)], bench.probe)
+    before, after = loads(bench.of, [(asked, start), (smaller, start)], bench.net)
     life_s = lives(bench.of, [before, after])
     octets_per_s = sum(size * rate for flow in asked.flow if flow.direction == "send" for size, rate in flow.rates)
     spare_uJ = 1e6 * (before.total_W - after.total_W) / octets_per_s if octets_per_s else 0.0
@@ -254,7 +254,7 @@ def _probe(bench: Bench) -> Iterator[Saving]:
     size, rate = max(sending)
     bulk = changed(asked, {"flow": [_flow(size, rate)], "session": None, "keep_alive": None, "association": None})
     light = changed(bulk, {"flow": [_flow(min(PROBE_B, size), rate)]})
-    heavy, probing = (one.group_W("radio") for one in loads(bench.of, [(bulk, start), (light, start)], bench.probe))
+    heavy, probing = (one.group_W("radio") for one in loads(bench.of, [(bulk, start), (light, start)], bench.net))
     share = probing / heavy
     finding = (
         f"{PROBE_B} octets asked first cost {100 * share:.1f} % of a message of {size}: it pays where the other end is "
@@ -316,7 +316,7 @@ def _scale(bench: Bench) -> Iterator[Saving]:
 
 
 def _hybrid(bench: Bench) -> Iterator[Saving]:
-    policy = policies.hybrid(bench.of, bench.start, bench.probe)
+    policy = policies.hybrid(bench.of, bench.start, bench.net)
     yield Saving("hybrid", REPLACE, policy.alone_days, policy.days, policy.gain, policy.finding)
 
 

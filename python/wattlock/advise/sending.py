@@ -206,10 +206,10 @@ class Sender:
             found["voltage"] = self.radio.card.voltage
         return found
 
-    def ask(self, packets: Iterable[Packet], probe: Path | None) -> dict[Packet, Spent]:
+    def ask(self, packets: Iterable[Packet], net: Path | None) -> dict[Packet, Spent]:
         """What packets take; those not known yet are asked at once, the probe's air in one process.
 
-        * `probe`: needed for Wi-Fi alone.
+        * `net`: the toolbox, needed for Wi-Fi alone.
 
         Raises InputError where the radio can't carry one.
         """
@@ -217,10 +217,10 @@ class Sender:
         if self.technology != "802.11":
             self._spent |= {one: self._by_standard(one) for one in new}
         elif new:
-            if probe is None:
-                raise InputError("the air of Wi-Fi needs the probe", hint="`make setup` builds it")
+            if net is None:
+                raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
             questions = [(named := self._wifi(one.protection), self._question(named, one)) for one in new]
-            for one, answer in zip(new, air.ask(probe, questions), strict=True):
+            for one, answer in zip(new, air.ask(net, questions), strict=True):
                 self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
                 self._spent[one] = self._of(transfer(_group(one), answer), one.way)
         return self._spent

@@ -204,9 +204,9 @@ TITLES = {
 
 def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the answer, by key."""
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
-    program = probe.find()
+    program = toolbox.find()
     more: dict[str, list[dict[str, Any]]] = {}
     if beside.experiments or beside.attempt:
         from wattlock.advise import energy_first, savings

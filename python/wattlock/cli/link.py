@@ -329,7 +329,7 @@ def _value(option: str, text: str) -> Any:
 
 def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
     from wattlock.link.ask import ask_each, simulated
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
     ids = _ids(asked)
     ciphers = _ciphers(ids)
@@ -346,7 +346,7 @@ def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
         raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
     return ask_each(
         asked,
-        probe.find(),
+        toolbox.find(),
         ciphers,
         measured=by.measured(),
         own=by.cards,

@@ -56,10 +56,10 @@ def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: F
 
     from wattlock.link import air, ns3
     from wattlock.link.ask import largest_question
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
     questions = [(named, largest_question(named, ciphers)) for named in asked]
-    answers = air.ask(probe.find(), questions)
+    answers = air.ask(toolbox.find(), questions)
     rows = [one.row() for one in ns3.beside([question for _, question in questions], answers)]
     print_table(pl.DataFrame(rows, infer_schema_length=None), form)
 
@@ -70,11 +70,11 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
 
     from wattlock.link import durations, tables
     from wattlock.link.ask import ask
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
     cells, source = durations.printed(tables.PAPER)
     keys = tables.asked(radio)
-    answers = ask([key[-1] for key in keys], probe.find(), {}, own=cards, allow_assumed=allow_assumed)
+    answers = ask([key[-1] for key in keys], toolbox.find(), {}, own=cards, allow_assumed=allow_assumed)
     found = tables.layers(keys, answers)
     said = tables.sentences(found, cells)
     if form is not Format.table:
@@ -131,9 +131,9 @@ def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
 
     from wattlock.link.capture import census, refuse_nothing
     from wattlock.report.traffic import binned
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
-    counted = census(probe.find(), file)
+    counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)
     if form is not Format.table:
         print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
@@ -176,9 +176,9 @@ def _say_if_cut(summary: dict[str, Any]) -> None:
 def replayed(file: Path) -> dict[str, Any]:
     """The changes of a scenario whose traffic is a capture's."""
     from wattlock.link.capture import census, refuse_nothing, traffic
-    from wattlock.run import probe
+    from wattlock.run import toolbox
 
-    counted = census(probe.find(), file)
+    counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)
     found = traffic(counted)
     _say_if_cut(counted.summary)

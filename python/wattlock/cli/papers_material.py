@@ -57,6 +57,7 @@ def gather(
     from wattlock.papers.exhibits import Material
     from wattlock.papers.judges import Evidence
     from wattlock.run import probe as probes
+    from wattlock.run import toolbox
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
@@ -68,11 +69,11 @@ def gather(
     sound = [frame.clear() if one.reasons else frame for one, frame in zip(results, frames, strict=True)]
     estimates = pl.concat(sound, how="diagonal_relaxed")
     reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
-    papers, probe = record.load(), probes.find()
-    sent = sending.send(papers, estimates, probe, radio, allow_assumed=allow_assumed)
-    rows, _ = probes.catalogue(probe)
+    papers, net = record.load(), toolbox.find()
+    sent = sending.send(papers, estimates, net, radio, allow_assumed=allow_assumed)
+    rows, _ = probes.catalogue(probes.find())
     curves, falls, notes = _batteries(results, estimates, device, battery, allow_assumed=allow_assumed)
-    counted = _capture(probe, capture)
+    counted = _capture(net, capture)
     catalogue = [several[0] for several in rows.values()]
     evidence = Evidence(
         estimates=estimates,
@@ -185,13 +186,13 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     return found
 
 
-def _capture(probe: Path, file: Path | None) -> Capture | None:
+def _capture(net: Path, file: Path | None) -> Capture | None:
     if file is None:
         return None
     from wattlock.link.capture import NOT_COUNTED, census
     from wattlock.papers.judges import Capture
 
-    counted = census(probe, file)
+    counted = census(net, file)
     frames: dict[tuple[str, int], int] = {}
     for row in counted.sizes:
         key = row["frame"], row["size_B"]

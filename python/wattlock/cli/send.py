@@ -93,9 +93,9 @@ def carry_out(words: list[str], form: Format) -> None:
     """Carry out one side by the probe and print the files that arrived, before the error if there was one."""
     import polars as pl
 
-    from wattlock.run import probe, transfer
+    from wattlock.run import toolbox, transfer
 
-    rows, error = transfer.carry_out(probe.find(), words)
+    rows, error = transfer.carry_out(toolbox.find(), words)
     if form is Format.table:
         joules = JOULES if any(row["energy"] for row in rows) else []
         rows = [{name: _shown(row, name) for name in [*SHORT, *joules]} for row in rows]

@@ -51,24 +51,24 @@ def question(named: Named, group: Group, signal: dict[str, float], number: int) 
     return {key: value for key, value in whole.items() if value is not None}
 
 
-def ask(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
+def ask(net: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
     """The answers, in the order of the questions, from one process.
 
     Raises InputError naming scenario and key of the first that can't be, ProbeError where the probe fails.
     """
     found = []
-    for one in answers(probe, questions):
+    for one in answers(net, questions):
         if isinstance(one, InputError):
             raise one
         found.append(one)
     return found
 
 
-def answers(probe: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
+def answers(net: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
     """As `ask`, but that a question which can't be has its refusal among the answers."""
-    came = probes.answers(probe, "air", [question for _, question in questions])
+    came = probes.answers(net, "air", [question for _, question in questions])
     if len(came) != len(questions):
-        raise probes.ended_early(probe, "air", len(came), len(questions))
+        raise probes.ended_early(net, "air", len(came), len(questions))
     return [
         refusal(named, asked, answer) if answer["kind"] == "failure" else answer
         for (named, asked), answer in zip(questions, came, strict=True)

@@ -141,7 +141,7 @@ def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
 
 def ask(
     every: Sequence[Named],
-    probe: Path,
+    net: Path,
     ciphers: Ciphers,
     *,
     measured: Measured | None = None,
@@ -155,7 +155,7 @@ def ask(
     Raises InputError for what is wrong with a scenario, EvidenceError for numbers that need consent or are missing.
     """
     found = []
-    for one in ask_each(every, probe, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
+    for one in ask_each(every, net, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
         if isinstance(one, Refused):
             raise one.error
         found.append(one)
@@ -164,7 +164,7 @@ def ask(
 
 def ask_each(
     every: Sequence[Named],
-    probe: Path,
+    net: Path,
     ciphers: Ciphers,
     *,
     measured: Measured | None = None,
@@ -174,7 +174,7 @@ def ask_each(
     """As `ask`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
     plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, own) for one in every]
     questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
-    came = iter(air.answers(probe, questions))
+    came = iter(air.answers(net, questions))
 
     def answer(plan: _Plan) -> Answer:
         told = [[next(came) for _ in plan.groups] for _ in plan.asked]

@@ -30,13 +30,13 @@ class Census(NamedTuple):
     summary: dict[str, Any]
 
 
-def census(probe: Path, file: Path) -> Census:
+def census(net: Path, file: Path) -> Census:
     """Counts the packets of a capture.
 
     Raises InputError where the file is no capture.
     """
     rows: dict[str, list[dict[str, Any]]] = {"size": [], "gap": [], "summary": []}
-    for row in _lines(probe, file):
+    for row in _lines(net, file):
         rows[row.pop("kind")].append(row)
     return Census(rows["size"], rows["gap"], rows["summary"][0])
 
@@ -122,24 +122,22 @@ def traffic(counted: Census) -> Traffic:
     return Traffic(sizes, left_out)
 
 
-def packets(probe: Path, file: Path) -> Iterator[Packet]:
+def packets(net: Path, file: Path) -> Iterator[Packet]:
     """The packets of a capture in their order, one at a time.
 
     Raises InputError where the file is no capture.
     """
-    for row in _lines(probe, file, "--packets"):
+    for row in _lines(net, file, "--packets"):
         if row["kind"] == "packet":
             yield Packet(row["time_ns"], row["size_B"], row["frame"], row["protected"])
 
 
-def _lines(probe: Path, file: Path, *options: str) -> Iterator[dict[str, Any]]:
+def _lines(net: Path, file: Path, *options: str) -> Iterator[dict[str, Any]]:
     """The lines of the probe's answer; the last one is its summary."""
     try:
-        child = subprocess.Popen(
-            [probe, "capture", *options, "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        child = subprocess.Popen([net, "capture", *options, "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+        raise ProbeError(f"{net}: {error.strerror}", hint="`make setup` builds it anew") from error
     with child:
         assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - both are pipes
         whole = False

@@ -21,7 +21,7 @@ class Silence(NamedTuple):
 def silence(leg: Mapping[str, Any], resolved: Mapping[str, Any]) -> Silence:
     """What of a leg is signal extension.
 
-    * `leg`, `resolved`: of a result of `wattlock-probe air`.
+    * `leg`, `resolved`: of a result of `wattlock-net air`.
 
     Where rates were mixed, as Minstrel does, nobody counted the OFDM frames: all of it stays sending.
     """

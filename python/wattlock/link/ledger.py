@@ -89,7 +89,7 @@ class Transfer(NamedTuple):
 def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
     """The ledger of equal packets.
 
-    * `answer`: a result of `wattlock-probe air`.
+    * `answer`: a result of `wattlock-net air`.
     """
     totals: States = {node["role"]: {state: node[f"{state}_ns"] for state in STATES} for node in answer["nodes"]}
     book = _Book(list(totals))

@@ -123,7 +123,7 @@ def python() -> Path | None:
 
 
 def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]) -> list[Beside]:
-    """Ask ns-3 what was asked of `wattlock-probe air`, and put its answers beside those.
+    """Ask ns-3 what was asked of `wattlock-net air`, and put its answers beside those.
 
     * `questions`: scenarios of the air; `answers`: the results of the first engine, in their order.
 

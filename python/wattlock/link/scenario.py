@@ -67,7 +67,7 @@ class Signal(Table):
     """What reaches the other end: by distance and walls, or by the received power; a number, or a law.
 
     * `positions`: drawn where one of them is a law.
-    * limits: those of `wattlock-probe air`, less the 3 dB that are asked beside.
+    * limits: those of `wattlock-net air`, less the 3 dB that are asked beside.
     """
 
     distance_m: Annotated[float, Field(gt=0, le=100_000)] | Spread | None = None
@@ -174,7 +174,7 @@ class Scenario(Table):
     """One scenario.
 
     * `bss` goes through an access point: two hops. `to-ap` ends there.
-    * `air`: any other key of `wattlock-probe air`.
+    * `air`: any other key of `wattlock-net air`.
     """
 
     title: Text = "a transfer"

@@ -80,7 +80,7 @@ class Sent(NamedTuple):
 def send(
     papers: Papers,
     estimates: pl.DataFrame,
-    probe: Path,
+    net: Path,
     radio: str | None,
     *,
     allow_assumed: bool = False,
@@ -96,7 +96,7 @@ def send(
         for signal in SIGNALS_dBm
         for cut in ({}, {"air.fragment_B": FRAGMENT_B})
     ]
-    answers = ask([*tables, *small, *signals], probe, {}, allow_assumed=allow_assumed)
+    answers = ask([*tables, *small, *signals], net, {}, allow_assumed=allow_assumed)
     rows = dict(zip(SCENARIOS, answers, strict=False))
     cells = [cell for data in _kinds(papers) for cell in _cells(papers, estimates, rows, data)]
     of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]

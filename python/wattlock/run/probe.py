@@ -31,13 +31,21 @@ def find() -> Path:
 
     Raises ProbeError where it is nowhere.
     """
-    named = os.environ.get("WATTLOCK_PROBE")
-    beside = Path(sys.executable).with_name(NAME)
-    for candidate in (named,) if named else (beside, shutil.which(NAME)):
+    return located(NAME, "WATTLOCK_PROBE")
+
+
+def located(name: str, variable: str) -> Path:
+    """A program: named by an environment variable, beside this Python, or on the path.
+
+    Raises ProbeError where it is nowhere.
+    """
+    named = os.environ.get(variable)
+    beside = Path(sys.executable).with_name(name)
+    for candidate in (named,) if named else (beside, shutil.which(name)):
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)
-    place = f"WATTLOCK_PROBE={named}" if named else f"{beside} and PATH"
-    raise ProbeError(f"{place}: no program {NAME}", hint="`make setup` builds it; WATTLOCK_PROBE names another one")
+    place = f"{variable}={named}" if named else f"{beside} and PATH"
+    raise ProbeError(f"{place}: no program {name}", hint=f"`make setup` builds it; {variable} names another one")
 
 
 def sha256(probe: Path) -> str:

@@ -22,15 +22,15 @@ MEANING: dict[int, type[WattlockError]] = {
     11: InputError,
     12: InputError,
 }
-"""What an exit code of `wattlock-probe transfer` means here; any other is the probe's own trouble."""
+"""What an exit code of `wattlock-net transfer` means here; any other is the probe's own trouble."""
 
 FAREWELL_s = 5.0
 
 
-def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
+def carry_out(net: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
     """Run one side of a transfer to its end; the probe's words go to standard error as they come.
 
-    * `words`: the arguments behind `wattlock-probe transfer`. Standard input is the probe's: a token may come by it.
+    * `words`: the arguments behind `wattlock-net transfer`. Standard input is the probe's: a token may come by it.
     * Returns the rows of the files that arrived, and the error that ended it, if any.
 
     Raises ProbeError where the probe can't be started.
@@ -40,13 +40,13 @@ def carry_out(probe: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], 
     with _lifeline() as (more, passed, hang_up):
         try:
             child = subprocess.Popen(
-                [probe, "transfer", side, *more, *rest],
+                [net, "transfer", side, *more, *rest],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=passed,
             )
         except OSError as error:
-            raise ProbeError(f"{probe}: {error.strerror}", hint="`make setup` builds it anew") from error
+            raise ProbeError(f"{net}: {error.strerror}", hint="`make setup` builds it anew") from error
         return _followed(child, said, hang_up)
 
 

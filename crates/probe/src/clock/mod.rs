@@ -19,6 +19,7 @@ use x86_64 as counter;
 use std::time::{Duration, Instant};
 
 use wattlock_engine::{Clock, Moment, Nanoseconds, Ticks};
+use wattlock_meters::thread;
 
 /// Multiplications of one canary: 9 us on a core of 4 GHz, 36 us at 1 GHz.
 const CANARY_MULTIPLICATIONS: u64 = 12_000;
@@ -79,7 +80,7 @@ impl Clock for RealClock {
     }
 
     fn cpu_time(&mut self) -> Option<Nanoseconds> {
-        thread_cpu_time()
+        thread::cpu_time()
     }
 
     fn canary(&mut self) -> Ticks {
@@ -112,18 +113,6 @@ fn rate_against_system(wait: Duration) -> u64 {
     scale(last - first, 1_000_000_000, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
-#[cfg(unix)]
-fn thread_cpu_time() -> Option<Nanoseconds> {
-    use nix::time::{ClockId, clock_gettime};
-    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok()?;
-    Some(u64::try_from(time.tv_sec()).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec()).ok()?)
-}
-
-#[cfg(not(unix))]
-fn thread_cpu_time() -> Option<Nanoseconds> {
-    None
-}
-
 #[cfg(target_os = "linux")]
 fn context_switches() -> Option<u64> {
     use nix::sys::resource::{UsageWho, getrusage};
@@ -144,28 +133,6 @@ fn current_cpu() -> Option<u32> {
 #[cfg(not(target_os = "linux"))]
 fn current_cpu() -> Option<u32> {
     None
-}
-
-/// Pins this thread to one processor.
-///
-/// # Errors
-/// What the system says where the processor does not exist or may not be used.
-#[cfg(target_os = "linux")]
-pub fn pin(cpu: u32) -> Result<(), String> {
-    use nix::sched::{CpuSet, sched_setaffinity};
-    let mut set = CpuSet::new();
-    set.set(cpu as usize)
-        .and_then(|()| sched_setaffinity(nix::unistd::Pid::from_raw(0), &set))
-        .map_err(|error| error.desc().to_owned())
-}
-
-/// Pinning is not known on this system.
-///
-/// # Errors
-/// Always.
-#[cfg(not(target_os = "linux"))]
-pub fn pin(_cpu: u32) -> Result<(), String> {
-    Err("this system does not pin threads".to_owned())
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Cache, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
+use wattlock_meters::topology::processors;
+use wattlock_records::{Cache, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 
 /// Features of x86 processors that ciphers and clocks depend on.
 const X86_FLAGS: &str = "adx aes avx avx2 avx512bw avx512f avx512vl bmi2 constant_tsc gfni hypervisor nonstop_tsc \
@@ -243,14 +244,4 @@ fn of_interest(flags: &str) -> Vec<String> {
     let mut known: Vec<_> = flags.split_whitespace().filter(of_interest).map(str::to_owned).collect();
     known.sort();
     known
-}
-
-/// The processors of a list such as `0-3,8`.
-pub fn processors(list: &str) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        all.extend(first.parse::<u32>().ok()?..=last.parse().ok()?);
-    }
-    Some(all)
 }

@@ -1,6 +1,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use wattlock_records::{Cache, Hardware, Kernel, Load, Power, Virtualisation};
+
 use super::*;
 
 /// A made-up machine in a folder of its own, which goes with it.

@@ -8,9 +8,10 @@ use std::process::ExitCode;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use wattlock_ciphers::{Direction, Error, MAX_PADDING_B, Mode, Spec};
-
-use super::{Failure, deliver, named, providers};
-use crate::records::LibraryFile;
+use wattlock_providers::library_file;
+use wattlock_records::LibraryFile;
+use wattlock_terminal::ciphers::{named, providers};
+use wattlock_terminal::failure::{Failure, deliver};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -65,7 +66,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
-    #[arg(long, value_name = "[NAME=]PATH")]
+    #[arg(long, value_name = "[NAME=]PATH", value_parser = library_file)]
     library: Vec<LibraryFile>,
 }
 

@@ -4,15 +4,16 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use wattlock_bench::establish::{self, Provider, Scheme};
+use wattlock_bench::frames as cells;
+use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::{Mode, Spec, listed, proof};
 use wattlock_frames::Protocol;
-
-use super::table::{Format, print_rows};
-use super::{Failure, known, meant, named_or_listed, providers};
-use crate::establish::{self, Scheme};
-use crate::frames::cells;
-use crate::providers::{Offer, Providers, exchange};
-use crate::records::{LibraryFile, Operation};
+use wattlock_providers::{Providers, library_file};
+use wattlock_records::{LibraryFile, Operation};
+use wattlock_terminal::ciphers::{known, meant, named_or_listed, providers};
+use wattlock_terminal::failure::Failure;
+use wattlock_terminal::table::{Format, print_rows};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -42,7 +43,7 @@ pub struct Options {
     #[arg(long)]
     missing: bool,
     /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
-    #[arg(long, value_name = "[NAME=]PATH")]
+    #[arg(long, value_name = "[NAME=]PATH", value_parser = library_file)]
     library: Vec<LibraryFile>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -148,15 +149,15 @@ impl Row {
         }
     }
 
-    fn of_scheme(scheme: &'static Scheme, provider: &str) -> Self {
-        let version = establish::version(provider, scheme);
-        let about = exchange::about().filter(|_| version.is_ok() && provider == establish::OPENSSL);
+    fn of_scheme(scheme: &'static Scheme, provider: Provider) -> Self {
+        let version = provider.version(scheme);
+        let about = provider.about().filter(|_| version.is_ok());
         Self {
             id: scheme.id.to_owned(),
             card: scheme.id,
             family: scheme.id,
             mode: "establish".to_owned(),
-            provider: provider.to_owned(),
+            provider: provider.name().to_owned(),
             available: version.is_ok(),
             reason: version.clone().err(),
             broken: false,
@@ -218,15 +219,10 @@ fn frames(ids: &[String], providers: &[String]) -> Vec<Row> {
 }
 
 /// The rows of key establishment among `ids`, or all where it names none.
-fn exchanges(ids: &[String], providers: &[String]) -> Vec<Row> {
+fn exchanges(all: &[Provider], ids: &[String], providers: &[String]) -> Vec<Row> {
     let named = |scheme: &&'static Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
-    let wanted = |name: &&str| providers.is_empty() || providers.iter().any(|provider| provider == name);
-    let of = |scheme| {
-        [establish::BUILT_IN, establish::OPENSSL]
-            .into_iter()
-            .filter(wanted)
-            .map(move |name| Row::of_scheme(scheme, name))
-    };
+    let wanted = |one: &&Provider| providers.is_empty() || providers.iter().any(|provider| provider == one.name());
+    let of = |scheme| all.iter().filter(wanted).map(move |provider| Row::of_scheme(scheme, *provider));
     establish::SCHEMES.iter().filter(named).flat_map(of).collect()
 }
 
@@ -274,7 +270,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         let lost = |row: &&mut Row| row.provider == own.name && !row.available && listed.contains(&row.id);
         rows.iter_mut().filter(lost).for_each(|row| row.broken = true);
     }
-    rows.extend(exchanges(&options.cipher, &options.provider));
+    rows.extend(exchanges(&providers.exchanges(), &options.cipher, &options.provider));
     rows.extend(frames(&options.cipher, &options.provider));
     if options.format == Format::Json {
         let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();

@@ -10,10 +10,11 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use wattlock_engine::{Batch, Cell, Clock, Entry, Shard, Sink, Slot, Ticks, burst_ppm, calls_for, shard};
+use wattlock_meters::thread;
+use wattlock_terminal::failure::Failure;
+use wattlock_terminal::table::{Format, print_rows};
 
 use self::judge::{Check, Seen, Verdict};
-use super::Failure;
-use super::table::{Format, print_rows};
 use crate::clock::{self, RealClock};
 use crate::fingerprint;
 
@@ -67,10 +68,10 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
 /// Pins to the processor asked for, else to the one on which the thread is, where that can be done.
 fn pin(asked: Option<u32>, clock: &mut RealClock) -> Result<Option<u32>, Failure> {
     if let Some(cpu) = asked {
-        let pinned = clock::pin(cpu).map_err(|error| Failure::new(8, format!("processor {cpu}: {error}")));
+        let pinned = thread::pin(cpu).map_err(|error| Failure::new(8, format!("processor {cpu}: {error}")));
         return pinned.map(|()| Some(cpu)).map_err(|failure| failure.hint("`taskset -p $$` tells which may be used"));
     }
-    Ok(clock.moment().cpu.filter(|cpu| clock::pin(*cpu).is_ok()))
+    Ok(clock.moment().cpu.filter(|cpu| thread::pin(*cpu).is_ok()))
 }
 
 /// Lets a loop spin and the engine measure in turns, until the time is over.

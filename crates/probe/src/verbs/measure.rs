@@ -12,19 +12,20 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
 
+use wattlock_bench::bind::Prepared;
 use wattlock_engine::{self as engine, Entry, Shard, Sink, Slot};
-
-use self::bench::{Bench, quiet_level};
-use self::guarded::{Guarded, Watch};
-use super::{Failure, providers};
-use crate::bind::Prepared;
-use crate::clock::{self, RealClock};
-use crate::meters;
-use crate::providers::Providers;
-use crate::records::{
+use wattlock_meters as meters;
+use wattlock_providers::Providers;
+use wattlock_records::{
     BatchRecord, BatteryPlan, End, EnergyPlan, FailedCell, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
     PlannedCell, Record, SCHEMA,
 };
+use wattlock_terminal::ciphers::providers;
+use wattlock_terminal::failure::Failure;
+
+use self::bench::{Bench, quiet_level};
+use self::guarded::{Guarded, Watch};
+use crate::clock::{self, RealClock};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe measure < plan.jsonl > records.jsonl";
@@ -53,7 +54,7 @@ pub fn run(_options: Options) -> Result<ExitCode, Failure> {
 
 fn carry_out(plan: &ReadPlan, watch: Option<&Rc<Watch>>) -> Result<ExitCode, Failure> {
     if let Some(cpu) = plan.head.cpu {
-        clock::pin(cpu).map_err(|error| {
+        meters::thread::pin(cpu).map_err(|error| {
             Failure::new(8, format!("processor {cpu}: {error}"))
                 .hint("`nproc` and `taskset -p $$` tell which may be used")
         })?;
@@ -121,14 +122,13 @@ fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
             }
             PlanLine::Plan(plan) => head = Some(plan),
             PlanLine::Data(file) => {
-                let bytes = std::fs::read(&file.path).map_err(|error| {
-                    Failure::new(10, format!("data {:?}: {}: {error}", file.data, file.path.display()))
-                })?;
+                let bytes = std::fs::read(&file.path)
+                    .map_err(|error| Failure::new(10, format!("data {:?}: {}: {error}", file.data, file.path)))?;
                 if bytes.len() as u64 != file.size_B {
                     let message = format!(
                         "data {:?}: {} has {} bytes, the plan says {}",
                         file.data,
-                        file.path.display(),
+                        file.path,
                         bytes.len(),
                         file.size_B
                     );

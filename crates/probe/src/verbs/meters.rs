@@ -3,16 +3,14 @@
 
 mod import;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_engine::{Load, Meter, Nanoseconds, energy_block};
-
-use super::Failure;
-use super::table::{Format, print_rows};
-use crate::meters::{self, Found, Sleep, SystemTime, Time as _};
-use crate::records::{Baseline, EnergyPlan, MeterRecord};
+use wattlock_meters::{self as meters, Found, Sleep, SystemTime, Time as _};
+use wattlock_records::{Baseline, EnergyPlan, MeterRecord};
+use wattlock_terminal::failure::Failure;
+use wattlock_terminal::table::{Format, print_rows};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -31,7 +29,7 @@ Exit codes: 10 where a CSV can't be read, 11 where a meter can't.";
 pub struct Options {
     /// What stands for `/sys`: a copied or made-up tree.
     #[arg(long, value_name = "DIR")]
-    sys_root: Option<PathBuf>,
+    sys_root: Option<String>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -40,7 +38,7 @@ pub struct Options {
     read: Option<String>,
     /// The serial device or the recording that a meter's bytes come from.
     #[arg(long, value_name = "PATH", requires = "read")]
-    stream: Option<PathBuf>,
+    stream: Option<String>,
     #[command(flatten)]
     recording: import::Import,
 }
@@ -89,7 +87,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(found: Found, sys_root: Option<PathBuf>) -> Self {
+    fn of(found: Found, sys_root: Option<String>) -> Self {
         let Found { mut record, mut missing } = found;
         if missing.is_none() {
             let plan = EnergyPlan {

@@ -4,29 +4,22 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::Failure;
-use crate::frames::census::CaptureLine;
-use crate::records::{PlanLine, Record, TransferLine};
-use crate::scenario::{AirLine, Scenario};
+use wattlock_records::{PlanLine, Record};
+use wattlock_terminal::failure::Failure;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines, of the scenarios and results of `air`, and of what `transfer`
-/// and `capture` tell.
+/// Prints the JSON Schema of plan lines and record lines.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `plan`, `record`, `scenario`, `air`, `transfer` and `capture`.
+/// The schema as text: one object with `plan` and `record`.
 #[must_use]
 pub fn text() -> String {
     let both = serde_json::json!({
         "plan": schemars::schema_for!(PlanLine),
         "record": schemars::schema_for!(Record),
-        "scenario": schemars::schema_for!(Scenario),
-        "air": schemars::schema_for!(AirLine),
-        "transfer": schemars::schema_for!(TransferLine),
-        "capture": schemars::schema_for!(CaptureLine),
     });
     format!("{both:#}\n")
 }

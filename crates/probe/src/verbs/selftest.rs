@@ -4,15 +4,16 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use wattlock_bench::establish::{self, Provider, Scheme};
+use wattlock_bench::frames as cells;
+use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::Spec;
 use wattlock_frames::Protocol;
-
-use super::table::{Format, print_rows};
-use super::{Failure, known, named_or_listed, providers};
-use crate::establish::{self, Scheme};
-use crate::frames::cells;
-use crate::providers::{Offer, Providers};
-use crate::records::LibraryFile;
+use wattlock_providers::{Providers, library_file};
+use wattlock_records::LibraryFile;
+use wattlock_terminal::ciphers::{known, named_or_listed, providers};
+use wattlock_terminal::failure::Failure;
+use wattlock_terminal::table::{Format, print_rows};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -37,7 +38,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME", num_args = 1..)]
     provider: Vec<String>,
     /// A library of your own, by its file or under a name; CONTRIBUTING.md, "Weigh your own library", says what it needs.
-    #[arg(long, value_name = "[NAME=]PATH")]
+    #[arg(long, value_name = "[NAME=]PATH", value_parser = library_file)]
     library: Vec<LibraryFile>,
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -124,14 +125,14 @@ fn unproven(providers: &Providers, own: &LibraryFile, ids: &[String], rows: &[Ro
 }
 
 /// The schemes of key establishment among `ids`, or all where it names none.
-fn exchanges(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
+fn exchanges(all: &[Provider], ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
     let mut rows = Vec::new();
     let named = |scheme: &&Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
     for scheme in establish::SCHEMES.iter().filter(named) {
-        for provider in [establish::BUILT_IN, establish::OPENSSL].map(str::to_owned).into_iter().filter(&wanted) {
-            let Ok(version) = establish::version(&provider, scheme) else { continue };
-            let proof = establish::proof::prove(&provider, scheme);
-            let mut row = Row::absent(provider, String::new());
+        for provider in all.iter().filter(|provider| wanted(&provider.name().to_owned())) {
+            let Ok(version) = provider.version(scheme) else { continue };
+            let proof = establish::proof::prove(*provider, scheme, all);
+            let mut row = Row::absent(provider.name().to_owned(), String::new());
             (row.cipher, row.version) = (scheme.id.to_owned(), Some(version));
             match proof {
                 Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
@@ -175,7 +176,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         let offers = providers.offers(&spec).into_iter().filter(|(name, _)| wanted(name));
         rows.extend(offers.filter_map(|(_, offer)| offer.ok()).map(|offer| Row::of(&spec, &offer)));
     }
-    rows.extend(exchanges(&options.cipher, wanted));
+    rows.extend(exchanges(&providers.exchanges(), &options.cipher, wanted));
     rows.extend(frames(&options.cipher, wanted));
     let absent = providers.names().into_iter().filter(wanted);
     rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));

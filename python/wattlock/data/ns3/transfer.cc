@@ -1,5 +1,5 @@
 // One scenario in ns-3, told as one line of JSON: the second engine of `wattlock link --engine ns3`, and what
-// benchmarks/air.py holds `wattlock-probe air` against.
+// benchmarks/air.py holds `wattlock-net air` against.
 //
 // For the wheel `ns3` (3.44): compiled by its cling in a process of its own, or with AS_PROGRAM by a compiler against its
 // headers. Its traps: packets wait in MAC queues for 500 ms only unless told otherwise; addresses are resolved when

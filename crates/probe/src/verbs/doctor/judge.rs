@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-
-use crate::fingerprint::{Fingerprint, Temperature};
+use wattlock_records::{Fingerprint, Temperature};
 
 /// What watching the processor gave.
 #[derive(Debug, Clone, Default)]

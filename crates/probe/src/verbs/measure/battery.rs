@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime as Wall, UNIX_EPOCH};
 
 use wattlock_engine::Nanoseconds;
+use wattlock_meters::battery::Battery;
+use wattlock_meters::{SystemTime, Time, for_a_record};
+use wattlock_records::{BatteryLevel, BatteryPlan, Record};
 
 use super::Output;
-use crate::meters::battery::Battery;
-use crate::meters::{SystemTime, Time, for_a_record};
-use crate::records::{BatteryLevel, BatteryPlan, Record};
 
 /// What a battery run needs to know of its process.
 pub(super) struct Emptying<'a> {

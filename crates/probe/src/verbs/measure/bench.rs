@@ -5,18 +5,19 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Instant;
 
+use wattlock_bench::bind::{Empty, Prepared};
+use wattlock_bench::establish::{self, Scheme};
+use wattlock_bench::frames as cells;
+use wattlock_bench::implementation::Implementation;
 use wattlock_ciphers::Spec;
 use wattlock_engine::{self as engine, Cell as _, Clock as _, Slot, Ticks, calls_for};
 use wattlock_frames::Protocol;
+use wattlock_providers::Providers;
+use wattlock_records::{Cell, Failure as FailureRecord, LibraryFile, PlannedCell, Role};
 
 use super::ReadPlan;
 use super::guarded::{Watch, Watched};
-use crate::bind::{Empty, Prepared};
 use crate::clock::RealClock;
-use crate::establish::{self, Scheme};
-use crate::frames::cells;
-use crate::providers::{Implementation, Providers};
-use crate::records::{Cell, Failure as FailureRecord, LibraryFile, PlannedCell, Role};
 
 /// A single call longer than this many batches is cut into segments.
 const LONGEST_CALL_BATCHES: u64 = 2;
@@ -150,11 +151,13 @@ impl<'p> Bench<'p> {
         scheme: &'static Scheme,
         clock: &mut RealClock,
     ) -> Result<(), String> {
-        let version = establish::version(&planned.provider, scheme)?;
-        let proof = establish::proof::prove(&planned.provider, scheme);
+        let all = self.providers.exchanges();
+        let provider = establish::named(&all, &planned.provider, scheme)?;
+        let version = provider.version(scheme)?;
+        let proof = establish::proof::prove(provider, scheme, &all);
         proof.map_err(|error| format!("{}: {error}", scheme.id))?;
         let (operation, keying) = (planned.operation, planned.keying);
-        let step = establish::prepare(&planned.provider, scheme, operation, keying, self.plan.head.seed)?;
+        let step = establish::prepare(provider, scheme, operation, keying, self.plan.head.seed)?;
         let calls = self.add_whole(planned, Box::new(establish::Timed::of(step)), clock);
         self.cells.push(Cell {
             planned: PlannedCell { payload_B: 0, ..planned.clone() },

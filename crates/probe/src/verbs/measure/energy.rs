@@ -4,13 +4,13 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use wattlock_bench::bind::Prepared;
 use wattlock_engine::{self as engine, Clock as _, Load, Nanoseconds, Slot, SplitMix64, Step, energy_block};
+use wattlock_meters::{self as meters, Opened};
+use wattlock_records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Follows, Record};
 
 use super::Output;
-use crate::bind::Prepared;
 use crate::clock::RealClock;
-use crate::meters::{self, Opened};
-use crate::records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Follows, Record};
 
 /// Tries of one block, the first included.
 const TRIES: u32 = 3;

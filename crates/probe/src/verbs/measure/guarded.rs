@@ -18,11 +18,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use wattlock_bench::bind::Prepared;
 use wattlock_engine::Cell;
-
-use super::super::{Failure, print};
-use crate::bind::Prepared;
-use crate::records::{FailedCell, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCell, Record};
+use wattlock_records::{FailedCell, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCell, Record};
+use wattlock_terminal::failure::{Failure, print};
 
 /// Set in the environment of the child.
 const CHILD: &str = "WATTLOCK_GUARDED";

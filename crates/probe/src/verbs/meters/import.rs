@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
-
-use crate::verbs::Failure;
-use crate::verbs::table::{Format, print_rows};
+use wattlock_terminal::failure::Failure;
+use wattlock_terminal::table::{Format, print_rows};
 
 /// A step of time longer than this many usual ones is a hole in the recording.
 const HOLE: f64 = 3.5;

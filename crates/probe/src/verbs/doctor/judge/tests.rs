@@ -1,5 +1,6 @@
-use super::*;
 use Verdict::{Fail, NotVisible, Ok, Warn};
+
+use super::*;
 
 /// `count` canaries around 10 000 ticks that end `rise` ticks later than they began.
 fn canaries(count: u64, rise: u64) -> Vec<u64> {

@@ -1,0 +1,434 @@
+//! Binds cards to cells: a cipher with its key, its packets and its factors, as one thing that the engine can time.
+//!
+//! A cell's loop is compiled for its cipher (`loops`). Everything that is not the factor under study (allocation, padding
+//! decisions, expected outputs) happens before the clock starts.
+
+mod loops;
+#[cfg(test)]
+mod tests;
+
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hint::black_box;
+
+use data_encoding::{BASE64, HEXLOWER};
+use wattlock_ciphers::proof::Message;
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Suite};
+use wattlock_engine::{Cell, SplitMix64};
+use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCell};
+
+use self::loops::{Driver, Factors, Loops, encode};
+use crate::keys::{Keys, bytes};
+use crate::packets::{Packets, Placed};
+
+/// The largest payload of a cell.
+const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
+/// The longest associated data of a cell.
+const LARGEST_AAD_B: usize = 64 * 1024;
+/// So much of a message goes through its cipher and back before it is timed.
+const ROUND_TRIP_B: usize = 16 * 1024;
+
+/// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
+pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
+
+/// A cell that the engine can time and that can be held to its outputs.
+pub trait Prepared: Cell {
+    /// Cuts a call into segments of `segment_B` bytes; gives whether this cell can be cut.
+    fn cut(&mut self, segment_B: usize) -> bool;
+
+    /// Where a segment begins in the payload.
+    fn offset(&self, segment: u32) -> u64;
+
+    /// Carries the operation out once, cut as it is, and compares its output with the right one.
+    ///
+    /// # Errors
+    /// What differs, or the cipher's own error.
+    fn prove(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// As [`Prepared::prove`], after the timing, with what the last visit left behind.
+    ///
+    /// # Errors
+    /// What differs, or the cipher's own error.
+    fn check(&mut self) -> Result<(), String>;
+
+    /// Something is still at work here: called where one visit may last long.
+    fn beat(&mut self) {}
+}
+
+impl Cell for Box<dyn Prepared> {
+    fn segments(&self) -> u32 {
+        (**self).segments()
+    }
+    fn settle(&mut self, seed: u64) {
+        (**self).settle(seed);
+    }
+    fn run(&mut self, segment: u32, calls: u32) {
+        (**self).run(segment, calls);
+    }
+}
+
+/// The entry without anything behind it: what the loop itself costs.
+pub struct Empty;
+
+impl Cell for Empty {
+    fn run(&mut self, _segment: u32, calls: u32) {
+        for call in 0..calls {
+            black_box(call);
+        }
+    }
+}
+
+impl Prepared for Empty {
+    fn cut(&mut self, _segment_B: usize) -> bool {
+        false
+    }
+    fn offset(&self, _segment: u32) -> u64 {
+        0
+    }
+    fn check(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Binds a planned cell to an implementation, whoever's code it is.
+///
+/// * `payload`: the plaintext of a data cell; `None` draws one from the seed.
+/// * `oracle`: what tells the right output at the very length that is timed.
+///
+/// # Errors
+/// Why this combination of factors makes no cell, that the round trip failed, or that the output is not the right one.
+pub fn bind<S: Suite>(
+    spec: &Spec,
+    suite: &S,
+    plan: &PlannedCell,
+    payload: Option<Rc<[u8]>>,
+    seed: u64,
+    oracle: Oracle<'_>,
+) -> Result<Box<dyn Prepared>, String> {
+    refuse_nonsense(spec, plan)?;
+    let mut random = SplitMix64::new(seed ^ (u64::from(plan.cell) << 32));
+    let key = bytes(&mut random, spec.key_B());
+    let direction = if plan.operation.is_backward() { Direction::Decrypt } else { Direction::Encrypt };
+    let driver = Driver::new(suite.clone(), &key, direction).map_err(text)?;
+    let mut bound = Bound::new(*spec, plan, payload, key, random, Box::new(driver), oracle)?;
+    bound.prove()?;
+    Ok(Box::new(bound))
+}
+
+struct Bound {
+    spec: Spec,
+    loops: Box<dyn Loops>,
+    factors: Factors,
+    segments: Vec<Segment>,
+    /// Bytes of the message up to the segment that ran last.
+    written: usize,
+    /// Hash of what the first packet under a fresh key must end as, and of the cipher's part of that.
+    expected: u64,
+    expected_raw: u64,
+    /// The first error inside a timed loop.
+    broke: Option<Error>,
+}
+
+/// A part of a long message, with the chaining value with which it begins: the part before leaves it here.
+struct Segment {
+    from: usize,
+    to: usize,
+    iv: [u8; MAX_IV_B],
+}
+
+impl Bound {
+    fn new(
+        spec: Spec,
+        plan: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        key: Vec<u8>,
+        mut random: SplitMix64,
+        mut loops: Box<dyn Loops>,
+        oracle: Oracle<'_>,
+    ) -> Result<Self, String> {
+        let size_of = |size_B: u64, most: usize| usize::try_from(size_B).ok().filter(|size_B| *size_B <= most);
+        let payload_B = size_of(plan.payload_B, LARGEST_PAYLOAD_B)
+            .ok_or_else(|| format!("a payload of {} B, the limit is 64 MiB", plan.payload_B))?;
+        let aad_B = size_of(plan.aad_B, LARGEST_AAD_B)
+            .ok_or_else(|| format!("associated data of {} B, the limit is 64 KiB", plan.aad_B))?;
+        let iv = bytes(&mut random, spec.iv_B());
+        let plain = payload.unwrap_or_else(|| bytes(&mut random, payload_B).into());
+        let aad = bytes(&mut random, aad_B);
+        let message = Message { key: &key, iv: &iv, aad: &aad, text: &plain };
+        // The way back is proven at the length where it is timed; elsewhere a part of the message has to come back.
+        let short = Message { text: &plain[..plain.len().min(ROUND_TRIP_B)], ..message };
+        there_and_back(&mut *loops, &spec, short, &mut vec![0; short.text.len() + MAX_PADDING_B])?;
+        let right = right(&mut *loops, &spec, message, oracle)?;
+        let encoded = |bytes: Vec<u8>| match plan.encoding {
+            Encoding::Raw => bytes,
+            Encoding::Base64 => BASE64.encode(&bytes).into_bytes(),
+            Encoding::Hex => HEXLOWER.encode(&bytes).into_bytes(),
+        };
+        let (input, expected, expected_raw): (Rc<[u8]>, _, _) = if plan.operation.is_backward() {
+            let (mut sealed, opened) = (right, hash(&plain));
+            let forged = hash(&[]);
+            match (plan.operation, sealed.last_mut()) {
+                (Operation::OpenForged, Some(last)) => {
+                    *last ^= 1;
+                    (encoded(sealed).into(), forged, forged)
+                }
+                _ => (encoded(sealed).into(), opened, opened),
+            }
+        } else {
+            let raw = hash(&right);
+            (plain, hash(&encoded(right)), raw)
+        };
+        let room = input.len() + MAX_PADDING_B;
+        let factors = Factors {
+            input: Packets::new(&input, plan.placement, &mut random),
+            output: Placed::new(room),
+            text: vec![0; if plan.encoding == Encoding::Raw { 0 } else { 2 * room + 4 }],
+            plan: plan.clone(),
+            keys: Keys::new(key),
+            chain: iv.clone(),
+            lead: input.iter().take(spec.block_B()).copied().collect(),
+            iv,
+            aad,
+        };
+        Ok(Self { spec, loops, factors, segments: Vec::new(), written: 0, expected, expected_raw, broke: None })
+    }
+
+    /// The hash of what the first packet gives under a fresh key.
+    fn first_packet(&mut self) -> Result<u64, String> {
+        let factors = &mut self.factors;
+        self.loops.key(factors.keys.first()).map_err(text)?;
+        factors.chain.copy_from_slice(&factors.iv);
+        factors.input.rewind();
+        factors.input.lead_with(&factors.lead);
+        let written = self.loops.packet(factors).map_err(text)?;
+        let shown = if factors.plan.encoding == Encoding::Raw || factors.plan.operation.is_backward() {
+            &factors.output.bytes()[..written]
+        } else {
+            &factors.text[..written]
+        };
+        Ok(hash(shown))
+    }
+
+    fn run_segment(&mut self, index: usize) -> Result<(), Error> {
+        let Some(segment) = self.segments.get(index) else { return Ok(()) };
+        let segment_from = segment.from;
+        let factors = &mut self.factors;
+        if index == 0 && factors.plan.keying == Keying::Each {
+            self.loops.key(black_box(factors.keys.next()))?;
+        }
+        let cipher = self.loops.cipher();
+        let mut chain = segment.iv;
+        let iv = &mut chain[..self.spec.iv_B()];
+        let is_last = index + 1 == self.segments.len();
+        let input = black_box(&factors.input.next()[segment.from..segment.to]);
+        let output = &mut factors.output.bytes_mut()[segment.from..];
+        let written = match (factors.plan.operation, is_last) {
+            (Operation::Decrypt, false) => cipher.decrypt_part(iv, input, output).map(|()| input.len()),
+            (Operation::Decrypt, true) => cipher.decrypt(iv, input, output),
+            (_, false) => cipher.encrypt_part(iv, input, output).map(|()| input.len()),
+            (_, true) => cipher.encrypt(iv, input, output),
+        }?;
+        match factors.plan.encoding {
+            Encoding::Raw => {}
+            Encoding::Base64 => drop(black_box(encode(&BASE64, &output[..written], &mut factors.text))),
+            Encoding::Hex => drop(black_box(encode(&HEXLOWER, &output[..written], &mut factors.text))),
+        }
+        if let Some(next) = self.segments.get_mut(index + 1) {
+            next.iv = chain;
+        }
+        self.written = segment_from + written;
+        black_box(&mut factors.output);
+        Ok(())
+    }
+}
+
+impl Cell for Bound {
+    fn segments(&self) -> u32 {
+        u32::try_from(self.segments.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    fn settle(&mut self, seed: u64) {
+        let mut random = SplitMix64::new(seed);
+        let checked_by_segments = self.segments.len() > 1;
+        if !self.factors.plan.operation.is_backward() && !checked_by_segments {
+            self.factors.keys.settle(&mut random);
+        }
+        self.factors.input.settle(&mut random);
+        self.factors.output.settle(&mut random);
+    }
+
+    fn run(&mut self, segment: u32, calls: u32) {
+        let done = if self.segments.len() > 1 {
+            self.run_segment(segment as usize)
+        } else if self.factors.plan.operation == Operation::KeySetup {
+            self.loops.key_setups(&mut self.factors, calls);
+            Ok(())
+        } else if self.factors.is_bare() {
+            self.loops.bare(&mut self.factors, calls)
+        } else {
+            self.loops.packets(&mut self.factors, calls)
+        };
+        if let Err(error) = done {
+            self.broke.get_or_insert(error);
+        }
+    }
+}
+
+impl Prepared for Bound {
+    fn cut(&mut self, segment_B: usize) -> bool {
+        let block = self.spec.block_B().max(1);
+        let plan = &self.factors.plan;
+        // A decoder that is cut would need the cut in the text; a ring of packets has no one message to cut; a tag is of
+        // the whole message.
+        let decodes = plan.operation == Operation::Decrypt && plan.encoding != Encoding::Raw;
+        let whole = plan.operation == Operation::KeySetup || self.spec.card.mode == Mode::Aead;
+        if whole || decodes || !self.factors.input.is_single() || !self.goes_on() {
+            return false;
+        }
+        let segment_B = (segment_B / block).max(1) * block;
+        self.written = 0;
+        let length = self.factors.input.length();
+        let mut iv = [0; MAX_IV_B];
+        iv[..self.factors.iv.len()].copy_from_slice(&self.factors.iv);
+        let part = |from| Segment { from, to: length.min(from + segment_B), iv };
+        self.segments = (0..length).step_by(segment_B).map(part).collect();
+        self.segments.len() > 1
+    }
+
+    fn offset(&self, segment: u32) -> u64 {
+        self.segments.get(segment as usize).map_or(0, |segment| segment.from as u64)
+    }
+
+    fn prove(&mut self) -> Result<(), String> {
+        let is_right = if self.factors.plan.operation == Operation::KeySetup {
+            self.message_of_the_key()? == self.expected_raw
+        } else if self.segments.len() > 1 {
+            self.loops.key(self.factors.keys.first()).map_err(text)?;
+            self.factors.chain.copy_from_slice(&self.factors.iv);
+            (0..self.segments.len()).try_for_each(|index| self.run_segment(index)).map_err(text)?;
+            self.assembled() == self.expected_raw
+        } else {
+            self.first_packet()? == self.expected
+        };
+        if is_right { Ok(()) } else { Err(self.differs("is not what another implementation gives")) }
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        if let Some(error) = self.broke {
+            return Err(format!("the cipher failed inside a timed loop: {error}"));
+        }
+        // A visit left the whole message's output behind, segment by segment. A stream without an IV goes on from visit to
+        // visit: it is proven once more instead.
+        let is_whole = self.segments.len() > 1 && self.written > 0 && self.spec.card.mode != Mode::Stream;
+        if !is_whole {
+            return self.prove();
+        }
+        let is_right = self.assembled() == self.expected_raw;
+        if is_right { Ok(()) } else { Err(self.differs("after the timing is not the one before it")) }
+    }
+}
+
+impl Bound {
+    /// Hash of what the first key makes of the message, which has to come back: that is all that a key setup shows.
+    fn message_of_the_key(&mut self) -> Result<u64, String> {
+        let factors = &mut self.factors;
+        factors.input.rewind();
+        let text = factors.input.next();
+        let message = Message { key: factors.keys.first(), iv: &factors.iv, aad: &factors.aad, text };
+        let mut sealed = vec![0; text.len() + MAX_PADDING_B];
+        let written = there_and_back(&mut *self.loops, &self.spec, message, &mut sealed)?;
+        Ok(hash(&sealed[..written]))
+    }
+
+    /// Hash of what the segments left behind.
+    fn assembled(&self) -> u64 {
+        hash(&self.factors.output.bytes()[..self.written])
+    }
+
+    fn differs(&self, how: &str) -> String {
+        let (operation, payload_B) = (self.factors.plan.operation, self.factors.plan.payload_B);
+        let cut = if self.segments.len() > 1 { " in segments" } else { "" };
+        format!("{}: the output of {operation} {payload_B} B{cut} {how}", self.spec)
+    }
+
+    /// Whether the cipher can end a part and go on: some streams of some libraries can't.
+    fn goes_on(&mut self) -> bool {
+        let (mut iv, mut output) = (self.factors.iv.clone(), [0; MAX_PADDING_B]);
+        self.loops.cipher().encrypt_part(&mut iv, &[], &mut output) != Err(Error::NoSuchOperation)
+    }
+}
+
+/// What the message must become: as another implementation says, or else as this one does, which then has to bring it back.
+fn right(loops: &mut dyn Loops, spec: &Spec, message: Message<'_>, oracle: Oracle<'_>) -> Result<Vec<u8>, String> {
+    let mut sealed = vec![0; message.text.len() + MAX_PADDING_B];
+    let written = match oracle(message, &mut sealed).map_err(text)? {
+        Some(written) => written,
+        None => there_and_back(loops, spec, message, &mut sealed)?,
+    };
+    sealed.truncate(written);
+    Ok(sealed)
+}
+
+/// A message through its cipher and back; gives the bytes of the ciphertext.
+///
+/// # Errors
+/// That it does not come back, or the cipher's own error.
+fn there_and_back(
+    loops: &mut dyn Loops,
+    spec: &Spec,
+    message: Message<'_>,
+    sealed: &mut [u8],
+) -> Result<usize, String> {
+    let Message { key, iv, aad, text: plain } = message;
+    let is_aead = spec.card.mode == Mode::Aead;
+    let mut opened = vec![0; plain.len() + 2 * MAX_PADDING_B];
+    loops.key(key).map_err(text)?;
+    let cipher = loops.cipher();
+    let written = if is_aead { cipher.seal(iv, aad, plain, sealed) } else { cipher.encrypt(iv, plain, sealed) };
+    let sealed = &sealed[..written.map_err(text)?];
+    loops.key(key).map_err(text)?;
+    let cipher = loops.cipher();
+    let back =
+        if is_aead { cipher.open(iv, aad, sealed, &mut opened) } else { cipher.decrypt(iv, sealed, &mut opened) };
+    if opened[..back.map_err(text)?] == *plain {
+        Ok(sealed.len())
+    } else {
+        Err("decryption does not give the plaintext back".to_owned())
+    }
+}
+
+/// FNV-1a of 64 bits: outputs are held against the right ones by it, and nobody chooses them.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn refuse_nonsense(spec: &Spec, plan: &PlannedCell) -> Result<(), String> {
+    use Operation::{
+        Agree, Decapsulate, Decrypt, Encapsulate, Encrypt, Generate, KeySetup, Open, OpenForged, Seal, Sign, Verify,
+    };
+    let is_aead = spec.card.mode == Mode::Aead;
+    let refused = match (plan.operation, plan.keying, plan.pattern) {
+        (Encrypt | Decrypt, ..) if is_aead => "an AEAD seals and opens: operation seal, open or open_forged",
+        (Seal | Open | OpenForged, ..) if !is_aead => "only an AEAD seals and opens: operation encrypt or decrypt",
+        (Encrypt | Decrypt | KeySetup, ..) if plan.aad_B > 0 => "only seal, open and open_forged have associated data",
+        (Generate | Agree | Sign | Verify | Encapsulate | Decapsulate, ..) => "a cipher establishes no key",
+        (KeySetup, Keying::Each, _) => "a key setup with a key setup in every packet is no cell",
+        (Decrypt | Open | OpenForged, _, Pattern::Chained) => {
+            "decrypted packets do not wait for one another: no chained pattern"
+        }
+        (KeySetup, _, Pattern::Chained) => "key setups do not wait for one another: no chained pattern",
+        _ => return Ok(()),
+    };
+    Err(refused.to_owned())
+}
+
+fn text(error: Error) -> String {
+    error.to_string()
+}

@@ -1,0 +1,166 @@
+//! Whose code a cell of a cipher runs: what is built in, or what a library has.
+
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+
+use wattlock_ciphers::proof::{self, Message, Proof, ProofError};
+use wattlock_ciphers::{Cipher, Code, Direction, Error, Spec, Suite, Timing, Visitor};
+use wattlock_records::PlannedCell;
+
+use crate::bind::{self, Prepared};
+
+/// One provider's code for one spec.
+pub trait Implementation {
+    /// Proves it: nothing is timed before.
+    ///
+    /// # Errors
+    /// The first difference.
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError>;
+
+    /// Binds a planned cell to it.
+    ///
+    /// # Errors
+    /// As of [`bind::bind`].
+    fn bind(
+        &self,
+        spec: &Spec,
+        planned: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        seed: u64,
+    ) -> Result<Box<dyn Prepared>, String>;
+
+    /// A cipher with this key.
+    ///
+    /// # Errors
+    /// As of [`Suite::key_setup`].
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error>;
+
+    /// The path that the code takes on this processor.
+    fn backend(&self) -> String;
+
+    /// What the time of the code depends on, where that is known.
+    fn timing(&self) -> Option<Timing>;
+}
+
+/// A suite of a library, as an [`Implementation`].
+pub struct Found<S> {
+    /// What takes keys.
+    pub suite: S,
+    /// The path that the code takes on this processor, as far as the library tells.
+    pub backend: String,
+}
+
+impl<S: Suite> Implementation for Found<S> {
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError> {
+        proof::prove_suite(spec, &self.suite)
+    }
+
+    fn bind(
+        &self,
+        spec: &Spec,
+        planned: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        seed: u64,
+    ) -> Result<Box<dyn Prepared>, String> {
+        bind::bind(spec, &self.suite, planned, payload, seed, &|message, output| {
+            proof::expected(spec, None, message, output)
+        })
+    }
+
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
+        Ok(Box::new(self.suite.key_setup(key, direction)?))
+    }
+
+    fn backend(&self) -> String {
+        self.backend.clone()
+    }
+
+    fn timing(&self) -> Option<Timing> {
+        None
+    }
+}
+
+/// A code of the catalogue, as an [`Implementation`].
+struct BuiltIn<S> {
+    code: &'static Code,
+    found: Found<S>,
+}
+
+impl<S: Suite> Implementation for BuiltIn<S> {
+    fn prove(&self, spec: &Spec) -> Result<Proof, ProofError> {
+        proof::prove(spec, self.code)
+    }
+
+    fn bind(
+        &self,
+        spec: &Spec,
+        planned: &PlannedCell,
+        payload: Option<Rc<[u8]>>,
+        seed: u64,
+    ) -> Result<Box<dyn Prepared>, String> {
+        let oracle = |message: Message<'_>, output: &mut [u8]| proof::expected(spec, Some(self.code), message, output);
+        bind::bind(spec, &self.found.suite, planned, payload, seed, &oracle)
+    }
+
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
+        self.found.key_setup(key, direction)
+    }
+
+    fn backend(&self) -> String {
+        self.found.backend()
+    }
+
+    fn timing(&self) -> Option<Timing> {
+        Some(self.code.timing)
+    }
+}
+
+struct OfCode(&'static Code);
+
+impl Visitor for OfCode {
+    type Output = Box<dyn Implementation>;
+
+    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
+        let found = Found { suite, backend: spec.backend(self.0).to_owned() };
+        Box::new(BuiltIn { code: self.0, found })
+    }
+}
+
+/// A code of the catalogue for one of its specs.
+#[must_use]
+pub fn built_in(spec: &Spec, code: &'static Code) -> Box<dyn Implementation> {
+    spec.visit(code, OfCode(code))
+}
+
+/// What a library says of itself.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Its version, as it tells.
+    pub version: String,
+    /// The file that was opened.
+    pub file: Option<String>,
+    /// SHA-256 of that file, in hexadecimal.
+    pub file_sha256: Option<String>,
+}
+
+impl About {
+    /// A library of this version, its file not yet looked for.
+    #[must_use]
+    pub fn of(version: String) -> Self {
+        Self { version, file: None, file_sha256: None }
+    }
+}
+
+/// An implementation that was found, and whose it is.
+pub struct Offer {
+    /// The provider's name.
+    pub provider: String,
+    /// Version of the crate or of the library.
+    pub version: String,
+    /// File of the library and its hash; none of what is built in.
+    pub about: Option<About>,
+    /// The code.
+    pub code: Box<dyn Implementation>,
+}

@@ -1,0 +1,28 @@
+//! One process's share of a run, ports only: what can be measured, proven and made ready for the engine's clock.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`implementation`] | whose code a cipher's cell runs, built in or a library's |
+//! | [`bind`] | a cipher with its key, its packets and its factors as one thing that the engine can time; its loops are compiled for each cipher |
+//! | [`packets`], [`keys`] | where a cell's packets lie, and the keys of timed key schedules |
+//! | [`establish`] | key establishment: schemes, their operations from bytes to bytes, their proof |
+//! | [`frames`] | the protection of an 802.11 frame, as a cell |
+//!
+//! Nothing is timed before it is proven: by published vectors, by composition, by agreement with another implementation,
+//! and then each cell at the length that is timed.
+//!
+//! Needs an allocator and no operating system: clocks, meters and libraries come from outside, behind ports.
+#![no_std]
+#![forbid(unsafe_code)]
+#![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod bind;
+pub mod establish;
+pub mod frames;
+pub mod implementation;
+pub mod keys;
+pub mod packets;

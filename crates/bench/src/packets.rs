@@ -1,0 +1,187 @@
+//! Where a cell's packets lie: one that stays hot, a ring the size of a second-level cache, or a heap in main memory.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use wattlock_engine::SplitMix64;
+use wattlock_records::Placement;
+
+/// A ring of this size stays in a second-level cache and not in a first-level one.
+const L2_RING_B: usize = 512 * 1024;
+/// Packets of this size together are in no cache.
+const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
+/// Packets begin on a cache line, behind a random offset of whole lines.
+const LINE_B: usize = 64;
+/// The random offset stays within a page.
+const PAGE_B: usize = 4096;
+
+/// A buffer whose bytes begin at a random cache line of a page.
+pub struct Placed {
+    room: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Placed {
+    /// `length` zero bytes at the first line.
+    #[must_use]
+    pub fn new(length: usize) -> Self {
+        let mut placed = Self { room: vec![0; length + PAGE_B + LINE_B], start: 0, length };
+        placed.start = placed.line(0);
+        placed
+    }
+
+    fn line(&self, index: usize) -> usize {
+        self.room.as_ptr().align_offset(LINE_B).min(LINE_B - 1) + index * LINE_B
+    }
+
+    /// Moves the bytes to another line of the page.
+    pub fn settle(&mut self, random: &mut SplitMix64) {
+        let lines = u32::try_from(PAGE_B / LINE_B).unwrap_or(1);
+        let to = self.line(random.below(lines) as usize);
+        self.room.copy_within(self.start..self.start + self.length, to);
+        self.start = to;
+    }
+
+    /// The bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.room[self.start..self.start + self.length]
+    }
+
+    /// The bytes, to be written.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.room[self.start..self.start + self.length]
+    }
+}
+
+/// The packets of one cell: equal in content, apart in place.
+pub struct Packets {
+    heap: Placed,
+    starts: Vec<usize>,
+    length: usize,
+    next: usize,
+}
+
+impl Packets {
+    /// Lays out as many copies of `packet` as the placement asks for.
+    #[must_use]
+    pub fn new(packet: &[u8], placement: Placement, random: &mut SplitMix64) -> Self {
+        let stride = packet.len().next_multiple_of(LINE_B).max(LINE_B);
+        let count = match placement {
+            Placement::Hot => 1,
+            Placement::L2 => (L2_RING_B / stride).max(1),
+            Placement::Dram => (DRAM_HEAP_B / stride).max(1),
+        };
+        let mut heap = Placed::new(count * stride);
+        let mut starts: Vec<usize> = (0..count).map(|index| index * stride).collect();
+        for start in &starts {
+            heap.bytes_mut()[*start..start + packet.len()].copy_from_slice(packet);
+        }
+        if placement == Placement::Dram {
+            for last in (1..starts.len()).rev() {
+                let bound = u32::try_from(last + 1).unwrap_or(u32::MAX);
+                starts.swap(last, random.below(bound) as usize);
+            }
+        }
+        Self { heap, starts, length: packet.len(), next: 0 }
+    }
+
+    /// Moves a single packet to another line; a ring has packets on many lines as it is.
+    pub fn settle(&mut self, random: &mut SplitMix64) {
+        if self.is_single() {
+            self.heap.settle(random);
+        }
+    }
+
+    /// Whether there is one packet only.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.starts.len() == 1
+    }
+
+    /// Bytes of a packet.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Begins again at the first packet.
+    pub fn rewind(&mut self) {
+        self.next = 0;
+    }
+
+    /// The next packet of the ring.
+    #[inline]
+    pub fn next(&mut self) -> &[u8] {
+        let start = self.starts[self.next];
+        self.next += 1;
+        if self.next == self.starts.len() {
+            self.next = 0;
+        }
+        &self.heap.bytes()[start..start + self.length]
+    }
+
+    /// Lets the packet that comes next begin with `block`.
+    #[inline]
+    pub fn lead_with(&mut self, block: &[u8]) {
+        let start = self.starts[self.next];
+        let end = start + self.length;
+        self.heap.bytes_mut()[start..end].iter_mut().zip(block).for_each(|(byte, new)| *byte = *new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_packet_holds_the_same_bytes_on_a_line_of_its_own() {
+        for (placement, count) in [(Placement::Hot, 1), (Placement::L2, 8192)] {
+            let mut packets = Packets::new(b"seventeen letters", placement, &mut SplitMix64::new(3));
+            assert_eq!(packets.starts.len(), count);
+            let mut places: Vec<_> = (0..count).map(|_| packets.next().as_ptr() as usize).collect();
+            assert!(places.iter().all(|place| place % LINE_B == 0));
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), count);
+            assert!((0..count).all(|_| packets.next() == b"seventeen letters"));
+        }
+    }
+
+    #[test]
+    fn packets_in_main_memory_are_visited_out_of_order_and_each_once() {
+        let mut packets = Packets::new(&[7; 65536], Placement::Dram, &mut SplitMix64::new(3));
+        let places: Vec<_> = (0..2048).map(|_| packets.next().as_ptr() as usize).collect();
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        assert_ne!(places, sorted);
+        sorted.dedup();
+        assert_eq!(sorted.len(), 2048);
+    }
+
+    #[test]
+    fn a_buffer_that_settles_moves_to_another_line_and_keeps_its_bytes() {
+        let mut packets = Packets::new(b"here", Placement::Hot, &mut SplitMix64::new(3));
+        let mut random = SplitMix64::new(4);
+        let mut places = Vec::new();
+        for _ in 0..32 {
+            packets.settle(&mut random);
+            assert_eq!(packets.next(), b"here");
+            places.push(packets.next().as_ptr() as usize);
+        }
+        assert!(places.iter().all(|place| place % LINE_B == 0));
+        places.sort_unstable();
+        places.dedup();
+        assert!(places.len() > 16, "{places:?}");
+    }
+
+    #[test]
+    fn the_block_before_leads_the_packet_that_comes_next() {
+        let mut packets = Packets::new(&[1; 20], Placement::Hot, &mut SplitMix64::new(3));
+        packets.lead_with(&[9; 8]);
+        assert_eq!(packets.next()[..9], [9, 9, 9, 9, 9, 9, 9, 9, 1]);
+    }
+}

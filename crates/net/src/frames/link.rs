@@ -1,0 +1,264 @@
+//! What stands around a frame in a packet: the header of the capturing device before it, the FCS behind it; and what
+//! packets are, of 802.11, Ethernet or IP.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wattlock_frames::{FCS_B, Frame, Kind, fcs};
+
+use super::capture::Packet;
+
+/// Link types (tcpdump.org, Link-Layer Header Types).
+const IEEE802_11: i32 = 105;
+const PRISM: i32 = 119;
+const RADIOTAP: i32 = 127;
+const PPI: i32 = 192;
+const ETHERNET: i32 = 1;
+const COOKED: i32 = 113;
+const COOKED_2: i32 = 276;
+/// Raw IP, as BSD and OpenBSD number it in files too; IPv4 alone; IPv6 alone.
+const RAW_IP: [i32; 5] = [101, 12, 14, 228, 229];
+
+/// Ether types (IEEE 802 Numbers, IANA).
+const IPV4: u16 = 0x0800;
+const ARP: u16 = 0x0806;
+const IPV6: u16 = 0x86dd;
+/// Tags of IEEE Std 802.1Q.
+const TAGS: [u16; 2] = [0x8100, 0x88a8];
+
+/// Flags of radiotap (radiotap.org, Flags).
+const HAS_FCS: u8 = 0x10;
+const IS_PADDED: u8 = 0x20;
+const IS_BAD: u8 = 0x40;
+
+/// Whether frames of this link type can be read.
+pub fn is_wireless(link: i32) -> bool {
+    matches!(link, IEEE802_11 | PRISM | RADIOTAP | PPI)
+}
+
+/// A packet taken apart.
+pub struct Parts {
+    /// The header of the capturing device, as a copy of the packet begins.
+    pub device: Vec<u8>,
+    /// The frame without an FCS.
+    pub mpdu: Vec<u8>,
+    /// Whether an FCS stood behind it.
+    pub has_fcs: bool,
+}
+
+/// Takes a packet apart; `None` where that can't be done, or where the frame was damaged on the air or cut.
+pub fn parts(packet: &Packet, into: &mut Parts) -> Option<()> {
+    let (device, frame) = packet.data.split_at_checked(device_B(packet)?)?;
+    into.device.clear();
+    into.device.extend_from_slice(device);
+    into.mpdu.clear();
+    let flags_at = (packet.link == RADIOTAP).then(|| flags_at(device)).flatten();
+    let flags = flags_at.and_then(|at| device.get(at)).copied();
+    if !packet.is_whole || flags.is_some_and(|flags| flags & IS_BAD != 0) {
+        return None;
+    }
+    let with_fcs = frame.split_last_chunk::<FCS_B>();
+    let right = with_fcs.filter(|(mpdu, sum)| fcs(mpdu) == **sum).map(|(mpdu, _)| mpdu);
+    let mpdu = match flags {
+        Some(flags) if flags & HAS_FCS != 0 => right?,
+        Some(_) => frame,
+        // Nothing says whether there is an FCS: four bytes that are right are one.
+        None => right.unwrap_or(frame),
+    };
+    into.has_fcs = mpdu.len() < frame.len();
+    let padding = flags_at.filter(|_| flags.is_some_and(|flags| flags & IS_PADDED != 0));
+    match padding.zip(Frame::parse(mpdu).ok()) {
+        Some((at, whole)) if whole.kind() == Kind::Data => {
+            // The device put the body on a multiple of four.
+            let header_B = whole.header().len();
+            into.mpdu.extend_from_slice(whole.header());
+            into.mpdu.extend_from_slice(mpdu.get(header_B.next_multiple_of(4)..)?);
+            *into.device.get_mut(at)? &= !IS_PADDED;
+        }
+        _ => into.mpdu.extend_from_slice(mpdu),
+    }
+    Some(())
+}
+
+fn device_B(packet: &Packet) -> Option<usize> {
+    let bytes = packet.data;
+    match packet.link {
+        IEEE802_11 => Some(0),
+        PRISM => bytes.get(4..8).map(|length| le(length) as usize),
+        _ => bytes.get(2..4).map(|length| le(length) as usize),
+    }
+}
+
+fn le(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+}
+
+/// Where the flags stand in a radiotap header: behind the words that say what is there, and the time if there is one.
+fn flags_at(header: &[u8]) -> Option<usize> {
+    let first = le(header.get(4..8)?);
+    let words = header.get(4..)?.chunks_exact(4).take_while(|word| le(word) >> 31 == 1).count() + 1;
+    let mut at = 4 + 4 * words;
+    if first & 1 != 0 {
+        at = at.next_multiple_of(8) + 8;
+    }
+    (first & 2 != 0).then_some(at)
+}
+
+/// What a packet is, as a census counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// 802.11: beacons, authentication, association.
+    Management,
+    /// 802.11: RTS, CTS, acknowledgements.
+    Control,
+    /// 802.11: data.
+    Data,
+    /// 802.11: what came later.
+    Extension,
+    /// TCP over IP.
+    Tcp,
+    /// UDP over IP.
+    Udp,
+    /// ICMP, of IPv4 or IPv6.
+    Icmp,
+    /// Anything else over IP, and fragments behind the first.
+    Ip,
+    /// ARP.
+    Arp,
+    /// None of these.
+    Other,
+}
+
+impl Sort {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Management,
+        Self::Control,
+        Self::Data,
+        Self::Extension,
+        Self::Tcp,
+        Self::Udp,
+        Self::Icmp,
+        Self::Ip,
+        Self::Arp,
+        Self::Other,
+    ];
+}
+
+/// A packet as its medium carried it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Carried {
+    /// Of 802.11 the MPDU with its FCS; of Ethernet the frame as captured, without one; else the IP packet.
+    pub size_B: u32,
+    /// What it is.
+    pub sort: Sort,
+    /// Whether an 802.11 frame says that its body is protected.
+    pub is_protected: bool,
+}
+
+/// Why a packet is not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uncounted {
+    /// Its link type is none that is read.
+    Link,
+    /// Its receiver says that its FCS was wrong.
+    Damaged,
+    /// No frame could be read.
+    Malformed,
+}
+
+/// The largest packet that is believed: tshark's limit.
+pub const LARGEST_B: u32 = 262_144;
+
+/// Looks at a packet.
+pub fn carried(packet: &Packet) -> Result<Carried, Uncounted> {
+    if packet.whole_B > LARGEST_B {
+        return Err(Uncounted::Malformed);
+    }
+    if is_wireless(packet.link) {
+        return on_air(packet);
+    }
+    let bytes = packet.data;
+    let (device_B, ether_type) = match packet.link {
+        ETHERNET => (0, ether_type(bytes).ok_or(Uncounted::Malformed)?),
+        COOKED => (16, be16(bytes, 14).map(|kind| (16, kind)).ok_or(Uncounted::Malformed)?),
+        COOKED_2 => (20, be16(bytes, 0).map(|kind| (20, kind)).ok_or(Uncounted::Malformed)?),
+        link if RAW_IP.contains(&link) => match bytes.first().map(|first| first >> 4) {
+            Some(4) => (0, (0, IPV4)),
+            Some(6) => (0, (0, IPV6)),
+            _ => return Err(Uncounted::Malformed),
+        },
+        _ => return Err(Uncounted::Link),
+    };
+    let (at, ether_type) = ether_type;
+    let inside = bytes.get(at..).ok_or(Uncounted::Malformed)?;
+    let size_B = packet.whole_B.checked_sub(device_B).ok_or(Uncounted::Malformed)?;
+    Ok(Carried { size_B, sort: of_ip(ether_type, inside).ok_or(Uncounted::Malformed)?, is_protected: false })
+}
+
+fn on_air(packet: &Packet) -> Result<Carried, Uncounted> {
+    let malformed = Uncounted::Malformed;
+    let (device, frame) = device_B(packet).and_then(|at| packet.data.split_at_checked(at)).ok_or(malformed)?;
+    let flags = (packet.link == RADIOTAP).then(|| flags_at(device).and_then(|at| device.get(at))).flatten().copied();
+    if flags.is_some_and(|flags| flags & IS_BAD != 0) {
+        return Err(Uncounted::Damaged);
+    }
+    let has_fcs = match (flags, packet.fcs_B) {
+        (Some(flags), _) => flags & HAS_FCS != 0,
+        (None, Some(octets)) => octets > 0,
+        // Nothing says whether there is an FCS: four bytes that are right are one.
+        (None, None) => {
+            packet.is_whole && frame.split_last_chunk::<FCS_B>().is_some_and(|(mpdu, sum)| fcs(mpdu) == *sum)
+        }
+    };
+    let missing_B = if has_fcs { 0 } else { FCS_B };
+    let there_B = frame.len().saturating_sub(if has_fcs && packet.is_whole { FCS_B } else { 0 });
+    let parsed = Frame::parse(&frame[..there_B]).map_err(|_| malformed)?;
+    let is_padded = flags.is_some_and(|flags| flags & IS_PADDED != 0) && parsed.kind() == Kind::Data;
+    let header_B = parsed.header().len();
+    let padding_B = if is_padded { header_B.next_multiple_of(4) - header_B } else { 0 };
+    let whole_B = packet.whole_B as usize + missing_B;
+    let size_B = whole_B.checked_sub(device.len() + padding_B).and_then(|size_B| u32::try_from(size_B).ok());
+    let sort = match parsed.kind() {
+        Kind::Management => Sort::Management,
+        Kind::Control => Sort::Control,
+        Kind::Data => Sort::Data,
+        Kind::Extension => Sort::Extension,
+    };
+    Ok(Carried { size_B: size_B.ok_or(malformed)?, sort, is_protected: parsed.is_protected() })
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
+}
+
+/// What an Ethernet frame carries and from where, behind its tags of virtual networks.
+fn ether_type(bytes: &[u8]) -> Option<(usize, u16)> {
+    let mut at = 12;
+    loop {
+        let kind = be16(bytes, at)?;
+        at += 2;
+        if !TAGS.contains(&kind) {
+            return Some((at, kind));
+        }
+        at += 2;
+    }
+}
+
+/// What an IP packet carries; `None` where its header is cut.
+fn of_ip(ether_type: u16, bytes: &[u8]) -> Option<Sort> {
+    let (protocol, is_later) = match ether_type {
+        ARP => return Some(Sort::Arp),
+        // The offset of a fragment is the lower 13 bits.
+        IPV4 => (*bytes.get(9)?, be16(bytes, 6)? & 0x1fff != 0),
+        IPV6 => (*bytes.get(6)?, false),
+        _ => return Some(Sort::Other),
+    };
+    Some(match protocol {
+        _ if is_later => Sort::Ip,
+        6 => Sort::Tcp,
+        17 => Sort::Udp,
+        1 | 58 => Sort::Icmp,
+        _ => Sort::Ip,
+    })
+}

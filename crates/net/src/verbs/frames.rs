@@ -1,0 +1,444 @@
+//! `wattlock-net frames`: puts protection on the frames of a capture and takes it off.
+
+mod authenticate;
+mod keys;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tempfile::NamedTempFile;
+use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
+use wattlock_terminal::failure::{Failure, print};
+
+use self::keys::{WEP_B, from_hex, keys, masters, wrong_length};
+use crate::frames::capture::{self, End, Packet, Piece, Stamp, Writer};
+use crate::frames::handshakes::Told;
+use crate::frames::link::{self, Parts};
+use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
+
+/// How it is called.
+pub const EXAMPLE: &str = "Examples:
+  wattlock-net frames protect --protocol ccmp --key 000102030405060708090a0b0c0d0e0f clear.pcap protected.pcap
+  wattlock-net frames unprotect --passphrase 'correct horse' --ssid home air.pcapng.gz clear.pcapng
+  wattlock-net frames unprotect --wep 0102030405 --tk 000102030405060708090a0b0c0d0e0f air.pcap clear.pcap
+  wattlock-net frames unprotect --pmk 79258f6ceeecedd3482b92deaabdb675f09bcb4003ef5074f5ddb10a94ebe00a sae.pcap clear.pcap
+  wattlock-net frames authenticate --wep 0102030405
+
+Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame, gzipped or not; the
+copy has the format of its source and is gzipped where its name ends in .gz. An FCS that was there is made anew.
+A summary goes to standard output, one JSON object. Where a verb fails, OUT is as it was before: there only once whole.
+
+Protect works on data frames that carry data and are not protected yet; all others are copied as they are.
+Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its whole MSDU; a frame
+whose packet number was there before is not written. Frames in the clear are copied as they are. A capture of the air
+holds repetitions (the retry bit): they have the same packet number, and count as replays.
+
+What opens which handshake:
+  --passphrase  PSK, PSK-SHA256, FT-PSK, WPA's PSK
+  --pmk         SAE, FT-SAE, OWE, 802.1X, 802.1X-SHA256, Suite B: the pairwise master key, which the program that took
+                part tells (wpa_supplicant and hostapd: -K -dd). Of FT-802.1X the second half of the MSK, of Suite-B-192
+                its 48 octets. A PSK is one too.
+  nothing       TDLS: its key is made of what the setup shows under keys that are known
+A fast transition needs the network's name: from a beacon of the capture, or by --ssid. The summary lists each handshake
+with its key management, what it taught, and why nothing.
+
+A key of TKIP has 64 digits: the temporal key, the Michael key of what the access point sends, that of what the station
+sends. Keys on a command line are visible to others in the list of processes and in the shell's history.
+
+Exit codes:
+  2   usage
+  4   a key or a packet number of the wrong length, an SSID or a passphrase that can't be one
+  5   packet numbers ran out
+  9   an output that can't be written
+  10  an input that can't be read, or is no capture of IEEE 802.11";
+
+/// Puts protection on the frames of a capture, or takes it off.
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(subcommand)]
+    way: Way,
+}
+
+#[derive(clap::Subcommand)]
+enum Way {
+    /// Protects the data frames of a capture.
+    #[command(after_help = EXAMPLE)]
+    Protect(Protect),
+    /// Verifies and decrypts the protected frames of a capture.
+    #[command(after_help = EXAMPLE)]
+    Unprotect(Unprotect),
+    /// Shows authentication by a shared key: makes it, or checks those of a capture.
+    #[command(after_help = authenticate::EXAMPLE)]
+    Authenticate(authenticate::Options),
+}
+
+#[derive(clap::Args)]
+struct Protect {
+    /// How.
+    #[arg(long, value_enum)]
+    protocol: Name,
+    /// The key in hex digits: 10 or 26 of WEP, 64 of TKIP, 32 of CCMP and GCMP, 64 of CCMP-256 and GCMP-256.
+    #[arg(long, value_name = "HEX")]
+    key: String,
+    /// The packet number of the first frame, or its IV; each frame has the next one.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pn: u64,
+    /// Which of four keys the frames name.
+    #[arg(long, value_name = "0..3", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    key_id: u8,
+    /// Cut frames to one station into fragments of at most so many octets of body.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(16..))]
+    fragment: Option<u16>,
+    /// The capture in the clear.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The protected capture.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Unprotect {
+    /// A key of WEP, 10 or 26 hex digits; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    wep: Vec<String>,
+    /// A temporal key, 32 or 64 hex digits; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    tk: Vec<String>,
+    /// A passphrase, or a PSK in 64 hex digits; may be given more than once, each with its --ssid.
+    #[arg(long, value_name = "P", requires = "ssid")]
+    passphrase: Vec<String>,
+    /// The network of a passphrase, one for all or one for each; of a fast transition a name that it may have.
+    #[arg(long, value_name = "S")]
+    ssid: Vec<String>,
+    /// A pairwise master key, 64, 96 or 128 hex digits: of SAE, OWE, 802.1X; may be given more than once.
+    #[arg(long, value_name = "HEX")]
+    pmk: Vec<String>,
+    /// The protected capture.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The capture in the clear.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Name {
+    /// WEP with a key of 40 or 104 bits.
+    Wep,
+    /// TKIP.
+    Tkip,
+    /// CCMP-128.
+    Ccmp,
+    /// CCMP-256.
+    Ccmp256,
+    /// GCMP-128.
+    Gcmp,
+    /// GCMP-256.
+    Gcmp256,
+}
+
+/// The most handshakes that standard error tells of.
+const MOST_WARNINGS: usize = 10;
+
+/// What was done.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    /// Packets of the capture.
+    frames: u64,
+    /// Of them data frames.
+    data_frames: u64,
+    /// Frames that were protected, or unprotected.
+    done: u64,
+    /// Frames that are not written, by reason.
+    failed: Failed,
+    /// Frames that were copied as they are.
+    copied: u64,
+    /// Frames written.
+    written: u64,
+    /// Keys that handshakes taught; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys_learned: Option<u64>,
+    /// What handshakes were, and why they taught nothing; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes: Option<Vec<Told>>,
+    /// Handshakes that are not listed, for their number; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes_unlisted: Option<u64>,
+    /// How often a station would have switched TKIP off; of unprotect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    countermeasures: Option<u64>,
+    /// Whether the capture ends inside a packet, or in bytes that are none.
+    cut: bool,
+}
+
+/// Carries it out.
+///
+/// # Errors
+/// As the exit codes in [`EXAMPLE`] say. What is wrong with a frame is counted.
+pub fn run(options: Options) -> Result<ExitCode, Failure> {
+    let summary = match options.way {
+        Way::Protect(options) => protect(&options)?,
+        Way::Unprotect(options) => unprotect(&options)?,
+        Way::Authenticate(options) => return authenticate::run(&options),
+    };
+    let mut line = serde_json::to_vec(&summary).map_err(|error| Failure::new(9, error.to_string()))?;
+    line.push(b'\n');
+    print(&line)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The copy that is written, and what is counted on the way.
+struct Copying {
+    writer: Writer,
+    name: String,
+    summary: Summary,
+    parts: Parts,
+}
+
+/// What a frame of a copy is written with.
+struct With {
+    stamp: Stamp,
+    device: Vec<u8>,
+    has_fcs: bool,
+}
+
+impl Copying {
+    fn told(&self, error: &io::Error) -> Failure {
+        Failure::new(9, format!("{}: {error}", self.name))
+    }
+
+    /// Counts the packet and takes it apart; `None` where no frame could be made of it, and it is done with.
+    fn take(&mut self, packet: &Packet) -> Result<Option<()>, Failure> {
+        self.summary.frames += 1;
+        wireless(packet)?;
+        let is_fine = link::parts(packet, &mut self.parts).is_some();
+        match Frame::parse(&self.parts.mpdu) {
+            Ok(frame) if is_fine => {
+                self.summary.data_frames += u64::from(frame.kind() == Kind::Data);
+                Ok(Some(()))
+            }
+            _ => {
+                self.summary.failed.malformed += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    fn with(&self, stamp: Stamp) -> With {
+        With { stamp, device: self.parts.device.clone(), has_fcs: self.parts.has_fcs }
+    }
+
+    fn write(&mut self, mpdu: &[u8], with: &With) -> Result<(), Failure> {
+        let sum = fcs(mpdu);
+        let tail: &[u8] = if with.has_fcs { &sum } else { &[] };
+        self.summary.written += 1;
+        let written = self.writer.packet(with.stamp, &[&with.device, mpdu, tail], 0);
+        written.map_err(|error| self.told(&error))
+    }
+
+    /// Writes the packet as it came.
+    fn copy(&mut self, packet: &Packet) -> Result<(), Failure> {
+        self.summary.copied += 1;
+        self.summary.written += 1;
+        self.writer.packet(packet.stamp, &[packet.data], 0).map_err(|error| self.told(&error))
+    }
+}
+
+/// Refuses a packet of another medium.
+fn wireless(packet: &Packet) -> Result<(), Failure> {
+    if link::is_wireless(packet.link) {
+        return Ok(());
+    }
+    let message = format!("link type {} is not of IEEE 802.11", packet.link);
+    Err(Failure::new(10, message).hint("captures of a card in monitor mode are: link types 105 and 127"))
+}
+
+/// Reads `input`, hands over each packet, writes `output`.
+fn copy(
+    input: &Path,
+    output: &Path,
+    mut each: impl FnMut(&mut Copying, &Packet) -> Result<(), Failure>,
+) -> Result<Summary, Failure> {
+    let source = capture::open(input).map_err(|error| {
+        Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
+    })?;
+    let name = output.display().to_string();
+    let is_same = input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(one, other)| one == other);
+    if is_same {
+        return Err(Failure::new(9, format!("{name} is the input")).hint("write to another file"));
+    }
+    let unwritten = |error: io::Error| Failure::new(9, format!("{}: {error}", output.display()));
+    let target = Target::open(output).map_err(unwritten)?;
+    let out = target.out().map_err(unwritten)?;
+    let is_gzip = output.extension().is_some_and(|extension| extension == "gz");
+    let writer = if is_gzip { Writer::zipped(out) } else { Writer::on(out) };
+    let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
+    let mut copying = Copying { writer, name, summary: Summary::default(), parts };
+    let end = capture::read(source, |piece| match piece {
+        Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.told(&error)),
+        Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.told(&error)),
+        Piece::Packet(packet) => each(&mut copying, &packet),
+    })?;
+    copying.summary.cut = end != End::Whole;
+    if end == End::Corrupt {
+        eprintln!("warning: {}: what follows frame {} is no packet", input.display(), copying.summary.frames);
+    }
+    let Copying { writer, summary, .. } = copying;
+    writer.finish().and_then(|()| target.keep()).map_err(unwritten)?;
+    Ok(summary)
+}
+
+/// Where a copy goes.
+enum Target {
+    /// A file beside the one that it becomes; dropped before that, it is removed.
+    Beside(NamedTempFile, PathBuf),
+    /// A device or a pipe, which can't be replaced.
+    Straight(File),
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        // Through a link to the file, which is replaced in place of the link.
+        let there = path.canonicalize().and_then(|whole| whole.metadata().map(|about| (whole, about)));
+        if there.as_ref().is_ok_and(|(_, about)| !about.is_file()) {
+            return File::create(path).map(Self::Straight);
+        }
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(there.as_ref().map_or_else(
+            // What the user's mask leaves of it, as of any new file.
+            |_| std::os::unix::fs::PermissionsExt::from_mode(0o666),
+            |(_, about)| about.permissions(),
+        ));
+        let path = there.map_or_else(|_| path.to_owned(), |(whole, _)| whole);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self::Beside(builder.prefix(".wattlock-").suffix(".part").tempfile_in(folder)?, path))
+    }
+
+    fn out(&self) -> io::Result<Box<dyn Write>> {
+        let file = match self {
+            Self::Beside(file, _) => file.as_file(),
+            Self::Straight(file) => file,
+        };
+        Ok(Box::new(BufWriter::with_capacity(1 << 20, file.try_clone()?)))
+    }
+
+    /// All is written: the copy gets its name.
+    fn keep(self) -> io::Result<()> {
+        match self {
+            Self::Beside(file, path) => file.persist(path).map(|_| ()).map_err(|error| error.error),
+            Self::Straight(_) => Ok(()),
+        }
+    }
+}
+
+fn protect(options: &Protect) -> Result<Summary, Failure> {
+    let bytes = from_hex("--key", &options.key)?;
+    let protocol = match options.protocol {
+        Name::Wep if bytes.len() == Protocol::Wep40.key_B() => Protocol::Wep40,
+        Name::Wep => Protocol::Wep104,
+        Name::Tkip => Protocol::Tkip,
+        Name::Ccmp => Protocol::Ccmp128,
+        Name::Ccmp256 => Protocol::Ccmp256,
+        Name::Gcmp => Protocol::Gcmp128,
+        Name::Gcmp256 => Protocol::Gcmp256,
+    };
+    let right_B: &[usize] = if options.protocol == Name::Wep { &WEP_B } else { &[protocol.key_B()] };
+    let mut key = Key::new(protocol, &bytes).map_err(|_| wrong_length("--key", bytes.len(), right_B))?;
+    let most = protocol.largest_number();
+    if options.pn > most {
+        return Err(Failure::new(4, format!("--pn {}: the largest of {protocol} is {most}", options.pn)));
+    }
+    let is_wep = protocol.head_B() == 4;
+    let body_B = options.fragment.map_or(usize::MAX, usize::from);
+    let (mut number, mut part, mut protected) = (options.pn, Vec::new(), Vec::new());
+    let each = |copying: &mut Copying, packet: &Packet| {
+        if copying.take(packet)?.is_none() {
+            return Ok(());
+        }
+        let mpdu = std::mem::take(&mut copying.parts.mpdu);
+        let mut refusal = None;
+        if let Ok(frame) = Frame::parse(&mpdu) {
+            if !frame.carries_data() || frame.is_protected() {
+                copying.parts.mpdu = mpdu;
+                return copying.copy(packet);
+            }
+            part.resize(mpdu.len(), 0);
+            protected.resize(mpdu.len() + MAX_EXPANSION_B, 0);
+            let count = fragments::count(&frame, body_B, protocol);
+            let with = copying.with(packet.stamp);
+            for at in 0..*count.as_ref().unwrap_or(&0) {
+                if number > most {
+                    return Err(Failure::new(5, format!("packet numbers of {protocol} ran out at {most}")));
+                }
+                let length_B = fragments::write(&frame, body_B, at, count.unwrap_or(1), &mut part);
+                let done = length_B.and_then(|length_B| {
+                    key.protect(&Frame::parse(&part[..length_B])?, number, options.key_id, &mut protected)
+                });
+                match done {
+                    Ok(length_B) => {
+                        copying.write(&protected[..length_B], &with)?;
+                        // WEP says nothing of an IV that comes again: cards began anew.
+                        number = if is_wep { (number + 1) & most } else { number + 1 };
+                        copying.summary.done += u64::from(at == 0);
+                    }
+                    Err(error) => refusal = Some(error),
+                }
+            }
+            refusal = refusal.or(count.err());
+        }
+        if let Some(error) = refusal {
+            copying.summary.failed.count(Refusal::Because(error), 1);
+        }
+        copying.parts.mpdu = mpdu;
+        Ok(())
+    };
+    copy(&options.input, &options.output, each)
+}
+
+fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
+    let wep = keys("--wep", &options.wep, &WEP_B)?;
+    let temporal = keys("--tk", &options.tk, &[16, 32])?;
+    let mut observer = Observer::new(&wep, &temporal, masters(&options.passphrase, &options.pmk, &options.ssid)?);
+    let each = |copying: &mut Copying, packet: &Packet| {
+        if copying.take(packet)?.is_none() {
+            return Ok(());
+        }
+        let with = copying.with(packet.stamp);
+        let mpdu = std::mem::take(&mut copying.parts.mpdu);
+        if let Ok(frame) = Frame::parse(&mpdu) {
+            match observer.hear(&frame, packet.time_ns, with) {
+                Outcome::Clear(_) => copying.copy(packet)?,
+                Outcome::Waits => {}
+                Outcome::Verified(frames) => {
+                    for (clear, with) in frames {
+                        copying.write(&clear, &with)?;
+                        copying.summary.done += 1;
+                    }
+                }
+                Outcome::Refused(refusal, frames) => copying.summary.failed.count(refusal, frames),
+            }
+        }
+        copying.parts.mpdu = mpdu;
+        Ok(())
+    };
+    let mut summary = copy(&options.input, &options.output, each)?;
+    summary.failed.count(Refusal::Because(Error::Malformed(Malformed::Fragment)), observer.waiting());
+    summary.keys_learned = Some(observer.keys_learned);
+    summary.countermeasures = Some(observer.countermeasures_taken);
+    let told = observer.handshakes.told();
+    let without: Vec<_> = told.iter().filter_map(|told| told.why.as_ref().map(|why| (told, why))).collect();
+    for (told, why) in without.iter().take(MOST_WARNINGS) {
+        let of = told.key_management.as_deref().unwrap_or("key management unknown");
+        eprintln!("warning: handshake of {} with {} ({of}): {why}", told.station, told.access_point);
+    }
+    if without.len() > MOST_WARNINGS {
+        eprintln!("warning: and {} more handshakes without a key", without.len() - MOST_WARNINGS);
+    }
+    (summary.handshakes, summary.handshakes_unlisted) = (Some(told.to_vec()), Some(observer.handshakes.untold));
+    Ok(summary)
+}

@@ -1,0 +1,6 @@
+//! `wattlock-probe` from outside: one program of tests, a file a theme.
+#![allow(clippy::unwrap_used, clippy::panic, non_snake_case)]
+
+mod cli;
+mod own_library;
+mod providers;

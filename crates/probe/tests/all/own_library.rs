@@ -1,0 +1,347 @@
+//! A library of the user's own: the example, and libraries that are none.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use wattlock_test_tools as tools;
+
+const PROBE: &str = env!("CARGO_BIN_EXE_wattlock-probe");
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A library built from C; none where there is no compiler, which is said.
+fn built(name: &str, source: &Path) -> Option<PathBuf> {
+    let library = tools::own(&format!("{name}.so"));
+    let include = Path::new(CRATE).join("../providers/include");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-I"]).arg(include);
+    match compiler.arg("-o").arg(&library).arg(source).status() {
+        Err(error) => tools::missing(&format!("cc: {error}")),
+        Ok(status) => {
+            assert!(status.success(), "{} does not compile", source.display());
+            return Some(library);
+        }
+    }
+    None
+}
+
+fn example() -> Option<PathBuf> {
+    built("xtea", &Path::new(CRATE).join("../../examples/library/xtea.c"))
+}
+
+/// As [`built`], from a source that includes the header.
+fn written(name: &str, source: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
+    fs::write(&path, format!("#include \"wattlock_cipher.h\"\n{source}")).unwrap();
+    built(name, &path)
+}
+
+fn probe(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(PROBE)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn rows(verb: &str, library: &str, name: &str, cipher: &str) -> (Option<i32>, Value) {
+    let arguments = [verb, "--library", library, "--provider", name, "--cipher", cipher, "--format", "json"];
+    let output = probe(&arguments, &[]);
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+}
+
+fn measured(cipher: &str, name: &str, library: &Path) -> Vec<Value> {
+    let cells = [("encrypt", 100_000), ("decrypt", 100_000), ("key_setup", 0)];
+    measured_at(cipher, name, library, &cells, None)
+}
+
+/// The records of a process that measures these operations at these lengths.
+///
+/// * `data`: a file whose bytes are the payload of all of them.
+fn measured_at(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> Vec<Value> {
+    let output = probe(&["measure"], plan(cipher, name, library, cells, data).as_bytes());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn plan(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> String {
+    let mut plan = vec![json!({
+        "kind": "plan", "schema": 1, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000,
+        "libraries": [{"name": name, "path": library}],
+    })];
+    if let Some(path) = data {
+        let size_B = fs::metadata(path).unwrap().len();
+        plan.push(json!({"kind": "data", "data": "file", "path": path, "size_B": size_B}));
+    }
+    for (number, (operation, payload_B)) in cells.iter().enumerate() {
+        plan.push(json!({
+            "kind": "cell", "cell": number, "role": "study", "cipher": cipher, "provider": name,
+            "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
+            "payload_B": payload_B, "data": if data.is_some() { "file" } else { "random" }, "visits": 1,
+        }));
+    }
+    plan.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The example with one place of its code changed.
+fn changed(name: &str, from: &str, to: &str) -> Option<PathBuf> {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
+    let right = fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "");
+    let source = right.replacen(from, to, 1);
+    assert_ne!(source, right);
+    written(name, &source)
+}
+
+/// Where the example encrypts or decrypts in CTR.
+const CTR: &str = "        ctr(context, iv, input, input_B, output);";
+
+/// The cells that failed, with their errors, and those that have batches.
+fn outcome(records: &[Value]) -> (Vec<(u64, String)>, Vec<u64>) {
+    let of_kind = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
+    let failed = |record: &Value| (record["cell"].as_u64().unwrap(), record["error"].as_str().unwrap().to_owned());
+    let mut timed: Vec<_> = of_kind("batch").map(|record| record["cell"].as_u64().unwrap()).collect();
+    timed.sort_unstable();
+    timed.dedup();
+    (of_kind("failure").map(failed).collect(), timed)
+}
+
+#[test]
+fn the_example_is_proven_listed_with_its_file_applied_and_measured() {
+    let Some(library) = example() else { return };
+    let path = library.to_str().unwrap();
+    for id in ["xtea-ecb", "xtea-ctr"] {
+        let (code, rows) = rows("selftest", path, "xtea", id);
+        assert_eq!(
+            (code, &rows[0]["result"], &rows[0]["version"]),
+            (Some(0), &json!("right"), &json!("1.0.0")),
+            "{rows}"
+        );
+    }
+    let (_, listed) = rows("catalogue", &format!("mine={path}"), "mine", "xtea-ctr");
+    assert_eq!((&listed[0]["available"], &listed[0]["backend"]), (&json!(true), &json!("portable")), "{listed}");
+    if cfg!(target_os = "linux") {
+        assert_eq!(listed[0]["file"], path);
+        assert_eq!(listed[0]["file_sha256"].as_str().unwrap().len(), 64);
+    }
+    let (_, other) = rows("catalogue", path, "xtea", "aes128-cbc");
+    assert_eq!(other[0]["reason"], "aes128-cbc: xtea does not list it");
+
+    let key = "000102030405060708090a0b0c0d0e0f";
+    let apply = |more: &[&str]| {
+        let arguments = ["apply", "--cipher", "xtea-ecb", "--operation", "encrypt", "--key", key];
+        probe(&[&arguments, more].concat(), b"thirteen bytes").stdout
+    };
+    let ours = apply(&[]);
+    assert_eq!(ours.len(), 16);
+    assert_eq!(apply(&["--library", path, "--provider", "xtea"]), ours);
+
+    let records = measured("xtea-ctr", "fast", &library);
+    assert!(!records.iter().any(|record| record["kind"] == "failure"), "{records:?}");
+    assert_eq!(records[0]["cells"][2]["provider"], "fast");
+    assert!(records[0]["cells"][0]["segments"].as_u64().unwrap() > 1, "a long message is cut into segments");
+    for cell in 0..3 {
+        assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == cell));
+    }
+}
+
+#[test]
+fn a_library_without_the_functions_of_another_version_or_that_crashes_is_a_row_that_says_so() {
+    let crash = "#include <stdlib.h>\n__attribute__((constructor)) static void loaded(void) { abort(); }";
+    let rest = "void *wattlock_key_setup(size_t c, const uint8_t *k, size_t n, int d, void *r) \
+        { (void)c, (void)k, (void)n, (void)d; return r; }\n\
+        int64_t wattlock_process(void *c, int o, const uint8_t *i, size_t I, const uint8_t *a, size_t A, const uint8_t *in, \
+        size_t n, uint8_t *out, size_t r) { (void)c, (void)o, (void)i, (void)I, (void)a, (void)A, (void)in, (void)n, \
+        (void)out; return (int64_t)r; }\nvoid wattlock_free(void *c) { (void)c; }\n";
+    let later = format!("const char *wattlock_ciphers(uint32_t abi) {{ return abi == 2 ? \"1\" : NULL; }}\n{rest}");
+    let cases = [
+        ("bare", "int nothing;", "bare.so has no function wattlock_ciphers"),
+        ("later", &later, "later.so does not know version 1 of the interface"),
+        ("crash", crash, "crash: the process that tried it crashed with signal 6"),
+    ];
+    for (name, source, reason) in cases {
+        let Some(library) = written(name, source) else { return };
+        let (code, rows) = rows("selftest", library.to_str().unwrap(), name, "xtea-ecb");
+        assert_eq!((code, &rows[0]["result"]), (Some(1), &json!("absent")), "{rows}");
+        assert!(rows[0]["detail"].as_str().unwrap().contains(reason), "{rows}");
+    }
+    let (code, rows) = rows("catalogue", "/no/such/thing.so", "thing", "xtea-ecb");
+    assert_eq!(code, Some(1));
+    assert!(rows[0]["reason"].as_str().unwrap().contains("/no/such/thing.so"), "{rows}");
+    let output = probe(&["catalogue", "--library", "/no/such/thing.so"], &[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: library thing: /no/such/thing.so") && said.contains("\nhint: "), "{said}");
+}
+
+#[test]
+fn a_cipher_that_computes_something_else_is_wrong_and_never_timed() {
+    let source = "static int context;\n\
+        const char *wattlock_ciphers(uint32_t abi) { return abi == 1 ? \"0\\nxtea-ctr\" : NULL; }\n\
+        void *wattlock_key_setup(size_t c, const uint8_t *k, size_t n, int d, void *r) \
+        { (void)c, (void)k, (void)n, (void)d, (void)r; return &context; }\n\
+        int64_t wattlock_process(void *c, int o, const uint8_t *i, size_t I, const uint8_t *a, size_t A, const uint8_t *in, \
+        size_t n, uint8_t *out, size_t r) { (void)c, (void)o, (void)i, (void)I, (void)a, (void)A, (void)r; \
+        for (size_t at = 0; at < n; at++) out[at] = in[at]; return (int64_t)n; }\n\
+        void wattlock_free(void *c) { (void)c; }\n";
+    let Some(library) = written("copies", source) else { return };
+    let records = measured("xtea-ctr", "copies", &library);
+    let failures = records.iter().filter(|record| record["kind"] == "failure").count();
+    assert_eq!((failures, records.iter().any(|record| record["kind"] == "batch")), (3, false), "{records:?}");
+}
+
+#[test]
+fn a_cipher_that_crashes_and_an_id_that_nobody_knows_are_rows_and_the_others_are_proven() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
+    let right = std::fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "");
+    let source = right
+        .replace(
+            "    if (context->mode == CTR) {",
+            "    if (context->mode == ECB) abort();\n    if (context->mode == CTR) {",
+        )
+        .replace("xtea-ctr portable", "xtea-ctr portable\\nxtea-xyz portable");
+    assert_ne!(source, right);
+    let Some(library) = written("half", &source) else { return };
+    let half = format!("half={}", library.display());
+    let output = probe(&["selftest", "--library", &half, "--provider", "half", "--format", "json"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = |id: &str| rows.as_array().unwrap().iter().find(|row| row["cipher"] == id).unwrap().clone();
+    assert_eq!(told("xtea-ctr")["result"], "right");
+    assert_eq!(told("xtea-ecb")["result"], "wrong");
+    assert!(told("xtea-ecb")["detail"].as_str().unwrap().contains("crashed with signal 6"), "{rows}");
+    assert_eq!(told("xtea-xyz")["result"], "wrong");
+    // It lists the one that crashes: a program that plans a run has to know.
+    let (code, rows) = self::rows("catalogue", &half, "half", "xtea-ecb");
+    assert_eq!((code, &rows[0]["available"], &rows[0]["broken"]), (Some(0), &json!(false), &json!(true)));
+    assert_eq!(self::rows("catalogue", &half, "half", "xtea-ctr").1[0].get("broken"), None);
+}
+
+#[test]
+fn a_name_that_is_taken_and_one_that_is_none_are_refused() {
+    let taken = probe(&["catalogue", "--library", "openssl=./mine.so"], &[]);
+    assert_eq!(taken.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&taken.stderr).contains("there is a provider \"openssl\""));
+    assert_eq!(probe(&["catalogue", "--library", "My Own=./mine.so"], &[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_library_that_is_wrong_beyond_a_length_is_timed_up_to_it_and_never_beyond() {
+    for boundary in [2240, 4095, 16_384, 70_000] {
+        // Beyond the boundary the key stream begins anew.
+        let wrong = format!(
+            "        if (input_B > {boundary}) {{ ctr(context, iv, input, {boundary}, output);\n\
+             ctr(context, iv, input + {boundary}, input_B - {boundary}, output + {boundary}); return (int64_t)input_B; }}\n{CTR}"
+        );
+        let Some(library) = changed(&format!("repeats{boundary}"), CTR, &wrong) else { return };
+        let cells =
+            [("encrypt", boundary), ("decrypt", boundary), ("encrypt", boundary + 1), ("decrypt", boundary + 9)];
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "repeats", &library, &cells, None));
+        assert_eq!(timed, [0, 1], "{boundary}: {failed:?}");
+        let told = |operation: &str, payload_B| {
+            format!("xtea-ctr: the output of {operation} {payload_B} B is not what another implementation gives")
+        };
+        assert_eq!(failed, [(2, told("encrypt", boundary + 1)), (3, told("decrypt", boundary + 9))]);
+    }
+}
+
+#[test]
+fn a_library_that_is_wrong_in_long_parts_alone_fails_where_its_input_is_cut_and_in_a_file() {
+    let part = "        if (operation >= WATTLOCK_ENCRYPT_PART && input_B > 2240) { memset(output, 0, input_B); return (int64_t)input_B; }\n";
+    let Some(library) = changed("parts", CTR, &format!("{part}{CTR}")) else { return };
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.bin");
+    fs::write(&file, (0..300_001_u32).map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0]).collect::<Vec<_>>())
+        .unwrap();
+    for (cells, data) in [
+        ([("encrypt", 2000), ("encrypt", 1_000_000)], None),
+        ([("encrypt", 300_001), ("decrypt", 300_001)], Some(&*file)),
+    ] {
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "parts", &library, &cells, data));
+        assert!(failed.iter().all(|(_, error)| error.contains("B in segments is not what another")), "{failed:?}");
+        assert_eq!((failed.len(), timed.len()), if data.is_none() { (1, 1) } else { (2, 0) });
+    }
+}
+
+#[test]
+fn a_case_in_whose_preparation_a_library_crashes_or_hangs_is_named_and_the_others_are_measured() {
+    for (name, act, told) in [
+        ("aborts", "abort();", "library bad crashed with signal 6 (SIGABRT) in xtea-ctr encrypt 3000 B"),
+        ("leaves", "_Exit(3);", "library bad ended its process with exit code 3 in xtea-ctr encrypt 3000 B"),
+        (
+            "hangs",
+            "for (volatile int forever = 1; forever;) {}",
+            "library bad did not come back within 5 s in xtea-ctr encrypt 3000 B",
+        ),
+    ] {
+        let Some(library) = changed(name, CTR, &format!("        if (input_B == 3000) {{ {act} }}\n{CTR}")) else {
+            return;
+        };
+        let cells = [("encrypt", 1000), ("encrypt", 3000), ("encrypt", 5000)];
+        let records = measured_at("xtea-ctr", "bad", &library, &cells, None);
+        assert_eq!(outcome(&records), (vec![(1, told.to_owned())], vec![0, 2]));
+        assert_eq!(records.last().unwrap()["kind"], "end");
+    }
+}
+
+#[test]
+fn a_case_in_whose_timing_a_library_crashes_or_hangs_is_the_last_record_of_its_process() {
+    for (name, act, told) in [
+        (
+            "crashes-later",
+            "*(volatile int *)0 = 1;",
+            "library bad crashed with signal 11 (SIGSEGV) in xtea-ctr encrypt 1000 B",
+        ),
+        (
+            "hangs-later",
+            "for (volatile int forever = 1; forever;) {}",
+            "library bad did not come back within 5 s in xtea-ctr encrypt 1000 B",
+        ),
+    ] {
+        // Proof and calibration make some hundred calls, a visit one more batch of them.
+        let later =
+            format!("        static long calls;\n        if (input_B == 1000 && ++calls > 2000) {{ {act} }}\n{CTR}");
+        let Some(library) = changed(name, CTR, &later) else { return };
+        let start = std::time::Instant::now();
+        let mut text = plan("xtea-ctr", "bad", &library, &[("encrypt", 1000), ("encrypt", 64)], None);
+        text = text.replace("\"rounds\":1", "\"rounds\":500").replace("\"visits\":1", "\"visits\":500");
+        let output = probe(&["measure"], text.as_bytes());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let records: Vec<Value> =
+            String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(records[0]["kind"], "header");
+        let last = records.last().unwrap();
+        assert_eq!((&last["kind"], &last["cell"], &last["error"]), (&json!("failure"), &json!(0), &json!(told)));
+        assert!(!records.iter().any(|record| record["kind"] == "end"));
+        assert!(start.elapsed().as_secs() < 12, "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_that_hangs_ends_with_the_program_that_asked_for_it() {
+    let hang = format!("        if (input_B == 3000) for (volatile int forever = 1; forever;) {{}}\n{CTR}");
+    let Some(library) = changed("orphan", CTR, &hang) else { return };
+    let mut parent = Command::new(PROBE).arg("measure").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let text = plan("xtea-ctr", "orphan", &library, &[("encrypt", 3000)], None);
+    parent.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    let child = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let text = fs::read_to_string(&children).unwrap_or_default();
+        text.split_whitespace().next().map(|id| format!("/proc/{id}/stat"))
+    });
+    let child = child.unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let is_alive = || fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z "));
+    let ended = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !is_alive()
+    });
+    assert!(ended, "{child}");
+}

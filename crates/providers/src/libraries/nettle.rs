@@ -1,0 +1,542 @@
+//! nettle's ciphers, from the library of the system.
+//!
+//! Its modes are functions that are given the cipher's; the IV is the caller's and goes on with each call. AES has a CBC
+//! encryption of its own since 3.8. A context is memory of the caller's: no struct is declared here, its room is bounded
+//! by the headers.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use wattlock_bench::implementation::{About, Found, Implementation};
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
+
+use crate::adapter::functions::functions;
+use crate::adapter::mode_adapter::{self, Handle, Moded};
+use crate::adapter::{child_process, file};
+use crate::library::Library;
+
+/// `nettle_cipher_func`: context, length, destination, source.
+type Block = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
+/// A mode around it: context, function, block size, IV, length, destination, source.
+type Chain = unsafe extern "C" fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+/// `cbc_aes..._encrypt(ctx, IV, length, destination, source)`.
+type OwnChain = unsafe extern "C" fn(*const c_void, *mut u8, usize, *mut u8, *const u8);
+/// `..._set_key(ctx, key)`.
+type SetKey = unsafe extern "C" fn(*mut c_void, *const u8);
+/// `..._set_key(ctx, length, key)`; what it returns (a weak key, nothing) is not looked at.
+type SetSizedKey = unsafe extern "C" fn(*mut c_void, usize, *const u8);
+/// `nettle_arctwo_set_key_ekb(ctx, length, key, effective bits)`.
+type SetEffectiveKey = unsafe extern "C" fn(*mut c_void, usize, *const u8, c_uint);
+/// `..._crypt(ctx, length, destination, source)` of what changes its context, and `..._update`, `..._digest`.
+type Stream = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
+type Take = unsafe extern "C" fn(*mut c_void, usize, *const u8);
+type Give = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
+/// `ccm_..._set_nonce(ctx, length, nonce, lengths of data, message and tag)`.
+type SetNonceAndLengths = unsafe extern "C" fn(*mut c_void, usize, *const u8, usize, usize, usize);
+
+functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and newer";
+    nettle_version_major: fn() -> c_int;
+    nettle_version_minor: fn() -> c_int;
+    nettle_cbc_encrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cbc_decrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cfb_encrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_cfb_decrypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+    nettle_ctr_crypt: fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
+}
+
+/// With version 4 the functions that give a tag lost the argument for its length.
+const MAJOR: c_int = 3;
+
+/// Room for a context, bytes. By the headers of 3.8, on 64 bits, those of Blowfish, Twofish and GCM have 4,168 to 4,400
+/// bytes, and the next, Serpent's, 528.
+fn room_B(family: &str) -> usize {
+    if matches!(family, "blowfish" | "twofish" | "aes-gcm") { 8 * 1024 } else { 1024 }
+}
+
+/// nettle.
+pub struct Nettle;
+
+impl Library for Nettle {
+    fn name(&self) -> &str {
+        "nettle"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        Ok(About::of(library()?.version()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        file::holding(library().ok()?.functions.nettle_cbc_encrypt as *const () as usize)
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        let calls = Calls::of(library()?, spec)?;
+        let suite = NettleSuite { spec: *spec, calls, room_B: room_B(spec.card.family) };
+        Ok(Box::new(Found { suite, backend: backend(spec).to_owned() }))
+    }
+}
+
+struct Libnettle {
+    functions: Functions,
+    library: libloading::Library,
+}
+
+#[cfg(target_os = "macos")]
+const FILES: &[&str] = &["libnettle.8.dylib", "/opt/homebrew/lib/libnettle.8.dylib"];
+#[cfg(not(target_os = "macos"))]
+const FILES: &[&str] = &["libnettle.so.8", "libnettle.so.7", "libnettle.so"];
+
+/// The library, opened in this process once.
+fn library() -> Result<&'static Libnettle, String> {
+    static OPEN: OnceLock<Result<Libnettle, String>> = OnceLock::new();
+    OPEN.get_or_init(Libnettle::open).as_ref().map_err(Clone::clone)
+}
+
+impl Libnettle {
+    fn open() -> Result<Self, String> {
+        let how = "it is in the package libnettle8 (Debian, Ubuntu), nettle (Fedora, Homebrew)";
+        let library = file::first_of(FILES).map_err(|error| format!("nettle can't be opened ({error}); {how}"))?;
+        let functions =
+            Functions::of(&library).map_err(|name| format!("nettle has no {name}: it is too old; {how}"))?;
+        let nettle = Self { functions, library };
+        // SAFETY: it takes nothing.
+        match unsafe { (nettle.functions.nettle_version_major)() } {
+            MAJOR => Ok(nettle),
+            _ => Err(format!("nettle {} is another interface than that of {MAJOR}; {how}", nettle.version())),
+        }
+    }
+
+    fn version(&self) -> String {
+        // SAFETY: they take nothing.
+        unsafe { format!("{}.{}", (self.functions.nettle_version_major)(), (self.functions.nettle_version_minor)()) }
+    }
+
+    /// The function of this name.
+    ///
+    /// # Safety
+    /// `F` is its type.
+    unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, String> {
+        // SAFETY: as the caller promises.
+        let found = unsafe { self.library.get::<F>(name) };
+        found.map(|symbol| *symbol).map_err(|_| format!("nettle {} has no {name}", self.version()))
+    }
+}
+
+/// What the library chose for AES on this processor; it does not tell of other ciphers.
+///
+/// * `said`: what it writes when it is loaded with `NETTLE_FAT_VERBOSE` set; empty where it was built for one processor.
+fn chosen(said: &str) -> &'static str {
+    if said.contains("libnettle: using aes instructions") {
+        "aesni"
+    } else if said.contains("enabling hardware accelerated AES") {
+        "armv8-aes"
+    } else if said.contains("not using aes instructions") {
+        "tables"
+    } else {
+        "not told"
+    }
+}
+
+fn backend(spec: &Spec) -> &'static str {
+    static CHOSEN: OnceLock<&'static str> = OnceLock::new();
+    if !spec.card.family.starts_with("aes") {
+        return "not told";
+    }
+    CHOSEN.get_or_init(|| child_process::said("nettle", "NETTLE_FAT_VERBOSE").map_or("not told", |said| chosen(&said)))
+}
+
+/// How a key is given.
+#[derive(Clone, Copy)]
+enum Keying {
+    Fixed(SetKey),
+    /// Keying option 2 of Triple DES: the third key is the first.
+    TwoOfThree(SetKey),
+    Sized(SetSizedKey),
+    Effective(SetEffectiveKey, c_uint),
+}
+
+/// What a cipher of nettle is made of.
+#[derive(Clone, Copy)]
+enum Calls {
+    /// Key schedules and block functions either way, and the mode's functions.
+    /// `forwards`: the mode needs the block cipher in one direction only.
+    Blocks { keyings: [Keying; 2], blocks: [Block; 2], chains: [Chained; 2], forwards: bool, block_B: usize },
+    /// A key stream; with a nonce where there is one.
+    Stream { keying: Keying, nonce: Option<SetKey>, run: Stream },
+    /// An AEAD: nonce, associated data, text either way, tag.
+    Aead { keying: Keying, nonce: Nonce, aad: Take, runs: [Stream; 2], tag: Give },
+}
+
+/// How blocks become a message.
+#[derive(Clone, Copy)]
+enum Chained {
+    /// Each by itself.
+    Not,
+    /// By a function for any cipher.
+    ByAny(Chain),
+    /// By one for this cipher.
+    ByOwn(OwnChain),
+}
+
+/// How the nonce of an AEAD is given.
+#[derive(Clone, Copy)]
+enum Nonce {
+    Fixed(SetKey),
+    Sized(Take),
+    /// CCM's wants the lengths of all that follows.
+    WithLengths(SetNonceAndLengths),
+}
+
+impl Calls {
+    fn of(library: &'static Libnettle, spec: &Spec) -> Result<Self, String> {
+        let bits = spec.key_bits;
+        let lacks = || format!("nettle has no {spec}");
+        let family = spec.card.family;
+        // SAFETY: of each branch: the types are those of the functions of these names in nettle's headers.
+        unsafe {
+            let fixed = |name: &str| library.function::<SetKey>(name).map(Keying::Fixed);
+            let sized = |name: &str| library.function::<SetSizedKey>(name).map(Keying::Sized);
+            let block = |name: &str| library.function::<Block>(name);
+            let (keyings, blocks) = match family {
+                "rc4" => {
+                    let keying = sized("nettle_arcfour_set_key")?;
+                    return Ok(Self::Stream { keying, nonce: None, run: library.function("nettle_arcfour_crypt")? });
+                }
+                "chacha20" => {
+                    let nonce = Some(library.function("nettle_chacha_set_nonce96")?);
+                    let run = library.function("nettle_chacha_crypt32")?;
+                    return Ok(Self::Stream { keying: fixed("nettle_chacha_set_key")?, nonce, run });
+                }
+                "salsa20" => {
+                    let nonce = Some(library.function("nettle_salsa20_set_nonce")?);
+                    let run = library.function("nettle_salsa20_crypt")?;
+                    return Ok(Self::Stream { keying: fixed("nettle_salsa20_256_set_key")?, nonce, run });
+                }
+                "chacha20-poly1305" => {
+                    let nonce = Nonce::Fixed(library.function("nettle_chacha_poly1305_set_nonce")?);
+                    return Self::aead(library, "nettle_chacha_poly1305", nonce);
+                }
+                "aes-gcm" => {
+                    let of = format!("nettle_gcm_aes{bits}");
+                    return Self::aead(library, &of, Nonce::Sized(library.function(&format!("{of}_set_iv"))?));
+                }
+                "aes-ccm" | "aes-ccm8" => {
+                    let of = format!("nettle_ccm_aes{bits}");
+                    let nonce = Nonce::WithLengths(library.function(&format!("{of}_set_nonce"))?);
+                    return Self::aead(library, &of, nonce);
+                }
+                "aes-eax" if bits == 128 => {
+                    let nonce = Nonce::Sized(library.function("nettle_eax_aes128_set_nonce")?);
+                    return Self::aead(library, "nettle_eax_aes128", nonce);
+                }
+                "aes-eax" => return Err("nettle declares EAX for AES-128 only".to_owned()),
+                "aes" => {
+                    let of = format!("nettle_aes{bits}");
+                    let keyings = [fixed(&format!("{of}_set_encrypt_key"))?, fixed(&format!("{of}_set_decrypt_key"))?];
+                    (keyings, [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
+                }
+                "camellia" => {
+                    // So the header names it, without the key's length.
+                    let decrypt = if bits == 128 {
+                        "camellia_set_decrypt_key"
+                    } else {
+                        &format!("camellia{bits}_set_decrypt_key")
+                    };
+                    let keyings = [
+                        fixed(&format!("nettle_camellia{bits}_set_encrypt_key"))?,
+                        fixed(&format!("nettle_{decrypt}"))?,
+                    ];
+                    let crypt = if bits == 128 { "nettle_camellia128_crypt" } else { "nettle_camellia256_crypt" };
+                    (keyings, [block(crypt)?; 2])
+                }
+                "rc2" => {
+                    let keying = library.function("nettle_arctwo_set_key_ekb")?;
+                    let keying = Keying::Effective(keying, spec.effective_bits.into());
+                    ([keying; 2], [block("nettle_arctwo_encrypt")?, block("nettle_arctwo_decrypt")?])
+                }
+                "des" | "3des" | "3des2" => {
+                    let of = if family == "des" { "nettle_des" } else { "nettle_des3" };
+                    let set = library.function(&format!("{of}_set_key"))?;
+                    let keying = if family == "3des2" { Keying::TwoOfThree(set) } else { Keying::Fixed(set) };
+                    ([keying; 2], [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
+                }
+                "sm4" => {
+                    let keyings = [fixed("nettle_sm4_set_encrypt_key")?, fixed("nettle_sm4_set_decrypt_key")?];
+                    let crypt = block("nettle_sm4_crypt")?;
+                    (keyings, [crypt, crypt])
+                }
+                "blowfish" | "cast" | "serpent" | "twofish" => {
+                    let set = if family == "cast" { "cast5" } else { family };
+                    let of = if family == "cast" { "cast128" } else { family };
+                    let keying = sized(&format!("nettle_{set}_set_key"))?;
+                    let blocks = [block(&format!("nettle_{of}_encrypt"))?, block(&format!("nettle_{of}_decrypt"))?];
+                    ([keying; 2], blocks)
+                }
+                _ => return Err(lacks()),
+            };
+            if family == "blowfish" && bits < 64 {
+                return Err("nettle's Blowfish takes keys of 64 bits and more".to_owned());
+            }
+            let functions = &library.functions;
+            let chains = match spec.card.mode {
+                Mode::Ecb => [Chained::Not; 2],
+                Mode::Cbc => {
+                    let own = library.function(&format!("nettle_cbc_{family}{bits}_encrypt"));
+                    let any = Chained::ByAny(functions.nettle_cbc_encrypt);
+                    [own.map_or(any, Chained::ByOwn), Chained::ByAny(functions.nettle_cbc_decrypt)]
+                }
+                Mode::Cfb => [functions.nettle_cfb_encrypt, functions.nettle_cfb_decrypt].map(Chained::ByAny),
+                Mode::Ctr => [Chained::ByAny(functions.nettle_ctr_crypt); 2],
+                _ => return Err(format!("nettle has no mode {}", spec.card.mode)),
+            };
+            let forwards = !matches!(spec.card.mode, Mode::Ecb | Mode::Cbc);
+            Ok(Self::Blocks { keyings, blocks, chains, forwards, block_B: spec.block_B() })
+        }
+    }
+
+    /// # Safety
+    /// `of` begins the names of an AEAD's functions.
+    unsafe fn aead(library: &Libnettle, of: &str, nonce: Nonce) -> Result<Self, String> {
+        // SAFETY: the types are those of all of nettle's AEADs.
+        unsafe {
+            Ok(Self::Aead {
+                keying: Keying::Fixed(library.function(&format!("{of}_set_key"))?),
+                nonce,
+                aad: library.function(&format!("{of}_update"))?,
+                runs: [library.function(&format!("{of}_encrypt"))?, library.function(&format!("{of}_decrypt"))?],
+                tag: library.function(&format!("{of}_digest"))?,
+            })
+        }
+    }
+}
+
+/// A cipher of the library, ready to take keys.
+#[derive(Clone)]
+struct NettleSuite {
+    spec: Spec,
+    calls: Calls,
+    room_B: usize,
+}
+
+/// Memory for a context, aligned for whatever is in it: nettle's own programs allocate theirs.
+type Context = Box<[MaybeUninit<u128>]>;
+
+/// A context with this key.
+///
+/// # Safety
+/// The function takes a key of this length, and its context has room.
+#[inline]
+unsafe fn keyed(keying: Keying, key: &[u8], room_B: usize) -> Context {
+    let mut context = Box::<[u128]>::new_uninit_slice(room_B.div_ceil(size_of::<u128>()));
+    let pointer = context.as_mut_ptr().cast();
+    // SAFETY: as the caller promises; the key is as long as said, or as the function takes it.
+    unsafe {
+        match keying {
+            Keying::Fixed(set) => set(pointer, key.as_ptr()),
+            Keying::TwoOfThree(set) => {
+                let mut three = [0; 24];
+                three.iter_mut().zip(key.iter().chain(key)).for_each(|(to, from)| *to = *from);
+                set(pointer, three.as_ptr());
+            }
+            Keying::Sized(set) => set(pointer, key.len(), key.as_ptr()),
+            Keying::Effective(set, bits) => set(pointer, key.len(), key.as_ptr(), bits),
+        }
+    }
+    context
+}
+
+impl Suite for NettleSuite {
+    type Cipher = Moded<Keyed>;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Self::Cipher, Error> {
+        if key.len() != self.spec.key_B() {
+            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
+        }
+        let mut kept = [0; MAX_KEY_B];
+        kept[..key.len()].copy_from_slice(key);
+        let mut keyed = Keyed {
+            calls: self.calls,
+            key: kept,
+            key_B: key.len(),
+            room_B: self.room_B,
+            contexts: [None, None],
+            iv: [0; MAX_IV_B],
+        };
+        keyed.context(direction == Direction::Decrypt);
+        Ok(Moded::new(&self.spec, keyed))
+    }
+}
+
+/// A key with its contexts: that of the other direction is made when it is first used.
+struct Keyed {
+    calls: Calls,
+    key: [u8; MAX_KEY_B],
+    key_B: usize,
+    /// Bytes of a context.
+    room_B: usize,
+    contexts: [Option<Context>; 2],
+    /// Where a message stands.
+    iv: [u8; MAX_IV_B],
+}
+
+impl Keyed {
+    /// Which of the contexts a direction works in: the first is the forward one.
+    #[inline]
+    fn slot(&self, decrypts: bool) -> usize {
+        usize::from(decrypts && matches!(self.calls, Calls::Blocks { forwards: false, .. }))
+    }
+
+    /// The context in which a direction works.
+    #[inline]
+    fn context(&mut self, decrypts: bool) -> *mut c_void {
+        let at = self.slot(decrypts);
+        let Self { calls, key, key_B, room_B, contexts, .. } = self;
+        let context = contexts[at].get_or_insert_with(|| {
+            let keying = match calls {
+                Calls::Blocks { keyings, .. } => keyings[at],
+                Calls::Stream { keying, .. } | Calls::Aead { keying, .. } => *keying,
+            };
+            // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes; the room is
+            // that of its family.
+            unsafe { keyed(keying, &key[..*key_B], *room_B) }
+        });
+        context.as_mut_ptr().cast()
+    }
+}
+
+impl Handle for Keyed {
+    #[inline]
+    fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
+        if let Calls::Stream { nonce: Some(nonce), .. } = self.calls {
+            let context = self.context(false);
+            // SAFETY: the context has its key, and the nonce is as long as the spec says.
+            unsafe { nonce(context, iv.as_ptr()) };
+            return Ok(());
+        }
+        match <[u8; 16]>::try_from(iv) {
+            Ok(iv) => self.iv[..16].copy_from_slice(&iv),
+            Err(_) => self.iv[..iv.len()].copy_from_slice(iv),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let (slot, context) = (self.slot(decrypts), self.context(decrypts));
+        let (to, from, length_B) = (output.as_mut_ptr(), input.as_ptr(), input.len());
+        // SAFETY: the context has its key in this direction, both texts are as long as said, the IV is a block's.
+        unsafe {
+            match self.calls {
+                Calls::Blocks { blocks, chains, block_B, .. } => match chains[usize::from(decrypts)] {
+                    Chained::Not => blocks[slot](context, length_B, to, from),
+                    Chained::ByAny(chain) => {
+                        chain(context, blocks[slot], block_B, self.iv.as_mut_ptr(), length_B, to, from);
+                    }
+                    Chained::ByOwn(chain) => chain(context, self.iv.as_mut_ptr(), length_B, to, from),
+                },
+                Calls::Stream { run, .. } => run(context, length_B, to, from),
+                Calls::Aead { .. } => return Err(Error::NoSuchOperation),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn seal(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], out: &mut [u8]) -> Result<(), Error> {
+        self.authenticated(false, iv, data, input, output, out)
+    }
+
+    #[inline]
+    fn open(&mut self, iv: &[u8], data: &[u8], input: &[u8], output: &mut [u8], given: &[u8]) -> Result<(), Error> {
+        let mut right = [0; MAX_IV_B];
+        let right = &mut right[..given.len()];
+        self.authenticated(true, iv, data, input, output, right)?;
+        mode_adapter::same(right, given)
+    }
+}
+
+impl Keyed {
+    #[inline]
+    fn authenticated(
+        &mut self,
+        decrypts: bool,
+        iv: &[u8],
+        data: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let Calls::Aead { nonce, aad, runs, tag, .. } = self.calls else {
+            return Err(Error::NoSuchOperation);
+        };
+        let context = self.context(false);
+        // SAFETY: the context has its key; all lengths are as said; a fixed nonce is as long as the spec says.
+        unsafe {
+            match nonce {
+                Nonce::Fixed(set) => set(context, iv.as_ptr()),
+                Nonce::Sized(set) => set(context, iv.len(), iv.as_ptr()),
+                Nonce::WithLengths(set) => set(context, iv.len(), iv.as_ptr(), data.len(), input.len(), out.len()),
+            }
+            aad(context, data.len(), data.as_ptr());
+            runs[usize::from(decrypts)](context, input.len(), output.as_mut_ptr(), input.as_ptr());
+            tag(context, out.len(), out.as_mut_ptr());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::agreement;
+
+    #[test]
+    fn every_cipher_that_nettle_has_passes_the_proof_of_its_card() {
+        let ids = [
+            "aes128-ecb",
+            "aes256-cbc",
+            "aes192-ctr",
+            "aes128-cfb",
+            "des-cbc",
+            "3des-cbc",
+            "rc2-128-e64-cbc",
+            "rc4-128",
+            "blowfish128-cbc",
+            "cast128-cfb",
+            "3des2-ctr",
+            "camellia128-cbc",
+            "camellia192-ecb",
+            "camellia256-ctr",
+            "twofish256-cbc",
+            "serpent192-cbc",
+            "chacha20",
+            "salsa20",
+            "aes128-gcm",
+            "aes128-ccm",
+            "aes256-ccm8",
+            "aes128-eax",
+            "chacha20-poly1305",
+        ];
+        agreement::proves_all(&Nettle, &ids);
+    }
+
+    #[test]
+    fn the_path_of_aes_is_what_the_library_says_that_it_chose() {
+        let begun = "libnettle: fat library initialization.\nlibnettle: cpu features: vendor:amd,aesni\n";
+        assert_eq!(chosen(&format!("{begun}libnettle: using aes instructions.\n")), "aesni");
+        assert_eq!(chosen(&format!("{begun}libnettle: not using aes instructions.\n")), "tables");
+        assert_eq!(
+            chosen(&format!("{begun}libnettle: enabling hardware accelerated AES encrypt/decrypt code.\n")),
+            "armv8-aes"
+        );
+        assert_eq!(chosen(""), "not told");
+    }
+
+    #[test]
+    fn nettle_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
+        agreement::agrees_with_what_is_built_in(&Nettle);
+    }
+}

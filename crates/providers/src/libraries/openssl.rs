@@ -1,0 +1,169 @@
+//! OpenSSL's ciphers through its EVP interface, from the `libcrypto` of the system.
+//!
+//! A message is what a program would do for one: the context takes a new IV, then update, then final with its padding.
+//! A key setup is a new context with its key, and the one before freed.
+#![forbid(unsafe_code)]
+
+mod keyed;
+mod tables;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use wattlock_bench::implementation::{About, Found, Implementation};
+use wattlock_ciphers::{Mode, Spec};
+
+use self::keyed::{AeadSuite, EvpSuite};
+use super::libcrypto::{Aead, Evp, Libcrypto};
+use crate::adapter::file;
+use crate::library::Library;
+
+pub use tables::OpenSslTables;
+
+/// OpenSSL 3.
+pub struct OpenSsl;
+
+impl Library for OpenSsl {
+    fn name(&self) -> &str {
+        "openssl"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        Ok(About::of(library()?.version()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        file::holding(library().ok()?.place())
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        find(library()?, spec)
+    }
+}
+
+/// The files that may be the library, the likeliest first. Without a version only where the system allows it: macOS
+/// ends a program that asks for its own `libcrypto.dylib`.
+#[cfg(target_os = "macos")]
+pub(super) const FILES: &[&str] = &[
+    "libcrypto.3.dylib",
+    "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
+    "/usr/local/opt/openssl@3/lib/libcrypto.3.dylib",
+];
+#[cfg(windows)]
+pub(super) const FILES: &[&str] = &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"];
+#[cfg(not(any(target_os = "macos", windows)))]
+pub(super) const FILES: &[&str] = &["libcrypto.so.3", "libcrypto.so"];
+
+/// The library, opened in this process once.
+///
+/// # Errors
+/// As of [`Libcrypto::open`].
+fn library() -> Result<&'static Libcrypto, String> {
+    static OPEN: OnceLock<Result<Libcrypto, String>> = OnceLock::new();
+    OPEN.get_or_init(|| Libcrypto::open(FILES)).as_ref().map_err(Clone::clone)
+}
+
+/// The code for `spec` of an open library.
+///
+/// # Errors
+/// Why it has none.
+fn find(library: &'static Libcrypto, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+    let evp = library.fetch(&name(spec)?)?;
+    let backend = backend(library, spec, evp);
+    Ok(match spec.card.mode {
+        Mode::Aead => Box::new(Found { suite: aead_suite(spec, evp), backend }),
+        _ => Box::new(Found { suite: suite(spec, evp)?, backend }),
+    })
+}
+
+/// OpenSSL's name of a cipher.
+///
+/// # Errors
+/// Why there is none.
+fn name(spec: &Spec) -> Result<String, String> {
+    let (family, key_bits) = (spec.card.family, spec.key_bits);
+    let block_cipher = match family {
+        "aes" | "camellia" => &*format!("{}-{key_bits}", family.to_uppercase()),
+        "des" => "DES",
+        "3des" => "DES-EDE3",
+        "3des2" => "DES-EDE",
+        "rc2" => "RC2",
+        "blowfish" => "BF",
+        "cast" | "cast128" => "CAST5",
+        "idea" => "IDEA",
+        "sm4" => "SM4",
+        "rc4" => return Ok("RC4".to_owned()),
+        "chacha20" => return Ok("ChaCha20".to_owned()),
+        "chacha20-poly1305" => return Ok("ChaCha20-Poly1305".to_owned()),
+        "aes-gcm" => return Ok(format!("AES-{key_bits}-GCM")),
+        "aes-ccm" | "aes-ccm8" => return Ok(format!("AES-{key_bits}-CCM")),
+        "aes-ocb3" | "aes-ocb" => return Ok(format!("AES-{key_bits}-OCB")),
+        _ => return Err("OpenSSL 3 has no cipher of this family".to_owned()),
+    };
+    let mode = match spec.card.mode {
+        Mode::Ecb if family.starts_with("3des") => return Ok(block_cipher.to_owned()),
+        Mode::Ecb => "ECB",
+        Mode::Cbc => "CBC",
+        Mode::Ctr if spec.card.block_bits == 64 => {
+            return Err("OpenSSL has no CTR mode for blocks of 64 bits".to_owned());
+        }
+        Mode::Ctr => "CTR",
+        Mode::Cfb => "CFB",
+        Mode::Ofb => "OFB",
+        mode => return Err(format!("OpenSSL 3 has no {block_cipher} as {mode}")),
+    };
+    Ok(format!("{block_cipher}-{mode}"))
+}
+
+fn suite(spec: &Spec, evp: &'static Evp) -> Result<EvpSuite, String> {
+    let chains = matches!(spec.card.mode, Mode::Ecb | Mode::Cbc);
+    let iv_B = if spec.card.family == "chacha20" { keyed::CHACHA20_IV_B } else { spec.iv_B() };
+    let right = (if chains { spec.block_B() } else { 1 }, iv_B);
+    let (block_B, iv_B) = evp.sizes();
+    if (block_B, iv_B) == right {
+        return Ok(EvpSuite { spec: *spec, evp });
+    }
+    Err(format!("OpenSSL's has blocks of {block_B} and an IV of {iv_B} bytes, not {} and {}", right.0, right.1))
+}
+
+fn aead_suite(spec: &Spec, evp: &'static Evp) -> AeadSuite {
+    let is_ccm = spec.card.family.starts_with("aes-ccm");
+    let sets_tag_length = is_ccm || spec.card.family.starts_with("aes-ocb");
+    let aead = Aead { evp, nonce_B: spec.iv_B(), tag_B: spec.tag_B(), is_ccm, sets_tag_length };
+    AeadSuite { key_bits: spec.key_bits, aead }
+}
+
+/// Which way the library goes on this processor, as far as it tells: for AES by the features that it found, for the
+/// others which of its providers answers.
+fn backend(library: &Libcrypto, spec: &Spec, evp: &Evp) -> String {
+    let provider = format!("{} provider", evp.provider());
+    let is_aes = spec.card.family == "aes" || spec.card.family.starts_with("aes-");
+    let path = if is_aes { aes_path(&library.cpu_settings()) } else { None };
+    path.map_or_else(|| provider.clone(), |path| format!("{path}, {provider}"))
+}
+
+/// What `OPENSSL_ia32cap` or `OPENSSL_armcap` means for AES.
+///
+/// * Returns `None` where the settings say nothing of it.
+///
+/// # Source
+/// OPENSSL_ia32cap(3): bit 57 is AES-NI, bit 41 SSSE3; `arm_arch.h` of OpenSSL 3.0: bit 2 is `ARMV8_AES`.
+fn aes_path(settings: &str) -> Option<&'static str> {
+    let capabilities = |name: &str| {
+        let (_, after) = settings.split_once(name)?;
+        let digits = after.split(|letter: char| !letter.is_ascii_hexdigit()).next()?;
+        u64::from_str_radix(digits, 16).ok()
+    };
+    if let Some(x86) = capabilities("OPENSSL_ia32cap=0x") {
+        return Some(match (x86 >> 57 & 1, x86 >> 41 & 1) {
+            (1, _) => "aesni",
+            (_, 1) => "ssse3",
+            _ => "tables",
+        });
+    }
+    let arm = capabilities("OPENSSL_armcap=0x")?;
+    (arm >> 2 & 1 == 1).then_some("armv8-aes")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! OpenSSL's ciphers as suites.
+#![forbid(unsafe_code)]
+
+use wattlock_ciphers::{Cipher, Direction, Error, MAX_KEY_B, Mode, Spec, Suite};
+
+use crate::adapter::next_iv;
+use crate::libraries::libcrypto::{Aead, AeadContext, Context, Evp};
+
+/// Effective key bits that RC2 has where none are set.
+const RC2_DEFAULT_BITS: u16 = 128;
+/// OpenSSL's IV of ChaCha20: a counter of 32 bits, little-endian, then the nonce of RFC 8439 (EVP_chacha20(3)).
+pub(super) const CHACHA20_IV_B: usize = 16;
+const CHACHA20_NONCE_B: usize = 12;
+
+/// A cipher of the library, ready to take keys.
+#[derive(Clone)]
+pub struct EvpSuite {
+    pub(super) spec: Spec,
+    pub(super) evp: &'static Evp,
+}
+
+impl Suite for EvpSuite {
+    type Cipher = Keyed;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
+        let Self { spec, evp } = *self;
+        right_length(key, spec.key_bits)?;
+        let decrypts = direction == Direction::Decrypt;
+        let ready = evp.context(key, effective(&spec), decrypts)?;
+        let mut kept = [0; MAX_KEY_B];
+        kept[..key.len()].copy_from_slice(key);
+        let stream = match spec.card.family {
+            "rc4" => Some(Stream::GoesOn),
+            "chacha20" => Some(Stream::ChaCha20),
+            _ => None,
+        };
+        Ok(Keyed { spec, evp, stream, key: kept, decrypts, ready, other: None })
+    }
+}
+
+/// Where a message of a stream begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    /// Where the last one ended (RC4).
+    GoesOn,
+    /// At its nonce, with the counter 0.
+    ChaCha20,
+}
+
+/// An EVP cipher with its key.
+///
+/// The key setup makes a context of its direction. A block cipher's context of the other direction is made when it is
+/// first used, so that a timed key setup pays for one, as a program would.
+pub struct Keyed {
+    spec: Spec,
+    evp: &'static Evp,
+    stream: Option<Stream>,
+    key: [u8; MAX_KEY_B],
+    decrypts: bool,
+    ready: Context,
+    other: Option<Context>,
+}
+
+impl Keyed {
+    /// The context for a direction; a key stream has one for both, CFB works in two directions.
+    #[inline]
+    fn context(&mut self, decrypts: bool) -> Result<&mut Context, Error> {
+        let has_one = self.stream.is_some() || matches!(self.spec.card.mode, Mode::Ctr | Mode::Ofb);
+        if decrypts == self.decrypts || has_one {
+            return Ok(&mut self.ready);
+        }
+        match &mut self.other {
+            Some(context) => Ok(context),
+            none => {
+                Ok(none.insert(self.evp.context(&self.key[..self.spec.key_B()], effective(&self.spec), decrypts)?))
+            }
+        }
+    }
+
+    #[inline]
+    fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        match self.stream {
+            None => self.context(decrypts)?.message(iv, input, output),
+            Some(Stream::GoesOn) => self.ready.go_on(iv, input, output).map(|()| input.len()),
+            Some(Stream::ChaCha20) => {
+                let (given_B, right_B) = (iv.len(), CHACHA20_NONCE_B);
+                if given_B != right_B {
+                    return Err(Error::WrongIvLength { given_B, right_B });
+                }
+                let mut from_zero = [0; CHACHA20_IV_B];
+                from_zero[CHACHA20_IV_B - CHACHA20_NONCE_B..].copy_from_slice(iv);
+                self.ready.message(&from_zero, input, output)
+            }
+        }
+    }
+
+    #[inline]
+    fn part(&mut self, decrypts: bool, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        match self.stream {
+            None => {
+                self.context(decrypts)?.part(iv, input, output)?;
+                next_iv::go_on(self.spec.card.mode, decrypts, iv, input, output);
+                Ok(())
+            }
+            Some(Stream::GoesOn) => self.ready.go_on(iv, input, output),
+            Some(Stream::ChaCha20) => Err(Error::NoSuchOperation),
+        }
+    }
+}
+
+impl Cipher for Keyed {
+    #[inline]
+    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.message(false, iv, input, output)
+    }
+
+    #[inline]
+    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.message(true, iv, input, output)
+    }
+
+    #[inline]
+    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.part(false, iv, input, output)
+    }
+
+    #[inline]
+    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.part(true, iv, input, output)
+    }
+}
+
+/// An authenticated cipher of the library, ready to take keys.
+#[derive(Clone)]
+pub struct AeadSuite {
+    pub(super) key_bits: u16,
+    pub(super) aead: Aead,
+}
+
+impl Suite for AeadSuite {
+    type Cipher = KeyedAead;
+
+    #[inline]
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<KeyedAead, Error> {
+        right_length(key, self.key_bits)?;
+        let decrypts = direction == Direction::Decrypt;
+        let ready = self.aead.context(key, decrypts)?;
+        let mut kept = [0; AEAD_KEY_B];
+        kept.get_mut(..key.len()).ok_or(Error::NoSuchOperation)?.copy_from_slice(key);
+        Ok(KeyedAead { aead: self.aead, key: kept, key_B: key.len(), decrypts, ready, other: None })
+    }
+}
+
+/// No authenticated cipher here has a longer key.
+const AEAD_KEY_B: usize = 32;
+
+/// An authenticated cipher with its key; its context of the other direction is made when it is first used.
+pub struct KeyedAead {
+    aead: Aead,
+    key: [u8; AEAD_KEY_B],
+    key_B: usize,
+    decrypts: bool,
+    ready: AeadContext,
+    other: Option<AeadContext>,
+}
+
+impl KeyedAead {
+    #[inline]
+    fn context(&mut self, decrypts: bool) -> Result<&mut AeadContext, Error> {
+        if decrypts == self.decrypts {
+            return Ok(&mut self.ready);
+        }
+        match &mut self.other {
+            Some(context) => Ok(context),
+            none => Ok(none.insert(self.aead.context(&self.key[..self.key_B], decrypts)?)),
+        }
+    }
+}
+
+impl Cipher for KeyedAead {
+    #[inline]
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.context(false)?.seal(nonce, aad, input, output)
+    }
+
+    #[inline]
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.context(true)?.open(nonce, aad, input, output)
+    }
+}
+
+#[inline]
+fn right_length(key: &[u8], right_bits: u16) -> Result<(), Error> {
+    if key.len() * 8 == usize::from(right_bits) {
+        return Ok(());
+    }
+    Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits })
+}
+
+/// RC2's effective bits where the library must be told.
+#[inline]
+fn effective(spec: &Spec) -> Option<u16> {
+    (spec.card.family == "rc2" && spec.effective_bits != RC2_DEFAULT_BITS).then_some(spec.effective_bits)
+}

@@ -1,0 +1,430 @@
+//! libsodium's ciphers, opened at run time.
+//!
+//! They have no contexts: a call takes the key, and a key setup is no more than a copy of it; only AES-256-GCM makes a
+//! schedule. Lengths are checked before the library is given a pointer: beyond its limits it would end the program.
+
+use std::ffi::{c_char, c_int, c_uchar, c_ulonglong};
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::OnceLock;
+
+use wattlock_bench::implementation::{About, Found, Implementation};
+use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
+
+use crate::adapter::file;
+use crate::adapter::functions::{functions, text};
+use crate::library::Library;
+
+/// `c`, `m`, `mlen`, `n`, `k`: output, input and its length, nonce, key.
+type Xor = unsafe extern "C" fn(*mut c_uchar, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+/// `c`, `clen_p`, `m`, `mlen`, `ad`, `adlen`, `nsec`, `npub`, and the key or what was made of it.
+type Seal = unsafe extern "C" fn(
+    *mut c_uchar,
+    *mut c_ulonglong,
+    *const c_uchar,
+    c_ulonglong,
+    *const c_uchar,
+    c_ulonglong,
+    *const c_uchar,
+    *const c_uchar,
+    *const c_uchar,
+) -> c_int;
+/// `m`, `mlen_p`, `nsec`, `c`, `clen`, `ad`, `adlen`, `npub`, and the key or what was made of it.
+type Open = unsafe extern "C" fn(
+    *mut c_uchar,
+    *mut c_ulonglong,
+    *mut c_uchar,
+    *const c_uchar,
+    c_ulonglong,
+    *const c_uchar,
+    c_ulonglong,
+    *const c_uchar,
+    *const c_uchar,
+) -> c_int;
+
+functions! { of "libsodium 1's `sodium.h`";
+    sodium_init: fn() -> c_int;
+    sodium_version_string: fn() -> *const c_char;
+    sodium_runtime_has_ssse3: fn() -> c_int;
+    sodium_runtime_has_avx2: fn() -> c_int;
+    crypto_stream_chacha20_ietf_xor:
+        fn(*mut c_uchar, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_stream_salsa20_xor: fn(*mut c_uchar, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_chacha20poly1305_ietf_encrypt: fn(*mut c_uchar, *mut c_ulonglong, *const c_uchar, c_ulonglong,
+        *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_chacha20poly1305_ietf_decrypt: fn(*mut c_uchar, *mut c_ulonglong, *mut c_uchar, *const c_uchar,
+        c_ulonglong, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_xchacha20poly1305_ietf_encrypt: fn(*mut c_uchar, *mut c_ulonglong, *const c_uchar, c_ulonglong,
+        *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_xchacha20poly1305_ietf_decrypt: fn(*mut c_uchar, *mut c_ulonglong, *mut c_uchar, *const c_uchar,
+        c_ulonglong, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_aes256gcm_is_available: fn() -> c_int;
+    crypto_aead_aes256gcm_statebytes: fn() -> usize;
+    crypto_aead_aes256gcm_beforenm: fn(*mut c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_aes256gcm_encrypt_afternm: fn(*mut c_uchar, *mut c_ulonglong, *const c_uchar, c_ulonglong,
+        *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar, *const c_uchar) -> c_int;
+    crypto_aead_aes256gcm_decrypt_afternm: fn(*mut c_uchar, *mut c_ulonglong, *mut c_uchar, *const c_uchar,
+        c_ulonglong, *const c_uchar, c_ulonglong, *const c_uchar, *const c_uchar) -> c_int;
+}
+
+/// Every key here.
+const KEY_BITS: u16 = 256;
+const KEY_B: usize = KEY_BITS as usize / 8;
+/// Bytes of every tag here.
+const TAG_B: usize = 16;
+/// Bytes of what AES-256-GCM makes of a key.
+const SCHEDULE_B: usize = 512;
+/// The longest message with a counter of 32 bits over blocks of 64 bytes, its first block being the authenticator's.
+const MOST_CHACHA20_B: u64 = 64 * ((1 << 32) - 1);
+/// The longest message of GCM (NIST SP 800-38D, 5.2.1.1).
+const MOST_GCM_B: u64 = 16 * ((1 << 32) - 2);
+
+/// libsodium.
+pub struct Sodium;
+
+struct Libsodium {
+    functions: Functions,
+    /// Keeps the functions where they are.
+    _library: libloading::Library,
+}
+
+const FILES: &[&str] = &[
+    "libsodium.so.26",
+    "libsodium.so.23",
+    "libsodium.so",
+    "libsodium.dylib",
+    "/opt/homebrew/lib/libsodium.dylib",
+    "libsodium.dll",
+];
+
+/// The library, opened in this process once.
+///
+/// # Errors
+/// Why it can't be opened, and how to get it.
+fn library() -> Result<&'static Libsodium, String> {
+    static OPEN: OnceLock<Result<Libsodium, String>> = OnceLock::new();
+    let how = "it is in the package libsodium23 (Debian, Ubuntu), libsodium (Fedora, Homebrew)";
+    let open = || {
+        let library = file::first_of(FILES).map_err(|refusals| {
+            let first = refusals.split("; ").next().unwrap_or_default();
+            format!("libsodium can't be opened ({first}, and others); {how}")
+        })?;
+        let functions = Functions::of(&library)
+            .map_err(|name| format!("libsodium has no {name}: it is older than 1.0.12; {how}"))?;
+        // SAFETY: it takes nothing, may be called again, and is called before anything else of the library.
+        if unsafe { (functions.sodium_init)() } < 0 {
+            return Err("libsodium's sodium_init failed".to_owned());
+        }
+        Ok(Libsodium { functions, _library: library })
+    };
+    OPEN.get_or_init(open).as_ref().map_err(Clone::clone)
+}
+
+impl Library for Sodium {
+    fn name(&self) -> &str {
+        "libsodium"
+    }
+
+    fn open(&self) -> Result<About, String> {
+        // SAFETY: it takes nothing and gives a text that lives as long as the library.
+        let version = unsafe { text((library()?.functions.sodium_version_string)()) };
+        Ok(About::of(version.unwrap_or_default()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        Some(library().ok()?.functions.sodium_init as *const () as usize).and_then(file::holding)
+    }
+
+    fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
+        let functions = &library()?.functions;
+        let stream = |xor, most_B| StreamSuite { spec: *spec, xor, most_B };
+        let aead = |seal, open, most_B| AeadSuite { spec: *spec, seal, open, most_B };
+        // SAFETY: they take nothing.
+        let path = unsafe {
+            match ((functions.sodium_runtime_has_avx2)(), (functions.sodium_runtime_has_ssse3)()) {
+                (1, _) => "avx2",
+                (_, 1) => "ssse3",
+                _ => "portable",
+            }
+        };
+        let backend = path.to_owned();
+        Ok(match spec.card.family {
+            "chacha20" => {
+                let suite = stream(functions.crypto_stream_chacha20_ietf_xor, MOST_CHACHA20_B);
+                Box::new(Found { suite, backend })
+            }
+            "salsa20" => {
+                // Its vector code is for SSE2 and for AVX2.
+                let backend = if path == "avx2" { path } else { "sse2 or portable" }.to_owned();
+                Box::new(Found { suite: stream(functions.crypto_stream_salsa20_xor, u64::MAX), backend })
+            }
+            "chacha20-poly1305" => {
+                let Functions { crypto_aead_chacha20poly1305_ietf_encrypt: seal, .. } = *functions;
+                let open = functions.crypto_aead_chacha20poly1305_ietf_decrypt;
+                Box::new(Found { suite: aead(seal, open, MOST_CHACHA20_B), backend })
+            }
+            "xchacha20-poly1305" => {
+                let Functions { crypto_aead_xchacha20poly1305_ietf_encrypt: seal, .. } = *functions;
+                let open = functions.crypto_aead_xchacha20poly1305_ietf_decrypt;
+                Box::new(Found { suite: aead(seal, open, MOST_CHACHA20_B), backend })
+            }
+            "aes-gcm" if spec.key_bits == 256 => {
+                Box::new(Found { suite: gcm(functions, spec)?, backend: "aesni".into() })
+            }
+            "aes-gcm" => return Err("libsodium has AES-GCM with keys of 256 bits only".to_owned()),
+            _ => return Err("libsodium has no cipher of this family".to_owned()),
+        })
+    }
+}
+
+fn gcm(functions: &Functions, spec: &Spec) -> Result<GcmSuite, String> {
+    // SAFETY: they take nothing.
+    let (is_available, size_B) =
+        unsafe { ((functions.crypto_aead_aes256gcm_is_available)(), (functions.crypto_aead_aes256gcm_statebytes)()) };
+    if is_available != 1 {
+        return Err("libsodium has AES-GCM only where the processor has instructions for it".to_owned());
+    }
+    if size_B > SCHEDULE_B {
+        return Err(format!("libsodium's schedule of AES-GCM has {size_B} bytes, room is for {SCHEDULE_B}"));
+    }
+    Ok(GcmSuite {
+        schedule: functions.crypto_aead_aes256gcm_beforenm,
+        aead: AeadSuite {
+            spec: *spec,
+            seal: functions.crypto_aead_aes256gcm_encrypt_afternm,
+            open: functions.crypto_aead_aes256gcm_decrypt_afternm,
+            most_B: MOST_GCM_B,
+        },
+    })
+}
+
+#[inline]
+fn key(bytes: &[u8]) -> Result<[u8; KEY_B], Error> {
+    bytes.try_into().map_err(|_| Error::WrongKeyLength { given_bits: bytes.len() * 8, right_bits: KEY_BITS })
+}
+
+#[inline]
+fn fits(spec: &Spec, nonce: &[u8], message_B: usize, most_B: u64, room_B: usize, needed_B: usize) -> Result<(), Error> {
+    let (given_B, right_B) = (nonce.len(), spec.iv_B());
+    if given_B != right_B {
+        return Err(Error::WrongIvLength { given_B, right_B });
+    }
+    if message_B as u64 > most_B {
+        return Err(Error::TooLong { given_B: message_B as u64, most_B });
+    }
+    if room_B < needed_B {
+        return Err(Error::OutputTooSmall { given_B: room_B, needed_B });
+    }
+    Ok(())
+}
+
+/// A key stream of the library.
+#[derive(Clone)]
+struct StreamSuite {
+    spec: Spec,
+    xor: Xor,
+    most_B: u64,
+}
+
+impl Suite for StreamSuite {
+    type Cipher = KeyedStream;
+
+    #[inline]
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedStream, Error> {
+        Ok(KeyedStream { suite: self.clone(), key: key(bytes)? })
+    }
+}
+
+struct KeyedStream {
+    suite: StreamSuite,
+    key: [u8; KEY_B],
+}
+
+impl Cipher for KeyedStream {
+    #[inline]
+    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        let input_B = input.len();
+        fits(&self.suite.spec, iv, input_B, self.suite.most_B, output.len(), input_B)?;
+        // SAFETY: the output has room for the input, the nonce has the cipher's length and the key 32 bytes.
+        let done = unsafe {
+            (self.suite.xor)(output.as_mut_ptr(), input.as_ptr(), input_B as u64, iv.as_ptr(), self.key.as_ptr())
+        };
+        if done == 0 { Ok(input_B) } else { Err(Error::Library { function: "crypto_stream_xor" }) }
+    }
+
+    #[inline]
+    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.encrypt(iv, input, output)
+    }
+}
+
+/// An authenticated cipher of the library.
+#[derive(Clone)]
+struct AeadSuite {
+    spec: Spec,
+    seal: Seal,
+    open: Open,
+    most_B: u64,
+}
+
+impl AeadSuite {
+    /// # Safety
+    /// `key` is what the functions take for one.
+    #[inline]
+    unsafe fn seal(
+        &self,
+        key: *const c_uchar,
+        nonce: &[u8],
+        aad: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, Error> {
+        let (input_B, needed_B) = (input.len(), input.len() + TAG_B);
+        fits(&self.spec, nonce, input_B, self.most_B, output.len(), needed_B)?;
+        // SAFETY: the output has room for message and tag, the nonce has the cipher's length, the key is as the caller
+        // promises; there is no secret nonce, and where the length is written to may be null.
+        let done = unsafe {
+            (self.seal)(
+                output.as_mut_ptr(),
+                ptr::null_mut(),
+                input.as_ptr(),
+                input_B as u64,
+                aad.as_ptr(),
+                aad.len() as u64,
+                ptr::null(),
+                nonce.as_ptr(),
+                key,
+            )
+        };
+        if done == 0 { Ok(needed_B) } else { Err(Error::Library { function: "crypto_aead_encrypt" }) }
+    }
+
+    /// # Safety
+    /// `key` is what the functions take for one.
+    #[inline]
+    unsafe fn open(
+        &self,
+        key: *const c_uchar,
+        nonce: &[u8],
+        aad: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, Error> {
+        let message_B = input.len().checked_sub(TAG_B).ok_or(Error::Forged)?;
+        fits(&self.spec, nonce, message_B, self.most_B, output.len(), message_B)?;
+        // SAFETY: as of `seal`; the output has room for the message. The library writes zeros where the tag is wrong.
+        let done = unsafe {
+            (self.open)(
+                output.as_mut_ptr(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                input.as_ptr(),
+                input.len() as u64,
+                aad.as_ptr(),
+                aad.len() as u64,
+                nonce.as_ptr(),
+                key,
+            )
+        };
+        if done == 0 { Ok(message_B) } else { Err(Error::Forged) }
+    }
+}
+
+impl Suite for AeadSuite {
+    type Cipher = KeyedAead;
+
+    #[inline]
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedAead, Error> {
+        Ok(KeyedAead { suite: self.clone(), key: key(bytes)? })
+    }
+}
+
+struct KeyedAead {
+    suite: AeadSuite,
+    key: [u8; KEY_B],
+}
+
+impl Cipher for KeyedAead {
+    #[inline]
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        // SAFETY: the functions take a key of 32 bytes.
+        unsafe { self.suite.seal(self.key.as_ptr(), nonce, aad, input, output) }
+    }
+
+    #[inline]
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        // SAFETY: as above.
+        unsafe { self.suite.open(self.key.as_ptr(), nonce, aad, input, output) }
+    }
+}
+
+/// AES-256-GCM, the one cipher of the library with a key schedule.
+#[derive(Clone)]
+struct GcmSuite {
+    schedule: unsafe extern "C" fn(*mut c_uchar, *const c_uchar) -> c_int,
+    aead: AeadSuite,
+}
+
+/// Where the schedule lies: the library wants it aligned, and says how long it is at most.
+#[repr(align(16))]
+struct Schedule(MaybeUninit<[u8; SCHEDULE_B]>);
+
+impl Suite for GcmSuite {
+    type Cipher = KeyedGcm;
+
+    #[inline]
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedGcm, Error> {
+        let key = key(bytes)?;
+        let mut keyed = KeyedGcm { suite: self.aead.clone(), schedule: Schedule(MaybeUninit::uninit()) };
+        // SAFETY: the room is aligned and as long as the library said, which was seen when it was found.
+        let done = unsafe { (self.schedule)(keyed.schedule.0.as_mut_ptr().cast(), key.as_ptr()) };
+        if done == 0 { Ok(keyed) } else { Err(Error::Library { function: "crypto_aead_aes256gcm_beforenm" }) }
+    }
+}
+
+struct KeyedGcm {
+    suite: AeadSuite,
+    schedule: Schedule,
+}
+
+impl Cipher for KeyedGcm {
+    #[inline]
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        // SAFETY: the functions take the schedule, which may be moved: it holds no pointer.
+        unsafe { self.suite.seal(self.schedule.0.as_ptr().cast(), nonce, aad, input, output) }
+    }
+
+    #[inline]
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        // SAFETY: as above.
+        unsafe { self.suite.open(self.schedule.0.as_ptr().cast(), nonce, aad, input, output) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::adapter::agreement;
+
+    #[test]
+    fn every_cipher_that_libsodium_has_passes_the_proof_of_its_card() {
+        agreement::proves_all(&Sodium, &["chacha20", "salsa20", "chacha20-poly1305", "xchacha20-poly1305"]);
+    }
+
+    #[test]
+    fn libsodium_agrees_with_the_built_in_ciphers_on_random_keys_ivs_and_lengths() {
+        agreement::agrees_with_what_is_built_in(&Sodium);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_before_the_library_ends_the_program() {
+        let spec = Spec::parse("chacha20").unwrap();
+        assert_eq!(fits(&spec, &[0; 12], 9, 9, 10, 10), Ok(()));
+        assert_eq!(fits(&spec, &[0; 8], 9, 9, 10, 10), Err(Error::WrongIvLength { given_B: 8, right_B: 12 }));
+        assert_eq!(fits(&spec, &[0; 12], 10, 9, 10, 10), Err(Error::TooLong { given_B: 10, most_B: 9 }));
+        assert_eq!(fits(&spec, &[0; 12], 9, 9, 9, 10), Err(Error::OutputTooSmall { given_B: 9, needed_B: 10 }));
+        assert_eq!(key(&[0; 31]), Err(Error::WrongKeyLength { given_bits: 248, right_bits: 256 }));
+    }
+}

@@ -1,0 +1,119 @@
+//! What a verb says where it gives up, and what it prints.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use wattlock_records::LONGEST_QUOTE;
+
+/// Why a verb gave up: what is wrong with which value, what to do, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// What is wrong, with the value.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// Exit code of the program.
+    pub code: u8,
+}
+
+impl Failure {
+    /// A failure without a hint.
+    #[must_use]
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code }
+    }
+
+    /// The same failure with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Prints it to standard error; gives the exit code.
+    #[must_use]
+    pub fn report(&self) -> ExitCode {
+        // Nothing is left to tell anybody where standard error is closed.
+        let _ = write!(io::stderr(), "{self}");
+        ExitCode::from(self.code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        self.hint.iter().try_for_each(|hint| writeln!(f, "hint: {hint}"))
+    }
+}
+
+/// Writes `bytes` to standard output; a reader that went away ends the program quietly.
+///
+/// # Errors
+/// Any other reason for which standard output can't be written.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(9, format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `bytes`, which somebody has to get: a reader that went away is an error here, and so is an output that was closed.
+///
+/// # Errors
+/// Code 9.
+pub fn deliver(bytes: &[u8]) -> Result<(), Failure> {
+    let lost = |why: &str| {
+        let hint = "what was to be written is lost: give it a file or a program that reads to the end";
+        Err(Failure::new(9, format!("standard output: {why}")).hint(hint))
+    };
+    if !bytes.is_empty() && is_closed() {
+        return lost("it is closed");
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).or_else(|error| lost(&error.to_string()))
+}
+
+/// Whether standard output was closed when the program began. Rust then puts `/dev/null` in its place, open for reading
+/// and writing, as no shell's `> /dev/null` is.
+fn is_closed() -> bool {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    let out = io::stdout();
+    let both_ways = fcntl(&out, FcntlArg::F_GETFL)
+        .is_ok_and(|flags| OFlag::from_bits_truncate(flags) & OFlag::O_ACCMODE == OFlag::O_RDWR);
+    let null = nix::sys::stat::stat("/dev/null").map(|file| file.st_rdev);
+    both_ways && nix::sys::stat::fstat(&out).is_ok_and(|file| Ok(file.st_rdev) == null)
+}
+
+/// Says what is wrong with the command line as every other error is said, in two lines.
+///
+/// * `program`: its name. `verb`: which of its verbs was called, where it was one.
+pub fn wrong_usage(program: &str, error: &clap::Error, verb: Option<&str>) -> ExitCode {
+    if !error.use_stderr() {
+        // The help or the version, which was asked for.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let (tips, words): (Vec<_>, Vec<_>) =
+        told.map(str::trim).filter(|line| !line.is_empty()).partition(|line| line.starts_with("tip:"));
+    let message = match words.join(" ").strip_prefix("error: ") {
+        Some(message) => shortened(message),
+        None => "no verb is given".to_owned(),
+    };
+    let tip = tips.first().map(|tip| shortened(tip.trim_start_matches("tip: ")) + "; ").unwrap_or_default();
+    let call = verb.map_or_else(|| program.to_owned(), |verb| format!("{program} {verb}"));
+    Failure::new(2, message).hint(format!("{tip}`{call} --help` says how it is called")).report()
+}
+
+/// What stands in single quotes at no more than 80 characters.
+fn shortened(message: &str) -> String {
+    let parts = message.split('\'').enumerate().map(|(place, part)| match part.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) if place % 2 == 1 => format!("{}...", &part[..end]),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("'")
+}
