@@ -58,7 +58,7 @@ UNTIL_THE_RENAMING = {
 }
 """How often help and messages of `wattlock` still say it. It may fall, and never rise."""
 
-NOT_OURS = {"CHANGELOG.md", "sources.md", "mutants.md", "glossary.md", "ARCHITECTURE.md"}
+NOT_OURS = {"CHANGELOG.md", "sources.md", "mutants.md", "glossary.md"}
 """History, titles, what a tool wrote, and the words themselves."""
 PAGES = [
     page
