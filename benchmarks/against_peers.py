@@ -28,9 +28,9 @@ import polars as pl
 
 from wattlock.analysis import within
 from wattlock.errors import WattlockError
-from wattlock.run import probe as probes
-from wattlock.run import shards
+from wattlock.run import process, shards
 from wattlock.study import Cell
+from wattlock.targets import local
 
 MESSAGE_B = 16 * 1024
 SMALL_B = 16
@@ -144,7 +144,7 @@ class Engine:
             Cell(number, "study", cipher, provider, *FACTORS, size, "random")
             for number, (cipher, size) in enumerate((cipher, size) for size in sizes for cipher in (AES, DES))
         ]
-        self.probe = probes.find()
+        self.target = local.find()
         self.visits: dict[int, int] = {}
         self.number = 0
 
@@ -206,7 +206,7 @@ class Engine:
             measured=measured,
         )
         written: list[bytes] = []
-        probes.measure(self.probe, plan, self.number, written.append)
+        process.measure(self.target, plan, self.number, written.append)
         records = [json.loads(line) for line in b"".join(written).splitlines()]
         # What was never timed left no output that could be checked afterwards.
         if measured and (failed := [record["error"] for record in records if record["kind"] == "failure"]):

@@ -24,7 +24,7 @@ from engine_process import Machine
 
 from wattlock.analysis import within
 from wattlock.errors import WattlockError
-from wattlock.run import probe as probes
+from wattlock.targets import local, probe
 
 SIZES_B = (16 * 1024, 64)
 CELLS_A_PROCESS = 60
@@ -285,7 +285,7 @@ def main() -> int:
     asked = parser.parse_args()
     rows = [row for row in ROWS if asked.only in row.cipher]
     wanted = {row.cipher for row in rows} | {"aes128-cbc", "chacha20"}
-    catalogue = probes.ask(probes.find(), "catalogue", "--format", "json", "--cipher", *wanted)
+    catalogue = probe.ask(local.find(), "catalogue", "--format", "json", "--cipher", *wanted)
     providers: dict[str, list[str]] = {}
     for told in catalogue:
         if told.get("available"):

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.run import probe as probes
-from wattlock.run import shards
+from wattlock.run import process, shards
 from wattlock.store.schema import SCHEMA
+from wattlock.targets import local
 
 VISITS = 12
 
@@ -61,7 +61,7 @@ def measure(cells: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
     for number, cell in enumerate(cells):
         plan.append({"kind": "cell", "cell": number, "role": "study", **vars(cell), **factors, "visits": VISITS})
     written: list[bytes] = []
-    probes.measure(probes.find(), iter(plan), 0, written.append)
+    process.measure(local.find(), iter(plan), 0, written.append)
     records = [json.loads(line) for line in b"".join(written).splitlines()]
     header: dict[str, Any] = records[0]
     if header["canary_cycles"] is None:

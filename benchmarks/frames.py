@@ -112,7 +112,7 @@ def protection() -> None:
 
 
 if __name__ == "__main__":
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
-    captures(toolbox.find())
+    captures(toolbox.find().program)
     protection()

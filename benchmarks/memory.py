@@ -23,13 +23,14 @@ CELLS = 300
 
 def make(folder: Path, batches: int) -> None:
     """Write a run of the first look's cells as thirty probes would, round by round; the headers are a real probe's."""
-    from wattlock.run import probe as probes
     from wattlock.run import shards
+    from wattlock.run.process import measure
     from wattlock.store import RunFolder, plan_lines
     from wattlock.study import expand, load
+    from wattlock.targets import local, probe
 
-    study, probe = load("first-look"), probes.find()
-    rows, nearest = probes.catalogue(probe, list(study.ciphers()))
+    study, target = load("first-look"), local.find()
+    rows, nearest = probe.catalogue(target, list(study.ciphers()))
     own = [cell for cell in expand(study, rows, (), nearest) if cell.data in ("random", "none")][: CELLS - 4]
     watch = shards.sentinels(first=len(own))
     visits = {cell.cell: shards.VISITS for cell in own}
@@ -39,7 +40,7 @@ def make(folder: Path, batches: int) -> None:
     )
     lines: list[bytes] = []
     prepared = shards.probe_plan(own, watch, visits, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
-    probes.measure(probe, prepared, 0, lines.append)
+    measure(target, prepared, 0, lines.append)
     header = json.loads(b"".join(lines).splitlines()[0])
     calls = [cell["calls"] for cell in sorted(header["cells"], key=lambda cell: cell["cell"])]
     with RunFolder.create(folder, plan) as run:

@@ -10,11 +10,13 @@ import pytest
 
 from wattlock.link import scenario
 from wattlock.link.ask import Answer, ask
-from wattlock.run import probe as probes
 from wattlock.study.cells import CatalogueRow
+from wattlock.targets import Local, probe
+from wattlock.targets.toolbox import Toolbox
 
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
 NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
+TOOLBOX = Toolbox(NET)
 CIPHERS = [
     "aes128-cbc",
     "aes128-ecb",
@@ -37,12 +39,12 @@ def require_probe() -> None:
 
 @cache
 def catalogue() -> dict[str, CatalogueRow]:
-    return {name: of[0] for name, of in probes.catalogue(PROBE, CIPHERS)[0].items()}
+    return {name: of[0] for name, of in probe.catalogue(Local(PROBE), CIPHERS)[0].items()}
 
 
 def told(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
     """The answer to a scenario that comes with wattlock, with some of its keys changed."""
-    return ask([scenario.load(name, changes)], NET, catalogue(), **more)[0]
+    return ask([scenario.load(name, changes)], TOOLBOX, catalogue(), **more)[0]
 
 
 def time_of(answer: Answer, *what: str) -> int:

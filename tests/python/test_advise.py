@@ -16,12 +16,13 @@ from wattlock.advise.sending import Packet, Sender
 from wattlock.energy import cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import linear
-from wattlock.run import probe, toolbox
 from wattlock.security import book as books
 from wattlock.security import load as book
 from wattlock.security import statements
 from wattlock.security import status as statuses
 from wattlock.security.rules import rules
+from wattlock.targets import toolbox
+from wattlock.targets.toolbox import Toolbox
 
 
 @pytest.fixture(scope="module")
@@ -268,14 +269,14 @@ def test_a_weaker_signal_costs_more_of_wifi() -> None:
 
 def test_wifis_air_is_asked_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    answers = probe.answers
+    answers = Toolbox.answers
 
-    def counted(program: Path, verb: str, lines: Any) -> list[Any]:
+    def counted(net: Toolbox, verb: str, lines: Any) -> list[Any]:
         asked = list(lines)
         calls.append(len({json.dumps(line, sort_keys=True) for line in asked}) == len(asked))
-        return answers(program, verb, asked)
+        return answers(net, verb, asked)
 
-    monkeypatch.setattr(probe, "answers", counted)
+    monkeypatch.setattr(Toolbox, "answers", counted)
     told = ask({"device.card": "esp32-c3"}, allow_assumed=True)
     assert calls == [True], "one process, and no question twice"
     assert told.things.sender.technology == "802.11"

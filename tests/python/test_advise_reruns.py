@@ -13,7 +13,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.history import free
 from wattlock.advise.savings import Saving, experiments
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}
 WAKES: dict[str, Any] = {

@@ -15,7 +15,7 @@ from wattlock.advise.flips import flips, pareto
 from wattlock.advise.gain import gain
 from wattlock.advise.savings import experiments, names
 from wattlock.errors import EvidenceError, InputError
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 
 @pytest.fixture(scope="module")

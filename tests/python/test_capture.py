@@ -11,7 +11,7 @@ from wattlock.link import capture
 from wattlock.link.capture import MOST_SIZES, Census, traffic
 from wattlock.report.evidence import NothingToDraw
 from wattlock.report.traffic import binned, packet_sizes
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 
 def pcap(frames: list[bytes]) -> bytes:

@@ -20,12 +20,13 @@ from store_records import new_run
 from virtual_runs import cell_of, study_of, write_study
 from wattlock import cli
 from wattlock.errors import InputError, ProbeError
-from wattlock.run import contract, hearing, shards
-from wattlock.run import probe as probes
+from wattlock.run import contract, shards
 from wattlock.run.contract import Broken, Contract, left_out_where_broken
+from wattlock.run.process import measure
 from wattlock.run.result import read
 from wattlock.store import RunFolder
 from wattlock.store.schema import record_schema
+from wattlock.targets import Local, hearing, probe
 
 CELLS = [cell_of(0, "aes128-cbc"), cell_of(1, "des-cbc")]
 CHUNK_B = 10_000
@@ -186,7 +187,7 @@ def test_a_program_that_takes_more_than_it_may_is_ended_and_named(tmp_path: Path
     script, said = PROGRAMS[kind]
     run = new_run(tmp_path / "run")
     with pytest.raises(ProbeError, match=said) as caught, left_out_where_broken(run, 1):
-        probes.measure(hostile(script), plan_of(1), 1, run.append)
+        measure(Local(hostile(script)), plan_of(1), 1, run.append)
     assert "process 1" in caught.value.message
     assert run.complete() == frozenset()
     run.close()
@@ -216,7 +217,7 @@ ANSWERS = {
 def test_a_catalogue_that_is_none_is_refused(hostile: Any, kind: str) -> None:
     script, said = ANSWERS[kind]
     with pytest.raises(ProbeError, match=said) as caught:
-        probes.catalogue(hostile(script), ["aes128-cbc"])
+        probe.catalogue(Local(hostile(script)), ["aes128-cbc"])
     assert caught.value.hint
 
 
@@ -236,7 +237,7 @@ def test_a_probe_that_can_not_be_started_has_a_hint_by_the_cause(
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(ProbeError, match=os.strerror(number)) as caught:
-        probes.catalogue(tmp_path / "probe")
+        probe.catalogue(Local(tmp_path / "probe"))
     assert hint in caught.value.hint
 
 
@@ -253,9 +254,10 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_hostile_probe import plan_of
 from wattlock.errors import ProbeError
-from wattlock.run import probe as probes
+from wattlock.run.process import measure
+from wattlock.targets import Local
 try:
-    probes.measure(Path(sys.argv[1]), plan_of(1), 1, lambda data: None)
+    measure(Local(Path(sys.argv[1])), plan_of(1), 1, lambda data: None)
 except ProbeError as error:
     # Not getrusage: what the tests' own process takes counts there, over fork and exec.
     (peak_kB,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())

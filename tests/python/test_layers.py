@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wattlock.run import probe, toolbox
+from wattlock.targets import local, toolbox
 
 TREE = Path(__file__).parents[2]
 PACKAGE = TREE / "python" / "wattlock"
@@ -20,6 +20,7 @@ ROOMS = [
     "definitions",
     "study",
     "store",
+    "targets",
     "analysis",
     "run",
     "energy",
@@ -272,12 +273,12 @@ def test_a_change_of_the_toolbox_makes_no_other_instrument() -> None:
 
 
 def test_a_run_is_bound_to_the_instruments_own_bytes(tmp_path: Path) -> None:
-    program, net = tmp_path / probe.NAME, tmp_path / toolbox.NAME
+    program, net = tmp_path / local.NAME, tmp_path / toolbox.NAME
     program.write_bytes(b"the instrument")
     net.write_bytes(b"the toolbox")
-    before = probe.sha256(program)
+    before = local.sha256(program)
     net.write_bytes(b"the toolbox, changed")
-    assert probe.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
+    assert local.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
 
 
 def test_nothing_outside_a_crate_is_compiled_by_path() -> None:

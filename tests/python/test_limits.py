@@ -17,8 +17,8 @@ from wattlock import cli
 from wattlock.cli.progress import heed_ctrl_c
 from wattlock.definitions import toml
 from wattlock.errors import DiskFull, InputError, StudyError
-from wattlock.run import scratch
 from wattlock.study import cells, expand, load
+from wattlock.targets import scratch
 
 TOO_MUCH = {
     "brackets": ("a = " + "[" * 100_000, "nested too deep"),

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from link_told import NET, catalogue, octets_of, require_probe, time_of, told
+from link_told import TOOLBOX, catalogue, octets_of, require_probe, time_of, told
 from wattlock.energy import cards
 from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import air, position, rows, scenario
 from wattlock.link.ask import ask, groups_of
 from wattlock.link.ledger import LINES, STATES
-from wattlock.run import probe as probes
+from wattlock.targets.toolbox import Toolbox
 
 ONE = {"payload.data_B": 1500, "payload.payload_B": 1500, "transport": "udp", "engine": "closed-form"}
 
@@ -78,8 +78,8 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
     groups = groups_of(named, catalogue())
     case = position.cases(named)[0]
     asked = [(named, air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
-    came = air.ask(NET, asked)
-    answer = ask([named], NET, catalogue(), allow_assumed=True)[0]
+    came = air.ask(TOOLBOX, asked)
+    answer = ask([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
     frames_B = 0
     for one in came:
         octets, fragments = one["resolved"]["octets"], one["resolved"]["fragments"]
@@ -246,7 +246,7 @@ def test_more_octets_never_take_less_time_or_fewer_joules() -> None:
         )
         for size_B in sizes
     ]
-    answers = ask(asked, NET, {})
+    answers = ask(asked, TOOLBOX, {})
     for less, more in pairwise(answers):
         assert less.duration_ns <= more.duration_ns
         assert (less.total_J or 0) <= (more.total_J or 0)
@@ -305,15 +305,15 @@ def test_three_decibels_move_the_received_power_by_three() -> None:
 
 def test_all_scenarios_are_asked_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    answers = probes.answers
+    answers = Toolbox.answers
 
-    def counted(program: Path, verb: str, lines: list[Any]) -> list[Any]:
+    def counted(net: Toolbox, verb: str, lines: list[Any]) -> list[Any]:
         calls.append(len(lines))
-        return answers(program, verb, lines)
+        return answers(net, verb, lines)
 
-    monkeypatch.setattr(probes, "answers", counted)
+    monkeypatch.setattr(Toolbox, "answers", counted)
     names = ["adhoc-open", "adhoc-wep", "bss-open"]
-    assert len(ask([scenario.load(name) for name in names], NET, {})) == 3
+    assert len(ask([scenario.load(name) for name in names], TOOLBOX, {})) == 3
     assert calls == [6]
 
 

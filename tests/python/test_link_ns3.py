@@ -13,7 +13,7 @@ from wattlock.errors import InputError, ProbeError
 from wattlock.link import ns3
 from wattlock.link.joules import radio_energy
 from wattlock.link.ledger import STATES, Line, State, Transfer
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 NS3 = ns3.python()
 # An extra under the GPL of half a gigabyte, for x86-64 alone: `make test` does not install it.
@@ -44,7 +44,7 @@ SCENARIOS: list[tuple[dict[str, Any], float]] = [
 
 def ours(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     text = "\n".join(json.dumps(question) for question in questions)
-    done = subprocess.run([toolbox.find(), "air"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([toolbox.find().program, "air"], input=text, capture_output=True, text=True, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

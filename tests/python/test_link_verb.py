@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from link_told import NET, PROBE, require_probe, told
+from link_told import PROBE, TOOLBOX, require_probe, told
 from wattlock import cli
 from wattlock.link import durations, position, scenario, tables
 from wattlock.link.ask import ask
@@ -79,7 +79,7 @@ def test_the_explanation_is_printed_with_its_caveat(capsys: pytest.CaptureFixtur
 def layers() -> list[tables.Layer]:
     """Of the tables' layers those of 802.11b with a long preamble and of 802.11g alone."""
     keys = [key for key in tables.asked(None) if key[0] in {"802.11b, long preamble", "802.11g alone"}]
-    return tables.layers(keys, ask([key[-1] for key in keys], NET, {}))
+    return tables.layers(keys, ask([key[-1] for key in keys], TOOLBOX, {}))
 
 
 def test_the_ratios_of_the_tables_are_those_that_the_paper_prints() -> None:
@@ -164,7 +164,7 @@ def test_a_scenario_that_is_printed_can_be_run_from_a_file(
     assert cli.answer(["link", "--show", "bss-tkip"]) == 0
     own = tmp_path / "own.toml"
     own.write_text(capsys.readouterr().out)
-    answer = ask([scenario.load(own)], NET, {})[0]
+    answer = ask([scenario.load(own)], TOOLBOX, {})[0]
     assert answer.duration_ns == told("bss-tkip").duration_ns
     own.write_text("phy = [")
     assert cli.answer(["link", str(own)]) == 4

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 KEY = bytes(range(32))
 TEMPORAL, FROM_ACCESS_POINT, FROM_STATION = KEY[:16], KEY[16:24], KEY[24:]
@@ -148,7 +148,7 @@ def read(file: Path) -> list[bytes]:
 
 
 def run(*arguments: str | Path) -> dict[str, object]:
-    command = [str(toolbox.find()), "frames", *map(str, arguments)]
+    command = [str(toolbox.find().program), "frames", *map(str, arguments)]
     summary: dict[str, object] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return summary
 

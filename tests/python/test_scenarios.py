@@ -11,7 +11,7 @@ import pytest
 from wattlock.advise import Advice, advise, load, question
 from wattlock.advise.days import DAY_s
 from wattlock.advise.savings import experiments
-from wattlock.run import probe, toolbox
+from wattlock.targets import toolbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 TODAY = date(2026, 1, 1)
@@ -178,5 +178,5 @@ def test_there_are_ten_scenarios_and_each_says_where_its_conditions_come_from() 
     ("name", "packets"), [("sensor", "a packet"), ("wearable", "a packet"), ("tracker", "3 packets")]
 )
 def test_as_many_messages_go_together_as_the_page_says(name: str, packets: str) -> None:
-    (saving,) = experiments(answered(name), probe.find(), "aggregate")
+    (saving,) = experiments(answered(name), toolbox.find(), "aggregate")
     assert saving.finding.startswith(f"16 messages in {packets}")

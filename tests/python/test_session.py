@@ -14,13 +14,13 @@ from scripted_probe import CANARY_CYCLES, asked, direct, install, truth
 from store_records import room_for
 from virtual_runs import CIPHERS, cell_of, study_of
 from wattlock.errors import DiskFull, ProbeError, StoreError
-from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.process import Bench
+from wattlock.run.process import Bench, measure
 from wattlock.run.result import Result, read
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder, plan_lines
 from wattlock.study import Study
+from wattlock.targets import Local
 
 RESTLESS = 0.2
 LOUD_PPM = 400_000
@@ -54,7 +54,7 @@ class Sitting:
         self.folder.close()
         self.folder = RunFolder.open(self.folder.path)
         told = self.told.append
-        bench = Bench(self.folder, self.probe, {}, self.libraries)
+        bench = Bench(self.folder, Local(self.probe), {}, self.libraries)
         session = Timing(bench, self.study, self.cells, self.watch, 7, told, processors=list(processors))
         session.measure()
         return session
@@ -350,7 +350,7 @@ def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_pat
     probe, taken = install(tmp_path, dies={"0": "SIGKILL"}), list[bytes]()
     plan = shards.probe_plan([cell_of(0, "des-cbc")], [], {0: 24}, {}, process=0, seed=1, cpu=None, quiet_ppm=None)
     with pytest.raises(ProbeError):
-        probes.measure(probe, plan, 0, taken.append)
+        measure(Local(probe), plan, 0, taken.append)
     lines = b"".join(taken).splitlines(keepends=True)
     assert len(lines) == 1 + (24 + 4) // 2
     assert all(line.endswith(b"}\n") for line in lines)

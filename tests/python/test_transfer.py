@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from wattlock import cli, errors
-from wattlock.run.transfer import MEANING, row
+from wattlock.targets.transfer import MEANING, row
 
 NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from wattlock.analysis import comparison, weighing
-from wattlock.run import probe as probes
 from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
+from wattlock.targets import local, probe
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""
@@ -52,10 +52,10 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     for name, text in TREE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text + "\n")
-    rows = probes.ask(probes.find(), "meters", "--format", "json", "--sys-root", str(root))
+    rows = probe.ask(local.find(), "meters", "--format", "json", "--sys-root", str(root))
     recording = root / "ppk2.bin"
     recording.write_bytes(ppk2_recording())
-    stream = describe(probes.find(), Choice("ppk2:3300mV", stream=recording))
+    stream = describe(local.find(), Choice("ppk2:3300mV", stream=recording))
     return {row["kind"]: row for row in (*rows, stream)}
 
 

@@ -1,7 +1,6 @@
 """A question asked again with something changed, in the same world: draws are shared, so that gains can be told."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from wattlock.advise import days
@@ -10,6 +9,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import Load
 from wattlock.advise.question import Question
 from wattlock.energy.battery import Array
+from wattlock.targets.toolbox import Toolbox
 
 # What engineers reach for: the cipher of CCMP, Bluetooth, 802.15.4 and DTLS profiles, then what passes.
 USUAL = ("aes128-ccm", "aes128-gcm", "aes256-ccm", "aes256-gcm", "chacha20-poly1305", "ascon-aead128")
@@ -20,7 +20,7 @@ def changed(asked: Question, changes: Mapping[str, Any]) -> Question:
     return asked.model_copy(update=dict(changes))
 
 
-def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Path | None) -> list[Load]:
+def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox | None) -> list[Load]:
     """What variants ask of the battery; all packets that are new are asked of the link at once.
 
     * `net`: the toolbox, needed for Wi-Fi alone.

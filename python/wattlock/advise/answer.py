@@ -20,10 +20,10 @@ from wattlock.advise.rank import ranked
 from wattlock.advise.unheard import unheard
 from wattlock.advise.world import Things, check_radio, things
 from wattlock.errors import EvidenceError, InputError
-from wattlock.run import probe as probes
-from wattlock.run import toolbox
 from wattlock.security.rules import matches
 from wattlock.study.cells import CatalogueRow
+from wattlock.targets import Target, local, toolbox
+from wattlock.targets import probe as probes
 
 
 def advise(
@@ -31,35 +31,35 @@ def advise(
     *,
     own: Path | None = None,
     allow_assumed: bool = False,
-    probe: Path | None = None,
+    target: Target | None = None,
     today: date | None = None,
 ) -> Advice:
     """Rank the ways to protect a device's traffic by days of battery.
 
-    * `own`: the user's folder of cards. `probe`: the program that knows the catalogue and Wi-Fi's air.
+    * `own`: the user's folder of cards. `target`: whose probe knows the catalogue; without it this machine.
     * `today`: from which a lifetime of data counts.
 
     Raises InputError where nothing passes the floor, the radio can't carry the traffic or a card is missing something,
     EvidenceError where a number needs consent.
     """
-    program = probe or probes.find()
+    device = target or local.find()
     when = today or datetime.now(UTC).date()
     of = things(asked, own=own, allow_assumed=allow_assumed)
 
     def again(other: Question) -> Advice:
-        return _answered(things(other, own=own, allow_assumed=allow_assumed, known=of), program, when, allow_assumed)
+        return _answered(things(other, own=own, allow_assumed=allow_assumed, known=of), device, when, allow_assumed)
 
-    return replace(_answered(of, program, when, allow_assumed), unheard=unheard(asked, again))
+    return replace(_answered(of, device, when, allow_assumed), unheard=unheard(asked, again))
 
 
-def _answered(of: Things, program: Path, when: date, allow_assumed: bool) -> Advice:
+def _answered(of: Things, target: Target, when: date, allow_assumed: bool) -> Advice:
     """The answer to the question of `of`."""
     asked = of.asked
     _consent(asked, of)
     past = History(asked, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
-    rows = catalogue(program, wanted)
-    _known(of, rows, program)
+    rows = catalogue(target, wanted)
+    _known(of, rows, target)
     every = candidates(asked, of.costs, rows, of.sender.protections)
     if not every:
         raise InputError(
@@ -129,24 +129,24 @@ def _consent(asked: Question, of: Things) -> None:
     )
 
 
-def _known(of: Things, rows: Mapping[str, CatalogueRow], program: Path) -> None:
+def _known(of: Things, rows: Mapping[str, CatalogueRow], target: Target) -> None:
     """Raises InputError where the user's own costs are of a cipher that the catalogue has not."""
     for cost in of.costs:
         if cost.origin and cost.origin.own and cost.cipher not in rows:
-            nearest = probes.catalogue(program, [cost.cipher])[1].get(cost.cipher)
+            nearest = probes.catalogue(target, [cost.cipher])[1].get(cost.cipher)
             hint = f'did you mean "{nearest}"? ' if nearest else ""
             raise InputError(
                 f'your own costs: there is no cipher "{cost.cipher[:80]}"', hint=f"{hint}`wattlock ciphers` lists them"
             )
 
 
-def catalogue(program: Path, ids: Sequence[str]) -> dict[str, CatalogueRow]:
+def catalogue(target: Target, ids: Sequence[str]) -> dict[str, CatalogueRow]:
     """The catalogue's facts of ciphers, whoever provides them."""
-    return _catalogue(program, tuple(ids))
+    return _catalogue(target, tuple(ids))
 
 
 @lru_cache(maxsize=4)
-def _catalogue(program: Path, ids: tuple[str, ...]) -> dict[str, CatalogueRow]:
+def _catalogue(target: Target, ids: tuple[str, ...]) -> dict[str, CatalogueRow]:
     # A question is answered several times, and the probe takes longer than the rest.
-    rows, _ = probes.catalogue(program, list(ids))
+    rows, _ = probes.catalogue(target, list(ids))
     return {name: of[0] for name, of in rows.items()}

@@ -5,7 +5,7 @@ from typing import Any
 
 from wattlock.errors import InputError
 from wattlock.link import capture
-from wattlock.run import toolbox
+from wattlock.targets import toolbox
 
 
 def flow(path: str) -> dict[str, Any]:

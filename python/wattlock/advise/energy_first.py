@@ -15,6 +15,7 @@ from wattlock.advise.framings import framings
 from wattlock.advise.question import RadioAsked
 from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent, short
 from wattlock.energy import radio_cards
+from wattlock.targets.toolbox import Toolbox
 
 RADIOS = ("nrf52840-ble", "nrf52840-802154", "sx1262-lora", "esp32-c3-wifi")
 
@@ -34,7 +35,7 @@ class Budget(NamedTuple):
     over_percent: float
 
 
-def budgets(of: Advice, net: Path | None, own: Path | None = None) -> list[Budget]:
+def budgets(of: Advice, net: Toolbox | None, own: Path | None = None) -> list[Budget]:
     """The least and today's designs for the first flow's message, on the question's radio and on the usual ones."""
     flow = next((flow for flow in of.asked.flow if flow.direction == "send"), of.asked.flow[0])
     message_B = flow.rates[0][0]
@@ -46,7 +47,7 @@ def budgets(of: Advice, net: Path | None, own: Path | None = None) -> list[Budge
     return found
 
 
-def _on(sender: Sender, of: Advice, message_B: int, net: Path | None) -> Iterator[Budget]:
+def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iterator[Budget]:
     usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
     bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
     tag_B = -(-of.asked.floor.tag // 8)

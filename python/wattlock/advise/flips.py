@@ -1,7 +1,6 @@
 """Where the answer flips: at which message size, rate or signal another choice comes first; and who is on the front."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from wattlock.advise.sending import Sender
 from wattlock.analysis import front as fronts
 from wattlock.energy.lifetime import Drawn
 from wattlock.errors import InputError
+from wattlock.targets.toolbox import Toolbox
 
 FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
 RATES = (1e-3, 1e-2, 1e-1, 10.0, 100.0, 1e3)
@@ -41,7 +41,7 @@ class Flip(NamedTuple):
     looked_at: str
 
 
-def flips(of: Advice, net: Path | None) -> list[Flip]:
+def flips(of: Advice, net: Toolbox | None) -> list[Flip]:
     """The flips by message size, rate and signal; by battery there is none, and why."""
     choices = [of.choices[place.number] for place in of.places[:CHOICES]]
     few = _few(of.world)
@@ -142,7 +142,7 @@ def _faster(asked: Question, by: float) -> Question:
     return changed(asked, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in asked.flow]})
 
 
-def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, net: Path | None) -> str | None:
+def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, net: Toolbox | None) -> str | None:
     """Who beats the first choice there; None where it holds.
 
     Raises InputError where the radio can't carry that traffic or the battery not that load.

@@ -3,7 +3,6 @@
 Each cipher has a key of its own: both are derived from one session, so that a second key costs no second handshake.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from wattlock.advise.days import DAY_s, Load, Term
 from wattlock.advise.gain import Gain, gain
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
+from wattlock.targets.toolbox import Toolbox
 
 # Octets at which the cheapest cipher is looked for, to say where the policy would switch.
 SIZES = (1, 16, 32, 64, 100, 128, 256, 512, 1024, 1400)
@@ -34,7 +34,7 @@ class Policy(NamedTuple):
     finding: str
 
 
-def hybrid(of: Advice, like: Choice, net: Path | None) -> Policy:
+def hybrid(of: Advice, like: Choice, net: Toolbox | None) -> Policy:
     """The policy that takes the cheapest sound cipher for each size.
 
     * `like`: whose framing, tag and encoding all have, as far as a cipher has them.
@@ -86,7 +86,7 @@ def _add(terms: dict[Term, float], load: Load, sign: float) -> None:
         terms[term] = terms.get(term, 0.0) + sign * watts
 
 
-def _switches(of: Advice, ciphers: list[Choice], net: Path | None) -> list[tuple[int, str]]:
+def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tuple[int, str]]:
     flow = of.asked.flow[0]
     variants = [(_alone(of.asked, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
     watts = np.array([one.total_W for one in loads(of, variants, net)]).reshape(len(SIZES), len(ciphers))

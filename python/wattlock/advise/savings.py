@@ -1,7 +1,6 @@
 """Ways to spend less, as named experiments: replace primitives, modify the protocol. Each says what it found."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from wattlock.advise.rank import SMALLEST_EFFECT
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.security.rules import first, rules
+from wattlock.targets.toolbox import Toolbox
 
 MANY = (2, 4, 8, 16)
 PROBE_B = 8
@@ -46,7 +46,7 @@ class Bench(NamedTuple):
 
     of: Advice
     start: Choice
-    net: Path | None
+    net: Toolbox | None
 
     @property
     def asked(self) -> Question:
@@ -81,7 +81,7 @@ def names() -> list[str]:
     return list(EXPERIMENTS)
 
 
-def experiments(of: Advice, net: Path | None, only: str | None = None) -> list[Saving]:
+def experiments(of: Advice, net: Toolbox | None, only: str | None = None) -> list[Saving]:
     """Carry out the experiments, or the one that is named.
 
     Raises InputError where there is none of that name.

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wattlock.advise.question import RadioAsked
@@ -16,6 +15,7 @@ from wattlock.link.ledger import Transfer, transfer
 from wattlock.link.lorawan import Lorawan
 from wattlock.link.payload import Group, Parts
 from wattlock.link.scenario import Named, Role, Scenario, checked
+from wattlock.targets.toolbox import Toolbox
 
 Way = Literal["send", "receive"]
 STATES = ("tx", "rx", "idle", "sleep")
@@ -206,7 +206,7 @@ class Sender:
             found["voltage"] = self.radio.card.voltage
         return found
 
-    def ask(self, packets: Iterable[Packet], net: Path | None) -> dict[Packet, Spent]:
+    def ask(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:
         """What packets take; those not known yet are asked at once, the probe's air in one process.
 
         * `net`: the toolbox, needed for Wi-Fi alone.

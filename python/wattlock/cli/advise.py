@@ -204,7 +204,7 @@ TITLES = {
 
 def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the answer, by key."""
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     program = toolbox.find()
     more: dict[str, list[dict[str, Any]]] = {}

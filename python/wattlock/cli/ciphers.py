@@ -43,10 +43,10 @@ def ciphers(
     """
     import polars as pl
 
-    from wattlock.run import probe as probes
     from wattlock.security import standing
+    from wattlock.targets import local, probe
 
-    rows, nearest = probes.catalogue(probes.find(), [cipher] if cipher else [])
+    rows, nearest = probe.catalogue(local.find(), [cipher] if cipher else [])
     if not rows or cipher == "":
         near = nearest.get(cipher or "")
         hint = f'did you mean "{near}"? ' if near else ""

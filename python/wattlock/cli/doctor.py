@@ -20,10 +20,10 @@ def doctor(
     """
     import polars as pl
 
-    from wattlock.run import probe as probes
+    from wattlock.targets import local, probe
 
-    checks = probes.rows(
-        probes.find(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
+    checks = probe.rows(
+        local.find(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
     )
     print_table(pl.DataFrame(checks, infer_schema_length=None), form)
     if any(check["verdict"] == "fail" for check in checks):

@@ -248,9 +248,9 @@ def _ids(asked: list[Named]) -> list[str]:
 
 
 def _ciphers(ids: list[str]) -> dict[str, CatalogueRow]:
-    from wattlock.run import probe
+    from wattlock.targets import local, probe
 
-    rows, nearest = probe.catalogue(probe.find(), ids) if ids else ({}, {})
+    rows, nearest = probe.catalogue(local.find(), ids) if ids else ({}, {})
     for name in ids:
         if name not in rows:
             close = f'did you mean "{nearest[name]}"? ' if nearest.get(name) else ""
@@ -329,7 +329,7 @@ def _value(option: str, text: str) -> Any:
 
 def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
     from wattlock.link.ask import ask_each, simulated
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     ids = _ids(asked)
     ciphers = _ciphers(ids)

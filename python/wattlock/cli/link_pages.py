@@ -56,7 +56,7 @@ def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: F
 
     from wattlock.link import air, ns3
     from wattlock.link.ask import largest_question
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     questions = [(named, largest_question(named, ciphers)) for named in asked]
     answers = air.ask(toolbox.find(), questions)
@@ -70,7 +70,7 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
 
     from wattlock.link import durations, tables
     from wattlock.link.ask import ask
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     cells, source = durations.printed(tables.PAPER)
     keys = tables.asked(radio)
@@ -131,7 +131,7 @@ def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
 
     from wattlock.link.capture import census, refuse_nothing
     from wattlock.report.traffic import binned
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)
@@ -176,7 +176,7 @@ def _say_if_cut(summary: dict[str, Any]) -> None:
 def replayed(file: Path) -> dict[str, Any]:
     """The changes of a scenario whose traffic is a capture's."""
     from wattlock.link.capture import census, refuse_nothing, traffic
-    from wattlock.run import toolbox
+    from wattlock.targets import toolbox
 
     counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)

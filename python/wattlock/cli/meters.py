@@ -44,17 +44,17 @@ def meters(
     """
     import polars as pl
 
-    from wattlock.run import probe as probes
+    from wattlock.targets import local, probe
 
     if sys_root is not None and not sys_root.is_dir():
         raise InputError(f"--sys-root {sys_root}: there is no such folder", hint="a tree with class/powercap in it")
     words = ["--sys-root", str(sys_root)] if sys_root else []
     if read is not None:
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]
-        print_table(pl.DataFrame(probes.rows(probes.find(), "meters", "--format", "json", *words, needs=())), form)
+        print_table(pl.DataFrame(probe.rows(local.find(), "meters", "--format", "json", *words, needs=())), form)
         return
     needs = ("name", "kind", "unit", "scope", "access", "hint", "overlaps")
-    rows = probes.rows(probes.find(), "meters", "--format", "json", *words, needs=needs)
+    rows = probe.rows(local.find(), "meters", "--format", "json", *words, needs=needs)
     if form is not Format.table:
         print_table(pl.DataFrame(rows, infer_schema_length=None), form)
         return

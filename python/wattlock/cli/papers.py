@@ -185,11 +185,11 @@ def _own_battery(length: Length, sys_root: Path | None) -> str | None:
     if length is not Length.battery:
         return None
     from wattlock.errors import WattlockError
-    from wattlock.run import probe as probes
     from wattlock.run.discharge import Fall, look
+    from wattlock.targets import local
 
     try:
-        look(probes.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
+        look(local.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
     except WattlockError as error:
         typer.echo(f"note: no battery is emptied ({error.message}); one is computed from joules and its card", err=True)
         return None

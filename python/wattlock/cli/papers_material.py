@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wattlock.papers.judges import Capture, Evidence, Fall, Security
     from wattlock.report.papers_page import PapersFacts
     from wattlock.run.result import Result
+    from wattlock.targets.toolbox import Toolbox
 
 FILE_B = 5_000_000
 DRAWS = 2000
@@ -56,10 +57,9 @@ def gather(
     from wattlock.papers import record, sending
     from wattlock.papers.exhibits import Material
     from wattlock.papers.judges import Evidence
-    from wattlock.run import probe as probes
-    from wattlock.run import toolbox
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
+    from wattlock.targets import local, probe, toolbox
 
     folders = [RunFolder.open(find(name)) for name in names]
     results = [read(folder) for folder in folders]
@@ -71,7 +71,7 @@ def gather(
     reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
     papers, net = record.load(), toolbox.find()
     sent = sending.send(papers, estimates, net, radio, allow_assumed=allow_assumed)
-    rows, _ = probes.catalogue(probes.find())
+    rows, _ = probe.catalogue(local.find())
     curves, falls, notes = _batteries(results, estimates, device, battery, allow_assumed=allow_assumed)
     counted = _capture(net, capture)
     catalogue = [several[0] for several in rows.values()]
@@ -186,7 +186,7 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     return found
 
 
-def _capture(net: Path, file: Path | None) -> Capture | None:
+def _capture(net: Toolbox, file: Path | None) -> Capture | None:
     if file is None:
         return None
     from wattlock.link.capture import NOT_COUNTED, census

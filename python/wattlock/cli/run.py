@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import secrets
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from wattlock.run.session import Session
     from wattlock.store import RunFolder
     from wattlock.study import Cell, InputFile, Study
+    from wattlock.targets import Target
 
 
 class Baseline(StrEnum):
@@ -125,19 +125,19 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
-    from wattlock.run import probe as probes
     from wattlock.run.session import Session
     from wattlock.study import absences, expand, load, missing, read_inputs
     from wattlock.study import only as choose
+    from wattlock.targets import local, probe
 
-    card = _card(device, allow_assumed=allow_assumed)
-    probe = probes.find()
-    weighed = _weighed(probe, by, also=emptied.battery)
-    fall = _fall(probe, emptied, by.sys_root)
+    target = local.find()
+    card = _card(device, target, allow_assumed=allow_assumed)
+    weighed = _weighed(target, by, also=emptied.battery)
+    fall = _fall(target, emptied, by.sys_root)
     chosen = load(str(study))
     inputs = read_inputs(source) if source else []
     libraries = _libraries(library or [])
-    rows, nearest = probes.catalogue(probe, list(chosen.ciphers()), libraries)
+    rows, nearest = probe.catalogue(target, list(chosen.ciphers()), libraries)
     cells = expand(chosen, rows, inputs, nearest, list(libraries))
     if only:
         cells = choose(cells, rows, only)
@@ -150,15 +150,15 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
             f"library {name}: {why}", hint=f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
         )
     if dry_run:
-        _print_plan(chosen, cells, inputs, probe, libraries)
+        _print_plan(chosen, cells, inputs, target, libraries)
         return
-    session = Session(chosen, probe, libraries, weighed, fall)
+    session = Session(chosen, target, libraries, weighed, fall)
     folder = _create(session, cells, inputs, card=card, out=out)
     absent = [key for key in absences(cells, rows) if key[1] not in libraries]
     measure(session, folder, inputs, absent)
 
 
-def _weighed(probe: Path, by: MeterOptions, also: str | None) -> tuple[Choice, dict[str, Any]] | None:
+def _weighed(target: Target, by: MeterOptions, also: str | None) -> tuple[Choice, dict[str, Any]] | None:
     """The meter and what it is; asked before anything is measured, so that one that can't be read is no surprise.
 
     * `also`: a battery that `by.sys_root` may be for.
@@ -168,13 +168,12 @@ def _weighed(probe: Path, by: MeterOptions, also: str | None) -> tuple[Choice, d
             raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
         return None
     from wattlock.run.energy import Choice, describe
-    from wattlock.run.timing import usable_processors
 
-    choice = Choice(by.meter, str(by.baseline), by.sys_root, by.stream, next(iter(usable_processors()), None))
-    return choice, describe(probe, choice)
+    choice = Choice(by.meter, str(by.baseline), by.sys_root, by.stream, next(iter(target.facts().processors), None))
+    return choice, describe(target, choice)
 
 
-def _fall(probe: Path, emptied: BatteryOptions, sys_root: Path | None) -> Fall | None:
+def _fall(target: Target, emptied: BatteryOptions, sys_root: Path | None) -> Fall | None:
     """The fall asked for; the battery is looked at before anything is measured."""
     name, levels = emptied.battery, (emptied.until_percent, emptied.repeats, emptied.from_percent)
     if name is None:
@@ -184,7 +183,7 @@ def _fall(probe: Path, emptied: BatteryOptions, sys_root: Path | None) -> Fall |
     from wattlock.run.discharge import Fall, look
 
     fall = Fall("" if name == "any" else name, *levels, emptied.log_every_s, sys_root)
-    look(probe, fall)
+    look(target, fall)
     return fall
 
 
@@ -209,7 +208,7 @@ def _libraries(given: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def _card(device: str | None, *, allow_assumed: bool) -> cards.Device | None:
+def _card(device: str | None, target: Target, *, allow_assumed: bool) -> cards.Device | None:
     """The card asked for; refused before anything is measured where it can't value this run."""
     if device is None:
         return None
@@ -217,7 +216,7 @@ def _card(device: str | None, *, allow_assumed: bool) -> cards.Device | None:
     from wattlock.energy.model import refuse
 
     card = cards.load(device)
-    refuse(card, isa=platform.machine(), allow_assumed=allow_assumed)
+    refuse(card, isa=target.facts().isa, allow_assumed=allow_assumed)
     return card
 
 
@@ -229,10 +228,10 @@ def _create(
     card: cards.Device | None,
     out: Path | None,
 ) -> RunFolder:
-    from wattlock.run import probe as probes
     from wattlock.run.shards import sentinels
     from wattlock.store import RunFolder, plan_lines, run_id
     from wattlock.store.shelf import ROOT
+    from wattlock.targets import local
 
     created, seed = datetime.now(UTC), secrets.randbits(53)
     name = run_id(session.study.id, created, seed)
@@ -244,10 +243,10 @@ def _create(
         id=name,
         created=created,
         seed=seed,
-        probe_sha256=probes.sha256(session.probe),
+        probe_sha256=session.target.facts().probe_sha256,
         device=card.name if card else None,
     )
-    lines[0]["libraries"] = [{"name": name, "sha256": probes.sha256(path)} for name, path in session.libraries.items()]
+    lines[0]["libraries"] = [{"name": name, "sha256": local.sha256(path)} for name, path in session.libraries.items()]
     choice = session.weighed[0] if session.weighed else None
     lines[0]["meter"] = {"name": choice.meter, "baseline": choice.baseline} if choice else None
     lines[0]["battery"] = session.fall.kept() if session.fall else None
@@ -258,17 +257,17 @@ def _create(
 def _resume(
     name: str, source: Path | None, libraries: Mapping[str, Path], sys_root: Path | None, stream: Path | None
 ) -> None:
-    from wattlock.run import probe as probes
     from wattlock.run.session import Session
     from wattlock.store import RunFolder, find
     from wattlock.study import Study, absences, read_inputs
+    from wattlock.targets import local, probe
 
     folder = RunFolder.open(find(name))
     if folder.is_sealed:
         raise StoreError(f"run {folder.path}: is finished", hint=f"`wattlock show {folder.path}` prints it")
     first = folder.plan()[0]
-    probe = probes.find()
-    if probes.sha256(probe) != first["probe_sha256"]:
+    target = local.find()
+    if target.facts().probe_sha256 != first["probe_sha256"]:
         raise StoreError(
             f"run {folder.path}: was measured by another build of the probe",
             hint="another build moves a cipher by percents, so one run is of one build: start a new run",
@@ -280,22 +279,22 @@ def _resume(
     battery = None if kept["name"] is None else kept["name"] or "any"
     levels = (kept["repeats"], kept["until_percent"], kept["from_percent"], kept.get("log_every_s", 10))
     by = MeterOptions(meter["name"], Baseline(meter["baseline"]), sys_root, stream)
-    weighed = _weighed(probe, by, also=battery)
-    fall = _fall(probe, BatteryOptions(battery, *levels), sys_root)
+    weighed = _weighed(target, by, also=battery)
+    fall = _fall(target, BatteryOptions(battery, *levels), sys_root)
     study = Study.model_validate(first["study"])
-    rows, _ = probes.catalogue(probe, list(study.ciphers()), libraries)
+    rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
     own = [cell for cell in folder.cells() if cell.role == "study"]  # the sentinels are no ciphers of the study
     absent = [key for key in absences(own, rows) if key[1] not in libraries]
-    measure(Session(study, probe, libraries, weighed, fall), folder, inputs, absent)
+    measure(Session(study, target, libraries, weighed, fall), folder, inputs, absent)
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
     """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
-    from wattlock.run import probe as probes
+    from wattlock.targets import local
 
     for one in planned:
         path = libraries.get(one["name"])
-        if path is None or probes.sha256(path) != one["sha256"]:
+        if path is None or local.sha256(path) != one["sha256"]:
             what = "needs" if path is None else f"was begun with another {path.name}, and needs"
             wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
             raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")
@@ -317,7 +316,7 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
 
 
 def _print_plan(
-    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], probe: Path, libraries: Mapping[str, Path]
+    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], target: Target, libraries: Mapping[str, Path]
 ) -> None:
     from dataclasses import asdict
 
@@ -328,7 +327,7 @@ def _print_plan(
     from wattlock.run.session import files_of
 
     with files_of(study, cells, inputs) as files:
-        expected = forecast.forecast(cells, files, probe, study.looks, libraries)
+        expected = forecast.forecast(cells, files, target, study.looks, libraries)
     show(pl.DataFrame([asdict(cell) for cell in cells]).drop("role"), Format.table)
     typer.echo(
         f"{len(cells)} cells: about {expected.least_s:.0f} s if all are sure after {study.looks[0]} processes, "

@@ -93,7 +93,7 @@ def carry_out(words: list[str], form: Format) -> None:
     """Carry out one side by the probe and print the files that arrived, before the error if there was one."""
     import polars as pl
 
-    from wattlock.run import toolbox, transfer
+    from wattlock.targets import toolbox, transfer
 
     rows, error = transfer.carry_out(toolbox.find(), words)
     if form is Format.table:

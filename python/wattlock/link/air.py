@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Group
 from wattlock.link.scenario import OWN, Named
-from wattlock.run import probe as probes
+from wattlock.targets.toolbox import Toolbox
 
 # What air's keys are called in a scenario.
 PLACES = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")} | {"payload_B": "payload.payload_B"}
@@ -51,10 +50,10 @@ def question(named: Named, group: Group, signal: dict[str, float], number: int) 
     return {key: value for key, value in whole.items() if value is not None}
 
 
-def ask(net: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
+def ask(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
     """The answers, in the order of the questions, from one process.
 
-    Raises InputError naming scenario and key of the first that can't be, ProbeError where the probe fails.
+    Raises InputError naming scenario and key of the first that can't be, ProbeError where the toolbox fails.
     """
     found = []
     for one in answers(net, questions):
@@ -64,11 +63,9 @@ def ask(net: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
     return found
 
 
-def answers(net: Path, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
+def answers(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
     """As `ask`, but that a question which can't be has its refusal among the answers."""
-    came = probes.answers(net, "air", [question for _, question in questions])
-    if len(came) != len(questions):
-        raise probes.ended_early(net, "air", len(came), len(questions))
+    came = net.answers("air", [question for _, question in questions])
     return [
         refusal(named, asked, answer) if answer["kind"] == "failure" else answer
         for (named, asked), answer in zip(questions, came, strict=True)

@@ -17,6 +17,7 @@ from wattlock.link.position import Case, Distribution
 from wattlock.link.scenario import Named, Role
 from wattlock.link.work import Measured, Work
 from wattlock.study.cells import CatalogueRow
+from wattlock.targets.toolbox import Toolbox
 
 # UDP's and TCP's own octets with those of IP; TCP with its timestamps (RFC 768, 791, 9293, 7323).
 PACKET_B = {"udp": 1_500 - 28, "tcp": 1_500 - 52}
@@ -141,7 +142,7 @@ def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
 
 def ask(
     every: Sequence[Named],
-    net: Path,
+    net: Toolbox,
     ciphers: Ciphers,
     *,
     measured: Measured | None = None,
@@ -164,7 +165,7 @@ def ask(
 
 def ask_each(
     every: Sequence[Named],
-    net: Path,
+    net: Toolbox,
     ciphers: Ciphers,
     *,
     measured: Measured | None = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wattlock.errors import InputError, ProbeError
+from wattlock.targets.toolbox import Toolbox
 
 
 class Packet(NamedTuple):
@@ -30,7 +31,7 @@ class Census(NamedTuple):
     summary: dict[str, Any]
 
 
-def census(net: Path, file: Path) -> Census:
+def census(net: Toolbox, file: Path) -> Census:
     """Counts the packets of a capture.
 
     Raises InputError where the file is no capture.
@@ -122,7 +123,7 @@ def traffic(counted: Census) -> Traffic:
     return Traffic(sizes, left_out)
 
 
-def packets(net: Path, file: Path) -> Iterator[Packet]:
+def packets(net: Toolbox, file: Path) -> Iterator[Packet]:
     """The packets of a capture in their order, one at a time.
 
     Raises InputError where the file is no capture.
@@ -132,12 +133,14 @@ def packets(net: Path, file: Path) -> Iterator[Packet]:
             yield Packet(row["time_ns"], row["size_B"], row["frame"], row["protected"])
 
 
-def _lines(net: Path, file: Path, *options: str) -> Iterator[dict[str, Any]]:
+def _lines(net: Toolbox, file: Path, *options: str) -> Iterator[dict[str, Any]]:
     """The lines of the probe's answer; the last one is its summary."""
     try:
-        child = subprocess.Popen([net, "capture", *options, "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(
+            [net.program, "capture", *options, "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
     except OSError as error:
-        raise ProbeError(f"{net}: {error.strerror}", hint="`make setup` builds it anew") from error
+        raise ProbeError(f"{net.program}: {error.strerror}", hint="`make setup` builds it anew") from error
     with child:
         assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - both are pipes
         whole = False

@@ -8,7 +8,6 @@ paper's. A cipher adds what it lengthens the file by, and its own time, which th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,6 +19,7 @@ from wattlock.link.tables import SCENARIOS
 from wattlock.papers.judges import Transfer
 from wattlock.papers.judges.evidence import KEY_BITS
 from wattlock.papers.record import Papers
+from wattlock.targets.toolbox import Toolbox
 
 ASKED_B = 1_000_000
 POSITIONS = 20
@@ -80,7 +80,7 @@ class Sent(NamedTuple):
 def send(
     papers: Papers,
     estimates: pl.DataFrame,
-    net: Path,
+    net: Toolbox,
     radio: str | None,
     *,
     allow_assumed: bool = False,

@@ -16,11 +16,11 @@ from typing import Any
 import polars as pl
 
 from wattlock.errors import ProbeError
-from wattlock.run.hearing import Limits, Refused
 from wattlock.store import RunFolder
 from wattlock.store.faults import fault, kinds
 from wattlock.store.records import NotARecord, Other, parse
 from wattlock.store.schema import KNOWN
+from wattlock.targets.hearing import Limits, Refused
 
 GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
 

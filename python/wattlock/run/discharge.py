@@ -16,6 +16,7 @@ from wattlock.run import shards
 from wattlock.run.contract import GO_ON
 from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
 from wattlock.study import Cell
+from wattlock.targets import Target
 
 LOG_EVERY_S = 10
 
@@ -51,13 +52,13 @@ class Fall:
         return {"name": self.battery, **known, "log_every_s": self.log_every_s}
 
 
-def look(probe: Path, fall: Fall) -> None:
+def look(target: Target, fall: Fall) -> None:
     """Asks for the battery before anything is measured: it is there, and feeds the machine alone.
 
     Raises ProbeError or EvidenceError.
     """
     order = Order(0, 0, shards.sentinels(first=0)[:1], None, policy={"battery": fall.plan(0, 0, 0)})
-    levels = records_in(inquire(probe, order), b'"battery_level"')
+    levels = records_in(inquire(target, order), b'"battery_level"')
     if levels and levels[-1]["error"]:
         raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
 

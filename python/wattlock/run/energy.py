@@ -20,6 +20,7 @@ from wattlock.run import shards
 from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
 from wattlock.store.records import record_of
 from wattlock.study import Cell
+from wattlock.targets import Target
 
 PROCESSES = 8
 """Processes that weigh a cell; two blocks in each, sixteen in all."""
@@ -74,13 +75,13 @@ class Choice:
         }
 
 
-def describe(probe: Path, choice: Choice) -> dict[str, Any]:
+def describe(target: Target, choice: Choice) -> dict[str, Any]:
     """What the meter is, by a process that opens it, waits until its counter moves, and measures nothing.
 
     Raises ProbeError where it can't be read, stands still, or counts another package than that of the choice's
     processor, with what would mend that.
     """
-    written = inquire(probe, Order(0, 0, [], choice.cpu, policy={"energy": choice.plan(LEAST_BLOCK_NS, 0)}))
+    written = inquire(target, Order(0, 0, [], choice.cpu, policy={"energy": choice.plan(LEAST_BLOCK_NS, 0)}))
     meter: dict[str, Any] = record_of(written.split(b"\n", 1)[0])["meter"]
     return meter
 

@@ -12,6 +12,7 @@ from wattlock.run.process import Order, inquire
 from wattlock.run.timing import HALVES
 from wattlock.store.records import record_of
 from wattlock.study import Cell
+from wattlock.targets import Target
 
 BATCH_S = shards.BATCH_NS / 1e9
 EDGES_S = 30e-6
@@ -30,7 +31,7 @@ class Forecast:
 def forecast(
     cells: Sequence[Cell],
     files: Mapping[str, Path],
-    probe: Path,
+    target: Target,
     looks: Sequence[int],
     libraries: Mapping[str, Path] | None = None,
 ) -> Forecast:
@@ -39,7 +40,7 @@ def forecast(
     a_process = 0.0
     for number, group in enumerate(shards.split(cells, seed=0, own=libraries or ())):
         order = Order(number, number, group, None, visits=visits)
-        header = record_of(inquire(probe, order, files, libraries).split(b"\n", 1)[0])
+        header = record_of(inquire(target, order, files, libraries).split(b"\n", 1)[0])
         for cell in header["cells"]:
             segments, count = cell["segments"], visits[cell["cell"]]
             a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))

@@ -5,19 +5,22 @@ What a process is started for is its policy's matter: timing, blocks of energy, 
 
 from __future__ import annotations
 
+import json
+import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wattlock.errors import ProbeError
-from wattlock.run import probe as probes
 from wattlock.run import shards
-from wattlock.run.contract import GO_ON, left_out_where_broken
+from wattlock.run.contract import GO_ON, Contract, left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.store.records import record_of
 from wattlock.study import Cell
+from wattlock.targets import Target
+from wattlock.targets.programs import hint_in, last_line
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Bench:
     """
 
     folder: RunFolder
-    probe: Path
+    target: Target
     files: Mapping[str, Path]
     libraries: Mapping[str, Path] = field(default_factory=dict)
 
@@ -108,26 +111,26 @@ def carry_out(
         heed(data)
 
     with left_out_where_broken(bench.folder, order.process):
-        probes.measure(bench.probe, _plan(order, bench.files, bench.libraries), order.process, take)
+        measure(bench.target, _plan(bench.target, order, bench.files, bench.libraries), order.process, take)
     is_complete = order.kept and order.process in bench.folder.complete()
     return Ended(order.process, time.monotonic() - start, failures, is_complete)
 
 
 def inquire(
-    probe: Path, order: Order, files: Mapping[str, Path] | None = None, libraries: Mapping[str, Path] | None = None
+    target: Target, order: Order, files: Mapping[str, Path] | None = None, libraries: Mapping[str, Path] | None = None
 ) -> bytes:
     """What a process writes that prepares its cells and times nothing: asked of a meter, a battery or a plan's cost.
 
     Raises ProbeError where it can't be had.
     """
     written: list[bytes] = []
-    plan = _plan(order, files or {}, libraries or {}, measured=False)
-    probes.measure(probe, plan, order.process, written.append)
+    plan = _plan(target, order, files or {}, libraries or {}, measured=False)
+    measure(target, plan, order.process, written.append)
     return b"".join(written)
 
 
 def _plan(
-    order: Order, files: Mapping[str, Path], libraries: Mapping[str, Path], *, measured: bool = True
+    target: Target, order: Order, files: Mapping[str, Path], libraries: Mapping[str, Path], *, measured: bool = True
 ) -> Iterator[dict[str, Any]]:
     visits = dict.fromkeys((cell.cell for cell in order.cells), 1) if order.visits is None else order.visits
     head, *rest = shards.probe_plan(
@@ -142,6 +145,39 @@ def _plan(
         measured=measured,
         libraries=libraries,
         cuts=order.cuts,
+        push=target.push,
     )
     yield {**head, **order.policy}
     yield from rest
+
+
+def measure(target: Target, plan: Iterable[Mapping[str, Any]], process: int, take: Callable[[bytes], None]) -> None:
+    """Runs one probe process on a plan and hands over its record lines as they come, whole lines only.
+
+    * `take`: receives one or more lines, each judged before; what it raises ends the probe.
+
+    Raises Broken where the probe writes what it was not asked for, Refused where it takes more than that can need, and
+    ProbeError where it dies or ends with an error; the lines before it were handed over.
+    """
+    lines = list(plan)
+    contract = Contract(lines)
+
+    def judged(chunk: bytes) -> None:
+        if data := contract.take(chunk):
+            take(data)
+
+    text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    who = f"the probe in process {process}"
+    code, complaints = target.start(["measure"], text, contract.limits, judged, who=who)
+    if code:
+        raise _died(process, code, complaints)
+    contract.ended()
+
+
+def _died(process: int, code: int, complaints: bytes) -> ProbeError:
+    how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    said = last_line(complaints).removeprefix("error: ")
+    return ProbeError(
+        f"the probe {how} in process {process}" + (f": {said}" if said else ""),
+        hint=hint_in(complaints) or GO_ON,
+    )

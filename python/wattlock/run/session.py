@@ -11,11 +11,12 @@ from typing import Any, Protocol
 from wattlock.run.discharge import Discharge, Fall
 from wattlock.run.energy import Choice, EnergyBlocks
 from wattlock.run.process import Bench
-from wattlock.run.scratch import scratch
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder
 from wattlock.study import Cell, InputFile, Study
 from wattlock.study.samples import SAMPLES, grow
+from wattlock.targets import Target
+from wattlock.targets.scratch import scratch
 
 
 class Listener(Protocol):
@@ -39,7 +40,7 @@ class Session:
     """
 
     study: Study
-    probe: Path
+    target: Target
     libraries: Mapping[str, Path]
     weighed: tuple[Choice, Mapping[str, Any]] | None = None
     fall: Fall | None = None
@@ -54,9 +55,9 @@ class Session:
         own = [cell for cell in cells if cell.role == "study"]
         watch = [cell for cell in cells if cell.role != "study"]
         with folder, files_of(self.study, own, inputs) as files:
-            bench = Bench(folder, self.probe, files, self.libraries)
+            bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
-            timing = Timing(bench, self.study, own, watch, seed, tell.measured)
+            timing = Timing(bench, self.study, own, watch, seed, tell.measured, list(self.target.facts().processors))
             timing.measure()
             sound = [cell for cell in own if cell.cell not in timing.failed]
             if self.weighed:

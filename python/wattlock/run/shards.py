@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -119,12 +119,14 @@ def probe_plan(
     measured: bool = True,
     libraries: Mapping[str, Path] | None = None,
     cuts: Mapping[int, int] | None = None,
+    push: Callable[[Path], str] = str,
 ) -> Iterator[dict[str, Any]]:
     """The plan lines of one process.
 
     * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
     * `measured`: without it the cells are prepared and nothing is timed. `libraries`: the user's own, by name.
     * `cuts`: by cell, as earlier processes of the run cut its calls; the process finds those that are missing.
+    * `push`: brings a file to where the process runs, and gives its path there.
     """
     rounds = max([VISITS, *(visits[cell.cell] for cell in shard)]) if measured else 0
     head = {
@@ -138,10 +140,10 @@ def probe_plan(
         "quiet_ppm": quiet_ppm,
     }
     used = {cell.provider for cell in shard}
-    own = [{"name": name, "path": str(path)} for name, path in (libraries or {}).items() if name in used]
+    own = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
     yield {**head, "libraries": own} if own else head
     for label in sorted({cell.data for cell in shard} & files.keys()):
-        yield {"kind": "data", "data": label, "path": str(files[label]), "size_B": files[label].stat().st_size}
+        yield {"kind": "data", "data": label, "path": push(files[label]), "size_B": files[label].stat().st_size}
     for cell in watch:
         yield {"kind": "cell", **asdict(cell), "visits": rounds}
     for cell in shard:

@@ -7,7 +7,6 @@ that was cut off anywhere goes on where it was; the process under way is measure
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections import Counter
@@ -47,13 +46,6 @@ class Progress:
     cells: int
 
 
-def usable_processors() -> list[int]:
-    """The processors that may be used, the last first: the first ones have the most interrupts."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0), reverse=True)
-    return []
-
-
 def _machine(header: Mapping[str, Any]) -> str:
     """What must not change within a run: the processor's name and stepping, the system, the canary's cycles."""
     hardware = header.get("fingerprint", {}).get("hardware", {})
@@ -66,7 +58,7 @@ def _machine(header: Mapping[str, Any]) -> str:
 class Timing:
     """One sitting of a run's timing.
 
-    * `watch`: the sentinels; `tell`: receives how far it is.
+    * `watch`: the sentinels; `tell`: receives how far it is; `processors`: to measure on, the first of them first.
     """
 
     bench: Bench
@@ -75,7 +67,7 @@ class Timing:
     watch: Sequence[Cell]
     seed: int
     tell: Callable[[Progress], None] = lambda _: None
-    processors: list[int] = field(default_factory=usable_processors)
+    processors: list[int] = field(default_factory=list)
     process: int = 0
     quiet_ppm: int | None = None
     headers: dict[int, dict[str, Any]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from wattlock.errors import InputError, ProbeError
-from wattlock.run.scratch import file_of
+from wattlock.targets.scratch import file_of
 
 CHUNK_B = 2**16
 COMPLAINTS_B = 2**16

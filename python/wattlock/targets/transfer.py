@@ -9,10 +9,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import IO, Any
 
 from wattlock.errors import InputError, ProbeError, TransferRefused, WattlockError
+from wattlock.targets.toolbox import Toolbox
 
 MEANING: dict[int, type[WattlockError]] = {
     2: InputError,
@@ -27,7 +27,7 @@ MEANING: dict[int, type[WattlockError]] = {
 FAREWELL_s = 5.0
 
 
-def carry_out(net: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
+def carry_out(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
     """Run one side of a transfer to its end; the probe's words go to standard error as they come.
 
     * `words`: the arguments behind `wattlock-net transfer`. Standard input is the probe's: a token may come by it.
@@ -40,13 +40,13 @@ def carry_out(net: Path, words: Sequence[str]) -> tuple[list[dict[str, Any]], Wa
     with _lifeline() as (more, passed, hang_up):
         try:
             child = subprocess.Popen(
-                [net, "transfer", side, *more, *rest],
+                [net.program, "transfer", side, *more, *rest],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=passed,
             )
         except OSError as error:
-            raise ProbeError(f"{net}: {error.strerror}", hint="`make setup` builds it anew") from error
+            raise ProbeError(f"{net.program}: {error.strerror}", hint="`make setup` builds it anew") from error
         return _followed(child, said, hang_up)
 
 

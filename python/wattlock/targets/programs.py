@@ -1,0 +1,51 @@
+"""Where a program of wattlock's lies on this machine, and what it says when it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import ProbeError
+
+
+def located(name: str, variable: str) -> Path:
+    """A program: named by an environment variable, beside this Python, or on the path.
+
+    Raises ProbeError where it is nowhere.
+    """
+    named = os.environ.get(variable)
+    beside = Path(sys.executable).with_name(name)
+    for candidate in (named,) if named else (beside, shutil.which(name)):
+        if candidate and os.access(candidate, os.X_OK):
+            return Path(candidate)
+    place = f"{variable}={named}" if named else f"{beside} and PATH"
+    raise ProbeError(f"{place}: no program {name}", hint=f"`make setup` builds it; {variable} names another one")
+
+
+def last_line(complaints: bytes) -> str:
+    """The last line of what a program complained of, hints apart."""
+    lines = [line for line in complaints.decode(errors="replace").splitlines() if not line.startswith("hint:")]
+    return lines[-1].strip() if lines else ""
+
+
+def hint_in(complaints: bytes) -> str:
+    """What a program itself says would mend it; empty where it says nothing."""
+    hints = [line for line in complaints.decode(errors="replace").splitlines() if line.startswith("hint:")]
+    return hints[-1].removeprefix("hint:").strip() if hints else ""
+
+
+def read(said: Sequence[bytes], form: Callable[[bytes], Any], code: int, complaints: bytes, who: str) -> Any:
+    """What a program answered, read by `form`; `who`: the program and its verb.
+
+    Raises ProbeError with its own complaint where the answer can't be read.
+    """
+    try:
+        return form(b"".join(said))
+    except (ValueError, RecursionError):
+        complaint = last_line(complaints).removeprefix("error: ")
+        told = f"{who.rpartition(' ')[2]}: {complaint}" if complaint else f"{who}: exit code {code}, and no JSON"
+        raise ProbeError(told, hint=hint_in(complaints) or "`make setup` builds it anew") from None
