@@ -22,14 +22,8 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--list", "--tables"], "--list", "--tables"),
         (["--list", "adhoc-open"], "--list", "the scenario adhoc-open"),
         (["--show", "adhoc-open", "--phy", "g"], "--show", "--phy"),
-        (["--tables", "--explain", "elminaam-wlan"], "--tables", "--explain"),
         (["adhoc-open", "--tables", "--phy", "g"], "--tables", "the scenario adhoc-open"),
         (["--tables", "--seed", "2"], "--tables", "--seed"),
-        (["--explain", "elminaam-wlan", "--phy", "b"], "--explain", "--phy"),
-        (["--explain", "elminaam-wlan", "--device", "stm32l476"], "--device", "--run"),
-        (["--capture", "a.pcap", "--phy", "b"], "--capture", "--phy"),
-        (["--figure", "a.svg"], "--figure", "--capture"),
-        (["adhoc-open", "--capture", "a.pcap", "--figure", "a.svg"], "--figure", "the scenario adhoc-open"),
         (["adhoc-open", "--capture", "a.pcap", "--payload-B", "9"], "--capture", "--payload-B"),
         (["adhoc-open", "--data-B", "9", "--file", "a.txt"], "--data-B", "--file"),
         (["adhoc-open", "--rssi-dBm", "-70", "--distance-m", "9"], "--rssi-dBm", "--distance-m"),
@@ -57,7 +51,7 @@ def test_options_that_do_not_combine_are_refused_by_both_names(
 
 
 def test_the_options_that_an_explanation_takes_are_not_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["link", "--explain", "elminaam-wlan", "--format", "json"]) == 0
+    assert cli.answer(["explain", "elminaam-wlan", "--format", "json"]) == 0
     assert cli.answer(["link", "--list", "--format", "csv"]) == 0
     assert capsys.readouterr().out
 

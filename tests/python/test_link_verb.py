@@ -68,11 +68,11 @@ def test_a_linear_radio_is_asked_like_the_others(
 
 
 def test_the_explanation_is_printed_with_its_caveat(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["link", "--explain", "elminaam-wlan"]) == 0
+    assert cli.answer(["explain", "elminaam-wlan"]) == 0
     out = capsys.readouterr().out
     assert "an encoding for each cipher" in out
     assert "is not a fact" in out
-    assert cli.answer(["link", "--explain", "elminam"]) == 4
+    assert cli.answer(["explain", "elminam"]) == 4
 
 
 @cache
@@ -200,10 +200,10 @@ def test_a_capture_that_is_cut_says_so(
     whole = bytes(8) + b"\x28\0\0\0\x28\0\0\0" + b"\x80" + bytes(39)
     cut = bytes(8) + b"\x20\0\0\0\x20\0\0\0" + b"\x08"
     (tmp_path / "cut.pcap").write_bytes(head + whole + cut)
-    assert cli.answer(["link", "--capture", str(tmp_path / "cut.pcap")]) == 0
+    assert cli.answer(["capture", str(tmp_path / "cut.pcap")]) == 0
     said = capsys.readouterr()
     assert "management" in said.out
     assert "cut short or corrupt" in said.err
     (tmp_path / "cut.pcap").write_bytes(head + cut)
-    assert cli.answer(["link", "--capture", str(tmp_path / "cut.pcap")]) == 4
+    assert cli.answer(["capture", str(tmp_path / "cut.pcap")]) == 4
     assert "holds no packet; it is cut short or corrupt" in capsys.readouterr().err

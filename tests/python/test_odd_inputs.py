@@ -30,7 +30,7 @@ WRITES = [
     ["papers", "--run", "run", "--export"],
     ["advise", "sensor", "--allow-assumed", "--record"],
     ["battery", "cr2032", "--energy-uJ", "50", "--allow-assumed", "--figure"],
-    ["link", "adhoc-open", "--figure"],
+    ["capture", "air.pcap", "--figure"],
     ["run", "virtual.toml", "--out"],
 ]
 VALUES = [

@@ -26,6 +26,8 @@ VERBS = {
     "papers": "Regenerate the five papers on this machine, and judge their claims.",
     "ciphers": "List the ciphers that can be weighed, and how each stands.",
     "link": "Say what sending the ciphertext costs: time and joules, line by line.",
+    "explain": "Rank hypotheses why ciphertext took longer, by measured durations.",
+    "capture": "Count the packets of a capture by size and kind.",
     "advise": "Rank ciphers by days of battery, above a floor of security, with the reasons.",
     "battery": "Say how many operations, hours or days a battery carries.",
     "calibrate": "Fit a device card to this machine, or to a published run.",

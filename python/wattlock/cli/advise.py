@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.decision import check, finite, write
-from wattlock.cli.given import given as called
-from wattlock.cli.given import refuse_beside
+from wattlock.cli.option_rules import given as called
+from wattlock.cli.option_rules import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli import link_linear, link_modes, link_pages
-from wattlock.cli.given import given
-from wattlock.cli.link_pages import table
+from wattlock.cli import link_linear, link_pages, option_rules
+from wattlock.cli.option_rules import given
+from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -57,6 +58,52 @@ LARGEST_CROSSING = 1_000
 MANY_PACKETS = 50_000_000
 
 
+@dataclass(frozen=True)
+class Several:
+    """What may have several values, with commas between."""
+
+    phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; several as b,g.")] = None
+    topology: Annotated[str | None, typer.Option("--topology", help="adhoc, to-ap or bss.")] = None
+    protection: Annotated[
+        str | None, typer.Option("--protection", help="none, wep, tkip, ccmp, ccmp256, gcmp, gcmp256.")
+    ] = None
+    transport: Annotated[str | None, typer.Option("--transport", help="udp or tcp.")] = None
+    rate_Mb_s: Annotated[str | None, typer.Option("--rate-Mb-s", help="Of data frames of b, g and a.")] = None
+    cipher: Annotated[
+        str | None, typer.Option("--cipher", metavar="ID", help="What encrypts the payload; `none` for plaintext.")
+    ] = None
+    encoding: Annotated[str | None, typer.Option("--encoding", help="raw, base64, hex or base64x2.")] = None
+    radio: Annotated[str | None, typer.Option("--radio", metavar="CARD", help="Radio card of all nodes.")] = None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What is sent."""
+
+    data_B: Annotated[int | None, typer.Option("--data-B", min=1, help="Plaintext in all, octets.")] = None
+    file: Annotated[Path | None, typer.Option("--file", help="A file whose size is what is sent.")] = None
+    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Octets of a packet's payload.")] = None
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What reaches the other end."""
+
+    distance_m: Annotated[float | None, typer.Option("--distance-m", help="Between the nodes.")] = None
+    walls_dB: Annotated[float | None, typer.Option("--walls-dB", help="Loss of the walls between.")] = None
+    rssi_dBm: Annotated[
+        float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What answers."""
+
+    engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None
+
+
 def link(
     context: typer.Context,
     scenario: Annotated[
@@ -70,43 +117,14 @@ def link(
     tables: Annotated[
         bool, typer.Option("--tables", help="Hold the air against the transfer times of the paper's tables 1 to 3.")
     ] = False,
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            "--explain",
-            metavar="NAME|CSV",
-            help="Rank hypotheses why ciphertext took longer: elminaam-wlan, or data,cipher,condition,duration_s.",
-        ),
-    ] = None,
     capture: Annotated[
         Path | None,
-        typer.Option("--capture", metavar="FILE", help="Its packet sizes; with a scenario, its messages as traffic."),
+        typer.Option("--capture", metavar="FILE", help="Send the messages of this capture."),
     ] = None,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", metavar="FILE", help="Draw the capture's sizes: .html, .svg or .png.")
-    ] = None,
-    phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; several as b,g.")] = None,
-    topology: Annotated[str | None, typer.Option("--topology", help="adhoc, to-ap or bss.")] = None,
-    protection: Annotated[
-        str | None, typer.Option("--protection", help="none, wep, tkip, ccmp, ccmp256, gcmp, gcmp256.")
-    ] = None,
-    transport: Annotated[str | None, typer.Option("--transport", help="udp or tcp.")] = None,
-    rate_Mb_s: Annotated[str | None, typer.Option("--rate-Mb-s", help="Of data frames of b, g and a.")] = None,
-    cipher: Annotated[
-        str | None, typer.Option("--cipher", metavar="ID", help="What encrypts the payload; `none` for plaintext.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", help="raw, base64, hex or base64x2.")] = None,
-    radio: Annotated[str | None, typer.Option("--radio", metavar="CARD", help="Radio card of all nodes.")] = None,
-    data_B: Annotated[int | None, typer.Option("--data-B", min=1, help="Plaintext in all, octets.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="A file whose size is what is sent.")] = None,
-    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Octets of a packet's payload.")] = None,
-    distance_m: Annotated[float | None, typer.Option("--distance-m", help="Between the nodes.")] = None,
-    walls_dB: Annotated[float | None, typer.Option("--walls-dB", help="Loss of the walls between.")] = None,
-    rssi_dBm: Annotated[
-        float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")
-    ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None,
+    several: Several = Several(),  # noqa: B008 - frozen
+    sent: Sent = Sent(),  # noqa: B008 - frozen
+    signal: Signal = Signal(),  # noqa: B008 - frozen
+    simulated: Simulated = Simulated(),  # noqa: B008 - frozen
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`: the cipher's cost.")
     ] = None,
@@ -130,48 +148,26 @@ def link(
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
     wattlock link adhoc-open --cipher aes128-cbc --encoding raw,base64 --data-B 1000000;
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
-    wattlock link --tables; wattlock link --explain elminaam-wlan;
-    wattlock link --capture hour.pcap --figure sizes.svg; wattlock link bss-ccmp --capture hour.pcap
+    wattlock link --tables; wattlock link bss-ccmp --capture hour.pcap
     """
     options = given(context)
-    link_modes.refuse(options, scenario or [])
-    by = Valuing(run, device, cards, allow_assumed)
+    option_rules.refuse_link(options, scenario or [])
     pages: list[tuple[bool, Callable[[], None]]] = [
         (listing, lambda: link_pages.list_scenarios(form)),
         (show is not None, lambda: link_pages.print_scenario(show or "")),
-        (tables, lambda: link_pages.papers_tables(radio, cards=cards, allow_assumed=allow_assumed, form=form)),
-        (explain is not None, lambda: link_pages.explanation(explain or "", by.measured(), form)),
-        (capture is not None and not scenario, lambda: link_pages.packet_sizes(capture or Path(), figure, form)),
+        (tables, lambda: link_pages.papers_tables(several.radio, cards=cards, allow_assumed=allow_assumed, form=form)),
     ]
     page = next((page for wanted, page in pages if wanted), None)
     if page:
         page()
         return
     if not scenario:
-        raise InputError("name a scenario", hint="`wattlock link --list` lists them: wattlock link adhoc-open")
-    several = {
-        "phy": phy,
-        "topology": topology,
-        "protection": protection,
-        "transport": transport,
-        "rate_Mb_s": rate_Mb_s,
-        "cipher": cipher,
-        "encoding": encoding,
-        "radio": radio,
-    }
-    single = {
-        "payload.data_B": data_B,
-        "payload.file": None if file is None else str(file),
-        "payload.payload_B": payload_B,
-        "signal.distance_m": distance_m,
-        "signal.walls_dB": walls_dB,
-        "signal.rssi_dBm": rssi_dBm,
-        "engine": engine,
-        "seed": seed,
-        "cost.sender": device,
-        "cost.receiver": device,
-    }
-    crossed = _crossed(several)
+        hint = "`wattlock link --list` lists them: wattlock link adhoc-open"
+        if capture is not None:
+            hint = f"one that sends its messages, as bss-ccmp; `wattlock capture {capture}` prints its packets"
+        raise InputError("name a scenario", hint=hint)
+    single = _single(sent, signal, simulated, device)
+    crossed = _crossed(asdict(several))
     fixed = {key: value for key, value in single.items() if value is not None}
     linear = _linear(scenario)
     if linear:
@@ -180,33 +176,26 @@ def link(
         fixed |= link_pages.replayed(capture)
     taken = {key: OPTIONS.get(key, f"--{key.replace('_', '-')}") for key in (*fixed, *crossed)}
     fixed |= _changes(changes or [], taken | (link_linear.taken(crossed, fixed) if linear else {}))
-    if fixed.get("engine") == link_modes.NS3:
-        link_modes.refuse_joules(options)
+    if fixed.get("engine") == option_rules.NS3:
+        option_rules.refuse_joules(options)
+    by = Valuing(run, device, cards, allow_assumed)
     _carry_out(scenario, crossed, fixed, by, linear=bool(linear), form=form)
 
 
-class Valuing(NamedTuple):
-    """What gives joules: a run and the card that values it, a folder of cards, and whether assumed numbers may."""
-
-    run: str | None
-    device: str | None
-    cards: Path | None
-    allow_assumed: bool
-
-    def measured(self) -> Measured | None:
-        """The run's cells, in joules as far as they can be; None without a run."""
-        from wattlock.energy.valuing import clock_of, valued
-        from wattlock.link.work import Measured
-        from wattlock.run.result import open_run
-
-        if self.run is None:
-            return None
-        result = open_run(self.run)
-        for reason in result.reasons:
-            typer.echo(f"warning: the run is invalid: {reason}", err=True)
-        estimates = valued(result, self.device, allow_assumed=self.allow_assumed, own=self.cards)
-        clock = clock_of(result, self.device, self.cards)
-        return Measured(estimates, result.isa, clock.counts_cycles, clock.Hz)
+def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None) -> dict[str, Any]:
+    """What options say that take one value, by the scenario's keys."""
+    return {
+        "payload.data_B": sent.data_B,
+        "payload.file": None if sent.file is None else str(sent.file),
+        "payload.payload_B": sent.payload_B,
+        "signal.distance_m": signal.distance_m,
+        "signal.walls_dB": signal.walls_dB,
+        "signal.rssi_dBm": signal.rssi_dBm,
+        "engine": simulated.engine,
+        "seed": simulated.seed,
+        "cost.sender": device,
+        "cost.receiver": device,
+    }
 
 
 def _carry_out(
@@ -224,7 +213,7 @@ def _carry_out(
         ciphers = _ciphers(sorted(ids))
         link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
         return
-    beside_ns3 = fixed.get("engine") == link_modes.NS3
+    beside_ns3 = fixed.get("engine") == option_rules.NS3
     fixed = fixed | _sources(fixed) | ({"engine": "dcf"} if beside_ns3 else {})
     asked = _scenarios(files, crossed, fixed)
     if beside_ns3:

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattlock.cli.given import refuse_pair
+from wattlock.cli.option_rules import refuse_pair
 from wattlock.cli.link_pages import table
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table

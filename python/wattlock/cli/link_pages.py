@@ -1,9 +1,9 @@
-"""What `wattlock link` prints beside scenarios of 802.11: its list, captures, the tables, explanations."""
+"""What `wattlock link` prints beside scenarios of 802.11: its list, the tables, a capture's messages."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -16,6 +16,27 @@ if TYPE_CHECKING:
     from wattlock.link.scenario import Named
     from wattlock.link.work import Measured
     from wattlock.study.cells import CatalogueRow
+
+
+class Valuing(NamedTuple):
+    """What gives joules: a run and the card that values it, a folder of cards, and whether assumed numbers may."""
+
+    run: str | None
+    device: str | None
+    cards: Path | None
+    allow_assumed: bool
+
+    def measured(self) -> Measured | None:
+        """The run's cells, in joules as far as they can be; None without a run."""
+        from wattlock.link.work import measured
+        from wattlock.run.result import open_run
+
+        if self.run is None:
+            return None
+        result = open_run(self.run)
+        for reason in result.reasons:
+            typer.echo(f"warning: the run is invalid: {reason}", err=True)
+        return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)
 
 
 def table(found: Sequence[dict[str, Any]], title: str = "") -> None:
@@ -91,84 +112,8 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
         typer.echo(sentence)
 
 
-def explanation(name_or_path: str, measured: Measured | None, form: Format) -> None:
-    """Hypotheses why ciphertext took longer, ranked.
-
-    * `measured`: a run, for the ciphers' speeds; then the durations' ciphers are called as in the run.
-    """
-    import polars as pl
-
-    from wattlock.link import durations
-    from wattlock.link.explain import explain
-
-    cells, source = durations.of(name_or_path)
-    speeds = None if measured is None else _speeds(measured.estimates)
-    told = explain(cells, source, speeds_B_per_s=speeds, speeds_from="the run")
-    if form is not Format.table:
-        print_table(pl.DataFrame(told.rows(), infer_schema_length=None), form)
-        for sentence in told.sentences():
-            typer.echo(sentence, err=True)
-        return
-    shown = ("hypothesis", "behind", "weight", "spread_percent", "worst_percent", "parameters", "bic", "share")
-    table([{key: row[key] for key in shown} for row in told.rows()])
-    typer.echo("")
-    for sentence in told.sentences():
-        typer.echo(sentence)
-
-
-def _speeds(estimates: Any) -> dict[str, float]:
-    """Octets a second of each cipher that a run encrypted with, in its largest payload."""
-    import polars as pl
-
-    rows = estimates.filter(pl.col("operation").is_in(["encrypt", "seal"]), pl.col("time_ns") > 0)
-    largest = rows.sort("payload_B").group_by("cipher", maintain_order=True).last()
-    return {row["cipher"]: row["payload_B"] / row["time_ns"] * 1e9 for row in largest.iter_rows(named=True)}
-
-
-def packet_sizes(file: Path, figure: Path | None, form: Format) -> None:
-    """How many packets of which size and kind a capture holds."""
-    import polars as pl
-
-    from wattlock.link.capture import census, refuse_nothing
-    from wattlock.report.traffic import binned
-    from wattlock.targets import toolbox
-
-    counted = census(toolbox.find(), file)
-    refuse_nothing(counted, file)
-    if form is not Format.table:
-        print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
-    else:
-        total = counted.summary["counted"]
-        shown = binned(counted.sizes).filter(pl.col("count") > 0)
-        table(
-            [
-                {
-                    "bytes": row["bin"],
-                    "kind": row["kind"],
-                    "packets": row["count"],
-                    "percent": 100 * row["count"] / total,
-                }
-                for row in shown.iter_rows(named=True)
-            ],
-            f"packets of {file.name} by size",
-        )
-    lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
-    told = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
-    typer.echo(
-        f"{counted.summary['counted']:,} of {counted.summary['packets']:,} packets counted"
-        + (f"; {told}" if told else ""),
-        err=True,
-    )
-    _say_if_cut(counted.summary)
-    if figure is not None:
-        from wattlock.report.discharge import write_figure
-        from wattlock.report.traffic import packet_sizes as drawn
-
-        write_figure(drawn(counted.sizes), figure)
-        typer.echo(f"drew {figure}", err=True)
-
-
-def _say_if_cut(summary: dict[str, Any]) -> None:
+def say_if_cut(summary: dict[str, Any]) -> None:
+    """A warning where a capture does not go on to its end."""
     if summary["cut"]:
         typer.echo("warning: the capture is cut short or corrupt: what follows is not counted", err=True)
 
@@ -181,7 +126,7 @@ def replayed(file: Path) -> dict[str, Any]:
     counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)
     found = traffic(counted)
-    _say_if_cut(counted.summary)
+    say_if_cut(counted.summary)
     if found.left_out:
         typer.echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
     return {

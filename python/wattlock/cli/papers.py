@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.given import given, refuse_beside, refuse_pair
+from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device
 from wattlock.errors import EvidenceError, InputError
 

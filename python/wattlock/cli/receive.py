@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wattlock.cli.given import given
+from wattlock.cli.option_rules import given
 from wattlock.cli.send import MOST_B, MOST_SILENCE_s, MOST_TIME_s, carry_out, passed, refuse_meterless
 from wattlock.cli.table import Format
 from wattlock.errors import InputError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.given import given, refuse_without
+from wattlock.cli.option_rules import given, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 

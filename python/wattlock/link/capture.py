@@ -110,7 +110,7 @@ def traffic(counted: Census) -> Traffic:
     if not found:
         hint = "its packets are management, control, or headers alone"
         if not counted.sizes:
-            hint = "none of its packets can be read: `wattlock link --capture FILE` says why"
+            hint = "none of its packets can be read: `wattlock capture FILE` says why"
         raise InputError("no packet of the capture carries a message", hint=hint)
     width_B = -(-max(found) // MOST_SIZES) if len(found) > MOST_SIZES else 1
     groups: dict[int, list[tuple[int, int]]] = {}

@@ -245,6 +245,6 @@ def _of_ciphertext(cells: Sequence[Duration]) -> list[str]:
         f"octets alike, so that no mechanism of the air gives more than the octets grew: {grew}.",
         f"Ciphertext sooner than plaintext: {sooner} of {len(ratios)} cells, down to {ratios[least]:.2f} ({least}); no "
         "mechanism of the air, and none of a cipher, gives that: it is the spread between runs, which the paper does "
-        "not print (`wattlock link --explain elminaam-wlan` ranks the hypotheses).",
+        "not print (`wattlock explain elminaam-wlan` ranks the hypotheses).",
         "802.11b+ (22 Mb/s by PBCC, of one maker) is not among the layers.",
     ]

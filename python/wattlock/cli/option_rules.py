@@ -10,6 +10,24 @@ import typer
 from wattlock.errors import InputError
 
 
+NS3 = "ns3"
+CARDS = ("--cards", "--allow-assumed", "--format")
+# What each way of `wattlock link` goes with; scenarios go with all that is left.
+LINK_MODES = {
+    "--list": ("--format",),
+    "--show": (),
+    "--tables": ("--radio", *CARDS),
+}
+LINK_PAIRS = (
+    ("--data-B", "--file", "both say how much is sent: leave one of them out"),
+    ("--rssi-dBm", "--distance-m", "both say the signal: leave one of them out"),
+    ("--rssi-dBm", "--walls-dB", "the received power has the walls in it: leave one of them out"),
+    ("--capture", "--data-B", "a capture has its own sizes: leave one of them out"),
+    ("--capture", "--file", "a capture has its own sizes: leave one of them out"),
+    ("--capture", "--payload-B", "a capture has its own sizes: leave one of them out"),
+)
+
+
 def given(context: typer.Context) -> dict[str, Any]:
     """The options and arguments of a command line with their values, by what a person calls them: `--phy`, `SCENARIO`.
 
@@ -58,3 +76,22 @@ def refuse_without(asked: Iterable[str], one: str, needed: str, hint: str) -> No
     """
     if one in asked and needed not in asked:
         raise InputError(f"{one} needs {needed}", hint=hint)
+
+
+def refuse_link(asked: dict[str, Any], scenarios: list[str]) -> None:
+    """Refuses options that don't go together.
+
+    Raises InputError naming the first two of them.
+    """
+    names = [f"the scenario {scenarios[0]}" if name == "SCENARIO" else name for name in asked]
+    for mode, allowed in LINK_MODES.items():
+        if mode in asked:
+            refuse_beside(names, mode, allowed)
+    for one, other, hint in LINK_PAIRS:
+        refuse_pair(names, one, other, hint)
+
+
+def refuse_joules(asked: dict[str, Any]) -> None:
+    """Raises InputError where ns-3 is asked, and something is given that is for joules."""
+    for option in ("--radio", "--run", "--device", "--allow-assumed"):
+        refuse_pair([*asked, "engine ns3"], "engine ns3", option, "ns-3 is asked for durations, not for joules")

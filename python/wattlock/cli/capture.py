@@ -1,0 +1,62 @@
+"""`wattlock capture`: the packets of a capture by size and kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wattlock.cli.link_pages import say_if_cut, table
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+
+
+def capture(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcap or pcapng, gzipped or not.")],
+    figure: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE", help="Draw the sizes: .html, .svg or .png.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+) -> None:
+    """Say how many packets of which size and kind a capture holds, and what of it could not be counted.
+
+    `wattlock link SCENARIO --capture FILE` sends its messages. Example: wattlock capture hour.pcap --figure sizes.svg
+    """
+    import polars as pl
+
+    from wattlock.link.capture import census, refuse_nothing
+    from wattlock.targets import toolbox
+
+    counted = census(toolbox.find(), file)
+    refuse_nothing(counted, file)
+    if form is Format.table:
+        table(_shares(counted.sizes, counted.summary["counted"]), f"packets of {file.name} by size")
+    else:
+        print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
+    lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
+    told = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
+    typer.echo(
+        f"{counted.summary['counted']:,} of {counted.summary['packets']:,} packets counted"
+        + (f"; {told}" if told else ""),
+        err=True,
+    )
+    say_if_cut(counted.summary)
+    if figure is not None:
+        from wattlock.report.discharge import write_figure
+        from wattlock.report.traffic import packet_sizes
+
+        write_figure(packet_sizes(counted.sizes), figure)
+        typer.echo(f"drew {figure}", err=True)
+
+
+def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:
+    """The sizes in bins, with each bin's share of all packets."""
+    import polars as pl
+
+    from wattlock.report.traffic import binned
+
+    return [
+        {"bytes": row["bin"], "kind": row["kind"], "packets": row["count"], "percent": 100 * row["count"] / total}
+        for row in binned(sizes).filter(pl.col("count") > 0).iter_rows(named=True)
+    ]
