@@ -116,7 +116,7 @@ def test_the_verb_prints_the_sizes_draws_them_and_replays_the_messages(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = air.rename(tmp_path / "air.pcap")
-    assert cli.answer(["link", "--capture", str(file), "--figure", "sizes.svg"]) == 0, capsys.readouterr().err
+    assert cli.answer(["capture", str(file), "--figure", "sizes.svg"]) == 0, capsys.readouterr().err
     said = capsys.readouterr()
     assert "64\u2013127" in said.out
     assert "3 of 3 packets counted" in said.err
@@ -130,9 +130,9 @@ def test_the_verb_prints_the_sizes_draws_them_and_replays_the_messages(
 @pytest.mark.parametrize(
     "words_and_told",
     [
-        (["adhoc-open", "--capture", "air.pcap", "--data-B", "9"], "its own sizes"),
-        (["adhoc-open", "--figure", "x.svg"], "a capture's packets"),
-        (["--capture", "none.pcap"], "none.pcap"),
+        (["link", "adhoc-open", "--capture", "air.pcap", "--data-B", "9"], "its own sizes"),
+        (["link", "--capture", "air.pcap"], "`wattlock capture air.pcap` prints its packets"),
+        (["capture", "none.pcap"], "none.pcap"),
     ],
 )
 def test_a_capture_beside_other_data_or_none_at_all_is_refused(
@@ -145,7 +145,7 @@ def test_a_capture_beside_other_data_or_none_at_all_is_refused(
     monkeypatch.chdir(tmp_path)
     air.rename(tmp_path / "air.pcap")
     words, told = words_and_told
-    assert cli.answer(["link", *words]) != 0
+    assert cli.answer(words) != 0
     said = capsys.readouterr().err
     assert told in said
     assert "Traceback" not in said
@@ -159,13 +159,16 @@ def test_a_capture_beside_other_data_or_none_at_all_is_refused(
         (105, [bytes(3)] * 2, "none of its 2 packets could be counted: 2 too short"),
     ],
 )
-@pytest.mark.parametrize("more", [[], ["--format", "json"], ["--figure", "x.svg"], ["bss-ccmp"]])
+@pytest.mark.parametrize(
+    "words",
+    [["capture"], ["capture", "--format", "json"], ["capture", "--figure", "x.svg"], ["link", "bss-ccmp", "--capture"]],
+)
 def test_a_capture_of_which_nothing_counts_says_what_it_held_and_what_to_do(
-    case: tuple[int, list[bytes], str], more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: tuple[int, list[bytes], str], words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     link, packets, told = case
     (tmp_path / "none.pcap").write_bytes(pcap(packets)[:20] + struct.pack("<I", link) + pcap(packets)[24:])
-    assert cli.answer(["link", "--capture", str(tmp_path / "none.pcap"), *more]) == 4
+    assert cli.answer([*words, str(tmp_path / "none.pcap")]) == 4
     said = capsys.readouterr()
     assert not said.out
     assert told in said.err

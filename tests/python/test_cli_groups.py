@@ -41,5 +41,5 @@ def test_what_is_not_given_has_the_fields_default(capsys: pytest.CaptureFixture[
 
 
 def test_a_field_keeps_the_bounds_of_its_option() -> None:
-    with pytest.raises(typer.TyperException, match="at least 1|greater than or equal to 1"):
+    with pytest.raises(typer.TyperException, match=r"at least 1|greater than or equal to 1"):
         answer("quick", "--period-ms", "0")

@@ -50,6 +50,11 @@ def test_options_that_do_not_combine_are_refused_by_both_names(
     assert other in said.err
 
 
+def test_a_card_without_a_run_is_refused_where_durations_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["explain", "elminaam-wlan", "--device", "stm32l476"]) == 4
+    assert "--device needs --run" in capsys.readouterr().err
+
+
 def test_the_options_that_an_explanation_takes_are_not_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.answer(["explain", "elminaam-wlan", "--format", "json"]) == 0
     assert cli.answer(["link", "--list", "--format", "csv"]) == 0

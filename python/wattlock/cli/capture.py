@@ -21,7 +21,9 @@ def capture(
 ) -> None:
     """Say how many packets of which size and kind a capture holds, and what of it could not be counted.
 
-    `wattlock link SCENARIO --capture FILE` sends its messages. Example: wattlock capture hour.pcap --figure sizes.svg
+    `wattlock link SCENARIO --capture FILE` sends its messages.
+
+    Example: wattlock capture hour.pcap --figure sizes.svg
     """
     import polars as pl
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli import link_linear, link_pages, option_rules
-from wattlock.cli.option_rules import given
 from wattlock.cli.link_pages import Valuing, table
+from wattlock.cli.option_rules import given
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from wattlock.link.ask import Answer, Refused
     from wattlock.link.scenario import Named
-    from wattlock.link.work import Measured
     from wattlock.study.cells import CatalogueRow
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
@@ -91,9 +90,7 @@ class Signal:
 
     distance_m: Annotated[float | None, typer.Option("--distance-m", help="Between the nodes.")] = None
     walls_dB: Annotated[float | None, typer.Option("--walls-dB", help="Loss of the walls between.")] = None
-    rssi_dBm: Annotated[
-        float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")
-    ] = None
+    rssi_dBm: Annotated[float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")] = None
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,10 @@ def link(
         Path | None,
         typer.Option("--capture", metavar="FILE", help="Send the messages of this capture."),
     ] = None,
-    several: Several = Several(),  # noqa: B008 - frozen
-    sent: Sent = Sent(),  # noqa: B008 - frozen
-    signal: Signal = Signal(),  # noqa: B008 - frozen
-    simulated: Simulated = Simulated(),  # noqa: B008 - frozen
+    several: Several = Several(),
+    sent: Sent = Sent(),
+    signal: Signal = Signal(),
+    simulated: Simulated = Simulated(),
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`: the cipher's cost.")
     ] = None,

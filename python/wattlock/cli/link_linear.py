@@ -6,8 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattlock.cli.option_rules import refuse_pair
 from wattlock.cli.link_pages import table
+from wattlock.cli.option_rules import refuse_pair
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError, WattlockError

@@ -9,7 +9,6 @@ import typer
 
 from wattlock.errors import InputError
 
-
 NS3 = "ns3"
 CARDS = ("--cards", "--allow-assumed", "--format")
 # What each way of `wattlock link` goes with; scenarios go with all that is left.

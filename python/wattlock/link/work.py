@@ -1,6 +1,7 @@
 """What the hosts compute for a transfer: the cipher, and a packet's way through the stack."""
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
@@ -11,11 +12,13 @@ from wattlock.energy.model import COVERAGE, rate
 from wattlock.energy.model import refuse as refuse_card
 from wattlock.energy.number import refuse_doubted
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest
+from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.joules import Interval
 from wattlock.link.ledger import Line, State
 from wattlock.link.payload import Group
 from wattlock.link.scenario import Named, Role
+from wattlock.run.result import Result
 
 
 class Measured(NamedTuple):
@@ -28,6 +31,23 @@ class Measured(NamedTuple):
     isa: str
     counts_cycles: bool = False
     clock_Hz: float | None = None
+
+
+def measured(result: Result, device: str | None, *, own: Path | None = None, allow_assumed: bool = False) -> Measured:
+    """A run's estimates, valued by a device card, else by the run's meter or its own card.
+
+    Raises EvidenceError for numbers that need consent.
+    """
+    clock = clock_of(result, device, own)
+    estimates = valued(result, device, allow_assumed=allow_assumed, own=own)
+    return Measured(estimates, result.isa, clock.counts_cycles, clock.Hz)
+
+
+def speeds_B_per_s(run: Measured) -> dict[str, float]:
+    """Octets a second of each cipher that a run encrypted with, in its largest payload."""
+    rows = run.estimates.filter(pl.col("operation").is_in(["encrypt", "seal"]), pl.col("time_ns") > 0)
+    largest = rows.sort("payload_B").group_by("cipher", maintain_order=True).last()
+    return {row["cipher"]: row["payload_B"] / row["time_ns"] * 1e9 for row in largest.iter_rows(named=True)}
 
 
 class Work(NamedTuple):
