@@ -165,6 +165,11 @@ fn hardships() -> Vec<(&'static str, Network<'static>, Vec<Option<f64>>)> {
             vec![None, Some(-67.5), Some(-66.0)],
         ),
         (
+            "minstrel that nobody hears",
+            Network { rate_control: RateControl::Minstrel, ..poor.clone() },
+            vec![None, Some(-150.0)],
+        ),
+        (
             "minstrel, two tries at the edge",
             Network { rate_control: RateControl::Minstrel, retry_limit: 2, ..poor.clone() },
             vec![None, Some(-87.0), Some(-74.0)],
