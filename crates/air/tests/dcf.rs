@@ -165,9 +165,14 @@ fn hardships() -> Vec<(&'static str, Network<'static>, Vec<Option<f64>>)> {
             vec![None, Some(-67.5), Some(-66.0)],
         ),
         (
-            "minstrel that nobody hears",
-            Network { rate_control: RateControl::Minstrel, ..poor.clone() },
-            vec![None, Some(-150.0)],
+            "minstrel among collisions",
+            Network {
+                rate_control: RateControl::Minstrel,
+                timing: Timing { cw_min: 7, cw_max: 7, ..poor.timing },
+                datagrams: Some(1_000),
+                ..poor.clone()
+            },
+            vec![Some(-60.0); 7],
         ),
         (
             "minstrel, two tries at the edge",
