@@ -110,7 +110,7 @@ fn a_counter_that_is_no_count_is_refused_with_its_file_and_its_text() {
     let mut opened = opened(&root, "powercap:package-0", None).unwrap();
     put(&root, &format!("{PACKAGE}/energy_uj"), "none");
     let error = opened.meter.read().unwrap_err();
-    let told = for_a_record(&told(error, &*opened.meter), Some(&root));
+    let told = for_a_record(&told(error, &*opened.meter), root.to_str());
     assert!(
         told.ends_with("/sys/class/powercap/intel-rapl:0/energy_uj holds \"none\", which is no count of microjoules")
     );
@@ -208,8 +208,12 @@ impl Gauge for Hanging {
 
 #[test]
 fn a_driver_that_hangs_does_not_hold_the_meter_for_longer_than_its_patience() {
-    let description =
-        MeterDescription { range: None, update_period: 1_000_000, round_trip: u64::MAX, patience: 20_000_000 };
+    let description = wattlock_engine::MeterDescription {
+        range: None,
+        update_period: 1_000_000,
+        round_trip: u64::MAX,
+        patience: 20_000_000,
+    };
     let error = Sampled::start(Hanging(0), description, SystemTime).err().unwrap();
     assert_eq!(error.cause, MeterError::NoAnswer { waited: 20_000_000 });
     let mut meter = Sampled::start(Hanging(3), description, SystemTime).unwrap();
