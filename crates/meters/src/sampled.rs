@@ -190,3 +190,22 @@ impl<T> Drop for Sampled<T> {
         self.thread.unpark();
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gauge_is_sampled_on_another_processor_than_the_one_that_is_weighed() {
+        // Those of the first eight that this thread may use.
+        for here in (0..8).filter(|cpu| crate::thread::pin(*cpu).is_ok()) {
+            let other = another_processor();
+            assert!(other.is_none_or(|other| other != here), "{other:?} beside {here}");
+            assert_eq!(other.is_some(), count_of_processors() > 1, "beside {here}");
+        }
+    }
+
+    fn count_of_processors() -> usize {
+        std::fs::read_to_string("/proc/cpuinfo").map_or(1, |text| text.matches("processor\t").count())
+    }
+}

@@ -152,6 +152,22 @@ fn a_powercap_zone_tells_its_quantum_its_update_and_its_range_as_the_makers_stat
 }
 
 #[test]
+fn a_zone_with_limits_is_taken_to_draw_twice_the_highest_of_them_and_no_more_than_any_zone() {
+    let root = powercap_tree("limits");
+    // Of the long-term, the short-term and the peak limit, microwatts.
+    for (limits, most_W) in
+        [(["15000000", "25000000", "0"], 50), (["700000", "0", "0"], 2), (["0", "700000000", "0"], 1000)]
+    {
+        for (at, limit) in limits.iter().enumerate() {
+            put(&root, &format!("{PACKAGE}/constraint_{at}_max_power_uw"), limit);
+        }
+        let found = powercap::found(&root);
+        let package = found.iter().find(|found| found.record.name == "powercap:package-0").unwrap();
+        assert_eq!(package.record.round_trip_ns, Some(RANGE_UJ * 1000 / most_W), "{limits:?}");
+    }
+}
+
+#[test]
 fn counter_wrapped_once_is_unrolled() {
     let block = weigh_package(&powercap_tree("wrap"), RANGE_UJ - 500_000, |_, _, _| {}).unwrap();
     assert!(block.end.counter < block.start.counter);
@@ -441,6 +457,34 @@ fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
     put(&root, "class/hwmon/hwmon3/curr1_input", "");
     take(&mut samples, &mut gauge, &world);
     assert_eq!(samples.reading(0).unwrap_err().cause, MeterError::Unreadable);
+}
+
+#[test]
+fn a_sensor_of_power_is_read_in_microwatts_of_either_sign() {
+    let root = tree("power", &[("class/hwmon/hwmon3/name", "ina226"), ("class/hwmon/hwmon3/power1_input", "2500000")]);
+    let mut gauge = hwmon::Power(root.join("class/hwmon/hwmon3/power1_input"));
+    assert_eq!(gauge.power_nW(), Ok(2_500_000_000));
+    put(&root, "class/hwmon/hwmon3/power1_input", "-40000");
+    assert_eq!(gauge.power_nW(), Ok(40_000_000));
+}
+
+/// A meter that takes its time.
+struct Slow(std::time::Duration);
+
+impl Meter for Slow {
+    fn description(&self) -> wattlock_engine::MeterDescription {
+        wattlock_engine::MeterDescription { range: None, update_period: 1, round_trip: 1, patience: 1 }
+    }
+    fn read(&mut self) -> Result<wattlock_engine::Reading, MeterError> {
+        std::thread::sleep(self.0);
+        Ok(wattlock_engine::Reading { counter: 0, before: 0, after: 0, suspended: 0 })
+    }
+}
+
+#[test]
+fn what_a_read_costs_is_the_time_that_it_takes() {
+    let cost_ns = read_cost(&mut Slow(std::time::Duration::from_millis(1))).unwrap();
+    assert!((1_000_000..1_000_000_000).contains(&cost_ns), "{cost_ns}");
 }
 
 #[test]

@@ -39,3 +39,30 @@ pub fn pin(cpu: u32) -> Result<(), String> {
 pub fn pin(_cpu: u32) -> Result<(), String> {
     Err("this system does not pin threads".to_owned())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_works_uses_its_time_and_one_that_sleeps_does_not() {
+        let used_ns = |work: fn()| {
+            let before = cpu_time();
+            let start = std::time::Instant::now();
+            work();
+            let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).ok();
+            (cpu_time().zip(before).map(|(after, before)| after - before), elapsed_ns)
+        };
+        let (asleep_ns, _) = used_ns(|| std::thread::sleep(std::time::Duration::from_millis(50)));
+        assert!(asleep_ns.is_some_and(|ns| ns < 20_000_000), "{asleep_ns:?}");
+        // It works until the clock of the process says so: on a busy machine that takes longer than its own time.
+        let (working_ns, elapsed_ns) = used_ns(|| {
+            let mut sum = 0_u64;
+            for number in 0..5_000_000 {
+                sum = std::hint::black_box(sum.wrapping_add(number));
+            }
+        });
+        assert!(working_ns.is_some_and(|ns| ns > 100_000), "{working_ns:?}");
+        assert!(working_ns <= elapsed_ns.map(|ns| ns + 1_000_000), "{working_ns:?} of {elapsed_ns:?}");
+    }
+}

@@ -43,6 +43,15 @@ fn a_ppk2_tells_the_truth_through_range_switches_and_unaligned_reads() {
 }
 
 #[test]
+fn a_ppk2_steps_by_what_a_milliampere_at_its_voltage_is_in_one_sample() {
+    for (supply_mV, quantum_nJ) in [(3300, 33.0), (1000, 10.0)] {
+        let described = stream::describe_ppk2(supply_mV);
+        assert!((described.quantum_nJ - quantum_nJ).abs() < 1e-9, "{}", described.quantum_nJ);
+        assert_eq!(described.name, format!("ppk2:{supply_mV}mV"));
+    }
+}
+
+#[test]
 fn ppk2_gaps_modulo_64_are_an_error_of_their_block_and_of_no_other() {
     let mut decoder = decoder();
     decoder.push(&words(1000, 500..570));
