@@ -65,7 +65,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run([*compiled, str(TREE / "examples" / "library" / "xtea.c")], check=True)
     only = "cipher=aes128-cbc,data=random"
     run = ["wattlock", "run", "first-look", "--only", only, "--device", "x86-server-assumed", "--allow-assumed"]
-    subprocess.run(run, cwd=here, env=environment(), check=True, capture_output=True)
+    for _ in range(5):  # a storm of neighbours may make a run invalid: then it is measured again
+        subprocess.run(run, cwd=here, env=environment(), check=True, capture_output=True)
+        told = ["wattlock", "export", "last", "--out", "table.tex"]
+        if subprocess.run(told, check=False, cwd=here, env=environment(), capture_output=True).returncode == 0:
+            break
     return here
 
 
