@@ -116,6 +116,24 @@ def test_why_a_packet_holds_no_more_is_said_in_the_words_of_its_link(
     assert Sender(radio_cards.load(radio), asked).why == why
 
 
+@pytest.mark.parametrize(
+    ("radio", "link", "most_B"),
+    [
+        ("sx1262-lora", {"data_rate": 5}, 242),
+        ("sx1262-lora", {"region": "US915", "data_rate": 0}, 11),
+        ("sx1262-lora", {"region": "US915", "data_rate": 0, "options_B": 10}, 1),
+        ("sx1262-lora", {"region": "US915", "data_rate": 0, "options_B": 15}, 1),
+        ("nrf52840-ble", {"att_mtu_B": 23}, 20),
+        ("nrf52840-802154", {}, 1280 - 48),
+    ],
+)
+def test_a_packet_holds_what_the_links_options_and_headers_leave_and_never_nothing(
+    radio: str, link: dict[str, Any], most_B: int
+) -> None:
+    asked = checked("room", {"flow": FLOW, "radio": {"link": link}}).radio
+    assert Sender(radio_cards.load(radio), asked).packet_B == most_B
+
+
 def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
     asked = checked("lossy", BASE).radio
     for signal, told in (
