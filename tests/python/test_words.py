@@ -14,6 +14,7 @@ import pytest
 TREE = Path(__file__).parents[2]
 PACKAGE = TREE / "python" / "wattlock"
 PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-probe")))
+NET = Path(os.environ.get("WATTLOCK_NET", Path(sys.prefix, "bin", "wattlock-net")))
 
 IDIOMS = {
     "cell": (r"cells?", "case"),
@@ -90,11 +91,12 @@ def messages_of(file: Path) -> Iterator[str]:
             yield help_text
 
 
-def probe_help() -> Iterator[tuple[str, str]]:
+def help_of(program: Path) -> Iterator[tuple[str, str]]:
     def printed(*words: str) -> str:
-        return subprocess.run([PROBE, *words, "--help"], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True).stdout
 
     verbs = re.findall(r"^  (\w[\w-]*) ", printed().partition("Commands:")[2], re.MULTILINE)
+    yield program.name, printed()
     for verb in verbs:
         if verb != "help":
             yield verb, printed(verb)
@@ -114,8 +116,13 @@ def test_help_and_messages_say_idioms_no_more_often_than_is_known() -> None:
     assert risen == {}, {name: IDIOMS[name][1] for name in risen}
 
 
-def test_the_probes_help_says_it_in_the_fields_words() -> None:
-    found = {verb: idioms_in(text) for verb, text in probe_help() if verb != "measure"}  # whose plans have cells
+@pytest.mark.parametrize("program", [PROBE, NET], ids=lambda program: program.name)
+def test_a_programs_help_says_it_in_the_fields_words(program: Path) -> None:
+    found = {
+        verb: idioms_in(text)
+        for verb, text in help_of(program)
+        if verb not in {PROBE.name, "measure"}  # plans have cells until the records' schema 2
+    }
     assert {verb: names for verb, names in found.items() if names} == {}
 
 
