@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wattlock.link import scenario
-from wattlock.link.ask import Answer, ask
+from wattlock.link.wifi.ask import Answer, ask
 from wattlock.study.cells import CatalogueRow
 from wattlock.targets import Local, probe
 from wattlock.targets.toolbox import Toolbox

@@ -15,7 +15,7 @@ from wattlock.advise.rank import ranked, tied
 from wattlock.advise.sending import Packet, Sender
 from wattlock.energy import cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import linear
+from wattlock.link.lowpower import linear
 from wattlock.security import book as books
 from wattlock.security import load as book
 from wattlock.security import statements

@@ -6,8 +6,9 @@ import pytest
 
 from link_told import PROBE, require_probe, told
 from wattlock import cli
-from wattlock.link import air, rows, scenario
-from wattlock.link.ask import groups_of
+from wattlock.link import scenario
+from wattlock.link.wifi import air, rows
+from wattlock.link.wifi.ask import groups_of
 
 
 @pytest.fixture(autouse=True)

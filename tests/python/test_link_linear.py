@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from wattlock.energy import radio_cards
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import framing, linear
-from wattlock.link.ble import Ble
-from wattlock.link.exchange import cut
-from wattlock.link.ieee802154 import Ieee802154
-from wattlock.link.lorawan import Lorawan, Modulation, airtime_us
+from wattlock.link.lowpower import framing, linear
+from wattlock.link.lowpower.ble import Ble
+from wattlock.link.lowpower.exchange import cut
+from wattlock.link.lowpower.ieee802154 import Ieee802154
+from wattlock.link.lowpower.lorawan import Lorawan, Modulation, airtime_us
 
 LINKS = st.one_of(
     st.builds(

@@ -10,7 +10,7 @@ import pytest
 
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
-from wattlock.link import ns3
+from wattlock.link.engines import ns3
 from wattlock.link.joules import radio_energy
 from wattlock.link.ledger import STATES, Line, State, Transfer
 from wattlock.targets import toolbox

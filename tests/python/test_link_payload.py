@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from link_told import CIPHERS, PROBE, catalogue, octets_of, require_probe, time_of, told
 from wattlock.energy import cards
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import payload, rows
+from wattlock.link import payload
 from wattlock.link.payload import Parts, apportioned, expanded, largest_plain_B, packets, whole
-from wattlock.link.work import Measured
+from wattlock.link.wifi import rows
+from wattlock.link.wifi.work import Measured
 
 
 @pytest.fixture(autouse=True, scope="module")

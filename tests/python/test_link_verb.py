@@ -10,8 +10,9 @@ import pytest
 
 from link_told import PROBE, TOOLBOX, require_probe, told
 from wattlock import cli
-from wattlock.link import durations, position, scenario, tables
-from wattlock.link.ask import ask
+from wattlock.link import durations, scenario
+from wattlock.link.wifi import position, tables
+from wattlock.link.wifi.ask import ask
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -37,7 +37,7 @@ def library(place: Path, act: str) -> Path:
     late = f"        static long calls;\n        if (input_B == 1000 && ++calls > 150) {{ {act} }}\n{CTR}"
     (place / "xtea.c").write_text(source.replace(CTR, late))
     built = place / "libmine.so"
-    include = str(TREE / "crates" / "probe" / "include")
+    include = str(TREE / "crates" / "providers" / "include")
     words = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-o", str(built), str(place / "xtea.c")]
     subprocess.run(words, check=True)
     return built

@@ -5,7 +5,7 @@ import pytest
 import papers_run
 from link_told import TOOLBOX
 from wattlock.link import scenario
-from wattlock.link.ask import ask
+from wattlock.link.wifi.ask import ask
 from wattlock.papers.sending import send
 
 

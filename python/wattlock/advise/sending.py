@@ -10,11 +10,12 @@ from wattlock.definitions import suggestion
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import air, linear
 from wattlock.link.ledger import Transfer, transfer
-from wattlock.link.lorawan import Lorawan
+from wattlock.link.lowpower import linear
+from wattlock.link.lowpower.lorawan import Lorawan
 from wattlock.link.payload import Group, Parts
 from wattlock.link.scenario import Named, Role, Scenario, checked
+from wattlock.link.wifi import air
 from wattlock.targets.toolbox import Toolbox
 
 Way = Literal["send", "receive"]
@@ -140,7 +141,7 @@ class Sender:
         """The most octets above the link in one packet."""
         if self.technology == "802.11":
             # Loaded for Wi-Fi alone: its statistics take a tenth of a second.
-            from wattlock.link.ask import PACKET_B
+            from wattlock.link.wifi.ask import PACKET_B
 
             return PACKET_B["udp"]
         link = self._message(Packet(0, "send", self.protections[0])).link
@@ -165,7 +166,7 @@ class Sender:
         """The share of the time that the band allows for sending."""
         if self.technology != "lorawan":
             return 1.0
-        from wattlock.link import framing
+        from wattlock.link.lowpower import framing
 
         link = self._message(Packet(0, "send", "lorawan")).link
         region = link.region if isinstance(link, Lorawan) else ""

@@ -41,7 +41,7 @@ def explain(
 
     from wattlock.link.durations import of
     from wattlock.link.explain import explain as ranked
-    from wattlock.link.work import speeds_B_per_s
+    from wattlock.link.wifi.work import speeds_B_per_s
 
     for option in ("--device", "--cards", "--allow-assumed"):
         refuse_without(given(context), option, "--run", "hypotheses are of durations; cards value a run's cycles")

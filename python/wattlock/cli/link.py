@@ -21,8 +21,8 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wattlock.link.ask import Answer, Refused
     from wattlock.link.scenario import Named
+    from wattlock.link.wifi.ask import Answer, Refused
     from wattlock.study.cells import CatalogueRow
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
@@ -314,7 +314,7 @@ def _value(option: str, text: str) -> Any:
 
 
 def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
-    from wattlock.link.ask import ask_each, simulated
+    from wattlock.link.wifi.ask import ask_each, simulated
     from wattlock.targets import toolbox
 
     ids = _ids(asked)
@@ -344,8 +344,8 @@ def _print(came: list[Answer | Refused], form: Format) -> None:
     """One row each; one that can't be says why, and only where none can be it is an error."""
     import polars as pl
 
-    from wattlock.link import rows
-    from wattlock.link.ask import Refused
+    from wattlock.link.wifi import rows
+    from wattlock.link.wifi.ask import Refused
 
     answers = [one for one in came if not isinstance(one, Refused)]
     if not answers:

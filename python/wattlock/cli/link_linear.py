@@ -15,7 +15,7 @@ from wattlock.errors import EvidenceError, InputError, WattlockError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from wattlock.link.linear import Answer, Message
+    from wattlock.link.lowpower.linear import Answer, Message
     from wattlock.study.cells import CatalogueRow
 
 GOES = ["--cipher", "--encoding", "--radio", "--payload-B", "--data-B", "--file", "--set"]
@@ -59,7 +59,7 @@ def linear(
     """
     import polars as pl
 
-    from wattlock.link import linear as radios
+    from wattlock.link.lowpower import linear as radios
 
     came: list[tuple[str, Answer | WattlockError]] = []
     for file in files:
@@ -103,7 +103,7 @@ def _message(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, Catalo
 
     Raises InputError naming the option, where one says what is wrong.
     """
-    from wattlock.link.linear import message_of
+    from wattlock.link.lowpower.linear import message_of
 
     origin = f"link {file}: "
     try:
@@ -157,8 +157,8 @@ def _record(label: str, answer: Answer, first: Answer) -> dict[str, Any]:
 
 def _changed(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, CatalogueRow]) -> dict[str, Any]:
     from wattlock.link import scenario
-    from wattlock.link.ask import size_B
     from wattlock.link.payload import expanded
+    from wattlock.link.wifi.ask import size_B
 
     _, raw = scenario.read(file)
     # For the list alone.

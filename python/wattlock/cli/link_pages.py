@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wattlock.link.scenario import Named
-    from wattlock.link.work import Measured
+    from wattlock.link.wifi.work import Measured
     from wattlock.study.cells import CatalogueRow
 
 
@@ -28,7 +28,7 @@ class Valuing(NamedTuple):
 
     def measured(self) -> Measured | None:
         """The run's cells, in joules as far as they can be; None without a run."""
-        from wattlock.link.work import measured
+        from wattlock.link.wifi.work import measured
         from wattlock.run.result import open_run
 
         if self.run is None:
@@ -75,8 +75,9 @@ def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: F
     """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
     import polars as pl
 
-    from wattlock.link import air, ns3
-    from wattlock.link.ask import largest_question
+    from wattlock.link.engines import ns3
+    from wattlock.link.wifi import air
+    from wattlock.link.wifi.ask import largest_question
     from wattlock.targets import toolbox
 
     questions = [(named, largest_question(named, ciphers)) for named in asked]
@@ -89,8 +90,9 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
     """The paper's tables 1 to 3 over every physical layer of their time."""
     import polars as pl
 
-    from wattlock.link import durations, tables
-    from wattlock.link.ask import ask
+    from wattlock.link import durations
+    from wattlock.link.wifi import tables
+    from wattlock.link.wifi.ask import ask
     from wattlock.targets import toolbox
 
     cells, source = durations.printed(tables.PAPER)

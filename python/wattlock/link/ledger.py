@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
-from wattlock.link.extension import silence
 from wattlock.link.payload import Group, apportioned
 from wattlock.link.scenario import Role
+from wattlock.link.wifi.extension import silence
 
 State = Literal["tx", "rx", "cca", "idle", "sleep"]
 STATES: tuple[State, ...] = ("tx", "rx", "cca", "idle", "sleep")

@@ -14,8 +14,8 @@ import polars as pl
 
 from wattlock.analysis.effects import Ratio
 from wattlock.link import scenario
-from wattlock.link.ask import Answer, ask
-from wattlock.link.tables import SCENARIOS
+from wattlock.link.wifi.ask import Answer, ask
+from wattlock.link.wifi.tables import SCENARIOS
 from wattlock.papers.judges import Transfer
 from wattlock.papers.judges.evidence import KEY_BITS
 from wattlock.papers.record import Papers

@@ -12,11 +12,11 @@ from wattlock.energy import radio_cards
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio, RadioCard
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link.ble import Ble
-from wattlock.link.exchange import Frame, State
-from wattlock.link.ieee802154 import Ieee802154
 from wattlock.link.joules import interval
-from wattlock.link.lorawan import Lorawan
+from wattlock.link.lowpower.ble import Ble
+from wattlock.link.lowpower.exchange import Frame, State
+from wattlock.link.lowpower.ieee802154 import Ieee802154
+from wattlock.link.lowpower.lorawan import Lorawan
 from wattlock.link.scenario import read
 
 Standard: TypeAlias = Annotated[Ble | Ieee802154 | Lorawan, Field(discriminator="standard")]

@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 from wattlock.definitions import Table, suggestion
 from wattlock.energy.radio_cards import Technology
 from wattlock.errors import InputError
-from wattlock.link import framing
-from wattlock.link.exchange import Event, Frame, cut
+from wattlock.link.lowpower import framing
+from wattlock.link.lowpower.exchange import Event, Frame, cut
 
 
 class Modulation(NamedTuple):

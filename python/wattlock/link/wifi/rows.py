@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from wattlock.link.ask import Answer, Refused
 from wattlock.link.joules import Interval, RadioEnergy
 from wattlock.link.ledger import STATES, Line
-from wattlock.link.position import Distribution
+from wattlock.link.wifi.ask import Answer, Refused
+from wattlock.link.wifi.position import Distribution
 
 Row = dict[str, Any]
 

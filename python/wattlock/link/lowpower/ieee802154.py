@@ -8,8 +8,8 @@ from pydantic import Field
 from wattlock.definitions import Table
 from wattlock.energy.radio_cards import Technology
 from wattlock.errors import InputError
-from wattlock.link import framing
-from wattlock.link.exchange import Event, Frame, cut
+from wattlock.link.lowpower import framing
+from wattlock.link.lowpower.exchange import Event, Frame, cut
 
 
 class Ieee802154(Table):

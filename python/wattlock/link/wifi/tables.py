@@ -10,9 +10,9 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from wattlock.link import scenario
-from wattlock.link.ask import Answer
 from wattlock.link.durations import PLAIN, Duration
 from wattlock.link.scenario import Named
+from wattlock.link.wifi.ask import Answer
 
 PAPER = "elminaam-wlan"
 SCENARIOS = {

@@ -1,0 +1,1 @@
+"""Other engines of the air, each in a process of its own."""
