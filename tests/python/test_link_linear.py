@@ -334,7 +334,7 @@ def test_numbers_that_nobody_verified_need_consent_and_are_named(tmp_path: Path)
 
 
 def test_a_card_that_lacks_a_state_is_named_with_the_state(tmp_path: Path) -> None:
-    text = (Path(framing.__file__).parents[1] / "data/radios/sx1276-lora.toml").read_text()
+    text = (Path(framing.__file__).parents[2] / "data/radios/sx1276-lora.toml").read_text()
     path = tmp_path / "restless.toml"
     path.write_text(text[: text.index("[idle]")])
     restless = linear.Message(payload_B=20, sender=str(path), link=Lorawan())
