@@ -12,9 +12,9 @@ from wattlock.energy import cards
 from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import scenario
-from wattlock.link.ledger import LINES, STATES
 from wattlock.link.wifi import air, position, rows
 from wattlock.link.wifi.ask import ask, groups_of
+from wattlock.link.wifi.transfer import LINES, STATES
 from wattlock.targets.toolbox import Toolbox
 
 ONE = {"payload.data_B": 1500, "payload.payload_B": 1500, "transport": "udp", "engine": "closed-form"}

@@ -419,7 +419,7 @@ def test_an_advertisement_goes_out_on_three_channels_and_nobody_answers() -> Non
     by_line = {line.what: line for line in full.lines}
     # A full legacy PDU: 1 + 4 + 2 + 6 + 31 + 3 octets at 1 Mb/s.
     assert full.frames == 1
-    assert by_line["repeats"].sender_ns == {"tx": 2 * 376_000}
+    assert by_line["repeats"].states_ns["sender"] == {"tx": 2 * 376_000}
     assert full.states_ns("sender") == {"tx": 3 * 376_000, "idle": 2 * 150_000}
     assert full.octets_B == 3 * 47
     assert {"acknowledgements", "security"} & set(by_line) == set()

@@ -12,7 +12,8 @@ from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
 from wattlock.link.engines import ns3
 from wattlock.link.joules import radio_energy
-from wattlock.link.ledger import STATES, Line, State, Transfer
+from wattlock.link.ledger import Line, State
+from wattlock.link.wifi.transfer import STATES, Transfer
 from wattlock.targets import toolbox
 
 NS3 = ns3.python()

@@ -10,12 +10,12 @@ from wattlock.definitions import suggestion
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link.ledger import Transfer, transfer
 from wattlock.link.lowpower import linear
 from wattlock.link.lowpower.lorawan import Lorawan
 from wattlock.link.payload import Group, Parts
 from wattlock.link.scenario import Named, Role, Scenario, checked
 from wattlock.link.wifi import air
+from wattlock.link.wifi.transfer import Transfer, transfer
 from wattlock.targets.toolbox import Toolbox
 
 Way = Literal["send", "receive"]

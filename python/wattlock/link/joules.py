@@ -7,8 +7,9 @@ from wattlock.energy.model import COVERAGE
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link.ledger import HEADERS, PAYLOAD, Line, Packets, State, Transfer
+from wattlock.link.ledger import Line, State
 from wattlock.link.scenario import Role
+from wattlock.link.wifi.transfer import HEADERS, PAYLOAD, Packets, Transfer
 
 Evidence = Literal["modelled", "assumed"]
 # The linear model counts what is inside a frame's body from IP up; the constant stands for all around it.

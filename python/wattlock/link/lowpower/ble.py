@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from wattlock.definitions import Table
 from wattlock.energy.radio_cards import Technology
+from wattlock.link.ledger import State
 from wattlock.link.lowpower import framing
-from wattlock.link.lowpower.exchange import Event, Frame, State, cut
+from wattlock.link.lowpower.exchange import Event, Frame, cut
 
 # Nanoseconds of a bit before coding, and bits sent for each.
 BIT_ns = {"1M": 1_000, "2M": 500, "S2": 1_000, "S8": 1_000}

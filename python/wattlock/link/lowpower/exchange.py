@@ -1,8 +1,9 @@
 """The parts of which a message on a linear radio is made: frames in octets, and what happens around each of them."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-State = Literal["tx", "rx", "idle", "sleep", "off"]
+from wattlock.link.ledger import State
+
 """What a radio does; `off` is a node whose energy is not counted, as a gateway on the mains."""
 
 

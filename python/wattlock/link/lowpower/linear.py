@@ -13,8 +13,9 @@ from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio, RadioCard
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.joules import interval
+from wattlock.link.ledger import Line, State, states_of
 from wattlock.link.lowpower.ble import Ble
-from wattlock.link.lowpower.exchange import Frame, State
+from wattlock.link.lowpower.exchange import Frame
 from wattlock.link.lowpower.ieee802154 import Ieee802154
 from wattlock.link.lowpower.lorawan import Lorawan
 from wattlock.link.scenario import read
@@ -68,16 +69,6 @@ class Message(Table):
         return self
 
 
-class Line(NamedTuple):
-    """One line of the ledger: octets on the air, nanoseconds, and what both radios do meanwhile, in nanoseconds."""
-
-    what: str
-    octets_B: int
-    time_ns: int
-    sender_ns: dict[State, int]
-    receiver_ns: dict[State, int]
-
-
 class Ledger(NamedTuple):
     """All lines; octets and nanoseconds of a message are their sums, exactly."""
 
@@ -96,10 +87,7 @@ class Ledger(NamedTuple):
 
     def states_ns(self, node: Node) -> dict[State, int]:
         """How long a node's radio is in each state."""
-        total: Counter[State] = Counter()
-        for line in self.lines:
-            total.update(line.sender_ns if node == "sender" else line.receiver_ns)
-        return dict(total)
+        return dict(states_of(self.lines, node))
 
 
 class Energy(NamedTuple):
@@ -221,7 +209,13 @@ def ledger(message: Message, card: RadioCard | None = None) -> Ledger:
         sender["idle"]["sleep"] += rest_ns
         receiver["idle"]["sleep" if link.technology != "lorawan" else "off"] += rest_ns
     lines = [
-        Line(what, octets[what], sum(sender[what].values()), dict(sender[what]), dict(receiver[what]))
+        Line(
+            what,
+            None,
+            octets[what],
+            sum(sender[what].values()),
+            {"sender": dict(sender[what]), "receiver": dict(receiver[what])},
+        )
         for what in LINES
         if octets[what] or sender[what]
     ]
@@ -322,7 +316,7 @@ def _by_card(card: RadioCard, octets: dict[str, int]) -> dict[str, int]:
 def _by_states(sent: Ledger, message: Message, radio: Radio, node: Node) -> list[Term]:
     terms: list[Term] = []
     for line in sent.lines:
-        for state, time_ns in (line.sender_ns if node == "sender" else line.receiver_ns).items():
+        for state, time_ns in line.states_ns[node].items():
             if state == "off" or not time_ns:
                 continue
             number, key = _drawn(radio, state, message)

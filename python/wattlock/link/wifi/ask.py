@@ -11,11 +11,12 @@ from wattlock.energy.tasks import weakest
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import payload
 from wattlock.link.joules import RadioEnergy, radio_energy
-from wattlock.link.ledger import LINES, Line, Transfer, together, transfer
+from wattlock.link.ledger import Line
 from wattlock.link.payload import Group
 from wattlock.link.scenario import Named, Role
 from wattlock.link.wifi import air, position, work
 from wattlock.link.wifi.position import Case, Distribution
+from wattlock.link.wifi.transfer import LINES, Transfer, together, transfer
 from wattlock.link.wifi.work import Measured, Work
 from wattlock.study.cells import CatalogueRow
 from wattlock.targets.toolbox import Toolbox

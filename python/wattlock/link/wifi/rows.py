@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from wattlock.link.joules import Interval, RadioEnergy
-from wattlock.link.ledger import STATES, Line
+from wattlock.link.ledger import Line
 from wattlock.link.wifi.ask import Answer, Refused
 from wattlock.link.wifi.position import Distribution
+from wattlock.link.wifi.transfer import STATES
 
 Row = dict[str, Any]
 
