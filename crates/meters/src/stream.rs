@@ -349,3 +349,50 @@ impl<T: Time> Meter for Replay<T> {
         Ok(Reading { counter, before, after: self.time.now(), suspended })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::ppk2::Calibration;
+    use super::*;
+    use crate::SystemTime;
+
+    /// Gives one word, and then its driver hangs.
+    struct Hanging(bool);
+
+    impl Read for Hanging {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if std::mem::replace(&mut self.0, true) {
+                loop {
+                    std::thread::park();
+                }
+            }
+            buffer[..4].fill(0);
+            Ok(4)
+        }
+    }
+
+    impl Write for Hanging {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_device_whose_driver_hangs_holds_nobody_who_lets_go_of_its_meter() {
+        let range = |at| format!("R{at}: 1\nGS{at}: 0\nGI{at}: 1\nO{at}: 0\nS{at}: 0\nI{at}: 0\nUG{at}: 1\n");
+        let calibration = Calibration::parse(&(0..5).map(range).collect::<String>()).unwrap();
+        let description =
+            MeterDescription { range: None, update_period: 1, round_trip: u64::MAX, patience: PATIENCE_NS };
+        let meter = live(Box::new(Hanging(false)), Decoder::new(calibration, 3300), description, SystemTime).unwrap();
+        let (done, is_done) = channel();
+        std::thread::spawn(move || {
+            drop(meter);
+            done.send(())
+        });
+        assert!(is_done.recv_timeout(Duration::from_secs(20)).is_ok());
+    }
+}

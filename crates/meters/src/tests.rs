@@ -276,6 +276,27 @@ fn a_package_and_its_memory_are_added_up_through_a_wrap_of_one_and_not_through_a
 }
 
 #[test]
+fn a_counter_above_its_range_is_refused_in_a_sum_too() {
+    let root = powercap_tree("above");
+    let mut opened = summed(&root, &["package-0", "package-0/dram"]).unwrap();
+    put(&root, &format!("{PACKAGE}/energy_uj"), &RANGE_UJ.to_string());
+    assert!(opened.meter.read().is_ok());
+    put(&root, &format!("{PACKAGE}/energy_uj"), &(RANGE_UJ + 1).to_string());
+    let (counter, range) = ((RANGE_UJ + 1) * 1000, RANGE_UJ * 1000);
+    assert_eq!(opened.meter.read(), Err(MeterError::BeyondRange { counter, range }));
+}
+
+#[test]
+fn a_sum_says_what_the_last_read_of_its_members_found_and_nothing_where_it_went_well() {
+    let root = powercap_tree("said");
+    let mut opened = summed(&root, &["package-0", "package-0/dram"]).unwrap();
+    assert!(opened.meter.read().is_ok() && opened.meter.said().is_none());
+    put(&root, "class/powercap/intel-rapl:0:1/energy_uj", "none");
+    assert_eq!(opened.meter.read(), Err(MeterError::Unreadable));
+    assert!(opened.meter.said().is_some_and(|said| said.contains("intel-rapl:0:1/energy_uj holds \"none\"")));
+}
+
+#[test]
 fn mirrored_dies_are_told_by_their_identical_counters() {
     let root = powercap_tree("mirror");
     for (zone, die, counter) in

@@ -99,6 +99,35 @@ fn perf_counts_the_package_or_the_core_of_the_pinned_processor() {
 }
 
 #[test]
+fn perf_counts_the_core_of_the_pinned_processor_where_its_package_has_several() {
+    let root = two_packages("perf-cores");
+    (0..4).for_each(|cpu| put(&root, &format!("devices/system/cpu/cpu{cpu}/topology/physical_package_id"), "0"));
+    for (pmu, event) in [("power", "energy-pkg"), ("power_core", "energy-core")] {
+        put(&root, &format!("devices/{pmu}/cpumask"), "0,2");
+        put(&root, &format!("devices/{pmu}/events/{event}"), "event=0x02");
+        put(&root, &format!("devices/{pmu}/events/{event}.scale"), "2.3283064365386962890625e-10");
+        put(&root, &format!("devices/{pmu}/events/{event}.unit"), "Joules");
+    }
+    let counting: Vec<u32> =
+        perf::events(&root).iter().map(|event| event.counts_for(&root, Some(3)).unwrap()).collect();
+    assert_eq!(counting, [0, 2], "of the package any processor, of the core its own");
+}
+
+#[test]
+fn a_package_is_named_without_its_die() {
+    let die = topology::Place::named("package-1-die-0").unwrap();
+    assert_eq!((die.to_string(), die.package().to_string()), ("package-1-die-0".to_owned(), "package-1".to_owned()));
+    assert!(die.package().holds(die) && !die.holds(die.package()));
+}
+
+#[test]
+fn a_sampled_meter_says_nothing_where_its_last_read_went_well() {
+    let root = battery_tree("says", &[("power_now", "4000000")]);
+    let mut opened = opened(&root, "battery", None).unwrap();
+    assert!(opened.meter.read().is_ok() && opened.meter.said().is_none());
+}
+
+#[test]
 fn a_counter_that_is_no_count_is_refused_with_its_file_and_its_text() {
     for text in ["-5", "12 J", "", "99999999999999999", "99999999999999999999999999999"] {
         let root = powercap_tree("no-count");
