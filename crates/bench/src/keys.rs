@@ -51,6 +51,8 @@ pub fn bytes(random: &mut SplitMix64, count: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
