@@ -204,6 +204,13 @@ def test_a_page_that_says_where_to_add_names_folders_and_files_that_are_there(pa
     assert [path for path in paths if not (TREE / path.partition("<")[0].rpartition("/")[0]).is_dir()] == []
 
 
+def test_a_page_that_says_where_to_add_names_things_that_stand_in_their_files() -> None:
+    pages = " ".join(" ".join(text_of(page) for page in PAGES if page.startswith("docs/add/")).split())
+    named = re.findall(r"`(\w+)` (?:of|in) `([\w./]+\.(?:py|rs))`", pages)
+    assert len(named) >= 6
+    assert [(name, file) for name, file in named if not re.search(rf"\b{name}\b", text_of(file))] == []
+
+
 def test_contributing_links_every_page_that_says_how_to_add() -> None:
     linked = set(re.findall(r"\]\((docs/add/[^)]+)\)", text_of("CONTRIBUTING.md")))
     assert linked == {page for page in PAGES if page.startswith("docs/add/")}
