@@ -70,6 +70,10 @@ pub enum Endian {
 }
 
 impl Endian {
+    fn word(self, bytes: [u8; 4]) -> u32 {
+        if self == Self::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
     fn bytes(self, value: u32) -> [u8; 4] {
         if self == Self::Big { value.to_be_bytes() } else { value.to_le_bytes() }
     }
@@ -237,6 +241,8 @@ fn ticks_per_second(resolution: u8) -> Option<u64> {
     if resolution & 0x80 == 0 { 10_u64.checked_pow(exponent) } else { 1_u64.checked_shl(exponent) }
 }
 
+/// Type of the obsolete packet block, which older programs still write.
+const PACKET: u32 = 2;
 /// Option `if_fcslen` of an interface.
 const FCS_LENGTH: OptionCode = OptionCode(13);
 /// Interfaces of a section; more are no capture.
@@ -325,9 +331,39 @@ impl Section {
             PcapBlockOwned::NG(
                 Block::NameResolution(_) | Block::InterfaceStatistics(_) | Block::DecryptionSecrets(_),
             ) => Found::Between(Edit::None),
+            // The parser reads the type in the order of the least byte first, whatever the section's.
+            PcapBlockOwned::NG(Block::Unknown(block))
+                if block.block_type.to_le_bytes() == self.endian.bytes(PACKET) =>
+            {
+                self.obsolete(block.data)
+            }
             // Blocks that may hold packets in a way of their own are not copied: nothing in them was verified.
             PcapBlockOwned::NG(_) => Found::Nothing,
         }
+    }
+}
+
+impl Section {
+    /// The packet of an obsolete block: interface and drops in 16 bits each, then as in an enhanced one.
+    fn obsolete<'a>(&self, block: &'a [u8]) -> Found<'a> {
+        let word = |at: usize| block.get(at..at + 4)?.first_chunk().map(|bytes| self.endian.word(*bytes));
+        let read = || {
+            let interfaces = word(0)?;
+            let at = if self.endian == Endian::Big { interfaces >> 16 } else { interfaces & 0xffff };
+            let (high, low, there_B, whole_B) = (word(4)?, word(8)?, word(12)?, word(16)?);
+            let data = block.get(20..)?.get(..usize::try_from(there_B).ok()?)?;
+            let interface = self.interfaces.get(usize::try_from(at).ok()?)?;
+            Some(Packet {
+                link: interface.link,
+                data,
+                is_whole: there_B >= whole_B,
+                whole_B: whole_B.max(there_B),
+                fcs_B: interface.fcs_B,
+                time_ns: interface.time_ns(u64::from(high) << 32 | u64::from(low)),
+                stamp: Stamp::Enhanced(at, high, low),
+            })
+        };
+        read().map_or(Found::Corrupt, |packet| Found::Piece(Piece::Packet(packet)))
     }
 }
 

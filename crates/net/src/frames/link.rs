@@ -56,8 +56,13 @@ pub fn parts(packet: &Packet, into: &mut Parts) -> Option<()> {
     if !packet.is_whole || flags.is_some_and(|flags| flags & IS_BAD != 0) {
         return None;
     }
+    let padded_at = flags_at.filter(|_| flags.is_some_and(|flags| flags & IS_PADDED != 0));
+    // The FCS is of the frame on the air, which has no padding; some devices count theirs in.
+    let is_right = |mpdu: &[u8], sum: &[u8; FCS_B]| {
+        fcs(mpdu) == *sum || padded_at.and_then(|_| unpadded(mpdu)).is_some_and(|bare| fcs(&bare) == *sum)
+    };
     let with_fcs = frame.split_last_chunk::<FCS_B>();
-    let right = with_fcs.filter(|(mpdu, sum)| fcs(mpdu) == **sum).map(|(mpdu, _)| mpdu);
+    let right = with_fcs.filter(|(mpdu, sum)| is_right(mpdu, sum)).map(|(mpdu, _)| mpdu);
     let mpdu = match flags {
         Some(flags) if flags & HAS_FCS != 0 => right?,
         Some(_) => frame,
@@ -65,18 +70,21 @@ pub fn parts(packet: &Packet, into: &mut Parts) -> Option<()> {
         None => right.unwrap_or(frame),
     };
     into.has_fcs = mpdu.len() < frame.len();
-    let padding = flags_at.filter(|_| flags.is_some_and(|flags| flags & IS_PADDED != 0));
-    match padding.zip(Frame::parse(mpdu).ok()) {
-        Some((at, whole)) if whole.kind() == Kind::Data => {
-            // The device put the body on a multiple of four.
-            let header_B = whole.header().len();
-            into.mpdu.extend_from_slice(whole.header());
-            into.mpdu.extend_from_slice(mpdu.get(header_B.next_multiple_of(4)..)?);
+    match padded_at.zip(unpadded(mpdu)) {
+        Some((at, bare)) => {
+            into.mpdu = bare;
             *into.device.get_mut(at)? &= !IS_PADDED;
         }
-        _ => into.mpdu.extend_from_slice(mpdu),
+        None => into.mpdu.extend_from_slice(mpdu),
     }
     Some(())
+}
+
+/// A data frame whose body the device put on a multiple of four, without what it put before the body.
+fn unpadded(mpdu: &[u8]) -> Option<Vec<u8>> {
+    let whole = Frame::parse(mpdu).ok().filter(|whole| whole.kind() == Kind::Data)?;
+    let body = mpdu.get(whole.header().len().next_multiple_of(4)..)?;
+    Some([whole.header(), body].concat())
 }
 
 fn device_B(packet: &Packet) -> Option<usize> {
@@ -261,4 +269,40 @@ fn of_ip(ether_type: u16, bytes: &[u8]) -> Option<Sort> {
         1 | 58 => Sort::Icmp,
         _ => Sort::Ip,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::capture::Stamp;
+    use super::*;
+
+    /// What is left of a frame of 26 octets of header and 10 of body, two of padding between them, where the FCS is that
+    /// of `summed`.
+    fn parts_with_fcs_of(summed: &[u8]) -> Option<(Vec<u8>, bool)> {
+        let (header, body) = ([&[0x88, 0x01][..], &[5; 24]].concat(), [7; 10]);
+        let data = [&[0, 0, 9, 0, 2, 0, 0, 0, HAS_FCS | IS_PADDED], &*header, &[0; 2], &body, &fcs(summed)].concat();
+        let packet = Packet {
+            link: RADIOTAP,
+            whole_B: u32::try_from(data.len()).unwrap(),
+            data: &data,
+            is_whole: true,
+            fcs_B: None,
+            time_ns: 0,
+            stamp: Stamp::Simple,
+        };
+        let mut into = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
+        parts(&packet, &mut into)?;
+        assert_eq!((into.mpdu.len(), into.device[8]), (36, HAS_FCS));
+        Some((into.mpdu, into.has_fcs))
+    }
+
+    #[test]
+    fn the_fcs_of_a_padded_frame_is_that_of_the_air_or_of_the_padded_one() {
+        let bare = [&[0x88, 0x01][..], &[5; 24], &[7; 10]].concat();
+        let padded = [&bare[..26], &[0; 2], &bare[26..]].concat();
+        assert_eq!(parts_with_fcs_of(&bare), Some((bare.clone(), true)));
+        assert_eq!(parts_with_fcs_of(&padded), Some((bare.clone(), true)));
+        assert_eq!(parts_with_fcs_of(&bare[1..]), None);
+    }
 }

@@ -220,6 +220,29 @@ fn padding_behind_a_header_was_not_on_the_air() {
 }
 
 #[test]
+fn the_obsolete_block_of_a_packet_is_read_as_the_enhanced_one_is() {
+    for is_big in [false, true] {
+        let frames = wireless();
+        let capture = |as_block: &dyn Fn(&Vec<u8>) -> Vec<u8>| {
+            let blocks: Vec<u8> = frames.iter().flat_map(as_block).collect();
+            [section(is_big), interface(is_big, 105, &[]), interface(is_big, 105, &[]), blocks].concat()
+        };
+        let obsolete = |frame: &Vec<u8>| {
+            let length_B = u32::try_from(frame.len()).unwrap();
+            let mut body = [half(is_big, 1), half(is_big, 0xffff)].concat();
+            body.extend([0, 77, length_B, length_B].into_iter().flat_map(|value| word(is_big, value)));
+            body.extend(frame);
+            block(is_big, 2, &body)
+        };
+        let lines_of = |name: &str, capture: &[u8]| lines(name, capture, &["--packets"]);
+        let right = lines_of("enhanced", &capture(&|frame| enhanced(is_big, 1, 77, frame)));
+        assert_eq!(lines_of("obsolete", &capture(&obsolete)), right);
+        let cut = [section(is_big), interface(is_big, 105, &[]), block(is_big, 2, &[0; 12])].concat();
+        assert_eq!(lines_of("too-short", &cut).last().unwrap()["cut"], true);
+    }
+}
+
+#[test]
 fn what_is_damaged_malformed_or_of_another_link_is_told_and_not_counted() {
     let good = wireless().remove(2);
     let mut device_too_long = radiotap(0, &good);
