@@ -268,27 +268,44 @@ fn first_code(spec: &Spec) -> Result<&'static Code, Error> {
 /// Lengths on both sides of each block size, and some that span many blocks, bytes.
 const LENGTHS_B: [usize; 18] = [0, 1, 7, 8, 9, 14, 15, 16, 17, 24, 31, 32, 33, 64, 129, 255, 1000, MESSAGE_B];
 
-/// Whole messages of many lengths under many keys, against the card's first implementation.
+/// Room for the longest message and its padding, wherever it is placed.
+const ROOM_B: usize = MESSAGE_B + MAX_PADDING_B + 2 * PLACES_B;
+/// Places that code may have a path for: a message begins in all of them in turn.
+const PLACES_B: usize = 16;
+
+/// What begins `at` bytes (of 16) behind a multiple of 16.
+fn placed(room: &mut [u8; ROOM_B], at: usize) -> &mut [u8] {
+    let aligned_B = room.as_ptr().align_offset(PLACES_B).min(PLACES_B);
+    &mut room[aligned_B + at % PLACES_B..]
+}
+
+/// Whole messages of many lengths, in many places and under many keys, against the card's first implementation.
 fn agree(spec: &Spec, held: &dyn Held) -> Result<(), ProofError> {
     let code = first_code(spec)?;
-    for (seed, length_B) in (3..).zip(LENGTHS_B) {
+    for (length_at, length_B) in LENGTHS_B.into_iter().enumerate() {
         let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
-        let (mut message, mut expected) = ([0; MESSAGE_B], [0; MESSAGE_B + MAX_PADDING_B]);
+        let (mut message, mut expected) = ([0; ROOM_B], [0; ROOM_B]);
+        let (input_at, output_at) = (5 * length_at, 7 * length_at + 1);
+        let seed = length_at as u64 + 3;
+        let message = placed(&mut message, input_at);
+        let expected = placed(&mut expected, input_at);
         scatter(&mut key, seed);
         scatter(&mut iv, seed << 8);
-        scatter(&mut message, seed << 16);
+        scatter(&mut message[..MESSAGE_B], seed << 16);
         let (key, iv, message) = (&key[..spec.key_B()], &iv[..spec.iv_B()], &message[..length_B]);
-        let written_B = spec.visit(code, Encrypt { key, iv, message, output: &mut expected })?;
+        let written_B = spec.visit(code, Encrypt { key, iv, message, output: expected })?;
         let expected = &expected[..written_B];
         let verdict = held.with_key(key, Direction::Encrypt, &mut |cipher| {
-            let mut output = [0; MESSAGE_B + MAX_PADDING_B];
-            let written_B = cipher.encrypt(iv, message, &mut output)?;
+            let mut output = [0; ROOM_B];
+            let output = placed(&mut output, output_at);
+            let written_B = cipher.encrypt(iv, message, output)?;
             Ok(if output[..written_B] == *expected { Ok(()) } else { Err("encrypt") })
         });
         let verdict = and_then(verdict, || {
             held.with_key(key, Direction::Decrypt, &mut |cipher| {
-                let mut output = [0; MESSAGE_B + MAX_PADDING_B];
-                let written_B = cipher.decrypt(iv, expected, &mut output)?;
+                let mut output = [0; ROOM_B];
+                let output = placed(&mut output, output_at);
+                let written_B = cipher.decrypt(iv, expected, output)?;
                 Ok(if output[..written_B] == *message { Ok(()) } else { Err("decrypt") })
             })
         })?;
