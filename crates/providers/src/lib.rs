@@ -39,6 +39,9 @@ pub use self::named::library_file;
 /// What the child that tries a library says first where it works; a program that is not this one does not say it.
 pub const WORKS: &str = "works:";
 
+/// Set in the environment of a child that measures a user's own library, where it is watched.
+pub const GUARDED: &str = "WATTLOCK_GUARDED";
+
 /// All providers there are: those that are built in and the libraries.
 pub struct Providers {
     libraries: Vec<Box<dyn Library>>,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
@@ -14,6 +15,7 @@ use wattlock_records::LibraryFile;
 
 use super::functions::{functions, text};
 use super::{child_process, file, next_iv};
+use crate::GUARDED;
 use crate::library::Library;
 
 functions! { of "`wattlock_cipher.h`, version 1 of the interface";
@@ -27,6 +29,8 @@ functions! { of "`wattlock_cipher.h`, version 1 of the interface";
 pub const IN_CHILD: &str = "WATTLOCK_TRIES_A_LIBRARY";
 /// `WATTLOCK_ABI`.
 const ABI: u32 = 1;
+/// Ciphers with which a library hangs may cost so much together; then its others are not tried.
+const MOST_HUNG: Duration = Duration::from_secs(8);
 const HEADER: &str = "CONTRIBUTING.md, \"Weigh your own library\", says what it needs";
 
 /// `WATTLOCK_ENCRYPT` and so on.
@@ -54,6 +58,8 @@ struct Opened {
     ciphers: HashMap<String, (usize, String)>,
     /// Whether a process of its own lived through each cipher that was asked for.
     tried: Mutex<HashMap<String, Result<(), String>>>,
+    /// What the ciphers cost with which it hangs.
+    hung: Mutex<Duration>,
     /// Keeps the functions where they are.
     _library: libloading::Library,
 }
@@ -66,14 +72,26 @@ impl Own {
 
     /// Whether a process of its own lives through this cipher: one that crashes or hangs is a row, and the rest goes on.
     fn tried(&self, library: &Opened, spec: &Spec) -> Result<(), String> {
-        // In the child itself, and in unit tests, whose program is another one.
-        if cfg!(test) || std::env::var_os(IN_CHILD).is_some() {
+        // In the child itself, in one that is watched anyway, and in unit tests, whose program is another one.
+        if cfg!(test) || [IN_CHILD, GUARDED].iter().any(|name| std::env::var_os(name).is_some()) {
             return Ok(());
         }
         let id = spec.to_string();
         let mut tried = library.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hung = library.hung.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = [self.arguments(), vec!["--cipher".to_owned(), id.clone()]].concat();
-        tried.entry(id).or_insert_with(|| child_process::in_a_child(&self.named.name, &arguments, true)).clone()
+        let try_it = || {
+            if *hung > MOST_HUNG {
+                return Err(format!("{}: not tried, as other ciphers hung for {} s", self.named.name, hung.as_secs()));
+            }
+            let start = Instant::now();
+            let lived = child_process::in_a_child(&self.named.name, &arguments, true);
+            if lived.is_err() {
+                *hung += start.elapsed();
+            }
+            lived
+        };
+        tried.entry(id).or_insert_with(try_it).clone()
     }
 
     fn library(&self) -> Result<&'static Opened, String> {
@@ -96,7 +114,8 @@ fn open(path: &Path) -> Result<Opened, String> {
         let (id, backend) = line.split_once(' ').unwrap_or((line, "not told"));
         (id.to_owned(), (place, backend.trim().to_owned()))
     });
-    Ok(Opened { functions, version, ciphers: ciphers.collect(), tried: Mutex::default(), _library: library })
+    let ciphers = ciphers.collect();
+    Ok(Opened { functions, version, ciphers, tried: Mutex::default(), hung: Mutex::default(), _library: library })
 }
 
 impl Library for Own {

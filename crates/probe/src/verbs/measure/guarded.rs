@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell as Held;
+use std::collections::HashSet;
 use std::env;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
@@ -20,11 +21,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use wattlock_bench::bind::Prepared;
 use wattlock_engine::Cell;
+use wattlock_providers::GUARDED as CHILD;
 use wattlock_records::{FailedCell, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCell, Record};
 use wattlock_terminal::failure::{Failure, print};
 
-/// Set in the environment of the child.
-const CHILD: &str = "WATTLOCK_GUARDED";
 /// The head of the file, before the plan.
 const HEAD_B: u64 = 64;
 /// No limit is shorter.
@@ -34,7 +34,7 @@ const LIMIT_BATCHES: u32 = 10;
 /// What preparing a case may take beside the least limit, for each byte of its payload: slower than any cipher by ten.
 const PREPARATION_NS_PER_B: u64 = 10_000;
 /// Processes that a library ends before the timing may cost so much together; then its other cases are not tried.
-const MOST_LOST: Duration = Duration::from_secs(15);
+const MOST_LOST: Duration = Duration::from_secs(8);
 /// A case that says that it is still at work does so this often.
 const BEAT: Duration = Duration::from_millis(500);
 
@@ -46,6 +46,8 @@ enum Stage {
     Timing = 1,
     /// All that is to be written is.
     Done = 2,
+    /// A cipher is proven, before its cases are prepared.
+    Proving = 3,
 }
 
 /// What the child says of itself.
@@ -112,7 +114,14 @@ impl Watch {
     /// This case is prepared now.
     pub(super) fn prepares(&self, planned: &PlannedCell) {
         let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
+        self.note.set(Note { stage: Stage::Preparing as u32, ..self.note.get() });
         self.works(planned.cell, LEAST_LIMIT + more);
+    }
+
+    /// The cipher of this case is proven now.
+    pub(super) fn proves(&self, planned: &PlannedCell) {
+        self.note.set(Note { stage: Stage::Proving as u32, ..self.note.get() });
+        self.works(planned.cell, LEAST_LIMIT);
     }
 
     fn works(&self, cell: u32, limit: Duration) {
@@ -250,16 +259,29 @@ impl Guarded {
                 return Err(Failure::new(12, format!("the process that measured {end}")).hint(hint));
             };
             let cell = &self.cells[place];
-            let error = format!("library {} {end} in {}", cell.provider, named(cell));
+            let is_proof = note.stage == Stage::Proving as u32;
+            let during = if is_proof { format!("the proof of {}", cell.cipher) } else { named(cell) };
+            let error = format!("library {} {end} in {during}", cell.provider);
             if note.stage == Stage::Timing as u32 {
                 return self.give_up(cell.cell, error);
             }
             lost += start.elapsed();
-            failed.push(FailedCell { cell: cell.cell, error: error.clone() });
+            let is_over = |other: &PlannedCell| other.cell == cell.cell;
+            // What a cipher does in its proof it would do again before each of its cases.
+            let is_alike =
+                |other: &PlannedCell| is_proof && (&other.provider, &other.cipher) == (&cell.provider, &cell.cipher);
+            let mut known: HashSet<u32> = failed.iter().map(|failed| failed.cell).collect();
+            let mut fail = |other: &PlannedCell, error: String| {
+                if known.insert(other.cell) {
+                    failed.push(FailedCell { cell: other.cell, error });
+                }
+            };
+            self.cells
+                .iter()
+                .filter(|other| is_over(other) || is_alike(other))
+                .for_each(|other| fail(other, error.clone()));
             if lost > MOST_LOST {
-                let not_tried =
-                    |cell: &PlannedCell| FailedCell { cell: cell.cell, error: format!("not tried: {error}") };
-                failed.extend(self.cells[place + 1..].iter().map(not_tried));
+                self.cells[place + 1..].iter().for_each(|other| fail(other, format!("not tried: {error}")));
             }
         }
     }
