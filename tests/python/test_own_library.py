@@ -34,7 +34,12 @@ def library(place: Path, act: str) -> Path:
     """The example, which does `act` for messages of 1000 B once proof and preparation are over."""
     source = (TREE / "examples" / "library" / "xtea.c").read_text()
     assert CTR in source
-    late = f"        static long calls;\n        if (input_B == 1000 && ++calls > 150) {{ {act} }}\n{CTR}"
+    # Each visit begins with buffers in another place; before the first one there are few.
+    late = f"""        static const uint8_t *last;
+        static int moves;
+        if (input_B == 1000 && input != last) {{ moves++; last = input; }}
+        if (input_B == 1000 && moves > 14) {{ {act} }}
+{CTR}"""
     (place / "xtea.c").write_text(source.replace(CTR, late))
     built = place / "libmine.so"
     include = str(TREE / "crates" / "providers" / "include")

@@ -12,8 +12,8 @@ const L2_RING_B: usize = 512 * 1024;
 const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
 /// Packets begin on a cache line, behind a random offset of whole lines.
 const LINE_B: usize = 64;
-/// The random offset stays within a page.
-const PAGE_B: usize = 4096;
+/// Lines of a page, within which the random offset stays.
+const LINES: u32 = 64;
 
 /// A buffer whose bytes begin at a random cache line of a page.
 pub struct Placed {
@@ -26,7 +26,7 @@ impl Placed {
     /// `length` zero bytes at the first line.
     #[must_use]
     pub fn new(length: usize) -> Self {
-        let mut placed = Self { room: vec![0; length + PAGE_B + LINE_B], start: 0, length };
+        let mut placed = Self { room: vec![0; length + LINES as usize * LINE_B + LINE_B], start: 0, length };
         placed.start = placed.line(0);
         placed
     }
@@ -37,10 +37,15 @@ impl Placed {
 
     /// Moves the bytes to another line of the page.
     pub fn settle(&mut self, random: &mut SplitMix64) {
-        let lines = u32::try_from(PAGE_B / LINE_B).unwrap_or(1);
-        let to = self.line(random.below(lines) as usize);
+        let to = self.line(random.below(LINES) as usize);
         self.room.copy_within(self.start..self.start + self.length, to);
         self.start = to;
+    }
+
+    /// Moves to another line of the page and fills all bytes there with `byte`.
+    pub fn settle_blank(&mut self, random: &mut SplitMix64, byte: u8) {
+        self.start = self.line(random.below(LINES) as usize);
+        self.bytes_mut().fill(byte);
     }
 
     /// The bytes.

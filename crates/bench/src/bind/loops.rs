@@ -86,7 +86,7 @@ pub(super) trait Loops {
     fn packet(&mut self, factors: &mut Factors) -> Result<usize, Error>;
 
     /// Key schedules alone.
-    fn key_setups(&mut self, factors: &mut Factors, calls: u32);
+    fn key_setups(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error>;
 
     /// Packets with nothing between two calls of the cipher.
     fn bare(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error>;
@@ -125,11 +125,12 @@ impl<S: Suite> Loops for Driver<S> {
     }
 
     #[inline(never)]
-    fn key_setups(&mut self, factors: &mut Factors, calls: u32) {
+    fn key_setups(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error> {
         for _ in 0..calls {
-            let cipher = black_box(&self.suite).key_setup(black_box(factors.keys.next()), self.direction);
+            let cipher = black_box(&self.suite).key_setup(black_box(factors.keys.next()), self.direction)?;
             black_box(&cipher);
         }
+        Ok(())
     }
 
     fn bare(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error> {

@@ -32,6 +32,16 @@ const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
 const LARGEST_AAD_B: usize = 64 * 1024;
 /// So much of a message goes through its cipher and back before it is timed.
 const ROUND_TRIP_B: usize = 16 * 1024;
+/// A timed key setup is shown by what its key makes of so many bytes at least: of none a stream makes none.
+const KEY_SHOWN_B: usize = 64;
+/// The longest output that is looked at after each visit; of a longer one only what the last visit left is.
+const SEEN_EACH_VISIT_B: usize = 1 << 16;
+/// Two keys in turn, so often.
+const KEY_TURNS: usize = 4;
+/// What an output holds before something is written to it.
+const BLANK: u8 = 0xa5;
+/// So many calls one after another are looked at, each, before a library of the user's own is timed.
+const SEEN_CALLS: u32 = 1200;
 
 /// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
 pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
@@ -52,7 +62,18 @@ pub trait Prepared: Cell {
         Ok(())
     }
 
-    /// As [`Prepared::prove`], after the timing, with what the last visit left behind.
+    /// As [`Prepared::prove`] for many calls one after another under one key: what fails now and then, or takes an
+    /// output that is there already for its own, shows here.
+    ///
+    /// * `is_late`: whether the time for it is over.
+    ///
+    /// # Errors
+    /// As of [`Prepared::prove`].
+    fn prove_often(&mut self, _is_late: &mut dyn FnMut() -> bool) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// As [`Prepared::prove`], after the timing, with what the visits left behind.
     ///
     /// # Errors
     /// What differs, or the cipher's own error.
@@ -132,6 +153,14 @@ struct Bound {
     /// Hash of what the first packet under a fresh key must end as, and of the cipher's part of that.
     expected: u64,
     expected_raw: u64,
+    /// Bytes of the cipher's part.
+    raw_B: usize,
+    /// Of a key setup another key and what it must make: a setup that does nothing shows by the key before.
+    other_key: Option<(Vec<u8>, u64)>,
+    /// Calls were made since the output was blanked.
+    ran: bool,
+    /// A visit left another output than the right one.
+    left_wrong: bool,
     /// The first error inside a timed loop.
     broke: Option<Error>,
 }
@@ -159,17 +188,31 @@ impl Bound {
         let aad_B = size_of(plan.aad_B, LARGEST_AAD_B)
             .ok_or_else(|| format!("associated data of {} B, the limit is 64 KiB", plan.aad_B))?;
         let iv = bytes(&mut random, spec.iv_B());
-        let plain = payload.unwrap_or_else(|| bytes(&mut random, payload_B).into());
+        let sets_up = plan.operation == Operation::KeySetup;
+        let plain = payload.filter(|_| !sets_up);
+        let plain = plain.unwrap_or_else(|| bytes(&mut random, if sets_up { KEY_SHOWN_B } else { payload_B }).into());
         let aad = bytes(&mut random, aad_B);
         let message = Message { key: &key, iv: &iv, aad: &aad, text: &plain };
         // The way back is proven at the length where it is timed; elsewhere a part of the message has to come back.
         let short = Message { text: &plain[..plain.len().min(ROUND_TRIP_B)], ..message };
         there_and_back(&mut *loops, &spec, short, &mut vec![0; short.text.len() + MAX_PADDING_B])?;
         let right = right(&mut *loops, &spec, message, oracle)?;
+        let other_key = if sets_up {
+            let other: Vec<u8> = key.iter().map(|byte| !byte).collect();
+            let made = self::right(&mut *loops, &spec, Message { key: &other, ..message }, oracle)?;
+            Some((other, hash(&made)))
+        } else {
+            None
+        };
         let encoded = |bytes: Vec<u8>| match plan.encoding {
             Encoding::Raw => bytes,
             Encoding::Base64 => BASE64.encode(&bytes).into_bytes(),
             Encoding::Hex => HEXLOWER.encode(&bytes).into_bytes(),
+        };
+        let raw_B = match plan.operation {
+            Operation::OpenForged => 0,
+            operation if operation.is_backward() => plain.len(),
+            _ => right.len(),
         };
         let (input, expected, expected_raw): (Rc<[u8]>, _, _) = if plan.operation.is_backward() {
             let (mut sealed, opened) = (right, hash(&plain));
@@ -197,16 +240,36 @@ impl Bound {
             iv,
             aad,
         };
-        Ok(Self { spec, loops, factors, segments: Vec::new(), written: 0, expected, expected_raw, broke: None })
+        Ok(Self {
+            spec,
+            loops,
+            factors,
+            segments: Vec::new(),
+            written: 0,
+            expected,
+            expected_raw,
+            raw_B,
+            other_key,
+            ran: false,
+            left_wrong: false,
+            broke: None,
+        })
     }
 
     /// The hash of what the first packet gives under a fresh key.
     fn first_packet(&mut self) -> Result<u64, String> {
+        self.loops.key(self.factors.keys.first()).map_err(text)?;
+        self.packet_from_the_start()
+    }
+
+    /// The hash of what the first packet gives under the key that is ready, into an output that held something else.
+    fn packet_from_the_start(&mut self) -> Result<u64, String> {
         let factors = &mut self.factors;
-        self.loops.key(factors.keys.first()).map_err(text)?;
         factors.chain.copy_from_slice(&factors.iv);
         factors.input.rewind();
         factors.input.lead_with(&factors.lead);
+        factors.output.bytes_mut().fill(BLANK);
+        factors.text.fill(BLANK);
         let written = self.loops.packet(factors).map_err(text)?;
         let shown = if factors.plan.encoding == Encoding::Raw || factors.plan.operation.is_backward() {
             &factors.output.bytes()[..written]
@@ -255,21 +318,24 @@ impl Cell for Bound {
     }
 
     fn settle(&mut self, seed: u64) {
+        self.left_wrong |= self.raw_B <= SEEN_EACH_VISIT_B && self.left_behind() == Some(false);
         let mut random = SplitMix64::new(seed);
         let checked_by_segments = self.segments.len() > 1;
         if !self.factors.plan.operation.is_backward() && !checked_by_segments {
             self.factors.keys.settle(&mut random);
         }
         self.factors.input.settle(&mut random);
-        self.factors.output.settle(&mut random);
+        // What is right afterwards was written in this visit.
+        self.factors.output.settle_blank(&mut random, BLANK);
+        (self.ran, self.written) = (false, 0);
     }
 
     fn run(&mut self, segment: u32, calls: u32) {
+        self.ran |= calls > 0;
         let done = if self.segments.len() > 1 {
             self.run_segment(segment as usize)
         } else if self.factors.plan.operation == Operation::KeySetup {
-            self.loops.key_setups(&mut self.factors, calls);
-            Ok(())
+            self.loops.key_setups(&mut self.factors, calls)
         } else if self.factors.is_bare() {
             self.loops.bare(&mut self.factors, calls)
         } else {
@@ -308,10 +374,13 @@ impl Prepared for Bound {
 
     fn prove(&mut self) -> Result<(), String> {
         let is_right = if self.factors.plan.operation == Operation::KeySetup {
-            self.message_of_the_key()? == self.expected_raw
+            self.keys_are_made()?
+        } else if self.factors.plan.keying == Keying::Each {
+            self.keys_in_turn()?
         } else if self.segments.len() > 1 {
             self.loops.key(self.factors.keys.first()).map_err(text)?;
             self.factors.chain.copy_from_slice(&self.factors.iv);
+            self.factors.output.bytes_mut().fill(BLANK);
             (0..self.segments.len()).try_for_each(|index| self.run_segment(index)).map_err(text)?;
             self.assembled() == self.expected_raw
         } else {
@@ -320,28 +389,82 @@ impl Prepared for Bound {
         if is_right { Ok(()) } else { Err(self.differs("is not what another implementation gives")) }
     }
 
+    fn prove_often(&mut self, is_late: &mut dyn FnMut() -> bool) -> Result<(), String> {
+        let is_stream = self.spec.card.mode == Mode::Stream;
+        if self.segments.len() > 1 || self.factors.plan.operation == Operation::KeySetup || is_stream {
+            return Ok(());
+        }
+        self.loops.key(self.factors.keys.first()).map_err(text)?;
+        for call in 1..=SEEN_CALLS {
+            if self.packet_from_the_start()? != self.expected {
+                return Err(self.differs(&format!("in call {call} is not what another implementation gives")));
+            }
+            if is_late() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn check(&mut self) -> Result<(), String> {
         if let Some(error) = self.broke {
             return Err(format!("the cipher failed inside a timed loop: {error}"));
         }
-        // A visit left the whole message's output behind, segment by segment. A stream without an IV goes on from visit to
-        // visit: it is proven once more instead.
-        let is_whole = self.segments.len() > 1 && self.written > 0 && self.spec.card.mode != Mode::Stream;
-        if !is_whole {
-            return self.prove();
+        if self.left_wrong || self.left_behind() == Some(false) {
+            return Err(self.differs("after the timing is not the one before it"));
         }
-        let is_right = self.assembled() == self.expected_raw;
-        if is_right { Ok(()) } else { Err(self.differs("after the timing is not the one before it")) }
+        self.prove()
     }
 }
 
 impl Bound {
-    /// Hash of what the first key makes of the message, which has to come back: that is all that a key setup shows.
-    fn message_of_the_key(&mut self) -> Result<u64, String> {
+    /// Whether what the last visit left behind is the right output; `None` where that can't be told. A stream without an
+    /// IV goes on from call to call, packets with a key of their own or chained to one another end as others.
+    fn left_behind(&self) -> Option<bool> {
+        let plan = &self.factors.plan;
+        let is_one = plan.keying == Keying::Ready && plan.pattern == Pattern::Independent;
+        let is_known = plan.operation != Operation::KeySetup && self.spec.card.mode != Mode::Stream;
+        if self.segments.len() > 1 {
+            let is_whole = self.ran && self.written == self.raw_B && self.spec.card.mode != Mode::Stream;
+            return is_whole.then(|| self.assembled() == self.expected_raw);
+        }
+        let shows = self.ran && is_one && is_known;
+        shows.then(|| hash(&self.factors.output.bytes()[..self.raw_B]) == self.expected_raw)
+    }
+
+    /// Whether two keys in turn make the right messages of the same bytes: that is all that a key setup shows.
+    fn keys_are_made(&mut self) -> Result<bool, String> {
+        let first = self.factors.keys.first().to_vec();
+        let (other, expected_other) = self.other_key.clone().unwrap_or_else(|| (first.clone(), self.expected_raw));
+        for _ in 0..KEY_TURNS {
+            for (key, expected) in [(&first, self.expected_raw), (&other, expected_other)] {
+                if self.message_of(key)? != expected {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the first packet is the right one with other keys set up before.
+    fn keys_in_turn(&mut self) -> Result<bool, String> {
+        let other: Vec<u8> = self.factors.keys.first().iter().map(|byte| !byte).collect();
+        for turn in 0..KEY_TURNS {
+            // One other key or two: a setup that is skipped in every second call shows too.
+            (0..=turn % 2).try_for_each(|_| self.loops.key(&other)).map_err(text)?;
+            if self.first_packet()? != self.expected {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Hash of what a key makes of the message, which has to come back.
+    fn message_of(&mut self, key: &[u8]) -> Result<u64, String> {
         let factors = &mut self.factors;
         factors.input.rewind();
         let text = factors.input.next();
-        let message = Message { key: factors.keys.first(), iv: &factors.iv, aad: &factors.aad, text };
+        let message = Message { key, iv: &factors.iv, aad: &factors.aad, text };
         let mut sealed = vec![0; text.len() + MAX_PADDING_B];
         let written = there_and_back(&mut *self.loops, &self.spec, message, &mut sealed)?;
         Ok(hash(&sealed[..written]))

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::String;
 
 use serde_json::json;
+use wattlock_ciphers::proof::Message;
 use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
 use wattlock_engine::Cell as _;
 use wattlock_records::PlannedCell;
@@ -176,7 +178,7 @@ fn a_key_setup_of_every_kind_of_cipher_is_a_cell() {
 fn an_output_that_another_implementation_does_not_give_is_no_cell() {
     let spec = Spec::parse("aes128-gcm").unwrap();
     for (operation, told) in [("seal", "the output of seal 100 B is not what another"), ("open", "")] {
-        let other = |message: wattlock_ciphers::proof::Message<'_>, output: &mut [u8]| {
+        let other = |message: Message<'_>, output: &mut [u8]| {
             output[..message.text.len()].copy_from_slice(message.text);
             output[message.text.len()..][..16].copy_from_slice(&[4; 16]);
             Ok(Some(message.text.len() + 16))
@@ -186,4 +188,97 @@ fn an_output_that_another_implementation_does_not_give_is_no_cell() {
         assert!(refused.contains(told), "{refused}");
         assert!(bind(&spec, &Toy(Takes::Never), &plan, None, 1, &|_, _| Ok(None)).is_ok());
     }
+}
+
+/// What is wrong with a key setup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setup {
+    Right,
+    /// All keys are the first one.
+    Remembers,
+    /// It fails in the fiftieth to the sixtieth call.
+    FailsForAWhile,
+}
+
+/// An implementation whose key is the first octet of one, and whose outputs are written until the fifth under a key.
+#[derive(Clone)]
+struct Keyed {
+    setup: Setup,
+    calls: Rc<core::cell::Cell<u32>>,
+    first: Rc<core::cell::Cell<Option<u8>>>,
+    is_lazy: bool,
+}
+
+struct KeyedCipher {
+    octet: u8,
+    is_lazy: bool,
+    calls: u32,
+}
+
+impl Suite for Keyed {
+    type Cipher = KeyedCipher;
+
+    fn key_setup(&self, key: &[u8], _: Direction) -> Result<KeyedCipher, Error> {
+        self.calls.set(self.calls.get() + 1);
+        if self.setup == Setup::FailsForAWhile && (50..60).contains(&self.calls.get()) {
+            return Err(Error::Library { function: "key setup" });
+        }
+        let first = self.first.get().unwrap_or(key[0]);
+        self.first.set(Some(first));
+        let octet = if self.setup == Setup::Remembers { first } else { key[0] };
+        Ok(KeyedCipher { octet, is_lazy: self.is_lazy, calls: 0 })
+    }
+}
+
+fn keyed(octet: u8, text: &[u8], output: &mut [u8]) -> usize {
+    output[..text.len()].iter_mut().zip(text).for_each(|(to, from)| *to = from ^ octet);
+    output[text.len()..][..16].copy_from_slice(&TAG);
+    text.len() + 16
+}
+
+impl Cipher for KeyedCipher {
+    fn seal(&mut self, _: &[u8], _: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        self.calls += 1;
+        let writes = !self.is_lazy || self.calls < 5;
+        Ok(if writes { keyed(self.octet, input, output) } else { input.len() + 16 })
+    }
+
+    fn open(&mut self, _: &[u8], _: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        let text = &input[..input.len() - 16];
+        output[..text.len()].iter_mut().zip(text).for_each(|(to, from)| *to = from ^ self.octet);
+        Ok(text.len())
+    }
+}
+
+fn bound(setup: Setup, is_lazy: bool, changed: serde_json::Value) -> Result<Box<dyn super::Prepared>, String> {
+    let suite = Keyed { setup, calls: Rc::default(), first: Rc::default(), is_lazy };
+    let right = |message: Message<'_>, output: &mut [u8]| Ok(Some(keyed(message.key[0], message.text, output)));
+    bind(&Spec::parse("aes128-gcm").unwrap(), &suite, &plan(changed), None, 1, &right)
+}
+
+#[test]
+fn an_output_that_no_timed_call_wrote_is_not_the_right_one() {
+    for is_lazy in [false, true] {
+        let mut cell = bound(Setup::Right, is_lazy, json!({})).unwrap();
+        for seed in 0..3 {
+            cell.settle(seed);
+            cell.run(0, 10);
+        }
+        let checked = cell.check();
+        assert_eq!(checked.is_err(), is_lazy, "{checked:?}");
+        assert_eq!(bound(Setup::Right, is_lazy, json!({})).unwrap().prove_often(&mut || false).is_err(), is_lazy);
+    }
+}
+
+#[test]
+fn a_key_setup_is_shown_by_two_keys_and_may_fail_in_no_call() {
+    let sets_up = || json!({"operation": "key_setup", "payload_B": 0, "aad_B": 0, "data": "none"});
+    let mut right = bound(Setup::Right, false, sets_up()).unwrap();
+    right.run(0, 100);
+    assert_eq!(right.check(), Ok(()));
+    let error = bound(Setup::Remembers, false, sets_up()).err().unwrap();
+    assert!(error.contains("is not what another") || error.contains("give the plaintext back"), "{error}");
+    let mut fails = bound(Setup::FailsForAWhile, false, sets_up()).unwrap();
+    fails.run(0, 100);
+    assert!(fails.check().unwrap_err().contains("inside a timed loop"));
 }

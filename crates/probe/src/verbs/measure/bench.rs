@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wattlock_bench::bind::{Empty, Prepared};
 use wattlock_bench::establish::{self, Scheme};
@@ -25,6 +25,8 @@ const LONGEST_CALL_BATCHES: u64 = 2;
 const TRIAL_SEGMENT_B: usize = 2048;
 /// A payload from which on a call may need to be cut.
 const LONG_PAYLOAD_B: u64 = 4096;
+/// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed.
+const SEEN_TIME: Duration = Duration::from_millis(50);
 /// Samples of the burst from which the quiet level is found.
 const LEAST_BURST_SAMPLES: usize = 100;
 /// The sentinel with a known effect carries out 61 calls for each 60 that it claims.
@@ -91,10 +93,19 @@ impl<'p> Bench<'p> {
             (false, _) => {
                 if planned.role != Role::Empty {
                     let proof = self.proven.entry(format!("{} {}", planned.provider, planned.cipher));
-                    let prove = || offer.code.prove(&spec).map(|_| ()).map_err(|error| format!("{spec}: {error}"));
+                    let prove = || {
+                        watch.iter().for_each(|watch| watch.proves(planned));
+                        offer.code.prove(&spec).map(|_| ()).map_err(|error| format!("{spec}: {error}"))
+                    };
                     proof.or_insert_with(prove).clone()?;
+                    watch.iter().for_each(|watch| watch.prepares(planned));
                 }
-                self.bodies.push(prepare(plan, planned, &spec, &*offer.code)?);
+                let mut body = prepare(plan, planned, &spec, &*offer.code)?;
+                if watch.is_some() {
+                    let start = Instant::now();
+                    body.prove_often(&mut || start.elapsed() > SEEN_TIME)?;
+                }
+                self.bodies.push(body);
                 self.bodies.len() - 1
             }
         };
