@@ -2,7 +2,7 @@
 
 For notebooks the package gives by name what the command line can do: `wattlock.open_run("last")` reads a run,
 `wattlock.compare(first, [second])` compares runs, `wattlock.battery("lipo-1000", wattlock.of_run(run))` says what a
-battery carries, and `wattlock.advise` answers a question.
+battery carries, `wattlock.judge(["last"])` judges the papers' claims, and `wattlock.advise` answers a question.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ _PLACES = {
     "compare": "wattlock.run.compare",
     "battery": "wattlock.energy.operations",
     "of_run": "wattlock.energy.operations",
+    "judge": "wattlock.papers.material",
 }
 
 

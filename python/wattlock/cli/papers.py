@@ -102,11 +102,11 @@ def papers(
     wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;
     wattlock papers --length full --dry-run
     """
-    from wattlock.cli.papers_material import gather
+    from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
-    from wattlock.papers.exhibits import show_all
-    from wattlock.papers.judges import judge_all
+    from wattlock.papers import material
     from wattlock.report.papers_page import papers_page
+    from wattlock.store import find
     from wattlock.store.disk import write_whole
 
     if beside.capture is not None and not beside.capture.is_file():
@@ -121,19 +121,11 @@ def papers(
         carry_out(f"papers/{length}", dry_run=True)
         return
     names = run or [_measured(length, device, measuring.repeats, measuring.sys_root, allow_assumed=allow_assumed)]
-    found = gather(
-        names,
-        device,
-        allow_assumed=allow_assumed,
-        radio=beside.radio,
-        battery=beside.battery,
-        capture=beside.capture,
-        machine=str(beside.machine),
-    )
-    judgements = judge_all(found.evidence)
-    shown = show_all(found.material)
-    page = out or found.folder / "papers.html"
-    html = papers_page(found.facts, found.material.papers, judgements, shown)
+    read = material.Beside(device, allow_assumed, beside.radio, beside.battery, beside.capture, str(beside.machine))
+    judgements, shown, gathered = material.judge(names, read)
+    facts = papers_facts(names, gathered, read)
+    page = out or find(names[0]) / "papers.html"
+    html = papers_page(facts, gathered.material.papers, judgements, shown)
     try:
         write_whole(page, [html.encode()])
     except OSError as error:
@@ -142,7 +134,7 @@ def papers(
         from wattlock.report.exhibit_files import write_exhibits
 
         typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
-    _say(found.facts.reasons, judgements)
+    _say(facts.reasons, judgements)
     typer.echo(str(page))
 
 

@@ -1,0 +1,82 @@
+"""What the papers' page says of the runs that it is drawn from, and the commands that make it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wattlock.papers.material import Beside, Gathered
+    from wattlock.report.papers_page import PapersFacts
+    from wattlock.run.result import Result
+
+LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "battery"}
+"""The lengths of `wattlock papers` by their studies."""
+
+
+def _command(names: Sequence[str], results: Sequence[Result], beside: Beside) -> list[str]:
+    """The commands that measure again, then the one that judges these runs again.
+
+    A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
+    """
+    from wattlock.energy.valuing import card_of
+
+    device, allow_assumed = beside.device, beside.allow_assumed
+    given = {"--radio": beside.radio, "--battery": beside.battery}
+    given["--capture"] = beside.capture.name if beside.capture else None
+    given["--machine"] = beside.machine if beside.machine != "computer" else None
+    options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
+    measure = []
+    for one in results:
+        card = card_of(one, device)
+        valued = f" --device {device or card.name}" if card is not None else ""
+        if allow_assumed or (card is not None and card.card.evidence == "assumed"):
+            valued += " --allow-assumed"
+        study = str(one.plan["study"]["id"])
+        if study in LENGTHS:
+            # Of one run this judges too, as it was judged here.
+            measure.append(f"wattlock papers --length {LENGTHS[study]}{valued}{options if len(results) == 1 else ''}")
+        else:
+            measure.append(f"wattlock run {study}{valued}")
+    runs = "".join(f" --run {_findable(name)}" for name in names)
+    named = (f" --device {device}" if device else "") + options + (" --allow-assumed" if allow_assumed else "")
+    return [*dict.fromkeys(measure), f"wattlock papers{runs}{named}"]
+
+
+def _findable(name: str) -> str:
+    """A run as it is found again: by its id where it lies on the shelf, also if it was called the last one."""
+    import shlex
+
+    from wattlock.store import find
+    from wattlock.store.shelf import ROOT
+
+    folder = find(name)
+    return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
+
+
+def papers_facts(names: Sequence[str], found: Gathered, beside: Beside) -> PapersFacts:
+    """What the page says of the runs themselves; `names`: as they were asked for."""
+    from wattlock.cli.facts import host
+    from wattlock.report.papers_page import PapersFacts
+
+    results = found.results
+    reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
+    kinds = found.estimates["energy_evidence"].drop_nulls().unique().sort().to_list()
+    joules = (
+        f"Joules here are {' and '.join(kinds)}."
+        if kinds
+        else "There are no joules: no meter was read and no device card named. Claims on energy are judged by time."
+    )
+    warnings = [f"run {one.plan['id']}: {line}" for one in results for line in one.warnings]
+    return PapersFacts(
+        studies=list(dict.fromkeys(str(one.plan["study"]["id"]) for one in results)),
+        runs=[str(one.plan["id"]) for one in results],
+        created=max(str(one.plan["created"]) for one in results),
+        duration_s=sum(one.wall_s for one in results),
+        host=list(host(results[0])),
+        command=_command(names, results, beside),
+        joules=joules,
+        reasons=reasons,
+        warnings=[*warnings, *found.notes],
+    )

@@ -1,0 +1,211 @@
+"""What the papers are judged and drawn from: runs, the air's answers, batteries, the catalogue, a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wattlock.analysis.falls import curves
+from wattlock.energy import battery_cards, tasks
+from wattlock.energy.lifetime import Surroundings
+from wattlock.energy.valuing import clock_of, valued
+from wattlock.errors import EvidenceError, InputError, WattlockError
+from wattlock.link.capture import NOT_COUNTED, census
+from wattlock.papers import falls as fallen
+from wattlock.papers import record, sending
+from wattlock.papers.exhibits import Material, Shown, show_all
+from wattlock.papers.judges import Capture, Evidence, Fall, Judgement, Security, judge_all
+from wattlock.run.result import Result, open_run
+from wattlock.security import standing
+from wattlock.targets import local, probe, toolbox
+from wattlock.targets.toolbox import Toolbox
+
+FILE_B = 5_000_000
+DRAWS = 2000
+BATTERY = "laptop-57wh"
+ISAS_OF_32_BITS = {"x86", "arm", "riscv32"}
+"""As Rust names the architecture that a probe was built for."""
+FALLING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is read beside the runs.
+
+    * `device`: the card that values them; `radio`, `battery`: those of sending, and of what joules empty.
+    * `capture`: of 802.11, for its packets' sizes. `machine`: what was measured on, as claims name it.
+    """
+
+    device: str | None = None
+    allow_assumed: bool = False
+    radio: str = "intel-5300"
+    battery: str | None = None
+    capture: Path | None = None
+    machine: str = "computer"
+
+
+class Gathered(NamedTuple):
+    """All that was gathered: for the judges, for the exhibits; the runs and their cases, and what to warn of."""
+
+    evidence: Evidence
+    material: Material
+    results: list[Result]
+    estimates: pl.DataFrame
+    notes: list[str]
+
+
+class Judged(NamedTuple):
+    """The papers on these runs: a judgement for each claim, and every exhibit."""
+
+    judgements: list[Judgement]
+    exhibits: list[Shown]
+    gathered: Gathered
+
+
+def judge(runs: Sequence[str | Path], beside: Beside | None = None) -> Judged:
+    """Judge every claim of the papers by runs, and make each of their figures and tables.
+
+    * `runs`: paths, ids or `last`; of one build on one machine.
+
+    Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
+    """
+    gathered = gather(runs, beside or Beside())
+    return Judged(judge_all(gathered.evidence), show_all(gathered.material), gathered)
+
+
+def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
+    """Reads the runs and asks the probe and the toolbox for the rest.
+
+    Raises as `judge`.
+    """
+    results = [open_run(name) for name in runs]
+    _refuse_mixed(results)
+    frames = [valued(result, beside.device, allow_assumed=beside.allow_assumed) for result in results]
+    # What an invalid run measured is no result: nothing of it is judged or drawn.
+    sound = [frame.clear() if one.reasons else frame for one, frame in zip(results, frames, strict=True)]
+    estimates = pl.concat(sound, how="diagonal_relaxed")
+    papers, net = record.load(), toolbox.find()
+    sent = sending.send(papers, estimates, net, beside.radio, allow_assumed=beside.allow_assumed)
+    rows, _ = probe.catalogue(local.find())
+    drawn, falls, notes = _batteries(
+        results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
+    )
+    counted = _capture(net, beside.capture)
+    catalogue = [several[0] for several in rows.values()]
+    evidence = Evidence(
+        estimates=estimates,
+        transfers=sent.transfers,
+        falls=falls,
+        security=_security(catalogue),
+        capture=counted,
+        machine=_machine(beside.machine, results[0].header["fingerprint"]),
+        run=str(results[0].plan["id"]),
+        papers=papers,
+    )
+    sizes = counted.sizes if counted else None
+    material = Material(papers, estimates, sent.cells, drawn, sizes, catalogue, beside.radio)
+    return Gathered(evidence, material, results, estimates, notes)
+
+
+def _refuse_mixed(results: Sequence[Result]) -> None:
+    """Raises EvidenceError where the runs are of several builds or processors: docs/method/build.md."""
+    for what, of in (
+        ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
+        ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),
+    ):
+        if len(set(of)) > 1:
+            hint = "judge them one by one, and `wattlock compare` them"
+            raise EvidenceError(f"the runs are of two {what}: {of[0]} and {of[1]}", hint=hint)
+
+
+def _batteries(
+    results: Sequence[Result],
+    estimates: pl.DataFrame,
+    device: str | None,
+    card: str | None,
+    *,
+    allow_assumed: bool,
+) -> tuple[pl.DataFrame | None, list[Fall], list[str]]:
+    """Measured falls, else those by joules and a battery's card: curves, rows for the judges, what to warn of."""
+    emptied = [
+        fall
+        for result in results
+        if result.battery is not None and result.falls is not None
+        for fall in fallen.measured(result.falls, _battery_of(result))
+    ]
+    # What was drawn is shown also where the gauge is too coarse to judge it by.
+    if any(result.battery is not None and result.falls is not None for result in results):
+        return _measured_curves(results), emptied, []
+    able = estimates.filter(pl.col("cipher").is_in(FALLING), pl.col("energy_uJ").is_not_null())
+    plain = {"operation": "encrypt", "data": "random", "provider": "rustcrypto", "keying": "ready", "encoding": "raw"}
+    able = able.filter(*(pl.col(name) == level for name, level in plain.items()))
+    able = able.filter(pl.col("payload_B") == pl.col("payload_B").max().over("cipher"))
+    try:
+        chosen = battery_cards.load(card or BATTERY)
+        falls = fallen.modelled(estimates, chosen, allow_assumed=allow_assumed)
+        plan = tasks.plan(
+            chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
+        )
+    except WattlockError as error:
+        if card is not None:
+            raise
+        return None, [], [f"no battery is computed: {error.message}"]
+    if able.is_empty():
+        return None, falls, []
+    clock = clock_of(results[0], device)
+    work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock.Hz, counts_cycles=clock.counts_cycles)
+    carried = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
+    return carried.with_columns(battery=pl.lit(chosen.name)), falls, []
+
+
+def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
+    frames = []
+    for result in results:
+        if result.battery is not None:
+            names = {cell["cell"]: (cell["cipher"], cell["payload_B"]) for cell in result.cells}
+            encrypting = {cell["cell"] for cell in result.cells if cell["operation"] == "encrypt"}
+            levels = [line for line in result.levels if line["cell"] in encrypting]
+            frames.append(curves(levels, names).with_columns(battery=pl.lit(_battery_of(result))))
+    return pl.concat(frames).filter(pl.col("payload_B") == FILE_B)
+
+
+def _battery_of(result: Result) -> str:
+    return str((result.battery or {})["name"]).removeprefix("battery:")
+
+
+def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
+    found = {}
+    for row in catalogue:
+        try:
+            stands = standing(row)
+        except InputError:  # a cipher of which nothing is said can't be called sound
+            continue
+        found[str(row["id"])] = Security(
+            stands.strength_bits, int(row["key_bits"] or 0), stands.status, bool(stands.authenticated)
+        )
+    return found
+
+
+def _capture(net: Toolbox, file: Path | None) -> Capture | None:
+    if file is None:
+        return None
+    counted = census(net, file)
+    frames: dict[tuple[str, int], int] = {}
+    for row in counted.sizes:
+        key = row["frame"], row["size_B"]
+        frames[key] = frames.get(key, 0) + row["count"]
+    left_out = {words: counted.summary[key] for key, (words, _) in NOT_COUNTED.items()}
+    return Capture(frames, left_out, is_cut=counted.summary["cut"])
+
+
+def _machine(named: str, fingerprint: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the runs' machine is, as claims name it: as the user says, and what its processor is by its own name."""
+    model = str(fingerprint["hardware"]["model_name"] or "")
+    is_32_bit = str(fingerprint["build"]["isa"]) in ISAS_OF_32_BITS
+    # What is sold as a Pentium today is another core, and runs in 64 bits.
+    is_pentium = is_32_bit and "pentium" in model.lower()
+    return named, *(["32-bit"] if is_32_bit else []), *(["pentium"] if is_pentium else [])
