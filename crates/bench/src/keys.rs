@@ -30,7 +30,7 @@ impl Keys {
 
     /// The next key of the ring.
     #[inline]
-    pub fn next(&mut self) -> &[u8] {
+    pub fn next_key(&mut self) -> &[u8] {
         let start = self.next * self.first.len();
         self.next = (self.next + 1) % RING;
         &self.ring[start..start + self.first.len()]
@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn the_ring_holds_the_first_key_until_it_is_drawn_and_then_sixteen_others() {
         let mut keys = Keys::new(vec![7; 5]);
-        assert!((0..40).all(|_| keys.next() == [7; 5]));
+        assert!((0..40).all(|_| keys.next_key() == [7; 5]));
         keys.settle(&mut SplitMix64::new(1));
-        let mut drawn: Vec<_> = (0..32).map(|_| keys.next().to_vec()).collect();
+        let mut drawn: Vec<_> = (0..32).map(|_| keys.next_key().to_vec()).collect();
         assert_eq!(drawn[..16], drawn[16..]);
         drawn.sort();
         drawn.dedup();

@@ -120,7 +120,7 @@ impl Packets {
 
     /// The next packet of the ring.
     #[inline]
-    pub fn next(&mut self) -> &[u8] {
+    pub fn next_packet(&mut self) -> &[u8] {
         let start = self.starts[self.next];
         self.next += 1;
         if self.next == self.starts.len() {
@@ -147,19 +147,19 @@ mod tests {
         for (placement, count) in [(Placement::Hot, 1), (Placement::L2, 8192)] {
             let mut packets = Packets::new(b"seventeen letters", placement, &mut SplitMix64::new(3));
             assert_eq!(packets.starts.len(), count);
-            let mut places: Vec<_> = (0..count).map(|_| packets.next().as_ptr() as usize).collect();
+            let mut places: Vec<_> = (0..count).map(|_| packets.next_packet().as_ptr() as usize).collect();
             assert!(places.iter().all(|place| place % LINE_B == 0));
             places.sort_unstable();
             places.dedup();
             assert_eq!(places.len(), count);
-            assert!((0..count).all(|_| packets.next() == b"seventeen letters"));
+            assert!((0..count).all(|_| packets.next_packet() == b"seventeen letters"));
         }
     }
 
     #[test]
     fn packets_in_main_memory_are_visited_out_of_order_and_each_once() {
         let mut packets = Packets::new(&[7; 65536], Placement::Dram, &mut SplitMix64::new(3));
-        let places: Vec<_> = (0..2048).map(|_| packets.next().as_ptr() as usize).collect();
+        let places: Vec<_> = (0..2048).map(|_| packets.next_packet().as_ptr() as usize).collect();
         let mut sorted = places.clone();
         sorted.sort_unstable();
         assert_ne!(places, sorted);
@@ -174,8 +174,8 @@ mod tests {
         let mut places = Vec::new();
         for _ in 0..32 {
             packets.settle(&mut random);
-            assert_eq!(packets.next(), b"here");
-            places.push(packets.next().as_ptr() as usize);
+            assert_eq!(packets.next_packet(), b"here");
+            places.push(packets.next_packet().as_ptr() as usize);
         }
         assert!(places.iter().all(|place| place % LINE_B == 0));
         places.sort_unstable();
@@ -187,6 +187,6 @@ mod tests {
     fn the_block_before_leads_the_packet_that_comes_next() {
         let mut packets = Packets::new(&[1; 20], Placement::Hot, &mut SplitMix64::new(3));
         packets.lead_with(&[9; 8]);
-        assert_eq!(packets.next()[..9], [9, 9, 9, 9, 9, 9, 9, 9, 1]);
+        assert_eq!(packets.next_packet()[..9], [9, 9, 9, 9, 9, 9, 9, 9, 1]);
     }
 }

@@ -40,7 +40,7 @@ impl Factors {
     /// One packet under the key that is ready; gives the bytes that it ends as.
     #[inline]
     fn packet<C: Cipher>(&mut self, cipher: &mut C) -> Result<usize, Error> {
-        let input = self.input.next();
+        let input = self.input.next_packet();
         let output = self.output.bytes_mut();
         if self.plan.operation.is_backward() {
             let sealed = match self.plan.encoding {
@@ -127,7 +127,7 @@ impl<S: Suite> Loops for Driver<S> {
     #[inline(never)]
     fn key_setups(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error> {
         for _ in 0..calls {
-            let cipher = black_box(&self.suite).key_setup(black_box(factors.keys.next()), self.direction)?;
+            let cipher = black_box(&self.suite).key_setup(black_box(factors.keys.next_key()), self.direction)?;
             black_box(&cipher);
         }
         Ok(())
@@ -135,7 +135,7 @@ impl<S: Suite> Loops for Driver<S> {
 
     fn bare(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error> {
         let operation = factors.plan.operation;
-        let (iv, aad, input) = (&*factors.iv, &*factors.aad, factors.input.next());
+        let (iv, aad, input) = (&*factors.iv, &*factors.aad, factors.input.next_packet());
         let output = &mut factors.output;
         match operation {
             Operation::Seal => seals(&mut self.cipher, iv, aad, input, output, calls),
@@ -150,7 +150,7 @@ impl<S: Suite> Loops for Driver<S> {
     fn packets(&mut self, factors: &mut Factors, calls: u32) -> Result<(), Error> {
         for _ in 0..calls {
             if factors.plan.keying == Keying::Each {
-                self.cipher = self.suite.key_setup(black_box(factors.keys.next()), self.direction)?;
+                self.cipher = self.suite.key_setup(black_box(factors.keys.next_key()), self.direction)?;
             }
             black_box(self.packet(factors)?);
             black_box(&mut factors.output);

@@ -284,13 +284,13 @@ impl Bound {
         let segment_from = segment.from;
         let factors = &mut self.factors;
         if index == 0 && factors.plan.keying == Keying::Each {
-            self.loops.key(black_box(factors.keys.next()))?;
+            self.loops.key(black_box(factors.keys.next_key()))?;
         }
         let cipher = self.loops.cipher();
         let mut chain = segment.iv;
         let iv = &mut chain[..self.spec.iv_B()];
         let is_last = index + 1 == self.segments.len();
-        let input = black_box(&factors.input.next()[segment.from..segment.to]);
+        let input = black_box(&factors.input.next_packet()[segment.from..segment.to]);
         let output = &mut factors.output.bytes_mut()[segment.from..];
         let written = match (factors.plan.operation, is_last) {
             (Operation::Decrypt, false) => cipher.decrypt_part(iv, input, output).map(|()| input.len()),
@@ -463,7 +463,7 @@ impl Bound {
     fn message_of(&mut self, key: &[u8]) -> Result<u64, String> {
         let factors = &mut self.factors;
         factors.input.rewind();
-        let text = factors.input.next();
+        let text = factors.input.next_packet();
         let message = Message { key, iv: &factors.iv, aad: &factors.aad, text };
         let mut sealed = vec![0; text.len() + MAX_PADDING_B];
         let written = there_and_back(&mut *self.loops, &self.spec, message, &mut sealed)?;

@@ -99,6 +99,12 @@ pub struct Census {
     pub summary: Summary,
 }
 
+impl Default for Census {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Census {
     /// Nothing yet.
     pub fn new() -> Self {
