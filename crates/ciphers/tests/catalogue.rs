@@ -145,6 +145,9 @@ fn each_backend_has_a_name() {
     let aes = backend("aes128-cbc");
     assert!(["vaes512", "vaes256", "aesni", "armv8-aes", "soft"].contains(&aes), "{aes}");
     assert_eq!(backend("des-cbc"), "portable");
+    for id in ["aes128-ctr", "aes128-gcm", "aes128-ccm", "aes128-ccm8", "aes128-gcm-siv", "aes128-ocb3", "aes128-eax"] {
+        assert_eq!(backend(id), aes, "{id}");
+    }
     let rijndael = parsed("rijndael256-256-cbc");
     let way = rijndael.backend(rijndael.code("wattlock").unwrap());
     assert!(["vaes512", "vaes256", "aesni", "portable"].contains(&way), "{way}");
