@@ -128,9 +128,10 @@ $(VENV)-docs/.locked: requirements-docs.lock
 	$(VENV)-docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements-docs.lock
 	@touch $@
 
-# Editable: Python is read from the tree, and the probe is built in release into .venv/bin.
+# Editable: Python is read from the tree, and both programs are built in release into .venv/bin.
 $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@.ci/requires "$(PYTHON)"
+	@cargo build --quiet --release --locked -p wattlock-probe -p wattlock-net # both at once: on two processors, two links side by side
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
