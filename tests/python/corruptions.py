@@ -35,6 +35,7 @@ VERBS = {
     "papers": ["papers", "--run", "RUN", "--out", "page.html"],
     "battery": ["battery", "cgr18650da", "--run", "RUN", *JOULES, "--format", "json"],
     "link": ["link", "adhoc-open", "--run", "RUN", "--cipher", "aes128-gcm", *JOULES, "--format", "json"],
+    "explain": ["explain", "elminaam-wlan", "--run", "RUN", "--format", "json"],
     "calibrate": ["calibrate", "--run", "RUN"],
     "advise": ["advise", "--message", "64B", "--every", "1s", "--run", "RUN", *JOULES, *PARTS, "--format", "json"],
 }

@@ -113,7 +113,7 @@ def battery(
     --only and --without may be given several times. Example: wattlock battery pxa270-handheld --run last
     --device pxa270-520 --file-B 5000000 --only '3des*' --figure fall.svg --allow-assumed
     """
-    from wattlock.energy import operations
+    from wattlock.energy import battery_cards, operations
     from wattlock.energy.lifetime import Surroundings
     from wattlock.energy.operations import Choice, Circumstances, OwnOperation
     from wattlock.energy.tasks import Duty
@@ -131,6 +131,7 @@ def battery(
     )
     if busy.per_second is not None and busy.duty < 1:
         raise InputError("--per-second and --duty both say how busy the device is", hint="give one of them")
+    battery_cards.load(card, cards)  # a name that no card has comes before what is wrong with the operation
     choice = Choice(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
     operation = OwnOperation(priced.energy_uJ, priced.cycles, priced.time_us)
     work = _work(priced.run, operation, choice, device, own=cards, allow_assumed=allow_assumed)
