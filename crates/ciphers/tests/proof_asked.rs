@@ -245,8 +245,7 @@ fn a_proof_is_of_the_kind_of_its_strongest_vector_and_names_where_each_is_from()
     assert_eq!(proven(&format!("{computed}\n{published}")), (2, 1, true, "published"));
     assert_eq!(proven(&published.replace("des-ecb", "des-cbc")), (0, 0, true, "composition"));
 
-    let (of_spec, file): (Vec<_>, _) =
-        (sources(&spec).collect(), include_str!("../vectors/des.txt"));
+    let (of_spec, file): (Vec<_>, _) = (sources(&spec).collect(), include_str!("../vectors/des.txt"));
     assert_eq!(of_spec.len(), usize::from(proven(file).0));
     assert!(of_spec.iter().all(|source| file.contains(&format!("# source: {source}\n"))), "{of_spec:?}");
     assert_eq!(sources(&Spec::parse("des-ofb").unwrap()).filter(|source| of_spec.contains(source)).count(), 0);
