@@ -14,7 +14,8 @@ static GCM_SIV: [Card; 1] = [Card {
     key_bits: Sizes::every(128, 128, 256),
     most_B: 1 << 36, // RFC 8452, 6
     source: "RFC 8452, 2019",
-    codes: &[Code::of_crate("aes-gcm-siv", "0.12.1", Timing::Constant, Algorithm::aes_gcm_siv(Way::Crate)).on(super::aes::backend)],
+    codes: &[Code::of_crate("aes-gcm-siv", "0.12.1", Timing::Constant, Algorithm::aes_gcm_siv(Way::Crate))
+        .on(super::aes::backend)],
     vectors: include_str!("../../vectors/aes-gcm-siv.txt"),
     ..AEAD
 }];
