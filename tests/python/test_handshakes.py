@@ -205,7 +205,7 @@ def table() -> str:
     """Handshakes frame by frame, with the keys that they give: what the crate's own tests read."""
     lines = [
         "# Handshakes of every key management, of a network named home, and the keys that they give.",
-        "# Source: tests/python/wifi_air.py, no part of this crate; test_handshakes.py says which of them tshark opens.",
+        "# Source: tests/python/wifi_air.py, no part of this crate; test_handshakes.py says which tshark opens.",
         "# To write it anew, in tests/python: python -c 'import test_handshakes as t; t.TABLE.write_text(t.table())'",
         "# network, what, octets; of a group key its number stands before it",
     ]
