@@ -14,7 +14,7 @@ ENERGY := $(if $(filter x86_64 amd64,$(MACHINE)),--device x86-server-assumed --a
 ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed --allow-assumed)
 
 # What Rust tests could not test, for want of a program of others: a passing test's own words are not shown.
-UNTESTED := target/tmp/untested
+UNTESTED := target/untested
 
 .NOTPARALLEL:
 .PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs changelog setup dev clean help

@@ -121,6 +121,15 @@ impl Spec {
         }
     }
 
+    /// Keys of 128 and 256 bits that make two types, each a cipher by itself.
+    #[inline]
+    pub(crate) fn visit_by_two_keys<A: BuiltIn, B: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
+        match self.key_bits {
+            128 => self.visit_built_in::<A, V>(visitor),
+            _ => self.visit_built_in::<B, V>(visitor),
+        }
+    }
+
     /// The primitive in the mode of the card.
     #[inline]
     pub(crate) fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {

@@ -10,9 +10,9 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use verbs::{apply, catalogue, doctor, measure, meters, schema, selftest};
-use wattlock_terminal::failure::wrong_usage;
+use wattlock_terminal::failure::command_line;
 use wattlock_terminal::open_library;
 
 const NAME: &str = "wattlock-probe";
@@ -45,12 +45,9 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match command_line::<Arguments>(NAME) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let verb = std::env::args().nth(1).filter(|verb| Arguments::command().find_subcommand(verb).is_some());
-            return wrong_usage(NAME, &error, verb.as_deref());
-        }
+        Err(code) => return code,
     };
     let done = match arguments.verb {
         Verb::Measure(options) => measure::run(options),

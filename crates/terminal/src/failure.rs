@@ -87,6 +87,17 @@ fn is_closed() -> bool {
     both_ways && nix::sys::stat::fstat(&out).is_ok_and(|file| Ok(file.st_rdev) == null)
 }
 
+/// The command line of `program`, read; or how it ends, with the help or what is wrong already said.
+///
+/// # Errors
+/// The exit code of [`wrong_usage`].
+pub fn command_line<A: clap::Parser>(program: &str) -> Result<A, ExitCode> {
+    A::try_parse().map_err(|error| {
+        let verb = std::env::args().nth(1).filter(|verb| A::command().find_subcommand(verb).is_some());
+        wrong_usage(program, &error, verb.as_deref())
+    })
+}
+
 /// Says what is wrong with the command line as every other error is said, in two lines.
 ///
 /// * `program`: its name. `verb`: which of its verbs was called, where it was one.

@@ -27,7 +27,7 @@ pub fn own(name: &str) -> PathBuf {
 pub fn missing(what: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     assert!(std::env::var_os("WATTLOCK_REQUIRE_TOOLS").is_none(), "{test} wants {what}, and it is missing");
-    let list = Path::new(TEMPORARY).join("untested");
+    let list = Path::new(TEMPORARY).with_file_name("untested");
     let line = format!("{test}: {what} is missing\n");
     std::fs::create_dir_all(TEMPORARY).expect("the build's folder can be written to");
     let mut options = std::fs::OpenOptions::new();

@@ -7,7 +7,6 @@ use ::cipher::consts::{U8, U13, U16};
 use crate::card::{Card, Code, Sizes, Timing};
 use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
-use crate::{Spec, Visitor};
 
 static CCM: [Card; 1] = [Card {
     id: "aes-ccm",
@@ -43,21 +42,7 @@ pub(crate) const CARDS: &[&[Card]] = &[&CCM, &CCM8];
 /// Nonces of 13 bytes.
 type Ccm<C, Tag> = ::ccm::Ccm<C, Tag, U13>;
 
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Tag16,
-    Tag8,
-}
-
-impl Way {
-    #[inline]
-    pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
-        match (self, spec.key_bits) {
-            (Self::Tag16, 128) => spec.visit_built_in::<Aead<Ccm<Aes128, U16>>, V>(visitor),
-            (Self::Tag16, _) => spec.visit_built_in::<Aead<Ccm<Aes256, U16>>, V>(visitor),
-            (Self::Tag8, 128) => spec.visit_built_in::<Aead<Ccm<Aes128, U8>>, V>(visitor),
-            (Self::Tag8, _) => spec.visit_built_in::<Aead<Ccm<Aes256, U8>>, V>(visitor),
-        }
-    }
+ways! {
+    Tag16 => visit_by_two_keys::<Aead<Ccm<Aes128, U16>>, Aead<Ccm<Aes256, U16>>>,
+    Tag8 => visit_by_two_keys::<Aead<Ccm<Aes128, U8>>, Aead<Ccm<Aes256, U8>>>,
 }

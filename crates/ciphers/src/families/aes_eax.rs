@@ -4,7 +4,6 @@
 use crate::card::{Card, Code, Sizes, Timing};
 use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
-use crate::{Spec, Visitor};
 
 static EAX: [Card; 1] = [Card {
     id: "aes-eax",
@@ -22,18 +21,4 @@ static EAX: [Card; 1] = [Card {
 
 pub(crate) const CARDS: &[&[Card]] = &[&EAX];
 
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Crate,
-}
-
-impl Way {
-    #[inline]
-    pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
-        match spec.key_bits {
-            128 => spec.visit_built_in::<Aead<::eax::Eax<::aes::Aes128>>, V>(visitor),
-            _ => spec.visit_built_in::<Aead<::eax::Eax<::aes::Aes256>>, V>(visitor),
-        }
-    }
-}
+ways! { Crate => visit_by_two_keys::<Aead<::eax::Eax<::aes::Aes128>>, Aead<::eax::Eax<::aes::Aes256>>> }

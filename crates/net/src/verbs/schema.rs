@@ -1,9 +1,8 @@
 //! `wattlock-net schema`: the JSON Schema of what goes in and out of the verbs, generated from its types.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use wattlock_terminal::failure::Failure;
+use wattlock_terminal::failure::{Failure, deliver};
 
 use crate::frames::census::CaptureLine;
 use crate::scenario::{AirLine, Scenario};
@@ -33,8 +32,7 @@ pub fn text() -> String {
 /// # Errors
 /// Standard output that can't be written.
 pub fn run(_options: Options) -> Result<ExitCode, Failure> {
-    io::stdout().write_all(text().as_bytes()).map_err(|error| Failure::new(9, format!("standard output: {error}")))?;
-    Ok(ExitCode::SUCCESS)
+    deliver(text().as_bytes()).map(|()| ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `wattlock-probe schema`: the JSON Schema of the records, generated from their types.
 #![forbid(unsafe_code)]
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use wattlock_records::{PlanLine, Record};
-use wattlock_terminal::failure::Failure;
+use wattlock_terminal::failure::{Failure, deliver};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
@@ -29,8 +28,7 @@ pub fn text() -> String {
 /// # Errors
 /// Standard output that can't be written.
 pub fn run(_options: Options) -> Result<ExitCode, Failure> {
-    io::stdout().write_all(text().as_bytes()).map_err(|error| Failure::new(9, format!("standard output: {error}")))?;
-    Ok(ExitCode::SUCCESS)
+    deliver(text().as_bytes()).map(|()| ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
