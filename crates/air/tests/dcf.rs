@@ -89,6 +89,7 @@ fn zoo() -> Vec<(&'static str, Network<'static>, Vec<Option<f64>>)> {
 }
 
 /// Networks in which something is scarce, lost or given up.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn hardships() -> Vec<(&'static str, Network<'static>, Vec<Option<f64>>)> {
     let basis = Network { datagrams: Some(300), ..Network::default() };
     let poor = Network { rates: &OFDM, rate: 7, ..basis.clone() };

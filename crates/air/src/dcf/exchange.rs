@@ -3,134 +3,11 @@
 use rand_core::Rng;
 
 use super::node::{Node, Pending};
+use super::on_air::{OnAir, aggregate_B};
 use super::traffic::Packet;
-use super::{AGGREGATE_MAX, Leg, Network, PPDU_MAX_NS, Simulation, share};
+use super::{Leg, Simulation, share};
 use crate::Nanoseconds;
-use crate::access::response_rate;
-use crate::frame::{ACK_B, BLOCK_ACK_B, CTS_B, DELIMITER_B, RTS_B};
-use crate::one_station::Exchange;
-use crate::phy::Rate;
-use crate::signal::{header_success, mpdu_error_rate, ppdu_error_rate, ratio};
-
-/// One kind of packet at one rate over one link: durations and shares of loss.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OnAir {
-    fragments: u32,
-    full_ns: Nanoseconds,
-    last_ns: Nanoseconds,
-    /// All its MPDUs' octets at the rate.
-    octets_ns: Nanoseconds,
-    full_error: f64,
-    last_error: f64,
-    response_ns: Nanoseconds,
-    response_error: f64,
-    rts_ns: Nanoseconds,
-    cts_ns: Nanoseconds,
-    handshake_error: f64,
-    mpdu_B: u32,
-    aggregate: usize,
-    header_error: f64,
-    mpdu_error: f64,
-    block_ack_ns: Nanoseconds,
-    block_ack_error: f64,
-    /// Of an exchange without aggregation.
-    pub(super) error: f64,
-}
-
-/// The lowest basic rate; the lowest mandatory one of the network's kind where none is given.
-pub(super) fn lowest_basic(network: &Network) -> Rate {
-    let by_speed = |rate: &&Rate| rate.bits_per_s(&network.channel);
-    let dsss = network.rates.first().is_some_and(|rate| rate.is_dsss());
-    let otherwise = if dsss { Rate::Dsss { kb_s: 1_000 } } else { Rate::Ofdm { Mb_s: 6 } };
-    network.basic.iter().min_by_key(by_speed).copied().unwrap_or(otherwise)
-}
-
-/// Octets of an A-MPDU: each MPDU with its delimiter, padded to four octets but for the last (9.7.1).
-fn aggregate_B(mpdu_B: u32, count: u32) -> u32 {
-    let padded_B = (mpdu_B + DELIMITER_B).next_multiple_of(4);
-    padded_B * count.saturating_sub(1) + mpdu_B + DELIMITER_B
-}
-
-/// The PSDU of a lone MPDU; VHT and HE know no other than A-MPDUs (10.12.8).
-fn alone_B(rate: Rate, mpdu_B: u32) -> u32 {
-    match rate {
-        Rate::Vht { .. } | Rate::He { .. } => mpdu_B + DELIMITER_B,
-        Rate::Dsss { .. } | Rate::Ofdm { .. } | Rate::Ht { .. } => mpdu_B,
-    }
-}
-
-impl OnAir {
-    /// * `snr`: none for a link without errors.
-    pub(super) fn of(network: &Network, rate: Rate, packet_B: u32, snr: Option<f64>) -> Self {
-        let channel = &network.channel;
-        let mpdus = network.framing.mpdus(packet_B);
-        let response = response_rate(rate, network.basic, channel);
-        let error = |rate: Rate, psdu_B: u32| snr.map_or(0.0, |snr| ppdu_error_rate(rate, psdu_B, channel, snr));
-        let (full_B, last_B) = (alone_B(rate, mpdus.full_B), alone_B(rate, mpdus.last_B));
-        let mpdu_B = mpdus.last_B;
-        let mut aggregate = 1;
-        while rate.aggregates() && aggregate < AGGREGATE_MAX {
-            let size_B = aggregate_B(mpdu_B, u32::try_from(aggregate).unwrap_or(u32::MAX) + 1);
-            if size_B > network.aggregate_B || rate.time_on_air_ns(size_B, channel) > PPDU_MAX_NS {
-                break;
-            }
-            aggregate += 1;
-        }
-        let handshake = if network.rts { 1.0 } else { 0.0 };
-        let mut on_air = Self {
-            fragments: mpdus.count,
-            full_ns: rate.time_on_air_ns(full_B, channel),
-            last_ns: rate.time_on_air_ns(last_B, channel),
-            octets_ns: mpdus.octets_ns(rate, channel),
-            full_error: error(rate, full_B),
-            last_error: error(rate, last_B),
-            response_ns: response.time_on_air_ns(ACK_B, channel),
-            response_error: error(response, ACK_B),
-            rts_ns: if network.rts { response.time_on_air_ns(RTS_B, channel) } else { 0 },
-            cts_ns: if network.rts { response.time_on_air_ns(CTS_B, channel) } else { 0 },
-            handshake_error: handshake * (1.0 - (1.0 - error(response, RTS_B)) * (1.0 - error(response, CTS_B))),
-            mpdu_B,
-            aggregate,
-            header_error: snr.map_or(0.0, |snr| 1.0 - header_success(rate, snr)),
-            mpdu_error: snr.map_or(0.0, |snr| mpdu_error_rate(rate, mpdu_B, channel, snr)),
-            block_ack_ns: response.time_on_air_ns(BLOCK_ACK_B, channel),
-            block_ack_error: error(response, BLOCK_ACK_B),
-            error: 0.0,
-        };
-        let fragments =
-            libm::pow((1.0 - on_air.full_error) * (1.0 - on_air.response_error), f64::from(mpdus.count - 1));
-        on_air.error = 1.0
-            - (1.0 - on_air.handshake_error) * fragments * (1.0 - on_air.last_error) * (1.0 - on_air.response_error);
-        on_air
-    }
-
-    /// The exchange of one packet, all its fragments included.
-    pub(super) fn exchange(&self) -> Exchange {
-        let fragments = Nanoseconds::from(self.fragments);
-        Exchange {
-            rts_ns: self.rts_ns,
-            cts_ns: self.cts_ns,
-            data_ns: self.full_ns * fragments.saturating_sub(1) + self.last_ns,
-            response_ns: self.response_ns * fragments,
-            fragments: self.fragments,
-        }
-    }
-
-    fn fragment(&self, index: u32) -> (Nanoseconds, f64) {
-        if index + 1 >= self.fragments { (self.last_ns, self.last_error) } else { (self.full_ns, self.full_error) }
-    }
-}
-
-/// What one datagram of `network` puts on the air at its rate, and the share of such exchanges that fails.
-///
-/// * `signal_dBm`: none for a link without errors.
-#[must_use]
-pub fn exchange(network: &Network, signal_dBm: Option<f64>) -> (Exchange, f64) {
-    let snr = signal_dBm.map(|signal_dBm| ratio(signal_dBm - network.noise_dBm));
-    let rate = network.rates.get(network.rate).copied().unwrap_or(Rate::Ofdm { Mb_s: 6 });
-    let on_air = OnAir::of(network, rate, network.packet_B, snr);
-    (on_air.exchange(), on_air.error)
-}
+use crate::signal::ratio;
 
 /// A node about to send: what, to whom, at which rate.
 struct Sending {
@@ -150,6 +27,25 @@ impl Sending {
     fn first_ns(&self) -> Nanoseconds {
         if self.on_air.rts_ns > 0 { self.on_air.rts_ns } else { self.data_ns }
     }
+}
+
+/// How an attempt has gone so far.
+#[derive(Default)]
+struct Attempt {
+    now_ns: Nanoseconds,
+    /// Data MPDUs put on the air.
+    sent: u64,
+    /// What the sender put on the air, and what answered it.
+    sent_ns: Nanoseconds,
+    answered_ns: Nanoseconds,
+    failed: bool,
+    /// The answer that others leave room for.
+    reserved_ns: Nanoseconds,
+    /// Bit i: MPDU i has arrived; and when.
+    arrived: u64,
+    arrived_ns: Nanoseconds,
+    /// Whether the sender has heard so.
+    heard: bool,
 }
 
 impl Simulation<'_, '_> {
@@ -245,74 +141,16 @@ impl Simulation<'_, '_> {
         start_ns: Nanoseconds,
         clashed: impl Fn(usize, &Node) -> bool,
     ) {
-        let Sending { on_air, to, .. } = *sending;
-        let timing = self.network.timing;
         self.outcome.attempts += 1;
-        let (mut now_ns, mut sent, mut sent_ns, mut answered_ns) = (start_ns, 0_u64, 0, 0);
-        let (mut failed, mut reserved_ns) = (false, on_air.response_ns);
-        if on_air.rts_ns > 0 {
-            failed = self.fails(on_air.handshake_error);
-            reserved_ns = on_air.cts_ns;
-            now_ns += on_air.rts_ns;
-            sent_ns += on_air.rts_ns;
-            if !failed {
-                now_ns += timing.sifs_ns + on_air.cts_ns + timing.sifs_ns;
-                answered_ns += on_air.cts_ns;
-                reserved_ns = on_air.response_ns;
-            }
-        }
-        // Bit i: MPDU i has arrived; and whether the sender has heard so.
-        let (mut arrived, mut heard) = (0_u64, false);
-        let mut arrived_ns = now_ns;
         let before = self.nodes[node].fragment;
-        if !failed && sending.aggregated {
-            reserved_ns = on_air.block_ack_ns;
-            now_ns += sending.data_ns;
-            sent_ns += sending.data_ns;
-            sent += sending.count as u64;
-            self.count_frames(node, sending.count);
-            if !self.fails(on_air.header_error) {
-                for i in 0..sending.count {
-                    arrived |= u64::from(!self.fails(on_air.mpdu_error)) << i;
-                }
-            }
-            arrived_ns = now_ns;
-            if arrived != 0 {
-                now_ns += timing.sifs_ns + on_air.block_ack_ns;
-                answered_ns += on_air.block_ack_ns;
-                heard = !self.fails(on_air.block_ack_error);
-            }
-            failed = !heard;
-        } else if !failed {
-            // Fragments follow one another after SIFS (10.3.7); without fragmentation there is one.
-            loop {
-                let fragment = self.nodes[node].fragment;
-                let (data_ns, error) = on_air.fragment(fragment);
-                now_ns += data_ns;
-                sent_ns += data_ns;
-                sent += 1;
-                self.count_frames(node, 1);
-                if self.fails(error) {
-                    failed = true;
-                    break;
-                }
-                let last = fragment + 1 >= on_air.fragments;
-                arrived = u64::from(last);
-                arrived_ns = now_ns;
-                now_ns += timing.sifs_ns + on_air.response_ns;
-                answered_ns += on_air.response_ns;
-                heard = !self.fails(on_air.response_error);
-                if !heard || last {
-                    failed = !heard;
-                    break;
-                }
-                self.nodes[node].fragment += 1;
-                if let Some(head) = self.nodes[node].service.first_mut() {
-                    head.retries = 0;
-                }
-                now_ns += timing.sifs_ns;
-            }
+        let mut attempt = self.reserve(&sending.on_air, start_ns);
+        match (attempt.failed, sending.aggregated) {
+            (true, _) => {}
+            (false, true) => self.send_aggregate(node, sending, &mut attempt),
+            (false, false) => self.send_fragments(node, &sending.on_air, &mut attempt),
         }
+        let (timing, to) = (self.network.timing, sending.to);
+        let Attempt { now_ns, sent, sent_ns, answered_ns, failed, reserved_ns, arrived, arrived_ns, heard } = attempt;
         // Who heard the frame keeps quiet until the answer would have been over (10.3.2.4).
         let unanswered = failed && arrived == 0;
         let end_ns = if unanswered { now_ns + timing.sifs_ns + reserved_ns } else { now_ns };
@@ -323,7 +161,7 @@ impl Simulation<'_, '_> {
         }
         let leg = self.record(node, sending, arrived);
         leg.sent += sent;
-        leg.sent_ns += sent_ns - on_air.rts_ns;
+        leg.sent_ns += sent_ns - sending.on_air.rts_ns;
         leg.response_ns += answered_ns;
         self.nodes[node].sent_clean_ns += sent_ns;
         self.nodes[to].sent_clean_ns += answered_ns;
@@ -335,6 +173,79 @@ impl Simulation<'_, '_> {
         // An answer that came but was not made out ends the wait.
         let waits_until_ns = if failed && arrived != 0 { now_ns } else { waits_until_ns };
         self.release(node, now_ns, waits_until_ns);
+    }
+
+    /// RTS and CTS where the network uses them; data follows where the attempt has not failed.
+    fn reserve(&mut self, on_air: &OnAir, start_ns: Nanoseconds) -> Attempt {
+        let sifs_ns = self.network.timing.sifs_ns;
+        let mut attempt = Attempt { now_ns: start_ns, reserved_ns: on_air.response_ns, ..Attempt::default() };
+        if on_air.rts_ns > 0 {
+            attempt.failed = self.fails(on_air.handshake_error);
+            attempt.now_ns += on_air.rts_ns;
+            attempt.sent_ns += on_air.rts_ns;
+            if attempt.failed {
+                attempt.reserved_ns = on_air.cts_ns;
+            } else {
+                attempt.now_ns += sifs_ns + on_air.cts_ns + sifs_ns;
+                attempt.answered_ns += on_air.cts_ns;
+            }
+        }
+        attempt.arrived_ns = attempt.now_ns;
+        attempt
+    }
+
+    /// An A-MPDU, and the BlockAck where any of its MPDUs arrived.
+    fn send_aggregate(&mut self, node: usize, sending: &Sending, attempt: &mut Attempt) {
+        let on_air = &sending.on_air;
+        attempt.reserved_ns = on_air.block_ack_ns;
+        attempt.now_ns += sending.data_ns;
+        attempt.sent_ns += sending.data_ns;
+        attempt.sent += sending.count as u64;
+        self.count_frames(node, sending.count);
+        if !self.fails(on_air.header_error) {
+            for i in 0..sending.count {
+                attempt.arrived |= u64::from(!self.fails(on_air.mpdu_error)) << i;
+            }
+        }
+        attempt.arrived_ns = attempt.now_ns;
+        if attempt.arrived != 0 {
+            attempt.now_ns += self.network.timing.sifs_ns + on_air.block_ack_ns;
+            attempt.answered_ns += on_air.block_ack_ns;
+            attempt.heard = !self.fails(on_air.block_ack_error);
+        }
+        attempt.failed = !attempt.heard;
+    }
+
+    /// Fragments, each with its acknowledgement, one after another after SIFS (10.3.7); without fragmentation one.
+    fn send_fragments(&mut self, node: usize, on_air: &OnAir, attempt: &mut Attempt) {
+        let sifs_ns = self.network.timing.sifs_ns;
+        loop {
+            let fragment = self.nodes[node].fragment;
+            let (data_ns, error) = on_air.fragment(fragment);
+            attempt.now_ns += data_ns;
+            attempt.sent_ns += data_ns;
+            attempt.sent += 1;
+            self.count_frames(node, 1);
+            if self.fails(error) {
+                attempt.failed = true;
+                break;
+            }
+            let last = fragment + 1 >= on_air.fragments;
+            attempt.arrived = u64::from(last);
+            attempt.arrived_ns = attempt.now_ns;
+            attempt.now_ns += sifs_ns + on_air.response_ns;
+            attempt.answered_ns += on_air.response_ns;
+            attempt.heard = !self.fails(on_air.response_error);
+            if !attempt.heard || last {
+                attempt.failed = !attempt.heard;
+                break;
+            }
+            self.nodes[node].fragment += 1;
+            if let Some(head) = self.nodes[node].service.first_mut() {
+                head.retries = 0;
+            }
+            attempt.now_ns += sifs_ns;
+        }
     }
 
     /// Books what arrived for the first time, and the RTS, with the leg that an attempt belongs to.

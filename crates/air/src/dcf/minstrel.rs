@@ -13,7 +13,7 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::exchange::lowest_basic;
+use super::on_air::lowest_basic;
 use super::{Network, RATES_MAX, below};
 use crate::Nanoseconds;
 use crate::frame::ACK_B;

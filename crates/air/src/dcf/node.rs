@@ -2,7 +2,7 @@
 
 use heapless::{Deque, Vec};
 
-use super::exchange::OnAir;
+use super::on_air::OnAir;
 use super::rates::{Control, RateControl};
 use super::traffic::{Flow, Packet};
 use super::{AGGREGATE_MAX, Network, QUEUE_MAX, RATES_MAX};
