@@ -29,7 +29,7 @@ import polars as pl
 from wattlock.analysis import within
 from wattlock.errors import WattlockError
 from wattlock.run import process, shards
-from wattlock.study import Cell
+from wattlock.study import Case
 from wattlock.targets import local
 
 MESSAGE_B = 16 * 1024
@@ -40,8 +40,8 @@ FACTORS = ("encrypt", "ready", "raw", "hot", "independent")
 PROCESSES = 5
 MOST_PROCESSES = 10
 """A repeat goes on beyond its five processes where some were too disturbed to tell anything."""
-CELL_NS = 38_000_000 / PROCESSES
-"""What the cells of a cipher may take of one process; the rest to 50 ms is for batches that are tried again."""
+CASE_NS = 38_000_000 / PROCESSES
+"""What the cases of a cipher may take of one process; the rest to 50 ms is for batches that are tried again."""
 SMALL_SHARE = 0.15
 """Of that, what goes to the small message."""
 WARM_NS, EDGES_NS = 20_000, 30_000
@@ -64,10 +64,10 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Repeat:
-    """One answer of a tool: DES/AES once all is measured, None where nothing can be said; seconds a cell and in all."""
+    """One answer of a tool: DES/AES once all is measured, None where nothing can be said; seconds a case and in all."""
 
     ratio: Callable[[], float | None]
-    cell_s: float
+    case_s: float
     total_s: float
 
 
@@ -113,19 +113,19 @@ class Process:
     batches: pl.DataFrame
 
     def canaries(self, quiet_ppm: int | None) -> dict[int, float]:
-        """Canaries a call by cell; cells that were too disturbed are missing."""
+        """Canaries a call by case; cases that were too disturbed are missing."""
         rows = within.summarise(self.batches, self.header, quiet_ppm)
-        return {row["cell"]: math.exp(row["log_canaries"]) for row in rows.iter_rows(named=True)}
+        return {row["case"]: math.exp(row["log_canaries"]) for row in rows.iter_rows(named=True)}
 
-    def cell_s(self) -> float:
-        """Time of a cipher's cells, with warm-up, canaries, bursts and all tries: the mean of the two ciphers."""
+    def case_s(self) -> float:
+        """Time of a cipher's cases, with warm-up, canaries, bursts and all tries: the mean of the two ciphers."""
         edges = [f"{what}_{side}_ticks" for what in ("canary", "burst") for side in ("before", "after")]
         ticks_per_ns = self.header["ticks_per_second"] / 1e9
         # The warm-up goes on in steps of a sixteenth of a batch, at least one call, until it has its time.
         step = pl.col("ticks") / pl.col("calls") * (pl.col("calls") // 16).clip(1)
         warm = (pl.lit(WARM_NS * ticks_per_ns) / step).ceil() * step
         is_visit = (pl.col("segment") == 0) & (pl.col("attempt") == 0)
-        of_study = self.batches.filter(pl.col("cell") < len(self.header["cells"]) - len(shards.SENTINELS))
+        of_study = self.batches.filter(pl.col("case") < len(self.header["cases"]) - len(shards.SELF_CHECKS))
         ticks = of_study.select((pl.sum_horizontal("ticks", *edges) + warm * is_visit).sum()).item()
         return float(ticks / ticks_per_ns / 1e9 / 2)
 
@@ -140,8 +140,8 @@ class Engine:
     def __init__(self, provider: str, machine: Machine, pair: str, *, per_byte: bool) -> None:
         self.name, self.pair, self.machine, self.per_byte = f"wattlock, {provider}", pair, machine, per_byte
         sizes = (MESSAGE_B, SMALL_B) if per_byte else (MESSAGE_B,)
-        self.cells = [
-            Cell(number, "study", cipher, provider, *FACTORS, size, "random")
+        self.cases = [
+            Case(number, "study", cipher, provider, *FACTORS, size, "random")
             for number, (cipher, size) in enumerate((cipher, size) for size in sizes for cipher in (AES, DES))
         ]
         self.target = local.find()
@@ -161,7 +161,7 @@ class Engine:
                 self.machine.elsewhere()
             else:
                 told += 1
-        return Repeat(lambda: self._ratio(done), sum(one.cell_s() for one in done), time.perf_counter() - start)
+        return Repeat(lambda: self._ratio(done), sum(one.case_s() for one in done), time.perf_counter() - start)
 
     def _ratio(self, done: Sequence[Process]) -> float | None:
         logs = [log for log in map(self._log_ratio, done) if log is not None]
@@ -169,34 +169,34 @@ class Engine:
 
     def _log_ratio(self, process: Process) -> float | None:
         found = process.canaries(self.machine.quiet_ppm)
-        if any(cell.cell not in found for cell in self.cells):
+        if any(case.case not in found for case in self.cases):
             return None
         small = (found[2], found[3]) if self.per_byte else (0.0, 0.0)
         aes, des = found[0] - small[0], found[1] - small[1]
         return math.log(des / aes)
 
     def _visits(self) -> dict[int, int]:
-        """Visits that fill the cell's share of a process, from how often its message is cut into segments."""
-        header = self._process(dict.fromkeys(range(len(self.cells)), 0), measured=False).header
+        """Visits that fill the case's share of a process, from how often its message is cut into segments."""
+        header = self._process(dict.fromkeys(range(len(self.cases)), 0), measured=False).header
         self.machine.learn(header)
-        segments = {cell["cell"]: cell["segments"] for cell in header["cells"]}
+        segments = {case["case"]: case["segments"] for case in header["cases"]}
         # The least warm-up is one segment, which is about a batch.
         warm = {number: shards.BATCH_NS if count > 1 else WARM_NS for number, count in segments.items()}
         a_visit = {number: warm[number] + count * (shards.BATCH_NS + EDGES_NS) for number, count in segments.items()}
         large = 1 - SMALL_SHARE if self.per_byte else 1
-        shares = {cell.cell: large if cell.payload_B == MESSAGE_B else SMALL_SHARE for cell in self.cells}
-        # A cell that is not cut has half batches too: one for six visits.
+        shares = {case.case: large if case.payload_B == MESSAGE_B else SMALL_SHARE for case in self.cases}
+        # A case that is not cut has half batches too: one for six visits.
         halves = {number: 1.1 if segments[number] == 1 else 1 for number in shares}
         return {
-            number: max(shards.LEAST_VISITS, int(CELL_NS * share / a_visit[number] / halves[number]))
+            number: max(shards.LEAST_VISITS, int(CASE_NS * share / a_visit[number] / halves[number]))
             for number, share in shares.items()
         }
 
     def _process(self, visits: dict[int, int], *, measured: bool) -> Process:
         self.number += 1
         plan = shards.probe_plan(
-            self.cells,
-            shards.sentinels(len(self.cells)) if measured else [],
+            self.cases,
+            shards.self_checks(len(self.cases)) if measured else [],
             visits,
             {},
             process=self.number,
@@ -224,8 +224,8 @@ class Speed:
         """DES and AES in either order."""
         start, bytes_a_second = time.perf_counter(), {}
         legacy = ["-provider", "legacy", "-provider", "default"]
-        cells = [("des-cbc", legacy), ("aes-128-cbc", [])]
-        for name, providers in random.sample(cells, len(cells)):
+        cases = [("des-cbc", legacy), ("aes-128-cbc", [])]
+        for name, providers in random.sample(cases, len(cases)):
             bytes_a_second[name] = self._measure(name, providers)
         ratio = bytes_a_second["aes-128-cbc"] / bytes_a_second["des-cbc"]
         return Repeat(lambda: ratio, SPEED_S, time.perf_counter() - start)
@@ -331,7 +331,7 @@ def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str,
     """Prints a row a tool, and how the engine stands to its aims."""
     ratios = {name: [ratio for one in all_of if (ratio := one.ratio()) is not None] for name, all_of in done.items()}
     errors: dict[str, float] = {}
-    print(f"{'':22}{'repeats':>9}{'DES/AES':>10}{'error, %':>11}{'of pair, %':>12}{'s a cell':>10}{'s in all':>10}")
+    print(f"{'':22}{'repeats':>9}{'DES/AES':>10}{'error, %':>11}{'of pair, %':>12}{'s a case':>10}{'s in all':>10}")
     for tool in tools:
         own, every = ratios[tool.name], done[tool.name]
         if tool.name in absent or len(own) < 2:
@@ -339,10 +339,10 @@ def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str,
             continue
         pooled = statistics.median([ratio for peer in tools if peer.pair == tool.pair for ratio in ratios[peer.name]])
         errors[tool.name] = error_percent(own, statistics.median(own))
-        cell_s, total_s = statistics.fmean(one.cell_s for one in every), sum(one.total_s for one in every)
+        case_s, total_s = statistics.fmean(one.case_s for one in every), sum(one.total_s for one in every)
         print(
             f"{tool.name:22}{f'{len(own)}/{len(every)}':>9}{statistics.median(own):10.3f}{errors[tool.name]:11.3f}"
-            f"{error_percent(own, pooled):12.3f}{cell_s:10.3f}{total_s:10.1f}"
+            f"{error_percent(own, pooled):12.3f}{case_s:10.3f}{total_s:10.1f}"
         )
     for engine in (tool.name for tool in tools if isinstance(tool, Engine) and tool.name in errors):
         peers = [

@@ -11,13 +11,13 @@ CANDIDATES, DRAWS = 100, 10_000
 
 def main() -> None:
     """Print one line a model: drawing the batteries, their lives, and the quantiles."""
-    cell = battery_cards.load("cgr18650da")
+    case = battery_cards.load("cgr18650da")
     loads = np.random.default_rng(1)
     power_W = np.geomspace(1e-3, 5, CANDIDATES)[:, None] * np.exp(loads.normal(0, 0.1, DRAWS))
-    for model in cell.card.models():
+    for model in case.card.models():
         start = time.perf_counter()
-        drawn = lifetime.drawn(cell, model, cell.card.laws(), draws=DRAWS, seed=1)
-        life_s = lifetime.seconds(cell, model, drawn, power_W)
+        drawn = lifetime.drawn(case, model, case.card.laws(), draws=DRAWS, seed=1)
+        life_s = lifetime.seconds(case, model, drawn, power_W)
         low, high = np.quantile(life_s[0], [0.025, 0.975]) / 86_400
         np.quantile(life_s, [0.5, 0.025, 0.975], axis=1)
         took_s = time.perf_counter() - start

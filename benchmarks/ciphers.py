@@ -27,7 +27,7 @@ from wattlock.errors import WattlockError
 from wattlock.targets import local, probe
 
 SIZES_B = (16 * 1024, 64)
-CELLS_A_PROCESS = 60
+CASES_A_PROCESS = 60
 SPEED_S, BOTAN_MS, CRYPTOPP_S = 1, 300, 0.1
 """What a peer's own tool may take for one figure."""
 CRYPTOPP_B = 2048
@@ -132,7 +132,7 @@ class Contender:
 
 
 def plan_of(chunk: Sequence[tuple[Row, str, int]]) -> list[engine_process.Timed]:
-    """The cells of some rows of some providers."""
+    """The cases of some rows of some providers."""
     return [engine_process.Timed(row.cipher, provider, row.operation, size_B) for row, provider, size_B in chunk]
 
 
@@ -145,7 +145,7 @@ def engine(chunk: Sequence[tuple[Row, str, int]]) -> Contender:
             return
         found = within.summarise(batches, header, machine.quiet_ppm)
         for told in found.iter_rows(named=True):
-            row, provider, size_B = chunk[told["cell"]]
+            row, provider, size_B = chunk[told["case"]]
             cycles = math.exp(told["log_canaries"]) * header["canary_cycles"]
             figures.setdefault((f"wattlock: {provider}", str(row), size_B), []).append(cycles / size_B)
 
@@ -193,20 +193,20 @@ def cryptopp_bench(all_rows: Sequence[Row]) -> Contender:
 
     def measure(machine: Machine, figures: Figures) -> None:
         for line in _said(["cryptest", "b2", str(CRYPTOPP_S), "1.0"]).splitlines():
-            cells = html.unescape(line.removeprefix("<TR><TD>")).split("<TD>")
-            if len(cells) > 2 and cells[0] in rows and cells[2].isdigit() and int(cells[2]) > 0:
-                figure = machine.hertz / (float(cells[2]) * 2**20)
-                figures.setdefault(("cryptest", str(rows[cells[0]]), SIZES_B[0]), []).append(figure)
+            cases = html.unescape(line.removeprefix("<TR><TD>")).split("<TD>")
+            if len(cases) > 2 and cases[0] in rows and cases[2].isdigit() and int(cases[2]) > 0:
+                figure = machine.hertz / (float(cases[2]) * 2**20)
+                figures.setdefault(("cryptest", str(rows[cases[0]]), SIZES_B[0]), []).append(figure)
 
     return Contender("cryptest", measure)
 
 
 def contenders(rows: Sequence[Row], providers: dict[str, list[str]]) -> Iterator[Contender]:
     """All that take turns in a round."""
-    cells = [(row, name, size_B) for row in rows for name in providers.get(row.cipher, []) for size_B in SIZES_B]
-    random.shuffle(cells)
-    for first in range(0, len(cells), CELLS_A_PROCESS):
-        yield engine(cells[first : first + CELLS_A_PROCESS])
+    cases = [(row, name, size_B) for row in rows for name in providers.get(row.cipher, []) for size_B in SIZES_B]
+    random.shuffle(cases)
+    for first in range(0, len(cases), CASES_A_PROCESS):
+        yield engine(cases[first : first + CASES_A_PROCESS])
     for row in rows:
         for size_B in SIZES_B:
             if row.openssl and shutil.which("openssl"):

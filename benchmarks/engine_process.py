@@ -1,4 +1,4 @@
-"""One process of the engine on cells of any providers: what the benchmarks of ciphers are made of."""
+"""One process of the engine on cases of any providers: what the benchmarks of ciphers are made of."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Machine:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def measure(cells: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], pl.DataFrame]:
+def measure(cases: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], pl.DataFrame]:
     """The header and the batches of one process; what can't be measured is noted in `machine.refused`.
 
     Raises ProbeError where the probe dies, SystemExit where this processor's cycles can't be told.
@@ -58,8 +58,8 @@ def measure(cells: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
         }
     ]
     factors = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "data": "random"}
-    for number, cell in enumerate(cells):
-        plan.append({"kind": "cell", "cell": number, "role": "study", **vars(cell), **factors, "visits": VISITS})
+    for number, case in enumerate(cases):
+        plan.append({"kind": "case", "case": number, "role": "study", **vars(case), **factors, "visits": VISITS})
     written: list[bytes] = []
     process.measure(local.find(), iter(plan), 0, written.append)
     records = [json.loads(line) for line in b"".join(written).splitlines()]
@@ -68,14 +68,14 @@ def measure(cells: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
         raise SystemExit("error: the multiplier's latency of this processor is not known, so there are no cycles")
     for record in records:
         if record["kind"] == "failure":
-            cell = cells[record["cell"]]
-            machine.refused[f"{cell.cipher} {cell.operation} of {cell.provider}"] = record["error"]
+            case = cases[record["case"]]
+            machine.refused[f"{case.cipher} {case.operation} of {case.provider}"] = record["error"]
     batches = [record for record in records if record["kind"] == "batch"]
     if batches:
         ticks = statistics.median(batch["canary_before_ticks"] for batch in batches)
         machine.hertz = header["canary_cycles"] / ticks * header["ticks_per_second"]
     machine.quiet_ppm = min((ppm for ppm in (machine.quiet_ppm, header["quiet_ppm"]) if ppm), default=None)
     machine.model = header["fingerprint"]["hardware"]["model_name"] or machine.model
-    for told in header["cells"]:
+    for told in header["cases"]:
         machine.backends[(told["cipher"], told["provider"])] = told["backend"]
     return header, pl.DataFrame(batches, infer_schema_length=None)

@@ -102,8 +102,8 @@ def protection() -> None:
         wattlock = Path(sys.executable).with_name("wattlock")
         seconds([str(wattlock), "run", str(study), "--out", str(run)])
         shown = subprocess.run([wattlock, "show", run, "--format", "csv"], check=True, capture_output=True)
-        cells = pl.read_csv(shown.stdout, infer_schema_length=None)
-    times = {(row["cipher"], row["operation"]): row["time_ns"] for row in cells.iter_rows(named=True)}
+        cases = pl.read_csv(shown.stdout, infer_schema_length=None)
+    times = {(row["cipher"], row["operation"]): row["time_ns"] for row in cases.iter_rows(named=True)}
     print(f"\n{'1500 octets':24}{'ns':>8}{'bare ns':>9}{'speed of the bare':>19}   aim {LEAST_SHARE:.0%}")
     for protocol, bare in BARE.items():
         for operation, of_bare in OPERATION.items():

@@ -18,11 +18,11 @@ AIM_MB = 400
 BATCHES = 1_000_000
 PROCESSES = 30
 ROUND = 2_000
-CELLS = 300
+CASES = 300
 
 
 def make(folder: Path, batches: int) -> None:
-    """Write a run of the first look's cells as thirty probes would, round by round; the headers are a real probe's."""
+    """Write a run of the first look's cases as thirty probes would, round by round; the headers are a real probe's."""
     from wattlock.run import shards
     from wattlock.run.process import measure
     from wattlock.store import RunFolder, plan_lines
@@ -31,9 +31,9 @@ def make(folder: Path, batches: int) -> None:
 
     study, target = load("first-look"), local.find()
     rows, nearest = probe.catalogue(target, list(study.ciphers()))
-    own = [cell for cell in expand(study, rows, (), nearest) if cell.data in ("random", "none")][: CELLS - 4]
-    watch = shards.sentinels(first=len(own))
-    visits = {cell.cell: shards.VISITS for cell in own}
+    own = [case for case in expand(study, rows, (), nearest) if case.data in ("random", "none")][: CASES - 4]
+    watch = shards.self_checks(first=len(own))
+    visits = {case.case: shards.VISITS for case in own}
     created = datetime.now(UTC)
     plan = plan_lines(
         study, [*own, *watch], id=folder.name, created=created, seed=1, probe_sha256="00" * 32, device=None
@@ -42,7 +42,7 @@ def make(folder: Path, batches: int) -> None:
     prepared = shards.probe_plan(own, watch, visits, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
     measure(target, prepared, 0, lines.append)
     header = json.loads(b"".join(lines).splitlines()[0])
-    calls = [cell["calls"] for cell in sorted(header["cells"], key=lambda cell: cell["cell"])]
+    calls = [case["calls"] for case in sorted(header["cases"], key=lambda case: case["case"])]
     with RunFolder.create(folder, plan) as run:
         for process in range(PROCESSES):
             share = batches * (process + 1) // PROCESSES - batches * process // PROCESSES
@@ -63,13 +63,13 @@ def seal(folder: Path, _batches: int) -> None:
 
 
 def scan(folder: Path, batches: int) -> None:
-    """Ask it for the median of each cell in each process."""
+    """Ask it for the median of each case in each process."""
     import polars as pl
 
     from wattlock.store import RunFolder
 
     frame = RunFolder.open(folder).scan().filter("complete", "clean")
-    medians = frame.group_by("process", "cell").agg(pl.col("ticks").median(), pl.len()).collect(engine="streaming")
+    medians = frame.group_by("process", "case").agg(pl.col("ticks").median(), pl.len()).collect(engine="streaming")
     _expect(int(medians["len"].sum()), batches)
 
 
@@ -101,12 +101,12 @@ def _batches(process: int, number: int, count: int, calls: Sequence[int]) -> byt
 
     draw = np.random.default_rng([process, number])
     canary = draw.normal(25_000, 20, count).astype(int)
-    cell = np.arange(count) % len(calls)
+    case = np.arange(count) % len(calls)
     known = {
-        "cell": cell,
+        "case": case,
         "process": np.full(count, process),
         "round": np.full(count, number),
-        "calls": np.asarray(calls)[cell],
+        "calls": np.asarray(calls)[case],
         "ticks": (draw.normal(250_000, 500, count)).astype(int),
         "wall_ns": np.full(count, 100_000),
         "cpu_ns": np.full(count, 100_200),

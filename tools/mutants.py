@@ -54,7 +54,7 @@ class Modules:
 
 
 # What is worked by hand goes first: it is quick, and notices most.
-OF_ANALYSIS = ("test_analysis_[!e]*.py", "test_analysis_estimate.py", "test_sentinels.py", "test_ranking.py")
+OF_ANALYSIS = ("test_analysis_[!e]*.py", "test_analysis_estimate.py", "test_self_checks.py", "test_ranking.py")
 OF_ENERGY = ("test_calibration.py", "test_energy_*.py", "test_cards_*.py", "test_battery_*.py")
 OF_ADVICE = ("test_advise_worked_*.py", "test_advise_floors.py", "test_advise_days.py", "test_advise.py")
 SLOW_ADVICE = ("test_advise_days.py::test_95_percent", "test_advise_days.py::test_days_of_two_seeds")

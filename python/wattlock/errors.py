@@ -52,7 +52,7 @@ class EvidenceError(WattlockError):
 
 
 class Slower(WattlockError):
-    """A comparison found cells that are slower than `--fail-above` allows."""
+    """A comparison found cases that are slower than `--fail-above` allows."""
 
     exit_code = 9
 
@@ -63,8 +63,8 @@ class TransferRefused(WattlockError):
     exit_code = 10
 
 
-class CellsFailed(WattlockError):
-    """A run came to its end, and some of its cells failed; all others have their numbers."""
+class CasesFailed(WattlockError):
+    """A run came to its end, and some of its cases failed; all others have their numbers."""
 
     exit_code = 12
 

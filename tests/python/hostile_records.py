@@ -38,15 +38,15 @@ def before_the_end(*lines: Any) -> Callable[[Records], list[Any]]:
 
 
 def failure(**changed: Any) -> dict[str, Any]:
-    known = {"process": PROCESS, "cell": 0, "error": "no such key", "follows": "skip_cell"}
+    known = {"process": PROCESS, "case": 0, "error": "no such key", "follows": "skip_case"}
     return {"kind": "failure", **known, **changed}
 
 
-LEVEL = {"kind": "battery_level", "process": PROCESS, "cell": 0, "t_ns": 1, "unix_ns": 1, "repeats_done": 1}
+LEVEL = {"kind": "battery_level", "process": PROCESS, "case": 0, "t_ns": 1, "unix_ns": 1, "repeats_done": 1}
 METER = {"name": "m", "kind": "k", "domain": "d", "scope": "s", "unit": "u", "quantum_nJ": 1.0, "overlaps": []}
 METER |= {"update_period_ns": 1, "gain_relative_uncertainty": 0.1, "gain_source": "s"}
-BLOCK = {"kind": "energy_block", "process": PROCESS, "superblock": 0, "position": 0, "attempt": 0, "role": "cell"}
-BLOCK |= {"calls": 1, "wall_ns": 1, "canary_before_ticks": 1, "canary_after_ticks": 1, "cell": 0}
+BLOCK = {"kind": "energy_block", "process": PROCESS, "superblock": 0, "position": 0, "attempt": 0, "role": "case"}
+BLOCK |= {"calls": 1, "wall_ns": 1, "canary_before_ticks": 1, "canary_after_ticks": 1, "case": 0}
 
 HEADERS: dict[str, Kind] = {
     "a header of schema 2": (of("header", "schema", 2), "records of schema 2"),
@@ -86,28 +86,28 @@ HEADERS: dict[str, Kind] = {
     "a meter in a run without one": (of("header", "meter", METER), "a header with a meter"),
     "a meter that is none": (of("header", "meter", {"name": "m"}), "meter has no kind"),
     "a battery in a run without one": (of("header", "battery", METER), "a header with a battery"),
-    "cells of null": (of("header", "cells", None), "cells is None, not array"),
-    "cells that are an object": (of("header", "cells", {}), r"cells is \{\}, not array"),
-    "a cell that is a number": (of("header", "cells.0", 3), r"cells\[0\] is 3, not object"),
-    "no cells": (of("header", "cells", []), "a batch of a cell that it was not asked for"),
-    "no cells and no batches": (
-        lambda records: [records[0] | {"cells": []}, records[-1] | {"batches": 0}],
-        "said nothing of cell 0",
+    "cases of null": (of("header", "cases", None), "cases is None, not array"),
+    "cases that are an object": (of("header", "cases", {}), r"cases is \{\}, not array"),
+    "a case that is a number": (of("header", "cases.0", 3), r"cases\[0\] is 3, not object"),
+    "no cases": (of("header", "cases", []), "a batch of a case that it was not asked for"),
+    "no cases and no batches": (
+        lambda records: [records[0] | {"cases": []}, records[-1] | {"batches": 0}],
+        "said nothing of case 0",
     ),
-    "a cell that was not planned": (of("header", "cells.0.cell", 99), "of cell 99, which it was not asked for"),
-    "a cell twice": (of("header", "cells.1.cell", 0), "of cell 0 twice"),
-    "a cell without its calls": (of("header", "cells.0.calls", GONE), r"cells\[0\] has no calls"),
-    "a cell of 0 calls": (of("header", "cells.0.calls", 0), r"cells\[0\].calls is 0, and is to be at least 1"),
-    "a cell of 0 segments": (of("header", "cells.0.segments", 0), r"cells\[0\].segments is 0"),
-    "a short cell of a million segments": (of("header", "cells.0.segments", 10**6), "cut cell 0 into 1000000"),
-    "a cell of another cipher": (of("header", "cells.0.cipher", "xor"), "cell 0 with cipher 'xor'"),
-    "a cell of another role": (of("header", "cells.0.role", "copy"), "cell 0 with role 'copy'"),
-    "a cell of an unknown operation": (of("header", "cells.0.operation", "melt"), "is 'melt', not one of encrypt"),
+    "a case that was not planned": (of("header", "cases.0.case", 99), "of case 99, which it was not asked for"),
+    "a case twice": (of("header", "cases.1.case", 0), "of case 0 twice"),
+    "a case without its calls": (of("header", "cases.0.calls", GONE), r"cases\[0\] has no calls"),
+    "a case of 0 calls": (of("header", "cases.0.calls", 0), r"cases\[0\].calls is 0, and is to be at least 1"),
+    "a case of 0 segments": (of("header", "cases.0.segments", 0), r"cases\[0\].segments is 0"),
+    "a short case of a million segments": (of("header", "cases.0.segments", 10**6), "cut case 0 into 1000000"),
+    "a case of another cipher": (of("header", "cases.0.cipher", "xor"), "case 0 with cipher 'xor'"),
+    "a case of another role": (of("header", "cases.0.role", "aa_test"), "case 0 with role 'aa_test'"),
+    "a case of an unknown operation": (of("header", "cases.0.operation", "melt"), "is 'melt', not one of encrypt"),
 }
 
 BATCHES: dict[str, Kind] = {
     "a batch of another process": (of("batch", "process", 9), "a batch of a process that it was not asked for"),
-    "a batch of an unknown cell": (of("batch", "cell", 99), "a batch of a cell that it was not asked for"),
+    "a batch of an unknown case": (of("batch", "case", 99), "a batch of a case that it was not asked for"),
     "a batch of segment 5": (of("batch", "segment", 5), "a batch of a segment that"),
     "a batch of round 999": (of("batch", "round", 999), "a batch of a round that"),
     "a fourth try": (of("batch", "attempt", 3), "a batch of a attempt that"),
@@ -132,8 +132,8 @@ OTHERS: dict[str, Kind] = {
     "a failure before the header": (lambda records: [failure(), *records], "began without a header"),
     "an end alone": (lambda records: records[-1:], "began without a header"),
     "a failure of another process": (before_the_end(failure(process=0)), "a failure of process 0"),
-    "a failure of an unknown cell": (before_the_end(failure(cell=50)), "of cell 50, which it was not asked for"),
-    "a failure twice": (before_the_end(failure(), failure()), "of cell 0 twice"),
+    "a failure of an unknown case": (before_the_end(failure(case=50)), "of case 50, which it was not asked for"),
+    "a failure twice": (before_the_end(failure(), failure()), "of case 0 twice"),
     "a failure without an error": (before_the_end(failure(error=None)), "error is None, not string"),
     "a failure with an unknown sequel": (before_the_end(failure(follows="panic")), "'panic', not one of repeat_block"),
     "a header twice": (lambda records: [records[0], *records], "two headers"),
@@ -171,7 +171,7 @@ OTHERS: dict[str, Kind] = {
     "100,000 brackets": (lambda _: [b"[" * 100_000, b"\n"], "is not JSON"),
     "a number of 10,000 digits": (lambda _: [b'{"kind":' + b"9" * 10_000 + b"}\n"], "is not JSON"),
     "a number that is none": (
-        lambda records: [records[0], b'{"kind":"failure","cell":NaN}\n'],
+        lambda records: [records[0], b'{"kind":"failure","case":NaN}\n'],
         "not as the schema|no process",
     ),
     "half a line at the end": (lambda records: [*records[:-1], b'{"kind":"en'], "without all of its records"),
@@ -179,7 +179,7 @@ OTHERS: dict[str, Kind] = {
     "a line of 70 MB": (lambda _: [b"x" * 70_000_000], "a line of more than .* bytes"),
     "a header of 5 MB": (of("header", "fingerprint.hardware.model_name", "x" * 5_000_000), "a line of more than"),
     "batches without end": (lambda records: [*records[:-1], *records[1:-1] * 30], "more than .* lines"),
-    "failures without end": (lambda records: [records[0], *[failure()] * 5000], "of cell 0 twice|more than .* lines"),
+    "failures without end": (lambda records: [records[0], *[failure()] * 5000], "of case 0 twice|more than .* lines"),
 }
 KINDS: dict[str, Kind] = HEADERS | BATCHES | OTHERS
 

@@ -10,7 +10,7 @@ import pytest
 
 from wattlock.link import scenario
 from wattlock.link.wifi.ask import Answer, ask
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 from wattlock.targets import Local, probe
 from wattlock.targets.toolbox import Toolbox
 

@@ -44,30 +44,30 @@ def frame(batches: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(batches), schema=slice_columns())
 
 
-def header(cells: Mapping[int, int] = {0: 1}, process: int = 0, **changed: Any) -> dict[str, Any]:
+def header(cases: Mapping[int, int] = {0: 1}, process: int = 0, **changed: Any) -> dict[str, Any]:
     """What the analysis reads of a header.
 
-    * `cells`: segments by cell.
+    * `cases`: segments by case.
     """
-    planned = [{"cell": cell, "calls": CALLS, "segments": segments} for cell, segments in cells.items()]
-    return {"process": process, "ticks_per_second": TICKS_PER_SECOND, "cells": planned} | changed
+    planned = [{"case": case, "calls": CALLS, "segments": segments} for case, segments in cases.items()]
+    return {"process": process, "ticks_per_second": TICKS_PER_SECOND, "cases": planned} | changed
 
 
-def summary_of(batches: Iterable[Mapping[str, Any]], cells: Mapping[int, int] = {0: 1}, **more: Any) -> dict[str, Any]:
+def summary_of(batches: Iterable[Mapping[str, Any]], cases: Mapping[int, int] = {0: 1}, **more: Any) -> dict[str, Any]:
     """The only row that the summary of these batches has."""
-    return within.summarise(frame(batches), header(cells), **more).row(0, named=True)
+    return within.summarise(frame(batches), header(cases), **more).row(0, named=True)
 
 
-def summaries(logs: Numbers, cells: Sequence[int] | None = None, **columns: Any) -> pl.DataFrame:
+def summaries(logs: Numbers, cases: Sequence[int] | None = None, **columns: Any) -> pl.DataFrame:
     """Summaries of processes, from the logs of what they measured.
 
-    * `logs`: shape (cells, processes). `columns`: in place of what stands below; scalars or of the shape of `logs`.
+    * `logs`: shape (cases, processes). `columns`: in place of what stands below; scalars or of the shape of `logs`.
     """
     count, processes = logs.shape
-    numbers = list(range(count)) if cells is None else list(cells)
+    numbers = list(range(count)) if cases is None else list(cases)
     values = {
         "process": np.tile(np.arange(processes), count),
-        "cell": np.repeat(numbers, processes),
+        "case": np.repeat(numbers, processes),
         "log_canaries": logs.ravel(),
         "wall_ns": np.exp(logs.ravel()) * 1e4,
         "cpu_ns": np.exp(logs.ravel()) * 1e4,
@@ -85,10 +85,10 @@ def summaries(logs: Numbers, cells: Sequence[int] | None = None, **columns: Any)
     return pl.DataFrame(full, schema=within.SUMMARY_SCHEMA)
 
 
-def cell(number: int, **changed: Any) -> dict[str, Any]:
-    """The record of a study's cell, as a header gives it."""
+def case(number: int, **changed: Any) -> dict[str, Any]:
+    """The record of a study's case, as a header gives it."""
     return {
-        "cell": number,
+        "case": number,
         "role": "study",
         "cipher": f"cipher-{number}",
         "family": "made-up",

@@ -1,4 +1,4 @@
-"""What a made-up world of the papers' claims is made of: cells of a run, and evidence around them."""
+"""What a made-up world of the papers' claims is made of: cases of a run, and evidence around them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -24,7 +24,7 @@ GHZ = 3.0
 
 
 def row(family: str, time_ns: float, **factors: Any) -> dict[str, Any]:
-    """A cell of libtomcrypt's kind, AES by tables."""
+    """A case of libtomcrypt's kind, AES by tables."""
     payload_B = factors.get("payload_B", FILE_B)
     bits = factors.get("key_bits", KEY_BITS.get(family, 128))
     half = factors.pop("half_width_percent", SURE)
@@ -62,7 +62,7 @@ def run_of(rows: Sequence[dict[str, Any]], **more: Any) -> Evidence:
 
 
 def nothing(**more: Any) -> Evidence:
-    """A run of one cell that no claim needs."""
+    """A run of one case that no claim needs."""
     return run_of([row("null", 1.0, placement="L2")], **more)
 
 

@@ -16,7 +16,7 @@ SIZES_B = (14, 64, 100, 256, 1024, 1500, 16384)
 FILES_B = (28_000, 65_000, 1_000_000, 4_006_000, 5_073_000)
 ENCODED_B = (33_000, 131_000, 321_000)
 CYCLES_PER_B = {"aes": 10.0, "des": 39.0, "3des": 92.0, "rc2": 44.0, "blowfish": 23.0, "rc6": 12.0, "rc4": 7.0}
-PLAIN_CELL = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
+PLAIN_CASE = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
 CATALOGUE = [
     {"id": "aes128-cbc", "family": "aes", "mode": "cbc", "block_bits": 128},
     {"id": "rc4-128", "family": "rc4", "mode": "stream", "block_bits": 8},
@@ -24,7 +24,7 @@ CATALOGUE = [
 ]
 
 
-def cell(family: str, bits: int, payload_B: int, **factors: Any) -> dict[str, Any]:
+def case(family: str, bits: int, payload_B: int, **factors: Any) -> dict[str, Any]:
     """A row of estimates; time by the family's cycles a byte at 3 GHz, 10 W."""
     speed = factors.pop("speed", 1.0)
     schedule_ns = 700.0 if factors.get("keying") == "each" and family == "rc4" else 0.0
@@ -38,7 +38,7 @@ def cell(family: str, bits: int, payload_B: int, **factors: Any) -> dict[str, An
         "backend": "tables",
         "version": "1",
         "operation": "encrypt",
-        **PLAIN_CELL,
+        **PLAIN_CASE,
         "mode": mode,
         "key_bits": bits,
         "block_bits": 128,
@@ -68,7 +68,7 @@ def cell(family: str, bits: int, payload_B: int, **factors: Any) -> dict[str, An
     }
 
 
-def cells() -> Iterator[dict[str, Any]]:
+def cases() -> Iterator[dict[str, Any]]:
     yield from of_files()
     yield from of_packets_and_keys()
     yield from of_rijndael()
@@ -79,28 +79,28 @@ def of_files() -> Iterator[dict[str, Any]]:
     for family, bits in keys.items():
         for operation in ("encrypt", "decrypt"):
             for data in KINDS:
-                yield cell(family, bits, 100_000, operation=operation, data=data)
+                yield case(family, bits, 100_000, operation=operation, data=data)
         for encoding, speed in (("raw", 1.0), ("base64", 1.1), ("hex", 1.2)):
             for size_B in ENCODED_B:
-                yield cell(family, bits, size_B, encoding=encoding, speed=speed)
-        yield cell(family, bits, 16384)
+                yield case(family, bits, size_B, encoding=encoding, speed=speed)
+        yield case(family, bits, 16384)
         for size_B in FILES_B:
-            yield cell(family, bits, size_B)
+            yield case(family, bits, size_B)
     for operation in ("encrypt", "decrypt"):
         for data in KINDS:
-            yield cell("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", backend="vaes512")
+            yield case("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", backend="vaes512")
 
 
 def of_packets_and_keys() -> Iterator[dict[str, Any]]:
     for keying in ("ready", "each"):
         for size in SIZES_B:
-            yield cell("aes", 128, size, keying=keying)
-            yield cell("rc4", 128, size, keying=keying, provider="rustcrypto", backend="portable")
+            yield case("aes", 128, size, keying=keying)
+            yield case("rc4", 128, size, keying=keying, provider="rustcrypto", backend="portable")
     for bits, speed in ((192, 1.2), (256, 1.4)):
-        yield cell("aes", bits, 16384, speed=speed)
+        yield case("aes", bits, 16384, speed=speed)
     for bits in (192, 256):
-        yield cell("rc6", bits, 16384)
-        yield cell("rc4", bits, 16384, provider="rustcrypto", backend="portable")
+        yield case("rc6", bits, 16384)
+        yield case("rc4", bits, 16384, provider="rustcrypto", backend="portable")
 
 
 def of_rijndael() -> Iterator[dict[str, Any]]:
@@ -108,12 +108,12 @@ def of_rijndael() -> Iterator[dict[str, Any]]:
         for key in (128, 192, 256):
             for operation, more in (("encrypt", 1.0), ("decrypt", 1.1)):
                 speed = more * (max(block, key) // 32 + 6) / 10
-                row = cell("aes", key, 16384, operation=operation, speed=speed, provider="libmcrypt")
+                row = case("aes", key, 16384, operation=operation, speed=speed, provider="libmcrypt")
                 yield row | {"cipher": f"rijndael{block}-{key}-cbc", "family": "rijndael", "block_bits": block}
 
 
 def estimates() -> pl.DataFrame:
-    rows = [{"cell": number, **row} for number, row in enumerate(cells())]
+    rows = [{"case": number, **row} for number, row in enumerate(cases())]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

@@ -1,7 +1,7 @@
 """Made-up worlds for the judges: for each claim one where it holds, one where it doesn't, one where nobody can tell.
 
 A world is the evidence that a judge would be given there. Costs are nanoseconds of a call, exact but for the half-width
-that a cell says it has.
+that a case says it has.
 """
 
 from collections.abc import Callable, Sequence

@@ -71,15 +71,15 @@ def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, 
     seen["focus"] = page.evaluate("document.activeElement.id")
     page.keyboard.type("rc4 decrypt 1,500")
     seen["shown"] = page.locator("#shown").text_content()
-    seen["rows"] = page.locator("#cell-table tbody tr:visible").count()
+    seen["rows"] = page.locator("#case-table tbody tr:visible").count()
     page.fill("#filter", "")
     page.select_option("#state", "failed")
-    seen["failed_rows"] = page.locator("#cell-table tbody tr:visible").count()
+    seen["failed_rows"] = page.locator("#case-table tbody tr:visible").count()
     page.select_option("#state", "")
     for _ in range(2):
         page.get_by_role("button", name="Cycles per byte", exact=True).click()
-    seen["dearest_first"] = page.locator("#cell-table tbody tr").first.locator("th").text_content()
-    seen["last_cost"] = page.locator("#cell-table tbody tr").last.locator("td").nth(7).text_content()
+    seen["dearest_first"] = page.locator("#case-table tbody tr").first.locator("th").text_content()
+    seen["last_cost"] = page.locator("#case-table tbody tr").last.locator("td").nth(7).text_content()
     seen |= {"complaints": complaints, "requests": requests}
     context.close()
     return seen

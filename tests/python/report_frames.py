@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
-from wattlock.report import DeviceFacts, InputFacts, RunFacts, Sentinel
+from wattlock.report import DeviceFacts, InputFacts, RunFacts, SelfCheck
 
 CLOCK_HZ = 3.9e9
 CORE_W = 10.0
@@ -83,20 +83,20 @@ def _keys(name: str, bits: int, cost: Cost) -> list[dict[str, object]]:
 
 
 def _factors() -> list[tuple[dict[str, object], Cost]]:
-    """Every cell of the study as its factor columns and the cost behind it."""
-    cells: list[tuple[dict[str, object], Cost]] = []
+    """Every case of the study as its factor columns and the cost behind it."""
+    cases: list[tuple[dict[str, object], Cost]] = []
     for name, bits, cost in CIPHERS:
         keys = _keys(name, bits, cost)
-        cells.append((keys[0] | {"operation": "key_setup", "payload_B": 0, "data": "none"}, cost))
-        cells += [
+        cases.append((keys[0] | {"operation": "key_setup", "payload_B": 0, "data": "none"}, cost))
+        cases += [
             (key | {"operation": operation, "payload_B": payload, "data": "random"}, cost)
             for key in keys
             for operation in ("encrypt", "decrypt")
             for payload in PAYLOADS_B
         ]
         if name in ON_FILES:
-            cells += [(keys[0] | {"operation": "encrypt", "payload_B": FILE_B, "data": kind}, cost) for kind in KINDS]
-    return cells
+            cases += [(keys[0] | {"operation": "encrypt", "payload_B": FILE_B, "data": kind}, cost) for kind in KINDS]
+    return cases
 
 
 def _true_cycles(factors: dict[str, object], cost: Cost) -> float:
@@ -108,26 +108,26 @@ def _true_cycles(factors: dict[str, object], cost: Cost) -> float:
 
 
 def estimates() -> pl.DataFrame:
-    """The estimates of about 300 cells, valued by an assumed card: four unresolved, two failed, one invalid."""
+    """The estimates of about 300 cases, valued by an assumed card: four unresolved, two failed, one invalid."""
     chance = random.Random(2)
     rows = []
-    for cell, (factors, cost) in enumerate(_factors()):
+    for case, (factors, cost) in enumerate(_factors()):
         cycles = _true_cycles(factors, cost) * math.exp(chance.gauss(0, 0.002))
         half = abs(chance.gauss(0.4, 0.15)) + 0.05
         state, reason = "resolved", None
-        if cell in (40, 97, 170, 288):
+        if case in (40, 97, 170, 288):
             state, half, reason = "unresolved", 2.6, "half-width 2.6 % after 30 processes, asked for 1 %"
-        if cell in (120, 121):
+        if case in (120, 121):
             state, reason = "failed", "the output of process 2 differs from the checked one"
-        if cell == 150:
+        if case == 150:
             state, reason = "invalid", "T(2n)/T(n) = 2.031, more than 0.5 % from 2"
-        known = {"cell": cell, **factors, "state": state, "reason": reason}
+        known = {"case": case, **factors, "state": state, "reason": reason}
         rows.append(known | _results(float(str(factors["payload_B"])), cycles, half, state))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _results(payload: float, cycles: float, half: float, state: str) -> dict[str, object]:
-    """The results of one cell: time, cycles and joules of one call with 95 % intervals; null where it failed."""
+    """The results of one case: time, cycles and joules of one call with 95 % intervals; null where it failed."""
     time_ns = cycles / CLOCK_HZ * 1e9
     energy_uJ = time_ns * 1e-9 * CORE_W * 1e6
     low, high = math.exp(-half / 100), math.exp(half / 100)
@@ -180,7 +180,7 @@ def ranking(frame: pl.DataFrame) -> pl.DataFrame:
             tie += value / before > 1.01
             before = value
             rows.append(
-                {name: row[name] for name in (*GROUP, "cell", "cipher", "provider", "cycles_per_byte", "time_ns")}
+                {name: row[name] for name in (*GROUP, "case", "cipher", "provider", "cycles_per_byte", "time_ns")}
                 | {
                     "cycles_per_byte_low": row["cycles_low"] / payload,
                     "cycles_per_byte_high": row["cycles_high"] / payload,
@@ -210,16 +210,16 @@ def run_facts(frame: pl.DataFrame) -> RunFacts:
             ("Governor, boost", "not visible"),
         ],
         duration_s=71.4,
-        cells=frame.height,
+        cases=frame.height,
         resolved=frame.filter(pl.col("state") == "resolved").height,
         processes=30,
         batches=61_884,
         clean_share=0.931,
         canary_GHz=(3.902, 3.641, 4.087),
-        sentinels=[
-            Sentinel("Two copies of one function, ratio", 1.0002, 0.9991, 1.0013, 1.0, "holds"),
-            Sentinel("Known effect, 61 calls against 60", 1.0169, 1.0158, 1.0181, 61 / 60, "holds"),
-            Sentinel("Empty cell, cycles a call", 4.1, 4.0, 4.2, None, "no truth known"),
+        self_checks=[
+            SelfCheck("A/A test, two copies of one function", 1.0002, 0.9991, 1.0013, 1.0, "holds"),
+            SelfCheck("Injected slowdown, 61 calls against 60", 1.0169, 1.0158, 1.0181, 61 / 60, "holds"),
+            SelfCheck("Empty case, cycles a call", 4.1, 4.0, 4.2, None, "no truth known"),
         ],
         valid=True,
         reasons=[],

@@ -3,12 +3,12 @@
 It is a program of its own, started like the real one. What it shall do stands in `script.json` beside it and may change
 between processes; what it was asked stands in `asked.jsonl`.
 
-Keys of the script; those by cell or process are text, as JSON has it:
+Keys of the script; those by case or process are text, as JSON has it:
 
-* `canaries`: canaries a call, by cell. `between`: spread (log) of its processes, by cell. `segments`: by cell.
-* `cut_B`: bytes of a segment by cell, as the header has it.
-* `fails`: error by cell. `dies`: a signal's name or an exit code, by process, after half of its batches.
-* `ends`: error by cell of a user's library that ends the process of which it is a cell, in its middle.
+* `canaries`: canaries a call, by case. `between`: spread (log) of its processes, by case. `segments`: by case.
+* `cut_B`: bytes of a segment by case, as the header has it.
+* `fails`: error by case. `dies`: a signal's name or an exit code, by process, after half of its batches.
+* `ends`: error by case of a user's library that ends the process of which it is a case, in its middle.
 * `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
 * `waits`: processes that write half of their batches and then wait until nobody reads them any more.
 * `absent`: those of the providers that are not on this machine.
@@ -68,9 +68,9 @@ def asked(program: Path) -> list[Plan]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def truth(cell: int) -> float:
-    """Canaries a call of a cell of which the script says nothing."""
-    return 0.01 * (cell + 1)
+def truth(case: int) -> float:
+    """Canaries a call of a case of which the script says nothing."""
+    return 0.01 * (case + 1)
 
 
 def main(folder: str, words: list[str]) -> int:
@@ -94,13 +94,13 @@ def main(folder: str, words: list[str]) -> int:
 
 def _measure(plan: Plan, script: dict[str, Any]) -> int:
     process = plan[0]["process"]
-    cells = [line for line in plan if line["kind"] == "cell"]
-    failed = {cell["cell"] for cell in cells if str(cell["cell"]) in script.get("fails", {})}
-    sound = [cell for cell in cells if cell["cell"] not in failed]
+    cases = [line for line in plan if line["kind"] == "case"]
+    failed = {case["case"] for case in cases if str(case["case"]) in script.get("fails", {})}
+    sound = [case for case in cases if case["case"] not in failed]
     _say(_header(plan[0], sound, script))
     for number in sorted(failed):
         error = script["fails"][str(number)]
-        _say({"kind": "failure", "process": process, "cell": number, "error": error, "follows": "skip_cell"})
+        _say({"kind": "failure", "process": process, "case": number, "error": error, "follows": "skip_case"})
     if str(process) in script.get("says", {}):
         sys.stdout.write(script["says"][str(process)] + "\n")
         return 0
@@ -108,10 +108,10 @@ def _measure(plan: Plan, script: dict[str, Any]) -> int:
     dies, waits = script.get("dies", {}).get(str(process)), process in script.get("waits", [])
     for batch in batches[: len(batches) // 2] if dies is not None or waits else batches:
         _say(batch)
-    ends = [cell["cell"] for cell in sound if str(cell["cell"]) in script.get("ends", {})]
+    ends = [case["case"] for case in sound if str(case["case"]) in script.get("ends", {})]
     if ends:
         error = script["ends"][str(ends[0])]
-        _say({"kind": "failure", "process": process, "cell": ends[0], "error": error, "follows": "end_run"})
+        _say({"kind": "failure", "process": process, "case": ends[0], "error": error, "follows": "end_run"})
         return 0
     sys.stdout.flush()
     if waits:
@@ -152,7 +152,7 @@ def _catalogue_row(cipher: str, provider: str = "rustcrypto") -> dict[str, Any]:
     return row | {"key_bits": 128, "effective_bits": 128, "block_bits": 128, "rounds": None, "iv_B": 16}
 
 
-def _header(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> dict[str, Any]:
+def _header(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> dict[str, Any]:
     process = plan["process"]
     found = script.get("bursts", {}).get(str(process), QUIET_PPM)
     return {
@@ -167,7 +167,7 @@ def _header(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> dict[s
         "timer_ticks": 50,
         "cpu_timer_ns": 200,
         "pinned_cpu": plan["cpu"],
-        "cells": [_cell(cell, script) for cell in cells],
+        "cases": [_case(case, script) for case in cases],
     }
 
 
@@ -183,44 +183,44 @@ def _fingerprint() -> dict[str, Any]:
     }
 
 
-def _cell(cell: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
-    row = _catalogue_row(cell["cipher"])
+def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
+    row = _catalogue_row(case["cipher"])
     resolved = {
         name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")
     }
-    segments = script.get("segments", {}).get(str(cell["cell"]), 1)
-    planned = {name: value for name, value in cell.items() if name not in ("kind", "visits", "cut_B")}
-    cut_B = script.get("cut_B", {}).get(str(cell["cell"]))
+    segments = script.get("segments", {}).get(str(case["case"]), 1)
+    planned = {name: value for name, value in case.items() if name not in ("kind", "visits", "cut_B")}
+    cut_B = script.get("cut_B", {}).get(str(case["case"]))
     return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": cut_B}
 
 
-def _batches(plan: dict[str, Any], cells: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
     process = plan["process"]
     burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * CANARY_TICKS // 1_000_000
     edges: dict[str, Any] = {f"canary_{side}_ticks": CANARY_TICKS for side in ("before", "after")}
     edges |= {f"burst_{side}_ticks": burst for side in ("before", "after")}
     clean = plan["cpu"] not in script.get("loud", [])
     edges |= {"clean": clean, "cause": None if clean else "neighbour"}
-    for cell in cells:
-        number = cell["cell"]
+    for case in cases:
+        number = case["case"]
         draw = random.Random(f"{process} {number}")
-        between = script.get("between", {}).get(str(number), DEFAULT_BETWEEN if cell["role"] == "study" else 0.0)
-        here = _cost(cell, script) * (1 + draw.gauss(0, between))
+        between = script.get("between", {}).get(str(number), DEFAULT_BETWEEN if case["role"] == "study" else 0.0)
+        here = _cost(case, script) * (1 + draw.gauss(0, between))
         segments = script.get("segments", {}).get(str(number), 1)
         halves = HALVES if segments == 1 and plan["rounds"] else 0
-        for round_ in range(cell["visits"] + halves):
-            calls = CALLS // 2 if round_ >= cell["visits"] else CALLS
+        for round_ in range(case["visits"] + halves):
+            calls = CALLS // 2 if round_ >= case["visits"] else CALLS
             for segment in range(segments):
                 ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * CANARY_TICKS)
                 # A half batch has a round in which whole ones are measured as well.
                 when = round_ % plan["rounds"]
-                where = {"cell": number, "process": process, "round": when, "attempt": 0, "segment": segment}
+                where = {"case": number, "process": process, "round": when, "attempt": 0, "segment": segment}
                 took = {"calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5, "ticks": ticks}
                 yield {"kind": "batch", **where, "offset_B": segment, **took, **edges}
 
 
-def _cost(cell: dict[str, Any], script: dict[str, Any]) -> float:
-    """Canaries a call; the sentinels' are what they have to be."""
-    role = {"reference": 0.5, "copy": 0.5, "known_effect": 0.5 * 61 / 60, "empty": 0.0005}
-    by_cell: dict[str, float] = script.get("canaries", {})
-    return by_cell.get(str(cell["cell"]), role.get(cell["role"], truth(cell["cell"])))
+def _cost(case: dict[str, Any], script: dict[str, Any]) -> float:
+    """Canaries a call; the self-checks' are what they have to be."""
+    role = {"reference": 0.5, "aa_test": 0.5, "injected_slowdown": 0.5 * 61 / 60, "empty": 0.0005}
+    by_case: dict[str, float] = script.get("canaries", {})
+    return by_case.get(str(case["case"]), role.get(case["role"], truth(case["case"])))

@@ -15,7 +15,7 @@ import pytest
 from wattlock.errors import WattlockError
 from wattlock.store import RunFolder, plan_lines
 from wattlock.store.schema import batch_columns, required_columns
-from wattlock.study import Cell, Study
+from wattlock.study import Case, Study
 
 FILES_OF_A_SEALED_RUN = {"plan.jsonl", "batches.parquet", "headers.jsonl", "SHA256SUMS"}
 CREATED = datetime(2026, 11, 21, 2, 16, tzinfo=UTC)
@@ -27,7 +27,7 @@ STUDY = Study.model_validate(
         "grid": [{"cipher": ["aes128-cbc"], "operation": ["encrypt"], "payload_B": [64]}],
     }
 )
-CELL = Cell(0, "study", "aes128-cbc", "rustcrypto", "encrypt", "ready", "raw", "hot", "independent", 64, "random")
+CASE = Case(0, "study", "aes128-cbc", "rustcrypto", "encrypt", "ready", "raw", "hot", "independent", 64, "random")
 
 
 def line(record: dict[str, Any]) -> bytes:
@@ -40,7 +40,7 @@ def header(process: int, **changed: Any) -> dict[str, Any]:
     whole = {"hardware": {}, "virtualisation": {}, "kernel": {"os": "none"}, "power": {}, "load": {}}
     whole["build"] = {"version": "0", "isa": "none"}
     counts = {"ticks_per_second": 1_000_000_000, "timer_ticks": 50}
-    known = {"schema": 1, "process": process, "seed": 7, "fingerprint": whole, **counts, "cells": []}
+    known = {"schema": 2, "process": process, "seed": 7, "fingerprint": whole, **counts, "cases": []}
     return {"kind": "header", **known} | changed
 
 
@@ -60,7 +60,7 @@ def batch(process: int, number: int, **changed: Any) -> dict[str, Any]:
             record[name] = draw.random() < 0.9
         else:
             record[name] = None if name not in required_columns() else "x"
-    return record | {"process": process, "cell": 0, "round": number} | changed
+    return record | {"process": process, "case": 0, "round": number} | changed
 
 
 def process_lines(process: int, batches: int) -> Iterator[bytes]:
@@ -73,7 +73,7 @@ def process_lines(process: int, batches: int) -> Iterator[bytes]:
 
 def new_run(path: Path) -> RunFolder:
     """An empty run."""
-    plan = plan_lines(STUDY, [CELL], id=path.name, created=CREATED, seed=7, probe_sha256="ab" * 32, device=None)
+    plan = plan_lines(STUDY, [CASE], id=path.name, created=CREATED, seed=7, probe_sha256="ab" * 32, device=None)
     return RunFolder.create(path, plan)
 
 

@@ -46,8 +46,8 @@ PUBLISHED = {
 RADIOS = ["nrf52840-802154", "nrf52840-ble"]
 
 
-def small_cell(capacity_mAh: float) -> Battery:
-    """A cell so small that a simulation ends soon, with a CR2032's numbers else."""
+def small_case(capacity_mAh: float) -> Battery:
+    """A case so small that a simulation ends soon, with a CR2032's numbers else."""
     card = battery_cards.load("cr2032").card
     capacity = card.capacity.model_copy(update={"value": capacity_mAh})
     return Battery("small", BatteryCard.model_validate(card.model_copy(update={"capacity": capacity}).model_dump()))
@@ -146,9 +146,9 @@ def test_days_agree_with_a_simulation_of_every_message_and_state_within_a_thousa
     assert clock
     device = Device([], rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, 0.0)
     load = loaded(asked, choice, name_of(told), device)
-    # A cell that lasts for some weeks: long against an hour, and soon simulated.
+    # A case that lasts for some weeks: long against an hour, and soon simulated.
     hours = random.Random(seed).uniform(150, 500)
-    battery = small_cell(1e3 * load.total_W * hours / 2.9)
+    battery = small_case(1e3 * load.total_W * hours / 2.9)
     told = told._replace(battery=battery.card)
     plan = planned(battery, draws=1, seed=1, exactly=True)
     names = {name for _, factors in load.terms_W for name in factors}
@@ -223,7 +223,7 @@ def test_95_percent_intervals_cover_93_percent_of_2000_randomised_devices_and_ar
         assert clock
         device = Device(factors, rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, sleep_width)
         load = loaded(asked, choice, name_of(told), device)
-        battery = small_cell(20.0)
+        battery = small_case(20.0)
         ends = []
         for draws, own_seed in ((1_000, seed), (4_000, seed + 10_000)):
             plan = planned(battery, draws=draws, seed=own_seed)

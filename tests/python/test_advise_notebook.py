@@ -1,4 +1,4 @@
-"""The example notebook runs from its first cell to its last, and what an advice draws."""
+"""The example notebook runs from its first case to its last, and what an advice draws."""
 
 import runpy
 from pathlib import Path

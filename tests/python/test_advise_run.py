@@ -11,7 +11,7 @@ from virtual_runs import study_of, write_study
 from wattlock import cli
 
 SEALED = ["aes128-gcm", "chacha20-poly1305"]
-# Canaries a call, by cell: cells go by cipher, then by payload.
+# Canaries a call, by case: cases go by cipher, then by payload.
 CANARIES = {"0": 0.02, "1": 0.05, "2": 0.03, "3": 0.30}
 ASK = ["advise", "--run", "run", "--device", "x86-server-assumed", "--radio", "nrf52840-ble", "--sleep", "100uW"]
 

@@ -1,4 +1,4 @@
-"""What ciphers cost, worked by hand: a cost's line, a run's cells, the card or meter that values them, old ciphers."""
+"""What ciphers cost, worked by hand: a cost's line, a run's cases, the card or meter that values them, old ciphers."""
 
 import math
 from types import SimpleNamespace
@@ -56,9 +56,9 @@ def test_a_cost_is_never_below_nothing_counts_whole_blocks_and_of_one_size_goes_
 
 
 def estimates(**columns: Any) -> pl.DataFrame:
-    """A row a cell of a run: AES-128-GCM of 64 and of 128 octets, sealed; the larger one opened too."""
+    """A row a case of a run: AES-128-GCM of 64 and of 128 octets, sealed; the larger one opened too."""
     rows = {
-        "cell": [0, 1, 2],
+        "case": [0, 1, 2],
         "operation": ["seal", "seal", "open"],
         "keying": ["ready"] * 3,
         "encoding": ["raw"] * 3,
@@ -78,13 +78,13 @@ def estimates(**columns: Any) -> pl.DataFrame:
 VALUED: dict[str, Any] = {"energy_uJ": [5.0, 7.0, 9.0], "energy_evidence": ["modelled"] * 3}
 
 
-def test_a_runs_cells_are_costs_by_size_and_what_it_did_not_open_is_taken_from_what_it_did() -> None:
+def test_a_runs_cases_are_costs_by_size_and_what_it_did_not_open_is_taken_from_what_it_did() -> None:
     (cost,) = costs.measured(estimates(**VALUED), clock_Hz=None, counts_cycles=False, narrowed_by="more")
     assert (cost.cipher, cost.provider, cost.sizes_B) == ("aes128-gcm", "mine", [64, 128])
     assert cost.seal_J == pytest.approx([5e-6, 7e-6])
     assert cost.open_J == pytest.approx([9e-6, 9e-6])
     assert cost.seal_s == pytest.approx([1e-6, 2e-6])
-    assert cost.log_sigma == pytest.approx(0.25), "of its widest cell"
+    assert cost.log_sigma == pytest.approx(0.25), "of its widest case"
     assert (cost.shared, cost.evidence, cost.narrowed_by) == (True, "modelled", "more")
     (by_cycles,) = costs.measured(estimates(**VALUED), clock_Hz=1e8, counts_cycles=True, narrowed_by="")
     assert by_cycles.seal_s == pytest.approx([1e-6, 2e-6])
@@ -105,14 +105,14 @@ def test_a_runs_cells_are_costs_by_size_and_what_it_did_not_open_is_taken_from_w
         ("operation", "key_setup"),
     ],
 )
-def test_a_cell_of_another_state_is_no_cost_of_a_message(column: str, other: str) -> None:
-    with pytest.raises(EvidenceError, match="no cell of the run has energy"):
+def test_a_case_of_another_state_is_no_cost_of_a_message(column: str, other: str) -> None:
+    with pytest.raises(EvidenceError, match="no case of the run has energy"):
         costs.measured(estimates(**VALUED, **{column: [other] * 3}), clock_Hz=None, counts_cycles=False, narrowed_by="")
 
 
 ENERGIES = pl.DataFrame(
     {
-        "cell": [0, 1, 2],
+        "case": [0, 1, 2],
         "energy_processes": [5] * 3,
         "energy_uJ": [50.0, 70.0, 90.0],
         "energy_low_uJ": [50.0, 70.0, 90.0],
@@ -128,7 +128,7 @@ ENERGIES = pl.DataFrame(
 
 
 def run_of(device: str | None = None, *, metered: bool = False) -> Any:
-    """A run of the cells above on an nRF52840: with the card that it was valued by, with a meter, or with neither."""
+    """A run of the cases above on an nRF52840: with the card that it was valued by, with a meter, or with neither."""
     card = cards.load(device).card.model_dump(mode="json") if device else None
     meter = {"scope": "package", "baseline": "idle"} if metered else None
     widths = {"cycles_low": [100.0, 200.0, 300.0], "cycles_high": [100.0, 200.0, 300.0]}

@@ -205,8 +205,8 @@ def test_the_effect_of_a_factor_is_each_level_over_the_first_with_the_errors_of_
         *((None, "raw", 10.0, 1.0), (None, "hex", 11.0, 2.0), ("c", "raw", None, 1.0), ("c", "hex", 1.0, 1.0)),
         *(("d", "odd", 5.0, 1.0), ("e", "raw", 5.0, 1.0)),
     ]
-    cells = pl.DataFrame(rows, schema=["cipher", "encoding", "cycles", "half_width_percent"], orient="row")
-    found = effects.factor_effects(cells, "encoding", ["cipher"], cost="cycles")
+    cases = pl.DataFrame(rows, schema=["cipher", "encoding", "cycles", "half_width_percent"], orient="row")
+    found = effects.factor_effects(cases, "encoding", ["cipher"], cost="cycles")
     assert found.select("level", "pairs").rows() == [("hex", 2), ("b64", 1)]
     assert found["ratio"].to_list() == exactly([1.1, 3.0])
     halves = [math.hypot(math.log(1.01), math.log(1.02)) / math.sqrt(2), math.log(1.01)]

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, cell, frame, header, rounds, summaries, summary_of
-from wattlock.analysis import estimate, ranking, sentinels, within
+from made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, case, frame, header, rounds, summaries, summary_of
+from wattlock.analysis import estimate, ranking, self_checks, within
 
 exactly = pytest.approx
 CLOCK = estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)
@@ -97,7 +97,7 @@ def test_halves_of_one_process_alone_say_nothing_of_the_linearity() -> None:
         # Between processes: 0.0051^2 - 0.01^2 / 8 = 1.351e-5; (3 * 0.01)^2 over it is 66.6.
         (0.0051, 0.01, 8, 200, 67),
         (0.0051, 0.01, 8, 66, 66),
-        # 0.011^2 - 0.01^2 = 2.1e-5: 42.9. A cell without clean rounds is taken for one with one.
+        # 0.011^2 - 0.01^2 = 2.1e-5: 42.9. A case without clean rounds is taken for one with one.
         (0.011, 0.01, 0, 200, 43),
         (0.011, 0.01, 1, 200, 43),
         # No less than 0.1 % between processes: (3 * 0.0051 / 0.001)^2 = 234.09.
@@ -111,10 +111,10 @@ def test_the_next_visits_equal_those_worked_by_hand(
     assert estimate.next_visits(deviation, spread, rounds_, most) == visits
 
 
-def test_a_failed_cell_shows_no_number_of_what_it_did_before() -> None:
+def test_a_failed_case_shows_no_number_of_what_it_did_before() -> None:
     logs = np.stack([FIVE, FIVE]) + math.log(0.1)
     found = estimate.across_processes(summaries(logs), [5], 1.0)
-    failed, sound = estimate.estimates([cell(0), cell(1)], found, CLOCK, {0: "no such key"}).to_dicts()
+    failed, sound = estimate.estimates([case(0), case(1)], found, CLOCK, {0: "no such key"}).to_dicts()
     numbers = [name for name in failed if name.startswith(("time_", "cycles", "cpu_", "throughput", "half_"))]
     assert len(numbers) == 13
     assert {failed[name] for name in numbers} == {None}
@@ -125,7 +125,7 @@ def test_a_failed_cell_shows_no_number_of_what_it_did_before() -> None:
 def test_each_number_of_an_estimate_is_that_of_one_call() -> None:
     logs = FIVE * 5 + math.log(0.1)
     found = estimate.across_processes(summaries(logs[None, :], cpu_ns=700.0), [5], 20.0)
-    row = estimate.estimates([cell(0, payload_B=200)], found, CLOCK, {}).row(0, named=True)
+    row = estimate.estimates([case(0, payload_B=200)], found, CLOCK, {}).row(0, named=True)
     half = 2.776445 * math.hypot(np.std(FIVE * 5, ddof=1) / math.sqrt(5), 0.0003)
     factor = math.exp(half)
     expected = {"time_ns": 1200, "time_low_ns": 1200 / factor, "time_high_ns": 1200 * factor, "cpu_ns": 700}
@@ -138,18 +138,18 @@ def test_each_number_of_an_estimate_is_that_of_one_call() -> None:
 def test_a_payload_of_one_byte_has_numbers_a_byte_and_memory_has_its_wall_time() -> None:
     found = estimate.across_processes(summaries(np.stack([FIVE] * 2)), [5], 1.0)
     one, dram = estimate.estimates(
-        [cell(0, payload_B=1), cell(1, placement="DRAM", payload_B=10)], found, CLOCK, {}
+        [case(0, payload_B=1), case(1, placement="DRAM", payload_B=10)], found, CLOCK, {}
     ).to_dicts()
     assert (one["cycles_per_byte"], one["throughput_MB_s"]) == exactly((36_000, 1e3 / 12_000))
     assert (dram["time_ns"], dram["throughput_MB_s"]) == exactly((1e4, 1.0))
     assert dram["time_high_ns"] / dram["time_ns"] == exactly(1 + dram["half_width_percent"] / 100)
 
 
-def ranked(logs: Any, cells: list[dict[str, Any]] | None = None, **more: Any) -> pl.DataFrame:
-    """The ranking of cells by the logs of what each of their processes measured."""
+def ranked(logs: Any, cases: list[dict[str, Any]] | None = None, **more: Any) -> pl.DataFrame:
+    """The ranking of cases by the logs of what each of their processes measured."""
     frames = [summaries(np.atleast_2d(row), [number]) for number, row in enumerate(logs)]
     found = estimate.across_processes(pl.concat(frames), [2], 50.0)
-    known = estimate.estimates(cells or [cell(number) for number in range(len(logs))], found, CLOCK, {})
+    known = estimate.estimates(cases or [case(number) for number in range(len(logs))], found, CLOCK, {})
     return ranking.rank(known, found, 0.0, **more)
 
 
@@ -184,12 +184,12 @@ def test_a_tie_group_is_of_what_can_not_be_told_from_its_first_and_not_from_its_
     assert found["ratio_to_best"].to_list() == exactly([math.exp(0.004 * number) for number in range(5)])
 
 
-def test_cells_that_differ_in_their_associated_data_are_not_ranked_together() -> None:
-    found = ranked([FIVE, FIVE + 1], [cell(0, aad_B=0), cell(1, aad_B=16)])
+def test_cases_that_differ_in_their_associated_data_are_not_ranked_together() -> None:
+    found = ranked([FIVE, FIVE + 1], [case(0, aad_B=0), case(1, aad_B=16)])
     assert found["tie_group"].to_list() == [1, 1]
 
 
-def test_the_p_of_a_difference_of_unlike_cells_equals_one_worked_by_hand() -> None:
+def test_the_p_of_a_difference_of_unlike_cases_equals_one_worked_by_hand() -> None:
     a = {"log_canaries": 0.0, "deviation": 0.01, "processes": 2}
     b = {"log_canaries": 0.05, "deviation": 0.03, "processes": 4}
     # Variances of 5e-5 and 2.25e-4; Welch's freedom is 2.75e-4^2 / (5e-5^2 + 2.25e-4^2 / 3).
@@ -199,19 +199,19 @@ def test_the_p_of_a_difference_of_unlike_cells_equals_one_worked_by_hand() -> No
 
 
 ROLES: list[dict[str, Any]] = [
-    {"cell": number, "role": role} for number, role in enumerate(["reference", "copy", "known_effect"])
+    {"case": number, "role": role} for number, role in enumerate(["reference", "aa_test", "injected_slowdown"])
 ]
 
 
-def judged(copy: Any, effect: Any) -> list[sentinels.Verdict]:
+def judged(copy: Any, effect: Any) -> list[self_checks.Verdict]:
     layout = np.array([0.0, 0.01, -0.01, 0.02, 0.005])[: len(copy)]
-    return sentinels.judge(ROLES, summaries(np.stack([layout, layout + copy, layout + effect])))
+    return self_checks.judge(ROLES, summaries(np.stack([layout, layout + copy, layout + effect])))
 
 
 TRUE = math.log(61 / 60)
 
 
-def test_the_interval_of_a_sentinel_is_that_of_its_ratios_at_999_in_a_thousand() -> None:
+def test_the_interval_of_a_self_check_is_that_of_its_ratios_at_999_in_a_thousand() -> None:
     copy, effect = judged(FIVE + 0.01, FIVE * 2 + TRUE)
     # t(0.9995; 4) = 8.6103.
     error = 8.6103 * math.sqrt(2.5e-6 / 5)
@@ -225,7 +225,7 @@ def test_the_interval_of_a_sentinel_is_that_of_its_ratios_at_999_in_a_thousand()
 
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize(("off", "believed"), [(0.0029, True), (0.0031, False)])
-def test_a_sentinel_may_miss_its_truth_by_three_in_a_thousand_on_either_side(
+def test_a_self_check_may_miss_its_truth_by_three_in_a_thousand_on_either_side(
     off: float, believed: bool, side: int
 ) -> None:
     sure = FIVE / 1000
@@ -238,21 +238,22 @@ def test_two_processes_are_enough_for_a_verdict() -> None:
     assert judged(np.zeros(1), np.full(1, TRUE)) == []
 
 
-def test_the_spread_of_copies_is_the_greater_one_and_that_of_no_other_sentinel() -> None:
+def test_the_spread_of_copies_is_the_greater_one_and_that_of_no_other_self_check() -> None:
     verdicts = [*judged(np.full(5, -0.02), np.full(5, 0.5)), *judged(np.full(5, 0.01), np.full(5, 0.5))]
-    assert sentinels.copies_spread(verdicts) == exactly(0.02)
+    assert self_checks.aa_spread(verdicts) == exactly(0.02)
 
 
-def test_the_reason_against_a_run_names_the_sentinel_with_its_interval_and_the_truth() -> None:
+def test_the_reason_against_a_run_names_the_self_check_with_its_interval_and_the_truth() -> None:
     _, effect = judged(FIVE * 0, FIVE * 0)
-    assert sentinels.reasons_against([effect]) == [
-        "the known effect measured 1.00000 of the reference (99.9 % interval 1.00000 to 1.00000), the truth is 1.01667"
+    assert self_checks.reasons_against([effect]) == [
+        "the injected slowdown measured 1.00000 of the reference (99.9 % interval 1.00000 to 1.00000), "
+        "the truth is 1.01667"
     ]
 
 
-def test_a_cell_that_several_headers_name_is_one() -> None:
+def test_a_case_that_several_headers_name_is_one() -> None:
     logs = np.zeros((3, 5))
-    assert [one.processes for one in sentinels.judge(ROLES * 3, summaries(logs))] == [5, 5]
+    assert [one.processes for one in self_checks.judge(ROLES * 3, summaries(logs))] == [5, 5]
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

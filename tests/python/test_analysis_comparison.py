@@ -1,4 +1,4 @@
-"""Cells against cells: what an interval of a ratio lets one say."""
+"""Cases against cases: what an interval of a ratio lets one say."""
 
 import math
 from typing import Any
@@ -27,11 +27,11 @@ def test_a_verdict_follows_from_the_interval(gap: float, half_width: float, said
     assert verdict(gap, half_width, least=0.005, margin=0.01) == said
 
 
-def test_a_cell_whose_interval_reaches_below_one_is_not_slower_and_can_not_tell() -> None:
+def test_a_case_whose_interval_reaches_below_one_is_not_slower_and_can_not_tell() -> None:
     rows = {"ratio": [1.03, 1.03, 1.01, None], "ratio_low": [0.99, 1.01, 1.005, None]}
-    table = pl.DataFrame({**rows, "ratio_high": [1.07, 1.05, 1.015, None]}).with_row_index("cell")
+    table = pl.DataFrame({**rows, "ratio_high": [1.07, 1.05, 1.015, None]}).with_row_index("case")
     slower, unclear = slower_than(table, 0.02)
-    assert (slower["cell"].to_list(), unclear["cell"].to_list()) == ([1], [0, 3])
+    assert (slower["case"].to_list(), unclear["case"].to_list()) == ([1], [0, 3])
 
 
 def test_the_interval_of_a_ratio_covers_the_truth_as_often_as_it_says() -> None:
@@ -70,15 +70,15 @@ def test_a_difference_of_a_bound_itself_is_the_same_and_is_not_claimed() -> None
 
 def test_a_ratio_of_the_bound_itself_is_not_slower() -> None:
     rows = {"ratio": [1.25, 1.26, 1.26, 1.2], "ratio_low": [1.2, 1.0, 1.01, 1.1], "ratio_high": [1.25, 1.3, 1.3, 1.26]}
-    slower, unclear = slower_than(pl.DataFrame(rows).with_row_index("cell"), 0.25)
-    assert (slower["cell"].to_list(), unclear["cell"].to_list()) == ([2], [1, 3])
+    slower, unclear = slower_than(pl.DataFrame(rows).with_row_index("case"), 0.25)
+    assert (slower["case"].to_list(), unclear["case"].to_list()) == ([2], [1, 3])
 
 
 KEYS = ["cipher", *FACTORS]
 
 
-def cells(*changes: dict[str, Any]) -> pl.DataFrame:
-    """Cells of 100 cycles each, with what is changed in them."""
+def cases(*changes: dict[str, Any]) -> pl.DataFrame:
+    """Cases of 100 cycles each, with what is changed in them."""
     every: dict[str, Any] = dict.fromkeys(FACTORS, "x") | {"payload_B": 64, "aad_B": None, "cipher": "c"}
     every |= {"provider": "p", "version": "1", "backend": "soft", "state": "resolved", "processes": 5}
     every |= {"deviation": 0.01, "cycles": 100.0, "cycles_per_byte": 2.0, "time_ns": 40.0, "reason": None}
@@ -86,9 +86,9 @@ def cells(*changes: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([every | change for change in changes], schema_overrides=kinds)
 
 
-def test_cells_that_agree_in_all_keys_are_compared_in_cycles_with_what_each_is() -> None:
-    a = cells({}, {"cipher": "d"}, {"cipher": "e"})
-    b = cells({"cipher": "e"}, {"cycles": 150.0, "time_ns": 10.0, "provider": "q", "processes": 5}, {"payload_B": 1})
+def test_cases_that_agree_in_all_keys_are_compared_in_cycles_with_what_each_is() -> None:
+    a = cases({}, {"cipher": "d"}, {"cipher": "e"})
+    b = cases({"cipher": "e"}, {"cycles": 150.0, "time_ns": 10.0, "provider": "q", "processes": 5}, {"payload_B": 1})
     first, second = compare(a, b, KEYS).to_dicts()
     assert (first["cipher"], second["cipher"]) == ("c", "e")
     assert (first["provider_a"], first["provider_b"]) == ("p", "q")
@@ -106,7 +106,7 @@ def test_cells_that_agree_in_all_keys_are_compared_in_cycles_with_what_each_is()
 def test_a_pair_of_which_one_side_has_no_cycles_is_compared_in_times(side: int) -> None:
     pair: list[dict[str, Any]] = [{"time_ns": 40.0}, {"time_ns": 30.0, "cycles": 900.0}]
     pair[side] = pair[side] | {"cycles": None}
-    (row,) = compare(cells(pair[0]), cells(pair[1]), KEYS).to_dicts()
+    (row,) = compare(cases(pair[0]), cases(pair[1]), KEYS).to_dicts()
     assert row["ratio"] == pytest.approx(0.75)
     assert row["verdict"] == "faster"
 
@@ -127,13 +127,13 @@ def test_a_pair_of_which_one_side_says_nothing_has_no_ratio_and_the_reason(
 ) -> None:
     pair: list[dict[str, Any]] = [{}, {}]
     pair[side] = change | {"provider": "other"}
-    (row,) = compare(cells(pair[0]), cells(pair[1]), KEYS).to_dicts()
+    (row,) = compare(cases(pair[0]), cases(pair[1]), KEYS).to_dicts()
     assert (row["verdict"], row["reason"]) == ("undecided", f"other: {why}")
     assert [row[name] for name in ("ratio", "ratio_low", "ratio_high")] == [None] * 3
 
 
 def test_two_processes_on_each_side_have_a_ratio() -> None:
-    (row,) = compare(cells({"processes": 2}), cells({"processes": 2, "state": "unresolved"}), KEYS).to_dicts()
+    (row,) = compare(cases({"processes": 2}), cases({"processes": 2, "state": "unresolved"}), KEYS).to_dicts()
     # t(0.975; 2) = 4.302653.
     assert row["ratio_high"] == pytest.approx(math.exp(4.302653 * 0.01))
 
@@ -141,22 +141,22 @@ def test_two_processes_on_each_side_have_a_ratio() -> None:
 def test_energies_are_compared_only_where_both_have_one() -> None:
     weighed, not_weighed = ({"energy_uJ": value, "energy_random_percent": 3.0} for value in (2.0, None))
     for pair in ((weighed, not_weighed), (not_weighed, weighed)):
-        a, b = (cells(one).with_columns(pl.col("energy_uJ").cast(pl.Float64)) for one in pair)
+        a, b = (cases(one).with_columns(pl.col("energy_uJ").cast(pl.Float64)) for one in pair)
         (row,) = compare(a, b, KEYS).to_dicts()
         assert [row[name] for name in ENERGY] == [None] * 3
-    (row,) = compare(cells(weighed), cells(weighed | {"energy_uJ": 5.0}), KEYS).to_dicts()
+    (row,) = compare(cases(weighed), cases(weighed | {"energy_uJ": 5.0}), KEYS).to_dicts()
     half = math.log(1.03) * math.sqrt(2)
     assert [row[name] for name in ENERGY] == pytest.approx([2.5, 2.5 * math.exp(-half), 2.5 * math.exp(half)])
 
 
-def test_a_cell_is_lost_where_its_like_has_no_number_and_had_one() -> None:
-    a = cells(*({"cipher": name} for name in "abcd"), {"cipher": "e", "state": "failed"})
-    b = cells({"cipher": "a"}, {"cipher": "b", "state": "failed"}, {"cipher": "c", "state": "unresolved"})
+def test_a_case_is_lost_where_its_like_has_no_number_and_had_one() -> None:
+    a = cases(*({"cipher": name} for name in "abcd"), {"cipher": "e", "state": "failed"})
+    b = cases({"cipher": "a"}, {"cipher": "b", "state": "failed"}, {"cipher": "c", "state": "unresolved"})
     assert lost(a, b, KEYS)["cipher"].to_list() == ["b", "d"]
-    assert lost(a, cells({"cipher": "a", "state": "invalid"}), KEYS)["cipher"].to_list() == ["a", "b", "c", "d"]
+    assert lost(a, cases({"cipher": "a", "state": "invalid"}), KEYS)["cipher"].to_list() == ["a", "b", "c", "d"]
 
 
-def test_no_cells_make_an_empty_comparison_of_the_same_columns() -> None:
-    found = compare(cells({}), cells({"cipher": "another"}), KEYS)
+def test_no_cases_make_an_empty_comparison_of_the_same_columns() -> None:
+    found = compare(cases({}), cases({"cipher": "another"}), KEYS)
     assert found.is_empty()
-    assert found.columns == compare(cells({}), cells({}), KEYS).columns
+    assert found.columns == compare(cases({}), cases({}), KEYS).columns

@@ -15,7 +15,7 @@ from made_up_batches import (
     TICKS_PER_SECOND,
     Numbers,
     batch,
-    cell,
+    case,
     frame,
     header,
     rounds,
@@ -32,10 +32,10 @@ def across(logs: Numbers = STEADY, *, looks: list[int] = LOOKS, target: float = 
     return estimate.across_processes(summaries(logs, **columns), looks, target)
 
 
-def estimates(*cells: dict[str, Any], clock: estimate.CanaryClock = CLOCK, **more: Any) -> list[dict[str, Any]]:
-    """Estimates of cells that take a tenth of a canary."""
-    measured = across(np.repeat(STEADY, len(cells), axis=0) + math.log(0.1))
-    found = estimate.estimates(cells, more.get("across", measured), clock, more.get("failures", {}))
+def estimates(*cases: dict[str, Any], clock: estimate.CanaryClock = CLOCK, **more: Any) -> list[dict[str, Any]]:
+    """Estimates of cases that take a tenth of a canary."""
+    measured = across(np.repeat(STEADY, len(cases), axis=0) + math.log(0.1))
+    found = estimate.estimates(cases, more.get("across", measured), clock, more.get("failures", {}))
     return found.to_dicts()
 
 
@@ -56,7 +56,7 @@ def test_the_five_percent_are_shared_out_over_the_looks() -> None:
     assert estimate.level_of_a_look(LOOKS) == pytest.approx(0.01)
 
 
-def test_a_cell_within_its_target_is_resolved_and_another_is_not() -> None:
+def test_a_case_within_its_target_is_resolved_and_another_is_not() -> None:
     found = across(np.concatenate([STEADY, STEADY * 10])).to_dicts()
     assert [row["state"] for row in found] == ["resolved", "unresolved"]
     assert found[0]["reason"] is None
@@ -68,7 +68,7 @@ def test_fewer_processes_than_the_first_look_resolve_nothing() -> None:
     assert (row["state"], row["reason"]) == ("unresolved", "4 complete processes, the least is 5")
 
 
-def test_a_cell_that_stopped_between_two_looks_is_not_resolved_however_narrow_its_interval() -> None:
+def test_a_case_that_stopped_between_two_looks_is_not_resolved_however_narrow_its_interval() -> None:
     steady = np.array([[0.001, -0.001, 0.0, 0.001, -0.001, 0.0, 0.001, -0.001]])
     for count, state in ((5, "resolved"), (6, "unresolved"), (7, "unresolved"), (8, "resolved")):
         assert across(steady[:, :count])["state"].to_list() == [state]
@@ -83,14 +83,14 @@ def test_the_share_of_clean_batches_is_that_of_all_processes_together() -> None:
 @pytest.mark.parametrize(
     ("bend", "state"), [(0.02, "invalid"), (0.006, "invalid"), (-0.006, "invalid"), (0.004, "resolved")]
 )
-def test_a_cell_whose_time_is_not_proportional_to_its_calls_is_invalid(bend: float, state: str) -> None:
+def test_a_case_whose_time_is_not_proportional_to_its_calls_is_invalid(bend: float, state: str) -> None:
     row = across(log_half=bend + STEADY / 10).row(0, named=True)
     assert row["state"] == state
     if state == "invalid":
         assert f"{round(math.expm1(bend) * 100, 2)} % more a call" in row["reason"]
 
 
-def test_halves_that_scatter_do_not_make_a_cell_invalid() -> None:
+def test_halves_that_scatter_do_not_make_a_case_invalid() -> None:
     assert across(log_half=0.02 + STEADY * 20)["state"].to_list() == ["resolved"]
 
 
@@ -105,7 +105,7 @@ def test_a_batch_with_a_fixed_cost_of_its_own_is_found_by_its_halves() -> None:
 
 
 def test_times_and_cycles_are_canaries_times_one_factor_each() -> None:
-    (row,) = estimates(cell(0))
+    (row,) = estimates(case(0))
     assert row["time_ns"] == pytest.approx(1_200)
     assert row["cycles"] == pytest.approx(3_600)
     assert row["cycles_per_byte"] == pytest.approx(3_600 / 64)
@@ -114,7 +114,7 @@ def test_times_and_cycles_are_canaries_times_one_factor_each() -> None:
 
 
 def test_intervals_of_times_and_cycles_are_the_same_share_of_them() -> None:
-    (row,) = estimates(cell(0))
+    (row,) = estimates(case(0))
     factor = 1 + row["half_width_percent"] / 100
     error = math.hypot(np.std(STEADY, ddof=1) / math.sqrt(5), 0.0003)
     assert factor == pytest.approx(math.exp(4.6041 * error), rel=1e-5)
@@ -129,21 +129,21 @@ def test_intervals_of_times_and_cycles_are_the_same_share_of_them() -> None:
 
 def test_a_core_whose_multiplier_is_not_known_has_times_and_no_cycles() -> None:
     clock = estimate.canary_clock(pl.Series([11_000.0, 12_000.0, 13_000.0]), None)
-    (row,) = estimates(cell(0), clock=clock)
+    (row,) = estimates(case(0), clock=clock)
     assert row["time_ns"] == pytest.approx(1_200)
     assert [row[name] for name in ("cycles", "cycles_low", "cycles_high", "cycles_per_byte")] == [None] * 4
     assert row["state"] == "resolved"
 
 
-def test_a_cell_in_main_memory_has_wall_times_and_no_cycles() -> None:
-    dram, hot = estimates(cell(0, placement="DRAM"), cell(1))
+def test_a_case_in_main_memory_has_wall_times_and_no_cycles() -> None:
+    dram, hot = estimates(case(0, placement="DRAM"), case(1))
     assert dram["time_ns"] == pytest.approx(1_000)
     assert [dram[name] for name in ("cycles", "cycles_low", "cycles_high", "cycles_per_byte")] == [None] * 4
     assert hot["cycles"] is not None
 
 
 def test_a_key_setup_has_no_number_a_byte() -> None:
-    (row,) = estimates(cell(0, operation="key_setup", payload_B=0))
+    (row,) = estimates(case(0, operation="key_setup", payload_B=0))
     assert row["cycles"] is not None
     assert (row["cycles_per_byte"], row["throughput_MB_s"]) == (None, None)
 
@@ -154,22 +154,22 @@ def test_the_clock_of_the_core_comes_from_the_times_of_its_canaries() -> None:
     assert (clock.low_GHz, clock.high_GHz) == pytest.approx((36 / 13.8, 36 / 10.2))
 
 
-def test_a_cell_that_failed_keeps_its_error_even_where_a_process_measured_it() -> None:
-    failed, sound = estimates(cell(0), cell(1), failures={0: "no such key"})
+def test_a_case_that_failed_keeps_its_error_even_where_a_process_measured_it() -> None:
+    failed, sound = estimates(case(0), case(1), failures={0: "no such key"})
     assert (failed["state"], failed["reason"]) == ("failed", "no such key")
     assert sound["state"] == "resolved"
 
 
-def test_sentinels_are_no_estimates() -> None:
-    assert [row["cell"] for row in estimates(cell(0), cell(1, role="reference"), cell(2, role="empty"))] == [0]
+def test_self_checks_are_no_estimates() -> None:
+    assert [row["case"] for row in estimates(case(0), case(1, role="reference"), case(2, role="empty"))] == [0]
 
 
 @pytest.mark.parametrize("cycles", [36_000, None])
 @pytest.mark.parametrize("failures", [{}, {0: "no such key", 1: "no such key"}])
-def test_a_run_in_which_no_cell_was_measured_has_a_row_for_each(cycles: int | None, failures: dict[int, str]) -> None:
+def test_a_run_in_which_no_case_was_measured_has_a_row_for_each(cycles: int | None, failures: dict[int, str]) -> None:
     clock = estimate.canary_clock(pl.Series([], dtype=pl.Float64), cycles)
     # As planned only: what the header would have added is missing.
-    planned = [{name: cell(number)[name] for name in ("cell", "role", "cipher", "placement")} for number in (0, 1)]
+    planned = [{name: case(number)[name] for name in ("case", "role", "cipher", "placement")} for number in (0, 1)]
     rows = estimates(*planned, clock=clock, across=across().clear(), failures=failures)
     assert [row["state"] for row in rows] == ["failed" if failures else "unresolved"] * 2
     assert {row["reason"] for row in rows} == (set(failures.values()) or {"no complete process measured it"})
@@ -181,7 +181,7 @@ def test_summaries_without_a_row_give_an_empty_frame() -> None:
     assert across(STEADY[:0]).is_empty()
 
 
-def test_a_study_without_cells_has_no_estimates() -> None:
+def test_a_study_without_cases_has_no_estimates() -> None:
     assert estimates(across=across().clear()) == []
 
 
@@ -202,7 +202,7 @@ def test_the_next_visits_bring_the_error_within_a_process_to_a_third(
     assert spread / math.sqrt(visits) <= between / 3 * (1 + 1e-9)
 
 
-# How often intervals hold the truth. Every cell is one experiment whose truth is 0.
+# How often intervals hold the truth. Every case is one experiment whose truth is 0.
 EXPERIMENTS = 4000
 SLACK = 3 * math.sqrt(0.05 * 0.95 / EXPERIMENTS)
 """Three standard errors of a share of 95 %: what chance may take in one simulation."""
@@ -213,14 +213,14 @@ def held(found: pl.DataFrame, truth: float = 0.0) -> float:
 
 
 def normal(processes: int, seed: int) -> Numbers:
-    """Process means of cells that scatter by 0.2 to 3 %."""
+    """Process means of cases that scatter by 0.2 to 3 %."""
     draw = np.random.default_rng(seed)
     deviations = np.exp(draw.uniform(math.log(0.002), math.log(0.03), (EXPERIMENTS, 1)))
     return np.asarray(draw.normal(0.0, 1.0, (EXPERIMENTS, processes)) * deviations)
 
 
 def two_speeds(processes: int, seed: int) -> Numbers:
-    """Process means of cells that have one of two speeds for the whole process, 11 % apart."""
+    """Process means of cases that have one of two speeds for the whole process, 11 % apart."""
     draw = np.random.default_rng(seed)
     return np.asarray(
         draw.choice([-0.055, 0.055], (EXPERIMENTS, processes)) + draw.normal(0, 0.001, (EXPERIMENTS, processes))
@@ -237,7 +237,7 @@ def test_intervals_that_share_their_level_over_looks_are_wider_than_promised() -
 
 
 def now_and_then_slower(processes: int, seed: int) -> Numbers:
-    """Process means of steady cells, one in fifteen slower by 0.3 % from a cause that nothing sees; their mean is 0."""
+    """Process means of steady cases, one in fifteen slower by 0.3 % from a cause that nothing sees; their mean is 0."""
     draw = np.random.default_rng(seed)
     slower = 0.003 * (draw.random((EXPERIMENTS, processes)) < 1 / 15)
     return np.asarray(draw.normal(-0.003 / 15, 0.0001, (EXPERIMENTS, processes)) + slower)
@@ -248,18 +248,18 @@ def test_a_cause_that_slows_few_processes_unseen_leaves_the_truth_within_the_int
     assert held(across(now_and_then_slower(processes, seed=processes))) >= 0.95
 
 
-def test_a_cell_whose_speed_changes_from_visit_to_visit_is_held_too() -> None:
-    draw, cells = np.random.default_rng(3), range(400)
+def test_a_case_whose_speed_changes_from_visit_to_visit_is_held_too() -> None:
+    draw, cases = np.random.default_rng(3), range(400)
 
     def process(number: int) -> pl.DataFrame:
-        logs = draw.choice([-0.055, 0.055], (len(cells), 24)) + draw.normal(0, 0.002, (len(cells), 24))
+        logs = draw.choice([-0.055, 0.055], (len(cases), 24)) + draw.normal(0, 0.002, (len(cases), 24))
         ticks = np.round(CANARY_TICKS * CALLS * np.exp(logs)).astype(int).ravel()
         every = frame([batch()]).sample(len(ticks), with_replacement=True)
-        batches = every.with_columns(ticks=ticks, cell=np.repeat(cells, 24), process=number)
-        return within.summarise(batches, header(dict.fromkeys(cells, 1), process=number))
+        batches = every.with_columns(ticks=ticks, case=np.repeat(cases, 24), process=number)
+        return within.summarise(batches, header(dict.fromkeys(cases, 1), process=number))
 
     found = estimate.across_processes(pl.concat(map(process, range(5))), [5], 1.0)
-    assert held(found) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / len(cells))
+    assert held(found) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / len(cases))
 
 
 def test_stopping_at_the_first_look_that_is_good_enough_keeps_the_five_percent(

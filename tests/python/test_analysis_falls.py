@@ -12,7 +12,7 @@ GAUGE = {"quantum_nJ": 3.6e10, "gain_relative_uncertainty": 0.0, "update_period_
 
 def line(process: int, second: int, calls: int, percent: int | None, **told: Any) -> dict[str, Any]:
     empty = {"energy_nJ": None, "charge_uAh": None, "voltage_uV": None, "error": None}
-    at = {"process": process, "cell": 0, "unix_ns": second * 1_000_000_000}
+    at = {"process": process, "case": 0, "unix_ns": second * 1_000_000_000}
     return {**empty, **at, "repeats_done": calls, "level_percent": percent, **told}
 
 
@@ -163,16 +163,16 @@ def test_charges_are_summed_from_line_to_line_each_by_its_own_voltage() -> None:
         assert (row["energy_uJ"], row["state"]) == (None, "inconclusive")
 
 
-def test_cells_are_told_in_their_order_and_lines_in_that_of_their_time() -> None:
-    second = [one | {"cell": 7} for one in parts_of((100, 50))]
+def test_cases_are_told_in_their_order_and_lines_in_that_of_their_time() -> None:
+    second = [one | {"case": 7} for one in parts_of((100, 50))]
     levels = [*second, *reversed(parts_of((100, 80)))]
     found = falls(levels, LAW)
-    assert found["cell"].to_list() == [0, 7]
+    assert found["case"].to_list() == [0, 7]
     assert found["energy_uJ"].to_list() == pytest.approx([20e6 / 3600, 50e6 / 3600])
     assert falls([], LAW).is_empty()
 
 
-def test_curves_name_each_line_by_its_cell() -> None:
-    levels = [line(1, 0, 0, 90), line(1, 5, 9, 80) | {"cell": 1}]
+def test_curves_name_each_line_by_its_case() -> None:
+    levels = [line(1, 0, 0, 90), line(1, 5, 9, 80) | {"case": 1}]
     found = curves(levels, {0: ("des-cbc", 64), 1: ("aes128-cbc", 1)})
     assert found.rows() == [("des-cbc", 64, 0, 90.0, "measured"), ("aes128-cbc", 1, 9, 80.0, "measured")]

@@ -13,9 +13,9 @@ QUANTUM_NJ = 3 * math.sqrt(6)
 """Of two readings in steps of so much the difference is uncertain by 3 nJ."""
 
 
-def block(superblock: int, cell: int | None, gross_nJ: float, u_ns: float = 0.0, **changed: Any) -> dict[str, Any]:
+def block(superblock: int, case: int | None, gross_nJ: float, u_ns: float = 0.0, **changed: Any) -> dict[str, Any]:
     """A block of 10 ns of one process, of four calls in 8 ns."""
-    every = {"process": 0, "superblock": superblock, "attempt": 0, "cell": cell, "calls": 4.0, "run_ns": 8.0}
+    every = {"process": 0, "superblock": superblock, "attempt": 0, "case": case, "calls": 4.0, "run_ns": 8.0}
     return every | {"window_ns": 10.0, "window_u_ns": u_ns, "gross_nJ": gross_nJ, "error": None} | changed
 
 
@@ -54,20 +54,20 @@ def test_what_is_known_to_be_unsure_of_a_process_is_joined_in_squares() -> None:
         block(1, 1, 900.0, calls=0.0),
         block(2, 1, 900.0),
     ],
-    ids=["a cell's error", "a baseline's error", "no calls", "no baseline"],
+    ids=["a case's error", "a baseline's error", "no calls", "no baseline"],
 )
 def test_a_block_that_says_nothing_changes_nothing(bad: dict[str, Any]) -> None:
     assert said([*GOOD, bad]) == said(GOOD)
 
 
-def test_a_block_of_one_call_counts_and_cells_are_in_order() -> None:
+def test_a_block_of_one_call_counts_and_cases_are_in_order() -> None:
     rows = said([*GOOD, block(0, 0, 50.0, calls=1.0), block(0, 3, 50.0) | {"process": 9}])
-    assert [row["cell"] for row in rows] == [0, 1]
+    assert [row["case"] for row in rows] == [0, 1]
     assert rows[0]["net_nJ"] == exactly((5 - 4) * 8)
 
 
 def edges(**changed: Any) -> dict[str, Any]:
-    every = {"process": 4, "superblock": 1, "attempt": 2, "cell": None, "calls": 10, "run_ns": 100, "error": None}
+    every = {"process": 4, "superblock": 1, "attempt": 2, "case": None, "calls": 10, "run_ns": 100, "error": None}
     start, end = ({"not_before_ns": at, "not_after_ns": at + width} for at, width in ((10, 20), (100, 40)))
     return every | {"start": start, "end": end, "gross_nJ": 5} | changed
 
@@ -76,7 +76,7 @@ def test_a_window_reaches_from_the_middle_of_one_edge_to_that_of_the_other() -> 
     row = weighing.blocks([edges()]).row(0, named=True)
     # From 20 to 120 ns, each uniform in its width.
     assert (row["window_ns"], row["window_u_ns"]) == exactly((100, math.sqrt((20**2 + 40**2) / 12)))
-    assert [row[name] for name in ("process", "superblock", "attempt", "cell")] == [4, 1, 2, None]
+    assert [row[name] for name in ("process", "superblock", "attempt", "case")] == [4, 1, 2, None]
     assert [row[name] for name in ("calls", "run_ns", "gross_nJ", "error")] == [10, 100, 5, None]
 
 
@@ -86,9 +86,9 @@ def test_a_block_without_an_edge_has_no_window(missing: str) -> None:
     assert (row["window_ns"], row["window_u_ns"], row["error"]) == (None, None, "no edge")
 
 
-def processes(net_nJ: list[float], known_u_nJ: float = 0.0, cell: int = 0) -> pl.DataFrame:
-    """What processes say of a cell that draws three times as much with what goes on beside it."""
-    numbers = {"net_W": 2.0, "baseline_W": 4.0, "known_u_nJ": known_u_nJ, "cell": cell}
+def processes(net_nJ: list[float], known_u_nJ: float = 0.0, case: int = 0) -> pl.DataFrame:
+    """What processes say of a case that draws three times as much with what goes on beside it."""
+    numbers = {"net_W": 2.0, "baseline_W": 4.0, "known_u_nJ": known_u_nJ, "case": case}
     return pl.DataFrame(
         [{"process": at, "net_nJ": net, "gross_nJ": 3 * net, **numbers} for at, net in enumerate(net_nJ)]
     )
@@ -158,10 +158,10 @@ def test_three_processes_are_the_least_and_two_are_unresolved() -> None:
     assert estimate([100.0] * 3)["energy_state"] == "resolved"
 
 
-def test_an_error_is_told_only_of_a_cell_without_any_block() -> None:
-    both = pl.concat([processes([100.0] * 3, cell=5), processes([50.0] * 3, cell=2)])
+def test_an_error_is_told_only_of_a_case_without_any_block() -> None:
+    both = pl.concat([processes([100.0] * 3, case=5), processes([50.0] * 3, case=2)])
     found = weighing.estimates(both, 0.0, {5: "it wrapped", 3: "no edge"}, 2.0)
-    states = found.select("cell", "energy_state", "energy_reason", "energy_processes").rows()
+    states = found.select("case", "energy_state", "energy_reason", "energy_processes").rows()
     assert states == [(2, "resolved", None, 3), (3, "failed", "no edge", None), (5, "resolved", None, 3)]
 
 

@@ -1,4 +1,4 @@
-"""What one process says of its cells: made-up batches go in, and the truth is known."""
+"""What one process says of its cases: made-up batches go in, and the truth is known."""
 
 import math
 import random
@@ -20,7 +20,7 @@ def trimmed(values: list[float]) -> float:
     return float(pl.DataFrame({"x": values}).select(within.trimmed_mean(pl.col("x"))).item())
 
 
-def test_a_cell_costs_the_same_canaries_whatever_the_clock_does() -> None:
+def test_a_case_costs_the_same_canaries_whatever_the_clock_does() -> None:
     draw = random.Random(5)
     wandering = [batch(0.7, clock=draw.uniform(0.6, 1.4), round=number) for number in range(24)]
     assert summary_of(wandering)["log_canaries"] == exactly(math.log(0.7), abs=1e-7)
@@ -85,7 +85,7 @@ def test_one_wild_value_among_five_and_more_moves_no_trimmed_mean_beyond_the_oth
     assert trimmed([*values, -wild]) >= min(values) - 1e-6
 
 
-def test_a_cell_with_two_speeds_has_the_mean_of_both_and_not_one_of_them() -> None:
+def test_a_case_with_two_speeds_has_the_mean_of_both_and_not_one_of_them() -> None:
     values = [1.0, 1.11] * 12
     found = summary_of([batch(value, round=number) for number, value in enumerate(values)])
     assert found["log_canaries"] == exactly(math.log(1.11) / 2, rel=1e-6)
@@ -102,12 +102,12 @@ def test_the_segments_of_a_long_input_are_summed() -> None:
     assert found["rounds"] == 4
 
 
-def test_a_cell_of_which_a_segment_is_missing_has_no_row() -> None:
+def test_a_case_of_which_a_segment_is_missing_has_no_row() -> None:
     batches = [one for segment in (0, 2) for one in rounds(9, segment=segment)]
     assert within.summarise(frame(batches), header({0: 3})).is_empty()
 
 
-def test_a_cell_of_which_a_segment_was_always_disturbed_has_no_row() -> None:
+def test_a_case_of_which_a_segment_was_always_disturbed_has_no_row() -> None:
     batches = rounds(9, segment=0) + rounds(9, segment=1, clean=False, cause="switch")
     assert within.summarise(frame(batches), header({0: 2})).is_empty()
 
@@ -123,7 +123,7 @@ def test_of_many_segments_each_needs_one_round_and_all_need_two_on_average(clean
     assert within.summarise(frame(batches), header({0: len(clean)})).height == rows
 
 
-def test_a_cell_without_cpu_times_has_wall_times() -> None:
+def test_a_case_without_cpu_times_has_wall_times() -> None:
     found = summary_of(rounds(4, cpu_ns=None))
     assert found["cpu_ns"] is None
     assert found["wall_ns"] > 0
@@ -143,10 +143,10 @@ def test_two_speeds_in_the_same_shares_are_no_lack_of_linearity() -> None:
     assert summary_of(whole + halves)["log_half"] == exactly(0.0, abs=1e-7)
 
 
-def test_each_cell_has_its_own_row_with_its_process() -> None:
-    batches = [one for number in (4, 9) for one in rounds(5, number, cell=number, process=3)]
+def test_each_case_has_its_own_row_with_its_process() -> None:
+    batches = [one for number in (4, 9) for one in rounds(5, number, case=number, process=3)]
     found = within.summarise(frame(batches), header({9: 1, 4: 1}, process=3))
-    assert found.select("process", "cell").rows() == [(3, 4), (3, 9)]
+    assert found.select("process", "case").rows() == [(3, 4), (3, 9)]
     assert found["log_canaries"].to_list() == exactly([math.log(4), math.log(9)])
 
 

@@ -19,7 +19,7 @@ from wattlock.energy.number import YEAR_s
 from wattlock.errors import EvidenceError, InputError
 
 MINUTE_s = 60.0
-CELL = battery_cards.load("cgr18650da")
+CASE = battery_cards.load("cgr18650da")
 # Panasonic CGR18650DA as ns-3.44 has it.
 NS3 = Tremblay.from_points(
     capacity_Ah=2.33,
@@ -32,8 +32,8 @@ NS3 = Tremblay.from_points(
 
 
 def certain(model: Model, *, draws: int = 100) -> lifetime.Drawn:
-    """The cell as it stands on its card, without laws and without uncertainty."""
-    numbers = {key: np.full(draws, number.in_SI) for key, number in CELL.card.numbers(model, []).items()}
+    """The case as it stands on its card, without laws and without uncertainty."""
+    numbers = {key: np.full(draws, number.in_SI) for key, number in CASE.card.numbers(model, []).items()}
     return lifetime.Drawn(numbers, np.ones(draws), np.zeros(draws))
 
 
@@ -49,7 +49,7 @@ def test_kibam_gives_the_lifetimes_quoted_from_jongerden_and_others(
     assert float(life_s) / MINUTE_s == pytest.approx(minutes, abs=0.006)
 
 
-def test_kibam_gives_91_minutes_for_the_cell_of_cloth_and_others() -> None:
+def test_kibam_gives_91_minutes_for_the_case_of_cloth_and_others() -> None:
     # Cloth, Jongerden and Haverkort, DSN 2007: 7200 A s, c = 0.625, k = 4.5e-5 / s, 0.96 A without a break, as quoted.
     c = 0.625
     assert float(kibam_s(7200.0, 0.96, c, 4.5e-5 / (c * (1 - c)))) / MINUTE_s == pytest.approx(91, abs=0.5)
@@ -138,7 +138,7 @@ def test_self_discharge_solves_its_equation_and_none_changes_nothing() -> None:
 @pytest.mark.parametrize("model", battery_cards.MODELS)
 def test_a_larger_load_never_lasts_longer(model: Model) -> None:
     power_W = np.geomspace(1e-3, 12, 40)[:, None] * np.ones(100)
-    life_s = lifetime.seconds(CELL, model, certain(model), power_W)[:, 0]
+    life_s = lifetime.seconds(CASE, model, certain(model), power_W)[:, 0]
     assert np.all(np.diff(life_s) < 0)
     assert np.all(np.diff(life_s * power_W[:, 0]) <= 1e-6 * life_s[0]), "nor does it give more energy"
 
@@ -146,27 +146,27 @@ def test_a_larger_load_never_lasts_longer(model: Model) -> None:
 @pytest.mark.parametrize("model", battery_cards.MODELS)
 def test_the_curve_begins_full_and_ends_empty_when_the_life_does(model: Model) -> None:
     drawn = certain(model)
-    curve = lifetime.curve(CELL, model, drawn, 4.0)
+    curve = lifetime.curve(CASE, model, drawn, 4.0)
     assert curve.level_percent[0] == 100
     assert curve.level_percent[-1] == 0
     assert np.all(np.diff(curve.level_percent) <= 0)
-    life_s = lifetime.seconds(CELL, model, drawn, np.full(100, 4.0))[0]
+    life_s = lifetime.seconds(CASE, model, drawn, np.full(100, 4.0))[0]
     assert curve.time_s[-1] == pytest.approx(life_s, rel=1e-4)
 
 
 def test_kibam_dies_with_charge_left_and_the_linear_battery_does_not() -> None:
-    assert lifetime.curve(CELL, "kibam", certain("kibam"), 10.0).level_percent[-2] > 20
-    assert lifetime.curve(CELL, "linear", certain("linear"), 10.0).level_percent[-2] == pytest.approx(0, abs=1e-9)
+    assert lifetime.curve(CASE, "kibam", certain("kibam"), 10.0).level_percent[-2] > 20
+    assert lifetime.curve(CASE, "linear", certain("linear"), 10.0).level_percent[-2] == pytest.approx(0, abs=1e-9)
 
 
 def test_each_law_takes_from_the_life() -> None:
     power_W = np.full(2000, 1e-3)
     new = float(
-        np.median(lifetime.seconds(CELL, "linear", lifetime.drawn(CELL, "linear", [], draws=2000, seed=1), power_W))
+        np.median(lifetime.seconds(CASE, "linear", lifetime.drawn(CASE, "linear", [], draws=2000, seed=1), power_W))
     )
-    for law in [law for law in CELL.card.laws() if law != "shelf-life"]:
-        drawn = lifetime.drawn(CELL, "linear", [law], draws=2000, seed=1, at=Surroundings(0.0, 5.0))
-        assert float(np.median(lifetime.seconds(CELL, "linear", drawn, power_W))) < 0.97 * new, law
+    for law in [law for law in CASE.card.laws() if law != "shelf-life"]:
+        drawn = lifetime.drawn(CASE, "linear", [law], draws=2000, seed=1, at=Surroundings(0.0, 5.0))
+        assert float(np.median(lifetime.seconds(CASE, "linear", drawn, power_W))) < 0.97 * new, law
 
 
 def test_a_battery_is_given_up_at_the_end_of_its_shelf_life_whatever_it_still_holds() -> None:
@@ -185,11 +185,11 @@ def test_a_battery_is_given_up_at_the_end_of_its_shelf_life_whatever_it_still_ho
 def by_hand(shares: Any) -> tasks.Plan:
     """Batteries of the card that differ in nothing but the share of their capacity that is left."""
     batteries = certain("linear", draws=len(shares))._replace(capacity_share=np.asarray(shares))
-    return tasks.Plan(CELL, "linear", [], "modelled", batteries)
+    return tasks.Plan(CASE, "linear", [], "modelled", batteries)
 
 
 def test_95_percent_of_the_batteries_lie_between_the_ends_that_are_printed() -> None:
-    frame = pl.DataFrame([cell("aes128-cbc", "encrypt", 100.0, energy_low_uJ=100.0, energy_high_uJ=100.0)])
+    frame = pl.DataFrame([case("aes128-cbc", "encrypt", 100.0, energy_low_uJ=100.0, energy_high_uJ=100.0)])
     # 1001 batteries evenly from half to all of the capacity: 2.5 % lie below share 0.5125 and 2.5 % above 0.9875.
     row = tasks.answer(tasks.from_estimates(frame), tasks.Duty(), by_hand(np.linspace(0.5, 1.0, 1001)), seed=1).row(
         0, named=True
@@ -202,19 +202,19 @@ def test_95_percent_of_the_batteries_lie_between_the_ends_that_are_printed() -> 
 
 @pytest.mark.parametrize(("mean_C", "kelvin"), [(60.0, 0), (25.0, 0), (24.0, 1), (20.0, 5), (0.0, 25)])
 def test_cold_takes_its_share_of_each_kelvin_below_25_C_and_warmth_gives_none(mean_C: float, kelvin: float) -> None:
-    drawn = lifetime.drawn(CELL, "linear", ["temperature"], draws=500, seed=1, at=Surroundings(mean_C, 0.0))
+    drawn = lifetime.drawn(CASE, "linear", ["temperature"], draws=500, seed=1, at=Surroundings(mean_C, 0.0))
     assert drawn.capacity_share == pytest.approx(1 - drawn.numbers["capacity_per_kelvin"] * kelvin, rel=1e-12)
 
 
 @pytest.mark.parametrize(("value", "unit", "per_s"), [(1.0, "%/year", 3.16888e-10), (1.0, "%/month", 3.80265e-9)])
 def test_a_percent_a_year_and_a_month_are_these_parts_of_a_second(value: float, unit: str, per_s: float) -> None:
     # A Gregorian year has 31,556,952 seconds in the mean.
-    number = CELL.card.self_discharge
+    number = CASE.card.self_discharge
     assert number is not None
     assert number.model_copy(update={"value": value, "unit": unit}).in_SI == pytest.approx(per_s, rel=1e-5)
 
 
-def test_a_cell_that_loses_1_percent_a_year_lasts_as_long_as_the_differential_equation_says() -> None:
+def test_a_case_that_loses_1_percent_a_year_lasts_as_long_as_the_differential_equation_says() -> None:
     # 225 mAh at 2.9 V under 1 uW: 652,500 h alone; ln(1 + 0.01 * 74.436 y) / 0.01 = 55.64 years.
     coin = battery_cards.load("cr2032")
     numbers = {key: np.full(1, number.in_SI) for key, number in coin.card.numbers("linear", ["self-discharge"]).items()}
@@ -224,10 +224,10 @@ def test_a_cell_that_loses_1_percent_a_year_lasts_as_long_as_the_differential_eq
 
 
 def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
-    drawn = lifetime.drawn(CELL, "linear", [], draws=20_000, seed=3)
-    far = np.log(drawn.numbers["capacity"] / CELL.card.capacity.in_SI)
-    assert np.std(far) == pytest.approx(CELL.card.capacity.log_sigma, rel=0.02)
-    assert np.max(np.abs(far)) <= math.log1p(CELL.card.capacity.relative_uncertainty)
+    drawn = lifetime.drawn(CASE, "linear", [], draws=20_000, seed=3)
+    far = np.log(drawn.numbers["capacity"] / CASE.card.capacity.in_SI)
+    assert np.std(far) == pytest.approx(CASE.card.capacity.log_sigma, rel=0.02)
+    assert np.max(np.abs(far)) <= math.log1p(CASE.card.capacity.relative_uncertainty)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
 )
 def test_a_load_that_cannot_be_is_refused(power_W: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        lifetime.seconds(CELL, "linear", certain("linear"), np.full(100, power_W))
+        lifetime.seconds(CASE, "linear", certain("linear"), np.full(100, power_W))
 
 
 def test_a_model_whose_numbers_the_card_lacks_is_refused_by_their_names() -> None:
@@ -251,12 +251,12 @@ def test_a_battery_that_nobody_verified_needs_consent_and_makes_the_answer_assum
     with pytest.raises(EvidenceError, match=r"capacity 1300 mAh \(unverified\)"):
         handheld.require("linear", [], allow_assumed=False)
     assert handheld.require("linear", [], allow_assumed=True) == "assumed"
-    assert CELL.require("tremblay", ["self-discharge"], allow_assumed=False) == "modelled"
+    assert CASE.require("tremblay", ["self-discharge"], allow_assumed=False) == "modelled"
     with pytest.raises(EvidenceError, match="aged_capacity"):
-        CELL.require("tremblay", ["ageing"], allow_assumed=False)
+        CASE.require("tremblay", ["ageing"], allow_assumed=False)
 
 
-def cell(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[str, Any]:
+def case(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[str, Any]:
     return {
         "cipher": cipher,
         "provider": "rustcrypto",
@@ -278,12 +278,12 @@ def cell(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[
     }
 
 
-BOTH = pl.DataFrame([cell("aes128-cbc", "encrypt", 100.0), cell("aes128-cbc", "decrypt", 300.0)])
+BOTH = pl.DataFrame([case("aes128-cbc", "encrypt", 100.0), case("aes128-cbc", "decrypt", 300.0)])
 
 
-def plan(battery: Battery = CELL, *, draws: int = 1000) -> tasks.Plan:
+def plan(battery: Battery = CASE, *, draws: int = 1000) -> tasks.Plan:
     return tasks.plan(
-        battery, "linear", [], draws=draws, seed=1, at=lifetime.INDOORS, allow_assumed=battery.name != CELL.name
+        battery, "linear", [], draws=draws, seed=1, at=lifetime.INDOORS, allow_assumed=battery.name != CASE.name
     )
 
 
@@ -292,7 +292,7 @@ def test_a_mix_of_encrypting_and_decrypting_costs_its_share_of_both(share: float
     work = tasks.from_estimates(BOTH, encrypt_share=share)
     row = tasks.answer(work, tasks.Duty(), plan(), seed=1).row(0, named=True)
     assert row["energy_uJ"] == pytest.approx(energy_uJ)
-    joules = CELL.card.capacity.in_SI * CELL.card.voltage.in_SI
+    joules = CASE.card.capacity.in_SI * CASE.card.voltage.in_SI
     assert row["operations"] == pytest.approx(joules / (energy_uJ * 1e-6), rel=0.01)
     assert row["operations_low"] < row["operations"] < row["operations_high"]
     assert row["hours"] == pytest.approx(row["operations"] * 1e-3 / 3600)
@@ -300,7 +300,7 @@ def test_a_mix_of_encrypting_and_decrypting_costs_its_share_of_both(share: float
 
 
 def test_a_file_costs_its_bytes_at_the_price_of_the_largest_payload() -> None:
-    small = cell("aes128-cbc", "encrypt", 1e6, payload_B=10)
+    small = case("aes128-cbc", "encrypt", 1e6, payload_B=10)
     work = tasks.from_estimates(pl.concat([BOTH, pl.DataFrame([small])]), file_B=5_000_000)
     assert [task.payload_B for task in work] == [5_000_000]
     assert work[0].shares[0][1].energy_J == pytest.approx(100e-6 * 5000)
@@ -333,7 +333,7 @@ def test_a_card_of_cycles_without_a_clock_needs_a_rate() -> None:
 
 
 def test_a_run_without_joules_and_a_mix_without_decryption_are_refused() -> None:
-    with pytest.raises(EvidenceError, match="no cell of the run has energy"):
+    with pytest.raises(EvidenceError, match="no case of the run has energy"):
         tasks.from_estimates(BOTH.with_columns(energy_uJ=pl.lit(None, pl.Float64)))
     with pytest.raises(InputError, match=r"encryption share of 0\.5"):
         tasks.from_estimates(BOTH.head(1), encrypt_share=0.5)
@@ -342,7 +342,7 @@ def test_a_run_without_joules_and_a_mix_without_decryption_are_refused() -> None
 
 
 def test_dearer_tasks_do_fewer_operations_in_every_quantile() -> None:
-    frame = pl.DataFrame([cell(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(5)])
+    frame = pl.DataFrame([case(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(5)])
     rows = tasks.answer(tasks.from_estimates(frame), tasks.Duty(per_second=1.0), plan(), seed=1)
     for column in ("operations", "operations_low", "operations_high"):
         assert rows[column].is_sorted(descending=True)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from test_battery import CELL, by_hand, cell
+from test_battery import CASE, by_hand, case
 from test_energy import device, number
 from wattlock.energy import tasks
 from wattlock.energy.lifetime import INDOORS
@@ -27,8 +27,8 @@ def certain(count: int = 3) -> tasks.Plan:
     return by_hand(np.ones(count))
 
 
-def frame(*cells: dict[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame(list(cells), infer_schema_length=None)
+def frame(*cases: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame(list(cases), infer_schema_length=None)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_a_rate_is_what_fits_into_the_share_of_the_time_or_what_was_asked_for() 
         Duty(0.5).rate(task((1.0, Half(1.0, 0.0, None))))
 
 
-def test_a_half_has_the_joules_the_spread_and_the_seconds_of_its_cell() -> None:
-    (found,) = tasks.from_estimates(frame(cell("aes128-cbc", "encrypt", 100.0)))
+def test_a_half_has_the_joules_the_spread_and_the_seconds_of_its_case() -> None:
+    (found,) = tasks.from_estimates(frame(case("aes128-cbc", "encrypt", 100.0)))
     ((share, half),) = found.shares
     assert (share, found.payload_B, found.cipher, found.provider, found.data) == (
         1.0,
@@ -76,7 +76,7 @@ def test_a_half_has_the_joules_the_spread_and_the_seconds_of_its_cell() -> None:
     assert half.energy_J == pytest.approx(1e-4)
     assert half.log_sigma == pytest.approx(math.log(1.1) / 1.96)
     assert half.time_s == pytest.approx(1e-3)
-    uneven = cell("aes128-cbc", "encrypt", 100.0, energy_low_uJ=50.0, energy_high_uJ=400.0)
+    uneven = case("aes128-cbc", "encrypt", 100.0, energy_low_uJ=50.0, energy_high_uJ=400.0)
     assert tasks.from_estimates(frame(uneven))[0].shares[0][1].log_sigma == pytest.approx(math.log(8) / (2 * 1.96))
 
 
@@ -85,19 +85,19 @@ def test_a_half_has_the_joules_the_spread_and_the_seconds_of_its_cell() -> None:
 def test_a_share_of_encrypting_leaves_the_rest_to_decrypting(
     forward: str, backward: str, share: float, joules: list[float]
 ) -> None:
-    both = frame(cell("aes128-cbc", forward, 100.0), cell("aes128-cbc", backward, 300.0))
+    both = frame(case("aes128-cbc", forward, 100.0), case("aes128-cbc", backward, 300.0))
     (found,) = tasks.from_estimates(both, encrypt_share=share)
     assert [half.energy_J for _, half in found.shares] == pytest.approx(joules)
     assert [one for one, _ in found.shares] == ([share, 1 - share] if len(joules) == 2 else [1.0])
 
 
-def test_cells_that_carry_nothing_or_have_no_joules_are_no_tasks() -> None:
+def test_cases_that_carry_nothing_or_have_no_joules_are_no_tasks() -> None:
     found = tasks.from_estimates(
         frame(
-            cell("one", "encrypt", 100.0, payload_B=1),
-            cell("setup", "key_setup", 100.0),
-            cell("empty", "encrypt", 100.0, payload_B=0),
-            {**cell("unweighed", "encrypt", 100.0), "energy_uJ": None},
+            case("one", "encrypt", 100.0, payload_B=1),
+            case("setup", "key_setup", 100.0),
+            case("empty", "encrypt", 100.0, payload_B=0),
+            {**case("unweighed", "encrypt", 100.0), "energy_uJ": None},
         )
     )
     assert [(one.cipher, one.payload_B) for one in found] == [("one", 1)]
@@ -116,40 +116,40 @@ def test_cells_that_carry_nothing_or_have_no_joules_are_no_tasks() -> None:
         {"pattern": "chained"},
     ],
 )
-def test_directions_of_cells_that_differ_otherwise_make_no_task(changed: dict[str, Any]) -> None:
-    apart = frame(cell("aes128-cbc", "encrypt", 100.0), cell("aes128-cbc", "decrypt", 300.0, **changed))
+def test_directions_of_cases_that_differ_otherwise_make_no_task(changed: dict[str, Any]) -> None:
+    apart = frame(case("aes128-cbc", "encrypt", 100.0), case("aes128-cbc", "decrypt", 300.0, **changed))
     with pytest.raises(InputError, match=r"encryption share of 0.5 needs"):
         tasks.from_estimates(apart, encrypt_share=0.5)
     assert len(tasks.from_estimates(apart)) == 1
 
 
-def test_a_task_is_as_sure_as_the_weakest_of_its_cells() -> None:
-    both = frame(cell("aes128-cbc", "encrypt", 100.0), cell("aes128-cbc", "decrypt", 300.0, energy_evidence="assumed"))
+def test_a_task_is_as_sure_as_the_weakest_of_its_cases() -> None:
+    both = frame(case("aes128-cbc", "encrypt", 100.0), case("aes128-cbc", "decrypt", 300.0, energy_evidence="assumed"))
     assert tasks.from_estimates(both, encrypt_share=0.5)[0].evidence == "assumed"
 
 
-def test_a_file_is_priced_by_the_largest_payload_of_each_direction_and_a_payload_picks_its_cells() -> None:
-    cells = frame(
-        cell("aes128-cbc", "encrypt", 10.0, payload_B=10),
-        cell("aes128-cbc", "encrypt", 500.0, payload_B=1000, time_ns=2e6, data="text"),
-        cell("aes128-cbc", "encrypt", 77.0, payload_B=100),
+def test_a_file_is_priced_by_the_largest_payload_of_each_direction_and_a_payload_picks_its_cases() -> None:
+    cases = frame(
+        case("aes128-cbc", "encrypt", 10.0, payload_B=10),
+        case("aes128-cbc", "encrypt", 500.0, payload_B=1000, time_ns=2e6, data="text"),
+        case("aes128-cbc", "encrypt", 77.0, payload_B=100),
     )
-    (found,) = tasks.from_estimates(cells, file_B=4000)
+    (found,) = tasks.from_estimates(cases, file_B=4000)
     ((_, half),) = found.shares
     assert found.payload_B == 4000
     assert (half.energy_J, half.time_s) == pytest.approx((2e-3, 8e-3))
-    (less,) = tasks.from_estimates(cells, file_B=500)
+    (less,) = tasks.from_estimates(cases, file_B=500)
     assert less.shares[0][1].energy_J == pytest.approx(2.5e-4)
-    (picked,) = tasks.from_estimates(cells, payload_B=100)
+    (picked,) = tasks.from_estimates(cases, payload_B=100)
     assert picked.payload_B == 100
     assert picked.shares[0][1].energy_J == pytest.approx(7.7e-5)
     with pytest.raises(InputError, match="payload of 7 B") as refusal:
-        tasks.from_estimates(cells, payload_B=7)
+        tasks.from_estimates(cases, payload_B=7)
     assert refusal.value.hint == "the sizes are: 10, 100, 1000"
 
 
 def test_cycles_make_the_time_where_the_card_counts_them() -> None:
-    one = frame(cell("aes128-cbc", "encrypt", 100.0))
+    one = frame(case("aes128-cbc", "encrypt", 100.0))
 
     def time_s(**asked: Any) -> float | None:
         return tasks.from_estimates(one, **asked)[0].time_s
@@ -248,7 +248,7 @@ def test_lines_of_one_cipher_are_told_apart_by_what_differs_and_others_by_their_
 
 
 def test_a_plan_draws_the_batteries_of_its_card() -> None:
-    found = tasks.plan(CELL, "linear", ["self-discharge"], draws=64, seed=2, at=INDOORS, allow_assumed=False)
-    assert (found.battery, found.model, found.laws, found.evidence) == (CELL, "linear", ["self-discharge"], "modelled")
+    found = tasks.plan(CASE, "linear", ["self-discharge"], draws=64, seed=2, at=INDOORS, allow_assumed=False)
+    assert (found.battery, found.model, found.laws, found.evidence) == (CASE, "linear", ["self-discharge"], "modelled")
     assert found.batteries.capacity_share.size == 64
     assert (found.batteries.self_discharge_per_s > 0).all()

@@ -120,7 +120,7 @@ def test_the_card_states_the_power_to_four_digits_and_the_clock_in_MHz() -> None
     assert card.power.confidence == card.frequency.confidence == "primary"
 
 
-def test_cells_without_joules_or_cycles_are_none_of_the_loads_and_the_baseline_is_the_mean_of_those_left() -> None:
+def test_cases_without_joules_or_cycles_are_none_of_the_loads_and_the_baseline_is_the_mean_of_those_left() -> None:
     weighed = loads([2.0] * 7).with_columns(
         energy_uJ=pl.Series([None, *[2.0 * (place + 1) for place in range(1, 7)]]),
         cycles=pl.Series([*[1000.0 * (place + 1) for place in range(6)], None]),

@@ -187,9 +187,9 @@ def test_a_radio_that_can_only_send_and_one_with_a_current_and_no_voltage_are_re
 
 def test_all_18_rows_of_toldinas_come_out_within_15_percent_from_their_times() -> None:
     found = published.published("toldinas", allow_assumed=True)
-    assert len(found.cells) == 18
-    for cell in found.cells:
-        assert cell.by_power_percent == pytest.approx(cell.battery_percent, rel=0.15), cell
+    assert len(found.cases) == 18
+    for case in found.cases:
+        assert case.by_power_percent == pytest.approx(case.battery_percent, rel=0.15), case
     assert found.worst_percent == pytest.approx(13.32, abs=0.01)
 
 
@@ -202,9 +202,9 @@ def test_the_law_of_rounds_and_block_fits_toldinas_percentages() -> None:
 
 
 def test_the_time_that_stands_three_times_and_the_far_rates_are_named() -> None:
-    cells = published.published("toldinas", allow_assumed=True).cells
-    assert [cell.time_s for cell in cells if "8821 s stands 3 times" in cell.why] == [8821.0] * 3
-    far = {(cell.operation, cell.block_bits, cell.key_bits) for cell in cells if "spreads above" in cell.why}
+    cases = published.published("toldinas", allow_assumed=True).cases
+    assert [case.time_s for case in cases if "8821 s stands 3 times" in case.why] == [8821.0] * 3
+    far = {(case.operation, case.block_bits, case.key_bits) for case in cases if "spreads above" in case.why}
     assert far == {("encrypt", 192, 256), ("encrypt", 256, 128)}
 
 

@@ -243,9 +243,9 @@ def test_the_ends_of_what_a_battery_may_be(tmp_path: Path, right: str, wrong: st
 
 
 def test_a_battery_has_the_models_and_laws_of_its_numbers() -> None:
-    lipo, cell = battery_cards.load("lipo-1000").card, battery_cards.load("cgr18650da").card
+    lipo, case = battery_cards.load("lipo-1000").card, battery_cards.load("cgr18650da").card
     assert lipo.models() == ["linear", "peukert"]
-    assert cell.models() == ["linear", "peukert", "kibam", "tremblay"]
+    assert case.models() == ["linear", "peukert", "kibam", "tremblay"]
     assert set(lipo.numbers("peukert", ["ageing"])) == {
         "capacity",
         "voltage",
@@ -271,11 +271,11 @@ def test_the_user_is_told_which_cards_value_the_time_of_the_same_instructions() 
         assert refusal.value.hint.startswith(said)
 
 
-def test_a_meters_joules_join_their_cells_and_no_other() -> None:
-    cells = pl.DataFrame({"cell": [2, 0, 1], "payload_B": [100, 0, 50]})
+def test_a_meters_joules_join_their_cases_and_no_other() -> None:
+    cases = pl.DataFrame({"case": [2, 0, 1], "payload_B": [100, 0, 50]})
     weighed = pl.DataFrame(
         {
-            "cell": [0, 1, 2],
+            "case": [0, 1, 2],
             "energy_uJ": [7.0, None, 500.0],
             "energy_low_uJ": [6.0, None, 400.0],
             "energy_high_uJ": [8.0, None, 600.0],
@@ -288,8 +288,8 @@ def test_a_meters_joules_join_their_cells_and_no_other() -> None:
             "energy_processes": [3, 3, 3],
         }
     )
-    told = measured(cells, weighed, scope="the package", baseline="idle")
-    assert told["cell"].to_list() == [2, 0, 1]
+    told = measured(cases, weighed, scope="the package", baseline="idle")
+    assert told["case"].to_list() == [2, 0, 1]
     assert told["energy_uJ_per_byte"].to_list() == [5.0, None, None]
     assert told["energy_low_uJ_per_byte"].to_list() == [4.0, None, None]
     assert told["energy_high_uJ_per_byte"].to_list() == [6.0, None, None]
@@ -297,7 +297,7 @@ def test_a_meters_joules_join_their_cells_and_no_other() -> None:
     assert told["energy_scope"].to_list() == ["the package", "the package", None]
     assert told["energy_baseline"].to_list() == ["idle", "idle", None]
     assert told["energy_state"].to_list() == ["conclusive", "conclusive", "inconclusive"]
-    unweighed = measured(cells, weighed.head(2), scope="s", baseline="b").row(0, named=True)
+    unweighed = measured(cases, weighed.head(2), scope="s", baseline="b").row(0, named=True)
     assert (unweighed["energy_uJ"], unweighed["energy_state"], unweighed["energy_scope"]) == (None, "failed", None)
 
 

@@ -49,21 +49,21 @@ def test_a_byte_costs_the_percents_of_all_rows_over_their_bytes() -> None:
     assert RUN.uJ_per_byte == pytest.approx(sum(PERCENTS) * PERCENT_J / (18 * 6000 * 786_486) * 1e6)
 
 
-def test_each_cell_stands_beside_what_the_rate_and_the_law_make_of_it() -> None:
+def test_each_case_stands_beside_what_the_rate_and_the_law_make_of_it() -> None:
     laws = {law.operation: law for law in RUN.laws}
     assert list(laws) == ["encrypt", "decrypt"]
-    for cell, time_s, percent in zip(RUN.cells, SECONDS, PERCENTS, strict=True):
-        assert (cell.time_s, cell.battery_percent) == (time_s, percent)
-        assert cell.by_power_percent == pytest.approx(RUN.percent_per_s * time_s)
-        assert cell.off_percent == pytest.approx(100 * (RUN.percent_per_s * time_s - percent) / percent)
-        law = laws[cell.operation]
-        assert cell.by_law_percent == pytest.approx(law.a + law.b * cell.rounds + law.c / cell.block_bits)
-    assert RUN.worst_percent == max(abs(cell.off_percent) for cell in RUN.cells)
-    assert min(cell.off_percent for cell in RUN.cells) < 0 < max(cell.off_percent for cell in RUN.cells)
+    for case, time_s, percent in zip(RUN.cases, SECONDS, PERCENTS, strict=True):
+        assert (case.time_s, case.battery_percent) == (time_s, percent)
+        assert case.by_power_percent == pytest.approx(RUN.percent_per_s * time_s)
+        assert case.off_percent == pytest.approx(100 * (RUN.percent_per_s * time_s - percent) / percent)
+        law = laws[case.operation]
+        assert case.by_law_percent == pytest.approx(law.a + law.b * case.rounds + law.c / case.block_bits)
+    assert RUN.worst_percent == max(abs(case.off_percent) for case in RUN.cases)
+    assert min(case.off_percent for case in RUN.cases) < 0 < max(case.off_percent for case in RUN.cases)
 
 
 def test_rijndaels_rounds_grow_with_the_larger_of_block_and_key() -> None:
-    rounds = {(cell.block_bits, cell.key_bits): cell.rounds for cell in RUN.cells}
+    rounds = {(case.block_bits, case.key_bits): case.rounds for case in RUN.cases}
     # Daemen and Rijmen, table 3.2.
     assert rounds == {
         (128, 128): 10,
@@ -80,15 +80,15 @@ def test_rijndaels_rounds_grow_with_the_larger_of_block_and_key() -> None:
 
 @pytest.mark.parametrize("operation", ["encrypt", "decrypt"])
 def test_the_law_leaves_nothing_that_rounds_or_blocks_explain(operation: str) -> None:
-    cells = [cell for cell in RUN.cells if cell.operation == operation]
-    left = [cell.battery_percent - cell.by_law_percent for cell in cells]
+    cases = [case for case in RUN.cases if case.operation == operation]
+    left = [case.battery_percent - case.by_law_percent for case in cases]
     assert sum(left) == pytest.approx(0, abs=1e-9)
-    assert sum(one * cell.rounds for one, cell in zip(left, cells, strict=True)) == pytest.approx(0, abs=1e-8)
-    assert sum(one / cell.block_bits for one, cell in zip(left, cells, strict=True)) == pytest.approx(0, abs=1e-9)
-    mean = statistics.fmean(cell.battery_percent for cell in cells)
+    assert sum(one * case.rounds for one, case in zip(left, cases, strict=True)) == pytest.approx(0, abs=1e-8)
+    assert sum(one / case.block_bits for one, case in zip(left, cases, strict=True)) == pytest.approx(0, abs=1e-9)
+    mean = statistics.fmean(case.battery_percent for case in cases)
     (law,) = [one for one in RUN.laws if one.operation == operation]
     assert law.r_squared == pytest.approx(
-        1 - sum(one**2 for one in left) / sum((cell.battery_percent - mean) ** 2 for cell in cells)
+        1 - sum(one**2 for one in left) / sum((case.battery_percent - mean) ** 2 for case in cases)
     )
 
 

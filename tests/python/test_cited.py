@@ -38,9 +38,9 @@ def numbers(card: str) -> dict[str, Number]:
 
 
 def curves_mean_V() -> float:
-    """Mean voltage over charge of the cell's curve at its typical current, down to its cut-off."""
-    cell = battery_cards.load("cgr18650da")
-    of = {key: number.in_SI for key, number in cell.card.numbers("tremblay", []).items()}
+    """Mean voltage over charge of the case's curve at its typical current, down to its cut-off."""
+    case = battery_cards.load("cgr18650da")
+    of = {key: number.in_SI for key, number in case.card.numbers("tremblay", []).items()}
     from wattlock.energy.battery import Tremblay
 
     curve = Tremblay.from_points(

@@ -10,7 +10,7 @@ import pytest
 from scripted_probe import asked, direct, install, truth
 from virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import CellsFailed, EvidenceError, InputError, Slower
+from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower
 from wattlock.run import compare
 from wattlock.store import RunFolder
 
@@ -27,7 +27,7 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def measure(probe: Path, out: str, *words: str, **script: Any) -> None:
     direct(probe, **script)
-    code = CellsFailed.exit_code if script.get("fails") else 0
+    code = CasesFailed.exit_code if script.get("fails") else 0
     assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == code
 
 
@@ -38,7 +38,7 @@ def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> 
     return json.loads(said.out or "[]"), said.err
 
 
-def test_a_cell_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
+def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure(probe, "before")
@@ -58,27 +58,27 @@ def test_a_run_compared_with_itself_is_the_same_everywhere(probe: Path, capsys: 
     assert "differ" not in errors
 
 
-def test_fail_above_ends_with_its_own_code_and_names_the_cells(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fail_above_ends_with_its_own_code_and_names_the_cases(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure(probe, "before")
     measure(probe, "after", canaries={"1": truth(1) * 1.05})
     rows, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
     assert len(rows) == 4
-    assert "1 of 4 cells are slower by more than 2 %: des-cbc encrypt 64 B of rustcrypto (+5." in errors
+    assert "1 of 4 cases are slower by more than 2 %: des-cbc encrypt 64 B of rustcrypto (+5." in errors
     compared(capsys, "before", "after", "--fail-above", "10%")
     compared(capsys, "after", "before", "--fail-above", "2%")
 
 
-def test_a_noisy_cell_does_not_fail_and_is_said_to_tell_nothing(
+def test_a_noisy_case_does_not_fail_and_is_said_to_tell_nothing(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure(probe, "before", between={"1": 0.1})
     measure(probe, "after", between={"1": 0.1})
     rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
     assert rows[1]["verdict"] == "undecided"
-    assert "warning: 1 cells can't tell: des-cbc" in errors
+    assert "warning: 1 cases can't tell: des-cbc" in errors
 
 
-def test_a_cell_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
+def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure(probe, "before")
@@ -86,13 +86,13 @@ def test_a_cell_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
     rows, _ = compared(capsys, "before", "after")
     assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
     _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
-    assert "1 cells can't tell" in errors
-    assert "1 cells have a number in the first and none in the second: " in errors
+    assert "1 cases can't tell" in errors
+    assert "1 cases have a number in the first and none in the second: " in errors
     # What never had a number can't lose it.
     compared(capsys, "after", "before", "--fail-above", "2%")
 
 
-def test_a_cell_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_case_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure(probe, "before")
     write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc"]))
     measure(probe, "after")
@@ -100,7 +100,7 @@ def test_a_cell_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureF
     assert "none in the second: des-cbc" in errors
 
 
-def test_two_providers_of_one_run_are_compared_cell_by_cell(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_providers_of_one_run_are_compared_case_by_case(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc", "des-cbc"], provider=["rustcrypto", "openssl"]))
     measure(probe, "run", providers=["openssl"], canaries={"0": 0.02, "1": 0.01, "2": 0.02, "3": 0.04})
     rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "openssl")
@@ -115,8 +115,8 @@ def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
 ) -> None:
     Path("libmine.so").write_bytes(b"a library")
     measure(probe, "run", "--library", "libmine.so", "--only", "aes*")
-    # Processes of its own cells alone are told of it.
-    heads = [(head, {cell["provider"] for cell in cells if cell["role"] == "study"}) for head, *cells in asked(probe)]
+    # Processes of its own cases alone are told of it.
+    heads = [(head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in asked(probe)]
     expected = [{"name": "mine", "path": str(Path("libmine.so").absolute())}]
     assert [head.get("libraries") for head, _ in heads] == [expected if "mine" in names else None for _, names in heads]
     assert any("mine" in names for _, names in heads)
@@ -153,7 +153,7 @@ def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytes
     assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
     assert [row["verdict"] for row in rows] == ["same", "slower", "same", "same", "same", "faster", "same", "same"]
     _, errors = compared(capsys, "monday", "tuesday", "wednesday", "--fail-above", "2%", code=Slower.exit_code)
-    assert "1 of 8 cells are slower" in errors
+    assert "1 of 8 cases are slower" in errors
 
 
 def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from corruptions import FILES, OFFSETS, VERBS, answered, damages, outcome, sealed_run
-from store_records import CELL, CREATED, STUDY, bytes_of, line, message_of, new_run
+from store_records import CASE, CREATED, STUDY, bytes_of, line, message_of, new_run
 from wattlock import cli
 from wattlock.errors import StoreError
 from wattlock.run.result import read
@@ -117,7 +117,7 @@ def test_the_plan_of_a_run_that_is_not_sealed_is_what_was_planned(tmp_path: Path
         ({"kind": "session", "wall_s": "5", "next_process": 1}, "wall_s is '5', not number"),
         ({"kind": "failure", "process": 0}, "a failure record of records.jsonl is not as the schema has it"),
         ({"kind": "left_out", "process": 0}, "it has no why"),
-        ({"kind": "header", "schema": 1, "process": 0}, "it has no seed"),
+        ({"kind": "header", "schema": 2, "process": 0}, "it has no seed"),
     ],
 )
 def test_a_record_without_its_fields_is_refused_with_its_kind(
@@ -154,7 +154,7 @@ def test_a_damaged_run_that_is_the_last_one_is_refused_and_not_passed_over(
     monkeypatch.chdir(tmp_path)
     for day, name in ((3, "early"), (9, "late")):
         created = CREATED.replace(day=day)
-        lines = plan_lines(STUDY, [CELL], id=name, created=created, seed=7, probe_sha256="", device=None)
+        lines = plan_lines(STUDY, [CASE], id=name, created=created, seed=7, probe_sha256="", device=None)
         RunFolder.create(Path("runs") / name, lines)
     plan = Path("runs/late/plan.jsonl")
     plan.write_bytes(plan.read_bytes().replace(b"2026-11-09", b"2026-11-01"))
@@ -170,7 +170,7 @@ def test_of_sixty_runs_that_begin_in_one_folder_at_a_time_one_is_there_with_its_
     path = tmp_path / "run"
 
     def create(seed: int) -> int | None:
-        plan = plan_lines(STUDY, [CELL], id=f"r{seed}", created=CREATED, seed=seed, probe_sha256="", device=None)
+        plan = plan_lines(STUDY, [CASE], id=f"r{seed}", created=CREATED, seed=seed, probe_sha256="", device=None)
         try:
             RunFolder.create(path, plan)
         except StoreError:

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from test_battery import cell, plan
+from test_battery import case, plan
 from wattlock.energy import tasks
 from wattlock.errors import InputError
 from wattlock.report.discharge import discharge, write_figure
@@ -13,7 +13,7 @@ from wattlock.report.evidence import EvidenceMix
 
 
 def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: Any) -> None:
-    frame = pl.DataFrame([cell("3des-cbc", "encrypt", 900.0), cell("cast128-cbc", "encrypt", 200.0)])
+    frame = pl.DataFrame([case("3des-cbc", "encrypt", 900.0), case("cast128-cbc", "encrypt", 200.0)])
     curves = tasks.curves(tasks.from_estimates(frame), tasks.Duty(), plan())
     assert set(curves["task"]) == {"3des-cbc", "cast128-cbc"}
     ends = curves.group_by("task").agg(pl.col("operations").max()).sort("operations")
@@ -28,7 +28,7 @@ def test_the_figure_holds_one_line_a_task_and_refuses_mixed_evidence(tmp_path: A
 
 def test_a_figure_of_a_whole_run_is_drawn_however_many_ciphers_it_has(tmp_path: Any) -> None:
     # Altair of itself refuses more than 5,000 rows; a line has some 200.
-    frame = pl.DataFrame([cell(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(40)])
+    frame = pl.DataFrame([case(f"rc5-32-{n}-128-cbc", "encrypt", 100.0 + n) for n in range(40)])
     curves = tasks.curves(tasks.from_estimates(frame), tasks.Duty(), plan())
     assert curves.height > 5_000
     for name in ("fall.svg", "fall.html"):

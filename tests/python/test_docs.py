@@ -288,8 +288,8 @@ STATED = [
     ("about 200 segments", "python/wattlock/run/shards.py", "SEGMENTS_A_PROCESS = 200"),
     ("extreme tenths left out", "python/wattlock/analysis/within.py", "TRIMMED_SHARE = 0.1"),
     ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
-    ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "COPIES_BOUND = 0.003"),
-    ("misses it by over 0.3 %", "python/wattlock/analysis/sentinels.py", "KNOWN_EFFECT_BOUND = 0.003"),
+    ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "AA_BOUND = 0.003"),
+    ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "SLOWDOWN_BOUND = 0.003"),
     ("the greatest of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
     ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
 ]

@@ -38,7 +38,7 @@ def device(**numbers: Number) -> Device:
 
 def estimates(**changed: list[object]) -> pl.DataFrame:
     columns: dict[str, list[object]] = {
-        "cell": [0],
+        "case": [0],
         "payload_B": [100],
         "time_ns": [1000.0],
         "time_low_ns": [990.0],
@@ -49,7 +49,7 @@ def estimates(**changed: list[object]) -> pl.DataFrame:
         **changed,
     }
     return pl.DataFrame(
-        columns, schema_overrides={name: pl.Float64 for name in columns if name not in {"cell", "payload_B"}}
+        columns, schema_overrides={name: pl.Float64 for name in columns if name not in {"case", "payload_B"}}
     )
 
 
@@ -97,7 +97,7 @@ def test_a_uniform_factor_of_two_has_the_standard_uncertainty_of_a_rectangle_on_
     assert number(1.0, "W", off=1.0, distribution="uniform").log_sigma == pytest.approx(2 * math.log(2) / math.sqrt(12))
 
 
-def test_the_interval_joins_the_cells_and_the_cards_in_squares_each_side_for_itself() -> None:
+def test_the_interval_joins_the_cases_and_the_cards_in_squares_each_side_for_itself() -> None:
     uneven = estimates(time_low_ns=[900.0], time_high_ns=[1300.0])
     row = value(uneven, device(power=number(1.0, "W", off=0.2)), isa="x86_64").row(0, named=True)
     card = COVERAGE * math.log(1.2)
@@ -111,7 +111,7 @@ def test_the_interval_joins_the_cells_and_the_cards_in_squares_each_side_for_its
     off=st.lists(st.floats(0, 2), min_size=3, max_size=3),
     spread=st.floats(1, 3),
 )
-def test_the_interval_holds_the_energy_and_is_never_narrower_than_the_cells(
+def test_the_interval_holds_the_energy_and_is_never_narrower_than_the_cases(
     volts: float, milliamperes: float, off: list[float], spread: float
 ) -> None:
     card = device(
@@ -193,9 +193,9 @@ def test_an_aarch64_run_without_cycles_has_a_card_that_values_its_time_and_every
     assert "--device aarch64-core-assumed values the time measured" in refusal.value.hint
 
 
-def test_a_failed_cell_has_no_energy_and_no_evidence_of_one() -> None:
+def test_a_failed_case_has_no_energy_and_no_evidence_of_one() -> None:
     nothing: list[object] = [None]
-    frame = estimates(**{name: nothing for name in estimates().columns if name not in {"cell", "payload_B"}})
+    frame = estimates(**{name: nothing for name in estimates().columns if name not in {"case", "payload_B"}})
     for card in (cards.load("pentium3-mobile-700"), device(power=number(1.0, "W"))):
         valued = value(frame, card, isa="x86_64", allow_assumed=True)
         assert valued.select(*COLUMNS).row(0) == (None,) * len(COLUMNS)
@@ -276,7 +276,7 @@ def test_a_card_with_a_fault_names_the_key_and_the_fault(tmp_path: Path, right: 
     assert str(path) in refusal.value.message
 
 
-def test_a_cell_in_main_memory_has_no_joules_by_a_card_of_cycles_and_the_others_have() -> None:
+def test_a_case_in_main_memory_has_no_joules_by_a_card_of_cycles_and_the_others_have() -> None:
     in_memory = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
     both = pl.concat([estimates(), in_memory], how="vertical_relaxed")
     valued = value(both, cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)

@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 
 import papers_run
-from papers_run import PAPERS, cell, material
+from papers_run import PAPERS, case, material
 from wattlock.papers.exhibits import EXHIBITS, Panel, Shown, show_all
 from wattlock.papers.exhibits.shown import frame
 from wattlock.report.evidence import EvidenceMix
@@ -36,7 +36,7 @@ def test_every_exhibit_of_the_papers_has_a_function_and_every_function_an_exhibi
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_with_all_its_cells_an_exhibit_shows_something_says_it_in_a_sentence_and_lacks_nothing(name: str) -> None:
+def test_with_all_its_cases_an_exhibit_shows_something_says_it_in_a_sentence_and_lacks_nothing(name: str) -> None:
     one = SHOWN[name]
     assert one.panels or one.drawings
     assert one.finding.endswith((".", "%."))
@@ -46,7 +46,7 @@ def test_with_all_its_cells_an_exhibit_shows_something_says_it_in_a_sentence_and
 
 
 @pytest.mark.parametrize("name", [name for name in IDS if name not in WITHOUT_RUN])
-def test_without_its_cells_an_exhibit_names_them_and_the_command_that_measures_them(name: str) -> None:
+def test_without_its_cases_an_exhibit_names_them_and_the_command_that_measures_them(name: str) -> None:
     empty = material(estimates=papers_run.estimates().clear(), sent=[], curves=None, capture=None)
     one = EXHIBITS[name](PAPERS.exhibits[IDS.index(name)], empty)
     assert one.missing
@@ -70,15 +70,15 @@ def test_without_joules_an_exhibit_of_energy_asks_for_them_and_the_others_are_dr
     assert shown["prasithsangaree-fig5"].panels[0].unit.startswith("time")
 
 
-def test_values_are_those_of_the_cells_in_the_units_of_the_paper() -> None:
-    one = cell("aes", 128, 100_000, data="text")
+def test_values_are_those_of_the_cases_in_the_units_of_the_paper() -> None:
+    one = case("aes", 128, 100_000, data="text")
     tables = "libtomcrypt, table-based"
     assert value(panel("elminaam-wlan-fig2"), "AES", tables) == pytest.approx(one["time_ns"] / 1e6)
     assert value(panel("elminaam-wlan-fig2", 1), "AES", tables) == pytest.approx(1e5 / one["time_ns"] * 1e3)
     assert value(panel("elminaam-wlan-fig5"), "AES", tables) == pytest.approx(1e5 / one["time_ns"] * 1e6)
     assert value(panel("elminaam-wlan-fig6"), "AES", tables) == pytest.approx(one["energy_uJ_per_byte"])
     megabyte = panel("prasithsangaree-fig5").rows.filter(pl.col("name") == "AES", pl.col("x") == 128)["value"][0]
-    assert megabyte == pytest.approx(cell("aes", 128, 16384)["energy_uJ_per_byte"] * 1e6)
+    assert megabyte == pytest.approx(case("aes", 128, 16384)["energy_uJ_per_byte"] * 1e6)
 
 
 def test_a_throughputs_interval_stands_the_right_way_round() -> None:

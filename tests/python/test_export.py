@@ -14,7 +14,7 @@ import report_frames
 from scripted_probe import direct, install
 from virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import CellsFailed, EvidenceError, InputError, StoreError
+from wattlock.errors import CasesFailed, EvidenceError, InputError, StoreError
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.latex import escaped, latex
 from wattlock.report.public import WITHHELD, public, public_frame
@@ -25,13 +25,13 @@ NASTY = '50 % of $x_1$ & #2 {a}~^\\end{table} <µ|"q"> é漢 \u202e'
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A run in virtual time, one cell of which failed by a library with a path."""
+    """A run in virtual time, one case of which failed by a library with a path."""
     monkeypatch.chdir(tmp_path)
     probe = install(tmp_path / "probe")
     monkeypatch.setenv("WATTLOCK_PROBE", str(probe))
     write_study(tmp_path / "virtual.toml", study_of())
     direct(probe, fails={"2": "can't open /home/alice/lib x.so: serial no 12AB34"})
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CellsFailed.exit_code
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CasesFailed.exit_code
     return "run"
 
 
@@ -142,15 +142,15 @@ def estimates(**changed: pl.Expr) -> pl.DataFrame:
 
 @needs_latex
 def test_the_tables_of_a_whole_study_compile_whatever_its_texts_hold(tmp_path: Path) -> None:
-    named = pl.when(pl.col("cell") % 2 == 0).then(pl.lit("b")).otherwise(pl.lit(NASTY))
+    named = pl.when(pl.col("case") % 2 == 0).then(pl.lit("b")).otherwise(pl.lit(NASTY))
     written = latex(estimates(data=pl.lit(NASTY), provider=named), {"run": NASTY, "note\n": f"{NASTY}\n\\undefined"})
     compiled(written, tmp_path)
 
 
 @needs_latex
 def test_tables_of_many_columns_and_long_names_are_no_wider_than_the_text(tmp_path: Path) -> None:
-    long = pl.when(pl.col("cell") % 2 == 0).then(pl.lit("openssl-tables")).otherwise(pl.lit("a library of my own"))
-    code = pl.when(pl.col("cell") % 3 == 0).then(pl.lit("tables, default provider")).otherwise(pl.lit("portable"))
+    long = pl.when(pl.col("case") % 2 == 0).then(pl.lit("openssl-tables")).otherwise(pl.lit("a library of my own"))
+    code = pl.when(pl.col("case") % 3 == 0).then(pl.lit("tables, default provider")).otherwise(pl.lit("portable"))
     joules = {f"energy{end}_uJ{per}": pl.lit(0.012345) for end in ("", "_low", "_high") for per in ("", "_per_byte")}
     wide = estimates(provider=long, backend=code, energy_evidence=pl.lit("assumed"), **joules)
     over = compiled(latex(wide, {"run": "wide"}), tmp_path)
@@ -182,7 +182,7 @@ def test_what_can_not_be_exported_is_named_and_overwrites_nothing(
     kept = tmp_path / "kept.csv"
     kept.write_text("mine")
     plan = tmp_path / run / "plan.jsonl"
-    plan.write_text(plan.read_text().replace('"schema":1', '"schema":99', 1))
+    plan.write_text(plan.read_text().replace('"schema":2', '"schema":99', 1))
     (tmp_path / run / "SHA256SUMS").unlink()
     assert "99" in exported(capsysbinary, run, "--out", str(kept), code=StoreError.exit_code)[1]
     assert kept.read_text() == "mine"

@@ -17,7 +17,7 @@ import pytest
 import scripted_probe
 from hostile_records import KINDS, PROCESS, Records, written
 from store_records import new_run
-from virtual_runs import cell_of, study_of, write_study
+from virtual_runs import case_of, study_of, write_study
 from wattlock import cli
 from wattlock.errors import InputError, ProbeError
 from wattlock.run import contract, shards
@@ -28,21 +28,21 @@ from wattlock.store import RunFolder
 from wattlock.store.schema import record_schema
 from wattlock.targets import Local, hearing, probe
 
-CELLS = [cell_of(0, "aes128-cbc"), cell_of(1, "des-cbc")]
+CASES = [case_of(0, "aes128-cbc"), case_of(1, "des-cbc")]
 CHUNK_B = 10_000
 
 
 def plan_of(process: int) -> list[dict[str, Any]]:
     visits = dict.fromkeys((0, 1), shards.VISITS)
-    return list(shards.probe_plan(CELLS, [], visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
+    return list(shards.probe_plan(CASES, [], visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
 
 
 def honest(process: int) -> Records:
     """What a probe in virtual time writes of a process."""
-    head, *cells = plan_of(process)
-    batches = list(scripted_probe._batches(head, cells, {}))
+    head, *cases = plan_of(process)
+    batches = list(scripted_probe._batches(head, cases, {}))
     last = {"kind": "end", "process": process, "batches": len(batches), "energy_blocks": 0, "wall_ns": 5}
-    return [scripted_probe._header(head, cells, {}), *batches, last]
+    return [scripted_probe._header(head, cases, {}), *batches, last]
 
 
 def judged(folder: RunFolder, process: int, data: bytes) -> None:
@@ -90,7 +90,7 @@ def test_a_field_that_may_be_null_may_be_absent_in_every_record(tmp_path: Path) 
         for process in range(5):
             records = honest(process)
             records[0] |= dict.fromkeys(("canary_cycles", "quiet_ppm", "pinned_cpu"))
-            records.insert(-1, {"kind": "failure", "process": process, "cell": 1, "error": "x", "follows": "skip_cell"})
+            records.insert(-1, {"kind": "failure", "process": process, "case": 1, "error": "x", "follows": "skip_case"})
             judged(run, process, lines_of(records if name == "null" else without_nulls(records)))
         results.append(read(run))
     null, absent = results
@@ -108,10 +108,10 @@ def test_a_line_of_seventy_megabytes_is_refused_after_the_first_of_them() -> Non
 
 
 def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
-    for process, cells in ((0, CELLS), (1, [cell_of(n, "aes128-cbc") for n in range(shards.SHARD_CELLS)])):
-        watch = shards.sentinels(len(cells))
-        visits = {cell.cell: shards.MOST_VISITS for cell in cells}
-        plan = list(shards.probe_plan(cells, watch, visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
+    for process, cases in ((0, CASES), (1, [case_of(n, "aes128-cbc") for n in range(shards.SHARD_CASES)])):
+        watch = shards.self_checks(len(cases))
+        visits = {case.case: shards.MOST_VISITS for case in cases}
+        plan = list(shards.probe_plan(cases, watch, visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
         most = Contract(plan)
         header = scripted_probe._header(plan[0], plan[1:], {})
         batches = scripted_probe._batches(plan[0], plan[1:], {})
@@ -126,12 +126,12 @@ def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
 
 def test_a_battery_that_is_logged_faster_than_asked_is_refused() -> None:
     head, *rest = plan_of(0)
-    head["battery"] = {"cell": 0, "done": 0, "log_every_s": 10, "repeats": 10**9, "until_percent": None, "name": None}
+    head["battery"] = {"case": 0, "done": 0, "log_every_s": 10, "repeats": 10**9, "until_percent": None, "name": None}
     held = Contract([head, *rest])
     meter = {"name": "b", "kind": "battery", "domain": "d", "scope": "s", "unit": "u", "quantum_nJ": 1.0}
     meter |= {"update_period_ns": 1, "gain_relative_uncertainty": 0.1, "gain_source": "s", "overlaps": []}
     held.take(lines_of([scripted_probe._header(head, rest, {}) | {"battery": meter}]))
-    level = {"kind": "battery_level", "process": 0, "cell": 0, "t_ns": 1, "unix_ns": 1}
+    level = {"kind": "battery_level", "process": 0, "case": 0, "t_ns": 1, "unix_ns": 1}
     with pytest.raises(Broken, match="levels of the battery, more than one in the time asked for"):
         deque(held.take(lines_of([level | {"repeats_done": done}])) for done in range(100))
 

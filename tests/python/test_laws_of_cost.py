@@ -85,10 +85,10 @@ def test_the_p_of_equivalence_is_the_greater_of_two_one_sided_tests() -> None:
     assert effects.equivalence(found, -1, 1).p == pytest.approx(p)
 
 
-def test_a_factor_is_compared_only_between_cells_that_match() -> None:
+def test_a_factor_is_compared_only_between_cases_that_match() -> None:
     rows = [("a", "raw", 100.0), ("a", "hex", 110.0), ("b", "raw", 10.0), ("b", "hex", 11.0), ("c", "hex", 500.0)]
-    cells = pl.DataFrame(rows, schema=["cipher", "encoding", "time_ns"], orient="row")
-    found = effects.factor_effects(cells.with_columns(half_width_percent=pl.lit(0.5)), "encoding", ["cipher"])
+    cases = pl.DataFrame(rows, schema=["cipher", "encoding", "time_ns"], orient="row")
+    found = effects.factor_effects(cases.with_columns(half_width_percent=pl.lit(0.5)), "encoding", ["cipher"])
     assert found.select("level", "pairs").rows() == [("hex", 2)]
     assert found["ratio"][0] == pytest.approx(1.1)
 

@@ -160,7 +160,7 @@ def test_the_law_of_circles_sees_a_long_one_and_passes_over_a_diamond() -> None:
 def test_the_law_of_imports_sees_an_import_to_the_right() -> None:
     assert looks_right("study", "def f():\n    from wattlock.store import runs") == ["wattlock.store.runs"]
     assert looks_right("study", "from wattlock import report") == ["wattlock.report"]
-    assert looks_right("cli", "import wattlock.study.cells") == []
+    assert looks_right("cli", "import wattlock.study.cases") == []
 
 
 def test_only_the_command_line_joins_the_report_to_the_others() -> None:

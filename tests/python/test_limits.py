@@ -17,7 +17,7 @@ from wattlock import cli
 from wattlock.cli.progress import heed_ctrl_c
 from wattlock.definitions import toml
 from wattlock.errors import DiskFull, InputError, StudyError
-from wattlock.study import cells, expand, load
+from wattlock.study import cases, expand, load
 from wattlock.targets import scratch
 
 TOO_MUCH = {
@@ -57,17 +57,17 @@ def test_toml_of_a_usual_size_is_read() -> None:
     assert toml.loads(text)["a"]["b"]["c"] == 1.5
 
 
-def test_a_study_of_more_cells_than_a_run_can_measure_is_refused(
+def test_a_study_of_more_cases_than_a_run_can_measure_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cells, "MOST_CELLS", 5)
+    monkeypatch.setattr(cases, "MOST_CASES", 5)
     row = {"id": "aes128-cbc", "provider": "rustcrypto", "available": True, "tag_bits": 0}
     for sizes in ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]):
         write_study(tmp_path / "s.toml", study_of(cipher=["aes128-cbc"], payload_B=sizes))
         study = load(tmp_path / "s.toml")
         if len(sizes) == 5:
             assert len(expand(study, {"aes128-cbc": [row]})) == 5  # type: ignore[list-item] # all that is asked of it
-    with pytest.raises(StudyError, match="grid: has more than 5 cells"):
+    with pytest.raises(StudyError, match="grid: has more than 5 cases"):
         expand(study, {"aes128-cbc": [row]})  # type: ignore[list-item] # as above
 
 

@@ -115,13 +115,13 @@ def test_hosts_that_wait_for_the_air_add_all_their_work_and_overlapped_ones_only
 
 
 def estimates(**columns: Any) -> Measured:
-    cell = {"cipher": "aes128-ctr", "operation": "encrypt", "payload_B": 1_000, "encoding": "raw", "time_ns": 2_000.0}
-    cell |= {"keying": "ready", "provider": "rustcrypto"}
-    cell |= {"cycles": 5_000.0, "energy_uJ": 4.0, "energy_low_uJ": 3.0, "energy_high_uJ": 16 / 3}
-    cell |= {"energy_evidence": "measured", "time_evidence": "measured"}
-    cells = [cell | {"operation": one, **columns} for one in ("encrypt", "decrypt")]
-    others = [cells[0] | {"payload_B": 16, "time_ns": 900.0}, cells[0] | {"keying": "each", "time_ns": 7_000.0}]
-    return Measured(pl.DataFrame([*others[1:], *cells, others[0]]), "x86_64")
+    case = {"cipher": "aes128-ctr", "operation": "encrypt", "payload_B": 1_000, "encoding": "raw", "time_ns": 2_000.0}
+    case |= {"keying": "ready", "provider": "rustcrypto"}
+    case |= {"cycles": 5_000.0, "energy_uJ": 4.0, "energy_low_uJ": 3.0, "energy_high_uJ": 16 / 3}
+    case |= {"energy_evidence": "measured", "time_evidence": "measured"}
+    cases = [case | {"operation": one, **columns} for one in ("encrypt", "decrypt")]
+    others = [cases[0] | {"payload_B": 16, "time_ns": 900.0}, cases[0] | {"keying": "each", "time_ns": 7_000.0}]
+    return Measured(pl.DataFrame([*others[1:], *cases, others[0]]), "x86_64")
 
 
 def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None:
@@ -144,19 +144,19 @@ def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None
     assert answer.works[0].basis == "aes128-ctr of rustcrypto, encrypt, 1000 B, raw"
 
 
-def test_messages_of_a_packet_are_priced_by_the_cell_nearest_in_size() -> None:
+def test_messages_of_a_packet_are_priced_by_the_case_nearest_in_size() -> None:
     changes = {"payload.cipher": "aes128-ctr", "payload.data_B": 32_000, "payload.payload_B": 32}
     answer = told(changes={**changes, "payload.encrypt": "packet"}, measured=estimates())
     assert answer.works[0].busy_ns == pytest.approx(900 / 16 * 32_000)
 
 
 def test_a_run_without_the_cipher_is_told_what_it_has() -> None:
-    with pytest.raises(InputError, match="no cell that measured") as caught:
+    with pytest.raises(InputError, match="no case that measured") as caught:
         told(changes={"payload.cipher": "aes128-cbc"}, measured=estimates())
     assert caught.value.hint == 'did you mean "aes128-ctr"?'
     both = estimates()
     sealed = both._replace(estimates=both.estimates.filter(pl.col("operation") == "encrypt"))
-    with pytest.raises(InputError, match="no cell that measured decrypt or open of aes128-ctr") as caught:
+    with pytest.raises(InputError, match="no case that measured decrypt or open of aes128-ctr") as caught:
         told(changes={"payload.cipher": "aes128-ctr"}, measured=sealed)
     assert "first-look" in caught.value.hint
 

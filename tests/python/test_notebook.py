@@ -32,7 +32,7 @@ def test_two_runs_are_compared_as_the_verb_compares_them(runs: Path, capsys: pyt
     assert cli.answer(["compare", "before", "after", "--format", "json"]) == 0
     assert found.table.to_dicts() == json.loads(capsys.readouterr().out)
     assert found.unclear(0.01) == ""
-    with pytest.raises(Slower, match="1 of 4 cells"):
+    with pytest.raises(Slower, match="1 of 4 cases"):
         found.refuse_slower(0.02)
     found.refuse_slower(0.2)
 

@@ -234,7 +234,7 @@ def test_aes_with_another_key_or_of_another_size_says_nothing_of_rsa() -> None:
     more += [row("rc6", 1.0, operation=operation, payload_B=190, provider="a") for operation in ("encrypt", "decrypt")]
     found = judged("asymmetric-vs-symmetric", run_of([*more, *rows]))
     assert found.verdict == "reproduced"
-    assert [one.cells for one in found.compared if one.bounds] == ["openssl, libtomcrypt"]
+    assert [one.cases for one in found.compared if one.bounds] == ["openssl, libtomcrypt"]
 
 
 def test_rsa_at_one_end_alone_is_not_judged() -> None:

@@ -159,7 +159,7 @@ def test_a_claim_on_energy_says_that_time_stands_for_it_unless_a_meter_weighed()
     assert (found.verdict, found.evidence) == ("reproduced", "measured energy")
 
 
-def test_a_failed_or_invalid_cell_is_no_evidence() -> None:
+def test_a_failed_or_invalid_case_is_no_evidence() -> None:
     claim = PAPERS.claim("text-encrypt-ranking")
     for state in ("failed", "invalid"):
         rows = [row(family, 1e6, data="text", state=state if family == "rc6" else "resolved") for family in FAMILIES]
@@ -287,7 +287,7 @@ def test_two_codes_of_one_cipher_are_two_falls_with_names_of_their_own() -> None
     left = Ratio(99.0, 98.0, 99.5)
     two = [Fall("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name) for name in ("openssl", "rustcrypto")]
     found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(falls=two, machine=("handheld",)))
-    assert [one.cells for one in found.compared] == ["3des-cbc of openssl", "3des-cbc of rustcrypto"]
+    assert [one.cases for one in found.compared] == ["3des-cbc of openssl", "3des-cbc of rustcrypto"]
 
 
 def test_a_fall_by_a_card_that_nobody_verified_is_refused() -> None:
@@ -301,7 +301,7 @@ def test_of_one_library_with_two_ways_of_aes_the_other_cipher_is_its_own() -> No
     rows = [row("aes", 3e5, provider="openssl-tables", **at)]
     rows += [row("rc4", cost, provider=name, **at) for name, cost in (("rustcrypto", 9e5), ("openssl", 1e5))]
     found = JUDGES[claim.id](claim, run_of(rows))
-    assert found.compared[0].cells.startswith("openssl-tables, openssl,")
+    assert found.compared[0].cases.startswith("openssl-tables, openssl,")
     assert found.verdict == "reproduced"
 
 
@@ -333,26 +333,26 @@ def test_a_pair_far_apart_is_enough_against_an_order_whose_neighbours_cannot_be_
 
 
 def test_the_studies_of_the_papers_name_all_that_their_judges_take_from_a_run() -> None:
-    """Every claim that a run alone can decide is decided by a run that has just the cells of the quick study."""
-    cells = [cell for cell in quick_cells() if cell["cipher"]]
-    told = {one.claim for one in judge_all(run_of(cells)) if one.compared}
+    """Every claim that a run alone can decide is decided by a run that has just the cases of the quick study."""
+    cases = [case for case in quick_cases() if case["cipher"]]
+    told = {one.claim for one in judge_all(run_of(cases)) if one.compared}
     elsewhere = {claim.id for claim in PAPERS.claims if claim.about in {"air", "battery", "capture", "security"}}
     others = {"throughput-energy", "aes-low-power-devices"}
     assert set(IDS) - told == elsewhere | others
 
 
-def quick_cells() -> list[dict[str, object]]:
-    """The quick study's cells, each at a made-up cost."""
+def quick_cases() -> list[dict[str, object]]:
+    """The quick study's cases, each at a made-up cost."""
     rows = []
     for grid in load("papers/quick").grid:
         for cipher, provider, operation in product(grid.cipher, grid.provider or ["rustcrypto"], grid.operation):
             sizes = [(size, "random") for size in grid.payload_B or []] or [(FILE_B, kind) for kind in grid.data or []]
             for (size_B, data), keying, encoding in product(sizes or [(0, "none")], grid.keying, grid.encoding):
-                rows.append(_cell(cipher, provider, operation, size_B, data=data, keying=keying, encoding=encoding))
+                rows.append(_case(cipher, provider, operation, size_B, data=data, keying=keying, encoding=encoding))
     return rows
 
 
-def _cell(cipher: str, provider: str, operation: str, size_B: int, **factors: object) -> dict[str, object]:
+def _case(cipher: str, provider: str, operation: str, size_B: int, **factors: object) -> dict[str, object]:
     found = re.match(r"(rijndael(?P<block>\d+)-|3des|[a-z]+\d-\d+-|rc[24]-|[a-z]+)(?P<bits>\d*)", cipher)
     assert found
     family = re.sub(r"^(rijndael\d+|3des|rc\d|[a-z]+).*", r"\1", cipher)

@@ -99,7 +99,7 @@ def test_a_scenario_over_another_is_told_for_the_data_that_both_have() -> None:
         sent("adhoc_open", 1.0, "video", "aes"),
     ]
     found = judged("bss-vs-adhoc", *transfers)
-    assert [(one.cells, one.effect.value, one.holds) for one in found.compared] == [
+    assert [(one.cases, one.effect.value, one.holds) for one in found.compared] == [
         ("audio", about(3.0), False),
         ("text", about(1.52), True),
     ]
@@ -135,7 +135,7 @@ def test_a_poor_signal_is_held_against_an_open_one_first_and_the_one_that_fails_
     assert values(found) == pytest.approx([70, 71, 80, 42.5, 41.6667, 50])
     # What lies on the bound is not above it.
     assert [one.holds for one in found.compared] == [False, True, True, False, False, False]
-    assert [one.cells for one in found.compared] == [
+    assert [one.cases for one in found.compared] == [
         f"{data}, against {SAYS[under]}"
         for under, kinds in (("adhoc_open", ("audio", "text", "video")), ("adhoc_wep", DATA))
         for data in kinds
@@ -225,7 +225,7 @@ def test_fragments_hold_where_they_save_energy_and_take_longer() -> None:
         *fragments(-81.0, 0.9, 0.5),
         *fragments(-82.0, 1.0, 1.5),
     )
-    assert [(one.cells, one.holds) for one in found.compared] == [
+    assert [(one.cases, one.holds) for one in found.compared] == [
         ("signal -50 dBm", False),
         ("signal -80 dBm", False),
         ("signal -81 dBm", False),
@@ -252,13 +252,13 @@ def test_fragments_that_hold_nowhere_say_so_and_without_any_nothing_is_said() ->
 # ---------- the papers' own tables
 
 
-def test_the_cells_in_which_ciphertext_arrives_sooner_are_counted_and_the_greatest_lead_is_told() -> None:
+def test_the_cases_in_which_ciphertext_arrives_sooner_are_counted_and_the_greatest_lead_is_told() -> None:
     name = "ciphertext-faster-than-plaintext"
     found = judged(name)
     assert values(found) == [9]
     assert found.compared[0].effect.told() == "9"
-    assert found.compared[0].effect.what == "the number of cells in which ciphertext arrives sooner"
-    assert found.compared[0].cells == "30 cells"
+    assert found.compared[0].effect.what == "the number of cases in which ciphertext arrives sooner"
+    assert found.compared[0].cases == "30 cases"
     # RC6's video at a poor signal, 14.13 s over 19.39 s.
     assert "The greatest lead is 27 % (video adhoc_poor rc6): so far" in found.sentence
     late = worlds.world(PAPERS.claim(name), "fails")

@@ -226,7 +226,7 @@ def test_kinds_of_data_stand_by_their_effect_the_greatest_first() -> None:
     rows = [exact(family, 1e6 * times, data=data) for family in FAMILIES for data, times in off.items()]
     found = judged("data-type", rows)
     assert values(found) == pytest.approx([-0.4, 0.3, 0.2])
-    assert [one.cells for one in found.compared] == [
+    assert [one.cases for one in found.compared] == [
         f"{kind} and text of 6 ciphers and libraries" for kind in ("audio", "image", "video")
     ]
     # What has no text to be held against says nothing.
@@ -250,7 +250,7 @@ def test_two_keys_tell_whether_a_longer_one_costs_more_and_three_what_each_costs
     assert judged("aes-key-size-clear", two[:1]).verdict == "not tested"
     for name in ("aes-key-size", "aes-key-size-unnoticeable"):
         assert judged(name, two).verdict == "not tested"
-        assert [one.cells for one in judged(name, [*two, *three]).compared] == ["b"]
+        assert [one.cases for one in judged(name, [*two, *three]).compared] == ["b"]
     both = judged("aes-key-size", three)
     assert values(both) == pytest.approx([16])
 
@@ -315,7 +315,7 @@ def test_the_papers_example_is_computed_again_in_its_units() -> None:
     # 20,000 cycles at 700 MHz are 28.57 us; by 200 mA 5.714e-3 mA*s; by 1.35 V 7.714 uJ.
     assert found.effect[1:] == ("uJ", *(about(7.7142857),) * 3)
     assert "The charge is 0.00571 mA*s." in found.sentence
-    assert found.compared[0].cells == "20000 cycles"
+    assert found.compared[0].cases == "20000 cycles"
     assert found.compared[0].bounds is not None
     assert found.compared[0].bounds[:3] == (about(7.623), about(7.777), "uJ")
 
@@ -349,7 +349,7 @@ def test_the_slope_has_its_interval_by_student() -> None:
     half = 3.182446 * sqrt(4 / 3 / 10) * log(1.1) / log(2)
     assert found.effect[2:] == pytest.approx((-1, -1 - half, -1 + half), rel=1e-5)
     assert found.verdict == "reproduced"
-    assert found.compared[0].cells == "5 cells"
+    assert found.compared[0].cases == "5 cases"
 
 
 def test_a_slope_needs_five_ciphers() -> None:
@@ -375,10 +375,10 @@ def test_a_ciphers_cycles_are_those_of_its_best_code_at_the_papers_key(family: s
     assert [one.effect[1:] for one in found.compared] == [
         ("cycles/B", about(per_byte), about(per_byte / 1.1), about(per_byte * 1.1)) for per_byte in (9.0, 12.0)
     ]
-    assert [one.cells for one in found.compared] == ["quick", "slow"]
+    assert [one.cases for one in found.compared] == ["quick", "slow"]
     assert f"Its state has {state_B} bytes; claimed are {state_B}." in found.sentence
     elsewhere = judged(claim.id, run_of(rows))
-    assert [one.cells for one in elsewhere.compared] == ["quick"]
+    assert [one.cases for one in elsewhere.compared] == ["quick"]
 
 
 # ---------- the encoding
@@ -404,7 +404,7 @@ def test_the_cipher_with_the_greatest_effect_is_told_for_each_kind_of_code() -> 
         ("as built", about(150)),
         ("fixsliced", about(0)),
     ]
-    assert [one.cells.partition(";")[0] for one in found.compared] == [
+    assert [one.cases.partition(";")[0] for one in found.compared] == [
         "1 of 2 ciphers within the bounds",
         "0 of 1 cipher within the bounds",
         "2 ciphers",

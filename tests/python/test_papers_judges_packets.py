@@ -61,7 +61,7 @@ def test_of_small_packets_the_smallest_counts_and_of_large_ones_the_largest_that
     small, large = judged("rc4-aes-small", rows), judged("rc4-aes-large", rows)
     assert values(small) == pytest.approx([3, 3])
     assert whats(small) == ["RC4 over AES at 20 B"] * 2
-    assert [one.cells for one in small.compared] == ["libtomcrypt, a key for each packet", "libtomcrypt, key ready"]
+    assert [one.cases for one in small.compared] == ["libtomcrypt, a key for each packet", "libtomcrypt, key ready"]
     assert values(large) == pytest.approx([5, 5])
     assert whats(large) == ["AES over RC4 at 2000 B"] * 2
     assert whats(judged("rc4-small-cpu", rows)) == ["RC4 over AES at 20 B"] * 2
@@ -150,7 +150,7 @@ def test_sizes_about_the_line_are_passed_over_and_below_it_aes_is_to_be_the_chea
     assert whats(found) == ["what AES costs over RC4 at 74 B", "what RC4 costs over AES at 126 B"] * 2
     assert values(found) == pytest.approx([-50, -25] * 2)
     each, ready = "libtomcrypt, a key for each packet", "libtomcrypt, key ready"
-    assert [one.cells for one in found.compared] == [each, each, ready, ready]
+    assert [one.cases for one in found.compared] == [each, each, ready, ready]
     assert [one.holds for one in found.compared] == [True] * 4
     assert found.compared[0].bounds is not None
     assert found.compared[0].bounds.told() == "at most 0 % (our bound)"
@@ -163,7 +163,7 @@ def test_tables_and_a_key_for_each_packet_decide_the_advice() -> None:
     good, bad = packets({74: (200.0, 100.0)}), packets({74: (100.0, 200.0)}, ("ready",))
     soft = [{**one, **SOFT} for one in packets({74: (100.0, 200.0)}, ("each",))]
     found = judged("advice-rc4-100", [*bad, *soft, *good[2:]])
-    assert [(one.implementation, one.cells.rpartition(", ")[2]) for one in found.compared] == [
+    assert [(one.implementation, one.cases.rpartition(", ")[2]) for one in found.compared] == [
         ("table-based", "a key for each packet"),
         ("fixsliced", "a key for each packet"),
         ("table-based", "key ready"),
@@ -255,7 +255,7 @@ def test_an_attack_below_the_keys_search_is_one(bits: float, verdict: str) -> No
     found = judged("aes-128-crackable", nothing(security=security))
     assert found.verdict == verdict
     assert found.effect == ("the strength of AES-128 after the best attack", "bit", bits, bits, bits)
-    assert found.compared[0].cells == "status first"
+    assert found.compared[0].cases == "status first"
     assert "0 to 127 bit (our bound)" in found.sentence
 
 
@@ -263,7 +263,7 @@ def test_an_attack_below_the_keys_search_is_one(bits: float, verdict: str) -> No
 
 
 def grid(of: Mapping[tuple[int, int], float], decrypt: float = 1.0, **more: Any) -> Rows:
-    """The nine cells at 1 each, or what `of` has of a block and a key."""
+    """The nine cases at 1 each, or what `of` has of a block and a key."""
     return [
         exact(
             f"rijndael{block}",
@@ -328,15 +328,15 @@ def rising(**more: Any) -> Rows:
     return grid(costs, decrypt=1.14, **more)
 
 
-def test_decryption_is_predicted_by_each_provider_that_has_nine_cells_that_differ() -> None:
+def test_decryption_is_predicted_by_each_provider_that_has_nine_cases_that_differ() -> None:
     flat = grid({}, provider="flat")
     one_way = [one for one in rising(provider="aside") if one["operation"] == "encrypt"]
     eight = [one for one in rising(provider="eight") if one["cipher"] != "rijndael128-128-cbc"]
     small = grid({}, decrypt=9.0, payload_B=9)
     found = judged("decrypt-vs-encrypt", [*flat, *one_way, *eight, *small, *rising()])
-    assert [one.cells for one in found.compared] == ["libtomcrypt"]
+    assert [one.cases for one in found.compared] == ["libtomcrypt"]
     assert values(found) == pytest.approx([1.14])
-    assert "With libtomcrypt R^2 is 1.000; a cell left out is predicted within 0.0 % (root mean" in found.sentence
+    assert "With libtomcrypt R^2 is 1.000; a case left out is predicted within 0.0 % (root mean" in found.sentence
     assert found.verdict == "reproduced"
 
 
@@ -452,9 +452,9 @@ def test_sizes_at_the_ends_of_the_bin_are_in_it() -> None:
         next(one for what, one in found.items() if word in what) for word in ("lead", "share", "med")
     )
     assert lead.effect.value == pytest.approx(100 * (100 - 20) / 130)
-    assert (share.effect.value, share.cells) == (about(100), "100 frames")
+    assert (share.effect.value, share.cases) == (about(100), "100 frames")
     assert share.effect.what == "the share of control and management among frames of 64 to 127 B"
-    assert (median.effect.value, median.cells) == (128, "20 data frames")
+    assert (median.effect.value, median.cases) == (128, "20 data frames")
     no_data = captured({key: count for key, count in ends.items() if key[0] != "data"})
     assert len(no_data.compared) == 2
 

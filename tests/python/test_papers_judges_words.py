@@ -21,7 +21,7 @@ def made(implementation: str = "as built", value: float = 2.0, **more: object) -
     holds, bounds = more.get("holds", True), more.get("bounds", Bounds(1, 3))
     assert holds is None or isinstance(holds, bool)
     assert bounds is None or isinstance(bounds, Bounds)
-    return Compared(implementation, str(more.get("cells", "a")), Effect(what, "1", value, value, value), holds, bounds)
+    return Compared(implementation, str(more.get("cases", "a")), Effect(what, "1", value, value, value), holds, bounds)
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_a_sentence_has_the_figure_where_it_was_found_the_claim_and_its_bounds()
 
 def test_other_comparisons_say_whether_they_hold_and_what_they_compare_where_that_differs() -> None:
     others = [
-        made(TABLES, 3.0, cells="b"),
-        made(TABLES, 5.0, cells="c", holds=False),
-        made(TABLES, 4.0, cells="d", holds=None, what="another"),
-        made(TABLES, 6.0, cells="e", holds=None, bounds=None),
+        made(TABLES, 3.0, cases="b"),
+        made(TABLES, 5.0, cases="c", holds=False),
+        made(TABLES, 4.0, cases="d", holds=None, what="another"),
+        made(TABLES, 6.0, cases="e", holds=None, bounds=None),
     ]
     assert said([made(), *others]).partition("Elsewhere: ")[2] == (
         "table-based (b): 3, holds; table-based (c): 5, does not hold; table-based (d): another is 4, can't be told; "
@@ -191,7 +191,7 @@ def test_other_comparisons_say_whether_they_hold_and_what_they_compare_where_tha
 
 @pytest.mark.parametrize(("others", "told", "more"), [(4, 4, 0), (5, 5, 0), (6, 5, 1), (8, 5, 3)])
 def test_at_most_five_other_comparisons_are_told_and_the_rest_counted(others: int, told: int, more: int) -> None:
-    sentence = said([made(), *(made(TABLES, cells=f"place {one}") for one in range(others))])
+    sentence = said([made(), *(made(TABLES, cases=f"place {one}") for one in range(others))])
     assert sentence.count("place ") == told
     assert [f"place {one})" in sentence for one in range(others)] == [one < told for one in range(others)]
     assert (f"; {more} more in the table." in sentence) is bool(more)
@@ -221,10 +221,10 @@ def test_only_an_open_verdict_asks_for_more() -> None:
 
 
 def test_without_a_comparison_a_claim_is_not_tested_and_says_what_it_needs() -> None:
-    found = compose.judged(CLAIM, "e", [], control="c", needs="cells", command="do", basis="the air")
-    assert found.sentence == f"Nothing at hand decides whether {SAYS}: it needs cells."
+    found = compose.judged(CLAIM, "e", [], control="c", needs="cases", command="do", basis="the air")
+    assert found.sentence == f"Nothing at hand decides whether {SAYS}: it needs cases."
     assert (found.verdict, found.effect, found.compared) == ("not tested", None, ())
-    assert (found.needs, found.command, found.control) == ("cells", "do", "c")
+    assert (found.needs, found.command, found.control) == ("cases", "do", "c")
     assert (found.evidence, found.basis) == ("nothing", "the air")
 
 
@@ -232,7 +232,7 @@ def test_what_another_machine_found_stands_beside_and_holds_nothing() -> None:
     claim = PAPERS.claim("aes-low-power-devices")
     needs = "a run on a handheld or a microcontroller (this one is of a computer)"
     nothing_here = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
-    found = compose.of_another_machine(claim, nothing(), [made(), made(TABLES, 3.0, cells="b")], control="c")
+    found = compose.of_another_machine(claim, nothing(), [made(), made(TABLES, 3.0, cases="b")], control="c")
     assert found.sentence == (
         f"{nothing_here} Beside it, here: what it takes is 2 (a, as built); what it takes is 3 (b, table-based)."
     )

@@ -38,7 +38,7 @@ FACTS = PapersFacts(
 
 
 def evidence(**changes: Any) -> Evidence:
-    transfers = [cell.as_transfer() for cell in papers_run.sent()]
+    transfers = [case.as_transfer() for case in papers_run.sent()]
     given: dict[str, Any] = {"estimates": papers_run.estimates(), "transfers": transfers, "run": "papers-quick-1"}
     return Evidence(**(given | changes))
 
@@ -163,7 +163,7 @@ def test_a_command_within_a_note_is_set_as_code(page: str) -> None:
     assert "`wattlock" not in page
 
 
-def test_without_any_cell_the_page_still_stands_and_judges_by_tables_alone() -> None:
+def test_without_any_case_the_page_still_stands_and_judges_by_tables_alone() -> None:
     empty = papers_run.estimates().clear()
     shown = show_all(material(estimates=empty, sent=[], curves=None, capture=None))
     judgements = judge_all(evidence(estimates=empty, transfers=[]))

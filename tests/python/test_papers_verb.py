@@ -143,7 +143,7 @@ def test_a_run_that_is_none_or_of_an_unknown_schema_is_named_and_nothing_is_writ
     assert "nowhere" in answer(capsys, "--run", "nowhere", code=StoreError.exit_code)[1]
     Path("kept.html").write_text("mine")
     plan = Path("run/plan.jsonl")
-    plan.write_text(plan.read_text().replace('"schema":1', '"schema":99', 1))
+    plan.write_text(plan.read_text().replace('"schema":2', '"schema":99', 1))
     Path("run/SHA256SUMS").unlink()
     errors = answer(capsys, "--run", "run", "--out", "kept.html", code=StoreError.exit_code)[1]
     assert "99" in errors
@@ -179,7 +179,7 @@ def test_an_invalid_run_takes_nothing_from_a_sound_one_beside_it(
     assert "Time of encrypting text of 350,000 B" in page
 
 
-def test_a_dry_run_lists_the_cells_of_a_length_and_measures_nothing(
+def test_a_dry_run_lists_the_cases_of_a_length_and_measures_nothing(
     probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert probe.is_file()
@@ -220,7 +220,7 @@ def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_
     monkeypatch.setattr("wattlock.run.discharge.look", lambda *_: None)
     words = ["--length", "battery", "--repeats", "7", "--sys-root", "tree"]
     said = answer(capsys, *words, code=EvidenceError.exit_code)[1]
-    assert "hint: charge it; when all cells are done, `wattlock papers --run last` judges them" in said
+    assert "hint: charge it; when all cases are done, `wattlock papers --run last` judges them" in said
 
 
 @needs_the_air

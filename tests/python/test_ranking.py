@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from made_up_batches import Numbers, cell, summaries
+from made_up_batches import Numbers, case, summaries
 from wattlock.analysis import estimate, ranking
 
 CLOCK = estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)
@@ -20,21 +20,21 @@ FIVE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])
 
 
 def ranked(
-    logs: Numbers, cells: list[dict[str, Any]] | None = None, *, copies: float = 0.0, **more: Any
+    logs: Numbers, cases: list[dict[str, Any]] | None = None, *, copies: float = 0.0, **more: Any
 ) -> pl.DataFrame:
-    """The ranking of cells from the logs of what their processes measured, shape (cells, processes)."""
+    """The ranking of cases from the logs of what their processes measured, shape (cases, processes)."""
     across = estimate.across_processes(summaries(logs), [logs.shape[1]], 1.0)
-    known = cells or [cell(number) for number in range(len(logs))]
+    known = cases or [case(number) for number in range(len(logs))]
     return ranking.rank(estimate.estimates(known, across, CLOCK, more.get("failures", {})), across, copies)
 
 
 def steady(*shifts: float) -> Numbers:
-    """Five processes of cells that lie so far apart."""
+    """Five processes of cases that lie so far apart."""
     return np.asarray(np.array(shifts)[:, None] + FIVE)
 
 
 def ties(found: pl.DataFrame) -> list[tuple[int, int]]:
-    return found.select("cell", "tie_group").rows()
+    return found.select("case", "tie_group").rows()
 
 
 def test_holm_equals_an_example_worked_by_hand() -> None:
@@ -66,7 +66,7 @@ def test_the_p_of_a_difference_is_that_of_welch() -> None:
     assert ranking.p_of_difference(first, second) == pytest.approx(expected, rel=1e-9)
 
 
-def test_cells_that_never_scatter_differ_where_they_are_not_equal() -> None:
+def test_cases_that_never_scatter_differ_where_they_are_not_equal() -> None:
     a, b = ({"log_canaries": x, "deviation": 0.0, "processes": 5} for x in (0.0, 0.1))
     assert (ranking.p_of_difference(a, b), ranking.p_of_difference(a, a)) == (0.0, 1.0)
 
@@ -97,28 +97,28 @@ def test_a_difference_that_may_be_chance_is_not_claimed() -> None:
 @pytest.mark.parametrize(
     "factor", ["operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data"]
 )
-def test_cells_that_differ_in_a_factor_are_not_ranked_together(factor: str) -> None:
+def test_cases_that_differ_in_a_factor_are_not_ranked_together(factor: str) -> None:
     other = 128 if factor == "payload_B" else "another"
-    found = ranked(steady(0.0, 1.0), [cell(0), cell(1, **{factor: other})])
+    found = ranked(steady(0.0, 1.0), [case(0), case(1, **{factor: other})])
     assert found["tie_group"].to_list() == [1, 1]
     assert found["ratio_to_best"].to_list() == [1, 1]
 
 
-def test_cells_without_a_number_to_believe_are_not_ranked() -> None:
+def test_cases_without_a_number_to_believe_are_not_ranked() -> None:
     found = ranked(steady(0.0, 1.0, 2.0), failures={1: "no such key"})
     assert ties(found) == [(0, 1), (2, 2)]
     invalid = estimate.across_processes(summaries(steady(0.0), log_half=steady(0.1)), [5], 1.0)
-    assert ranking.rank(estimate.estimates([cell(0)], invalid, CLOCK, {}), invalid, 0.0).is_empty()
+    assert ranking.rank(estimate.estimates([case(0)], invalid, CLOCK, {}), invalid, 0.0).is_empty()
 
 
 def test_one_process_is_not_ranked() -> None:
     assert ranked(steady(0.0, 1.0)[:, :1]).is_empty()
 
 
-@pytest.mark.parametrize("cells", [[], [cell(0), cell(1)]])
-def test_a_run_in_which_nothing_was_measured_has_an_empty_ranking(cells: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("cases", [[], [case(0), case(1)]])
+def test_a_run_in_which_nothing_was_measured_has_an_empty_ranking(cases: list[dict[str, Any]]) -> None:
     across = estimate.across_processes(summaries(steady(0.0)).clear(), [5], 1.0)
-    found = ranking.rank(estimate.estimates(cells, across, CLOCK, {}), across, 0.0)
+    found = ranking.rank(estimate.estimates(cases, across, CLOCK, {}), across, 0.0)
     assert found.is_empty()
     assert found.columns == ranked(steady(0.0)).columns
 
@@ -132,7 +132,7 @@ LOGS = st.integers(1, 6).flatmap(
 @given(LOGS, st.floats(0, 0.1))
 def test_a_ranking_is_a_partition_in_order(logs: list[list[float]], copies: float) -> None:
     found = ranked(np.array(logs), copies=copies)
-    assert sorted(found["cell"].to_list()) == list(range(len(logs)))
+    assert sorted(found["case"].to_list()) == list(range(len(logs)))
     groups, ratios = found["tie_group"].to_list(), found["ratio_to_best"].to_list()
     assert groups[0] == 1
     assert all(b - a in (0, 1) for a, b in pairwise(groups))
@@ -148,8 +148,8 @@ CIPHERS = 6
 
 def rankings_of(logs: Numbers) -> pl.DataFrame:
     """Many rankings at once: shape (groups, ciphers, processes); a group is a payload."""
-    cells = [cell(number, payload_B=1 + number // logs.shape[1]) for number in range(logs.shape[0] * logs.shape[1])]
-    return ranked(logs.reshape(len(cells), -1), cells)
+    cases = [case(number, payload_B=1 + number // logs.shape[1]) for number in range(logs.shape[0] * logs.shape[1])]
+    return ranked(logs.reshape(len(cases), -1), cases)
 
 
 @pytest.mark.parametrize("processes", [5, 8])

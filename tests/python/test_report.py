@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import report_frames
 from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures, write_report
 from wattlock.report.answer import answer
-from wattlock.report.cells import cells_table
+from wattlock.report.cases import cases_table
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
@@ -115,14 +115,14 @@ def test_ciphers_that_share_a_tie_group_share_a_place_in_the_ranking(html: str) 
         assert re.search(rf'<td class="n">5=</td><th scope="row">{cipher} ', html)
 
 
-def test_every_cell_stands_in_the_table_with_its_state(html: str) -> None:
+def test_every_case_stands_in_the_table_with_its_state(html: str) -> None:
     states = re.findall(r'<tr data-state="(\w+)">', html)
     assert len(states) == ESTIMATES.height
     for state in ("resolved", "unresolved", "failed", "invalid"):
         assert states.count(state) == ESTIMATES.filter(state=state).height > 0
 
 
-def test_unresolved_failed_and_invalid_cells_are_listed_with_their_reasons(html: str) -> None:
+def test_unresolved_failed_and_invalid_cases_are_listed_with_their_reasons(html: str) -> None:
     listed = re.search(r"<summary>4 unresolved, 2 failed and 1 invalid</summary>(.*?)</details>", html)
     assert listed
     for reason in ESTIMATES["reason"].drop_nulls().unique():
@@ -130,17 +130,17 @@ def test_unresolved_failed_and_invalid_cells_are_listed_with_their_reasons(html:
 
 
 @pytest.mark.parametrize("state", ["failed", "invalid"])
-def test_a_cell_that_failed_or_is_invalid_shows_no_number_and_is_not_drawn(html: str, state: str) -> None:
+def test_a_case_that_failed_or_is_invalid_shows_no_number_and_is_not_drawn(html: str, state: str) -> None:
     for row in re.findall(rf'<tr data-state="{state}">(.*?)</tr>', html):
-        cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
-        assert cells[4:13] == ["–"] * 9
+        cases = re.findall(r"<td[^>]*>(.*?)</td>", row)
+        assert cases[4:13] == ["–"] * 9
     lost = ESTIMATES.filter(state=state).row(0, named=True)
     drawn = figures.over_payload(ESTIMATES, lost["mode"], "cycles_per_byte").data
     assert isinstance(drawn, pl.DataFrame)
     assert set(drawn["state"]) <= {"resolved", "unresolved"}
 
 
-def test_an_unresolved_cell_is_drawn_hollow_and_labelled() -> None:
+def test_an_unresolved_case_is_drawn_hollow_and_labelled() -> None:
     chart = figures.cost_by_cipher(ESTIMATES, "cbc", 16384)
     assert isinstance(chart.data, pl.DataFrame)
     unresolved = chart.data.filter(state="unresolved")
@@ -208,7 +208,7 @@ def test_a_run_without_joules_says_why_and_names_the_command(tmp_path: Path) -> 
 
 def test_a_card_that_could_value_nothing_is_named_as_the_reason(tmp_path: Path) -> None:
     shown = visible(written(tmp_path, RUN, with_energy_columns(ESTIMATES.drop(ENERGY))))
-    assert "the card x86-server-assumed was named, but no cell" in shown
+    assert "the card x86-server-assumed was named, but no case" in shown
 
 
 def test_an_invalid_run_says_so_loudly_and_shows_no_number_as_a_result(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_files_of_the_users_own_are_drawn_by_label_with_their_sizes() -> None:
         figures.key_setup,
     ],
 )
-def test_a_figure_of_no_cells_is_refused(draw: Callable[[pl.DataFrame], object]) -> None:
+def test_a_figure_of_no_cases_is_refused(draw: Callable[[pl.DataFrame], object]) -> None:
     with pytest.raises(NothingToDraw):
         draw(ESTIMATES.clear())
 
@@ -349,17 +349,17 @@ def test_an_aead_is_answered_by_its_sealing_and_its_associated_data_is_a_column(
     frame = report_frames.estimates().filter(pl.col("operation") == "encrypt", pl.col("mode") == "cbc")
     sealed = frame.with_columns(operation=pl.lit("seal"), mode=pl.lit("aead"))
     both = pl.concat(
-        [sealed, sealed.with_columns(aad_B=pl.lit(13, pl.Int64), cell=pl.col("cell") + 1000)], how="vertical_relaxed"
+        [sealed, sealed.with_columns(aad_B=pl.lit(13, pl.Int64), case=pl.col("case") + 1000)], how="vertical_relaxed"
     )
     sentences = answer(both, report_frames.ranking(both))
     assert sentences[0].startswith("For sealing a packet of 1,500 B with authentication, ")
-    assert "Associated data, B" in cells_table(both)
-    assert "Associated data, B" not in cells_table(frame)
+    assert "Associated data, B" in cases_table(both)
+    assert "Associated data, B" not in cases_table(frame)
 
 
 def test_a_key_for_each_packet_is_ranked_and_answered_apart_from_a_key_that_is_ready() -> None:
     ready = report_frames.estimates()
-    each = ready.with_columns(keying=pl.lit("each"), cell=pl.col("cell") + 1000, time_ns=pl.col("time_ns") / 2)
+    each = ready.with_columns(keying=pl.lit("each"), case=pl.col("case") + 1000, time_ns=pl.col("time_ns") / 2)
     both = pl.concat([ready, each])
     assert answer(both, report_frames.ranking(both)) == answer(ready, report_frames.ranking(ready))
     (told, *_) = answer(each, report_frames.ranking(each))
@@ -373,7 +373,7 @@ def test_one_cipher_by_several_codes_is_told_as_implementations_and_steps_back_b
     frame = report_frames.estimates().filter(pl.col("mode") == "cbc", pl.col("operation") == "encrypt")
     files = frame.filter(pl.col("data") != "random")
     alone = frame.filter(pl.col("cipher") == "aes128-cbc", pl.col("payload_B") == 1500)
-    other = alone.with_columns(provider=pl.lit("mine"), cell=pl.col("cell") + 1000, cycles=pl.col("cycles") * 2)
+    other = alone.with_columns(provider=pl.lit("mine"), case=pl.col("case") + 1000, cycles=pl.col("cycles") * 2)
     (told, *_) = answer(both := pl.concat([alone, other]), report_frames.ranking(both))
     assert "of 2 implementations" in told
     (told, *_) = answer(mixed := pl.concat([files, both]), report_frames.ranking(mixed))
@@ -402,7 +402,7 @@ def test_a_cipher_has_the_name_that_its_field_gives_it(cipher: str, mode: str, n
     assert cipher_name(cipher, mode) == name
 
 
-def test_a_cell_of_one_process_is_drawn_without_the_interval_that_has_no_end(tmp_path: Path) -> None:
+def test_a_case_of_one_process_is_drawn_without_the_interval_that_has_no_end(tmp_path: Path) -> None:
     endless = {"time": ("time_low_ns", "time_high_ns"), "cycles": ("cycles_low", "cycles_high")}
     ends = {name: pl.lit(end) for low, high in endless.values() for name, end in ((low, 0.0), (high, math.inf))}
     frame = report_frames.estimates().filter(pl.col("payload_B") == 1500)

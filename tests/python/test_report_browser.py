@@ -66,11 +66,11 @@ def test_the_keyboard_reaches_the_skip_link_first_and_then_the_filter_of_the_tab
 
 def test_the_filter_keeps_the_rows_that_hold_every_word_and_the_state_asked_for(visits: Seen) -> None:
     for visit in visits:
-        assert (visit["rows"], visit["shown"]) == (5, "5 of 306 cells")
+        assert (visit["rows"], visit["shown"]) == (5, "5 of 306 cases")
         assert visit["failed_rows"] == 2
 
 
-def test_a_second_click_on_a_heading_sorts_downwards_and_leaves_empty_cells_last(visits: Seen) -> None:
+def test_a_second_click_on_a_heading_sorts_downwards_and_leaves_empty_cases_last(visits: Seen) -> None:
     for visit in visits:
         assert visit["dearest_first"].startswith("3des")
         assert visit["last_cost"] == "–"

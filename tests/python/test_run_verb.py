@@ -17,7 +17,7 @@ from scripted_probe import asked, direct, install
 from store_records import room_for
 from virtual_runs import CIPHERS, study_of, write_study
 from wattlock import cli
-from wattlock.errors import CellsFailed, DiskFull, InputError, Interrupted, ProbeError, StoreError, StudyError
+from wattlock.errors import CasesFailed, DiskFull, InputError, Interrupted, ProbeError, StoreError, StudyError
 from wattlock.store import RunFolder
 
 TREE = Path(__file__).parents[2]
@@ -61,29 +61,29 @@ def test_a_run_is_sealed_with_a_report_beside_it(place: Path, capsys: pytest.Cap
     (run,) = (place / "runs").iterdir()
     assert RunFolder.open(run).is_sealed
     assert (run / "report.html").is_file()
-    assert "4 cells in" in words.err
+    assert "4 cases in" in words.err
     assert "4 resolved" in words.err
     assert "is the dearest" in words.err
     assert [row["state"] for row in shown("last", capsys)] == ["resolved"] * 4
 
 
-@pytest.mark.parametrize("cells", ["2", "0123"])
-def test_a_run_of_which_cells_fail_is_sealed_reported_and_ends_with_12(
-    place: Path, words: Words, capsys: pytest.CaptureFixture[str], cells: str
+@pytest.mark.parametrize("cases", ["2", "0123"])
+def test_a_run_of_which_cases_fail_is_sealed_reported_and_ends_with_12(
+    place: Path, words: Words, capsys: pytest.CaptureFixture[str], cases: str
 ) -> None:
-    direct(place / "probe" / "wattlock-probe", fails=dict.fromkeys(cells, "no such key"))
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CellsFailed.exit_code == 12
+    direct(place / "probe" / "wattlock-probe", fails=dict.fromkeys(cases, "no such key"))
+    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CasesFailed.exit_code == 12
     (error,), (hint,) = words()
-    first = CIPHERS[int(cells[0])]
-    assert error.endswith(f"{len(cells)} of 4 cells failed, the first by rustcrypto: {first} encrypt 64 B: no such key")
+    first = CIPHERS[int(cases[0])]
+    assert error.endswith(f"{len(cases)} of 4 cases failed, the first by rustcrypto: {first} encrypt 64 B: no such key")
     assert hint == "hint: the others are measured; `wattlock show run` gives each reason"
     assert RunFolder.open("run").is_sealed
     assert "no such key" in (place / "run" / "report.html").read_text()
     reasons = [row["reason"] for row in shown("run", capsys)]
-    assert reasons == ["no such key" if str(number) in cells else None for number in range(4)]
+    assert reasons == ["no such key" if str(number) in cases else None for number in range(4)]
 
 
-def test_the_table_gives_the_reason_where_a_cell_failed_and_has_no_such_column_else(
+def test_the_table_gives_the_reason_where_a_case_failed_and_has_no_such_column_else(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.answer(["run", "virtual.toml", "--out", "whole"]) == 0
@@ -98,7 +98,7 @@ def test_the_table_gives_the_reason_where_a_cell_failed_and_has_no_such_column_e
     assert "reason" not in capsys.readouterr().out
 
 
-def test_a_run_that_was_cut_off_ends_with_12_too_where_a_cell_failed(place: Path) -> None:
+def test_a_run_that_was_cut_off_ends_with_12_too_where_a_case_failed(place: Path) -> None:
     direct(place / "probe" / "wattlock-probe", fails={"2": "no such key"}, dies={"3": "SIGKILL"})
     assert cli.answer(["run", "virtual.toml", "--out", "run"]) == ProbeError.exit_code
     direct(place / "probe" / "wattlock-probe")

@@ -16,7 +16,7 @@ from wattlock.targets import toolbox
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 TODAY = date(2026, 1, 1)
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
-ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
+ROWS = [[case.strip() for case in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
 
 
 COLUMNS = ("cipher", "radio", "upkeep", "idle", "supply", "self-discharge")

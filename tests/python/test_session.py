@@ -1,4 +1,4 @@
-"""Studies carried out with a probe in virtual time: when cells stop, and what is left when something breaks."""
+"""Studies carried out with a probe in virtual time: when cases stop, and what is left when something breaks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ import pytest
 import scripted_probe
 from scripted_probe import CANARY_CYCLES, asked, direct, install, truth
 from store_records import room_for
-from virtual_runs import CIPHERS, cell_of, study_of
+from virtual_runs import CIPHERS, case_of, study_of
 from wattlock.errors import DiskFull, ProbeError, StoreError
 from wattlock.run import shards
 from wattlock.run.process import Bench, measure
@@ -32,21 +32,21 @@ class Sitting:
     def __init__(self, place: Path, looks: Sequence[int] = (5, 8), **script: Any) -> None:
         self.probe = install(place / "probe", **script)
         self.study = Study.model_validate(study_of(looks))
-        self.cells = [cell_of(number, cipher) for number, cipher in enumerate(CIPHERS)]
-        self.watch = shards.sentinels(len(self.cells))
+        self.cases = [case_of(number, cipher) for number, cipher in enumerate(CIPHERS)]
+        self.watch = shards.self_checks(len(self.cases))
         self.folder = RunFolder.create(place / "run", self.plan())
         self.told: list[Progress] = []
         self.libraries: dict[str, Path] = {}
 
     def own(self, numbers: Sequence[int]) -> None:
-        """Makes these cells those of a library of the user's own."""
+        """Makes these cases those of a library of the user's own."""
         self.libraries = {"mine": Path("/somewhere/mine.so")}
-        mine = {number: cell_of(number, CIPHERS[number], "mine") for number in numbers}
-        self.cells = [mine.get(cell.cell, cell) for cell in self.cells]
+        mine = {number: case_of(number, CIPHERS[number], "mine") for number in numbers}
+        self.cases = [mine.get(case.case, case) for case in self.cases]
 
     def plan(self) -> list[dict[str, Any]]:
         created = datetime(2026, 11, 21, tzinfo=UTC)
-        every = [*self.cells, *self.watch]
+        every = [*self.cases, *self.watch]
         return plan_lines(self.study, every, id="r", created=created, seed=7, probe_sha256="0" * 64, device=None)
 
     def measure(self, processors: Sequence[int] = (1, 0)) -> Timing:
@@ -55,7 +55,7 @@ class Sitting:
         self.folder = RunFolder.open(self.folder.path)
         told = self.told.append
         bench = Bench(self.folder, Local(self.probe), {}, self.libraries)
-        session = Timing(bench, self.study, self.cells, self.watch, 7, told, processors=list(processors))
+        session = Timing(bench, self.study, self.cases, self.watch, 7, told, processors=list(processors))
         session.measure()
         return session
 
@@ -69,14 +69,14 @@ class Sitting:
         return [row[name] for row in self.estimates()]
 
     def measured(self) -> list[set[int]]:
-        """The study's cells that each process was asked for."""
+        """The study's cases that each process was asked for."""
         return [
-            {line["cell"] for line in plan if line["kind"] == "cell" and line["role"] == "study"}
+            {line["case"] for line in plan if line["kind"] == "case" and line["role"] == "study"}
             for plan in asked(self.probe)
         ]
 
 
-def test_a_resolved_cell_stops_at_the_first_look_and_a_restless_one_goes_on_to_the_last(tmp_path: Path) -> None:
+def test_a_resolved_case_stops_at_the_first_look_and_a_restless_one_goes_on_to_the_last(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, looks=(5, 8, 12), between={"1": RESTLESS})
     sitting.measure()
     assert sitting.measured() == [{0, 1, 2, 3}] * 5 + [{1}] * 7
@@ -89,11 +89,11 @@ def test_the_estimates_hold_the_truth_that_the_probe_was_given(tmp_path: Path) -
     sitting = Sitting(tmp_path)
     sitting.measure()
     for row in sitting.estimates():
-        assert row["cycles"] == pytest.approx(truth(row["cell"]) * CANARY_CYCLES, rel=0.005)
+        assert row["cycles"] == pytest.approx(truth(row["case"]) * CANARY_CYCLES, rel=0.005)
         assert row["cycles_low"] < row["cycles"] < row["cycles_high"]
     result = sitting.result()
     assert result.reasons == []
-    assert result.ranking["cell"].to_list() == [0, 1, 2, 3]
+    assert result.ranking["case"].to_list() == [0, 1, 2, 3]
     assert result.ranking["tie_group"].to_list() == [1, 2, 3, 4]
 
 
@@ -105,17 +105,17 @@ def test_a_core_of_unknown_latency_gives_times_and_a_warning(tmp_path: Path) -> 
     assert any("no cycles, only times" in warning for warning in sitting.result().warnings)
 
 
-def test_the_segments_of_a_cell_come_back_as_their_sum(tmp_path: Path) -> None:
+def test_the_segments_of_a_case_come_back_as_their_sum(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, segments={"2": 12})
-    sitting.cells[2] = replace(sitting.cells[2], payload_B=2**16)  # a short one is never cut
+    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)  # a short one is never cut
     sitting.measure()
     assert sitting.column("cycles")[2] == pytest.approx(truth(2) * CANARY_CYCLES, rel=0.005)
-    visits = [line["visits"] for plan in asked(sitting.probe) for line in plan if line.get("cell") == 2]
+    visits = [line["visits"] for plan in asked(sitting.probe) for line in plan if line.get("case") == 2]
     assert visits[:3] == [shards.VISITS, *[shards.SEGMENTS_A_PROCESS // 12] * 2]
     assert all(shards.LEAST_LONG_VISITS <= count <= visits[1] for count in visits[3:])
 
 
-def test_a_cell_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_case_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, fails={"2": "the output differs from the reference"})
     sitting.measure()
     assert sitting.column("state") == ["resolved", "resolved", "failed", "resolved"]
@@ -123,7 +123,7 @@ def test_a_cell_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> 
     assert sitting.measured() == [{0, 1, 2, 3}] + [{0, 1, 3}] * 4
 
 
-def test_a_run_of_which_every_cell_fails_ends_and_can_be_read(tmp_path: Path) -> None:
+def test_a_run_of_which_every_case_fails_ends_and_can_be_read(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, fails=dict.fromkeys("0123", "no such key"))
     sitting.measure()
     assert len(asked(sitting.probe)) == 1
@@ -137,9 +137,9 @@ def test_a_users_library_is_measured_in_processes_of_its_own(tmp_path: Path) -> 
     sitting.measure()
     assert {frozenset(measured) for measured in sitting.measured()} == {frozenset({0, 2}), frozenset({1, 3})}
     for plan in asked(sitting.probe):
-        is_own = any(line.get("cell") in {1, 3} for line in plan)
+        is_own = any(line.get("case") in {1, 3} for line in plan)
         assert plan[0].get("libraries", []) == ([{"name": "mine", "path": "/somewhere/mine.so"}] if is_own else [])
-        assert sum(line.get("role") in shards.SENTINELS for line in plan) == len(shards.SENTINELS)
+        assert sum(line.get("role") in shards.SELF_CHECKS for line in plan) == len(shards.SELF_CHECKS)
     assert sitting.column("state") == ["resolved"] * 4
 
 
@@ -150,7 +150,7 @@ def test_a_case_in_which_a_library_ends_its_process_fails_and_all_others_are_res
     sitting.measure()
     assert sitting.column("state") == ["resolved", "failed", "resolved", "resolved"]
     assert sitting.column("reason")[1] == error
-    # The library's other cell waited until the others were settled.
+    # The library's other case waited until the others were settled.
     after = sitting.measured()[2:]
     assert after == [{0, 2}] * 4 + [{3}] * 5
     assert sitting.result().reasons == []
@@ -173,10 +173,10 @@ def test_a_library_that_costs_more_than_all_others_is_given_up_with_the_reason(
 
 def test_the_cut_of_a_case_is_found_once_and_handed_to_all_later_processes(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, segments={"2": 12}, cut_B={"2": 4096})
-    sitting.cells[2] = replace(sitting.cells[2], payload_B=2**16)
+    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)
     sitting.measure()
     plans = [
-        {line["cell"]: line.get("cut_B") for line in plan if line.get("role") == "study"}
+        {line["case"]: line.get("cut_B") for line in plan if line.get("role") == "study"}
         for plan in asked(sitting.probe)
     ]
     assert plans[0] == dict.fromkeys(range(4))
@@ -185,13 +185,13 @@ def test_the_cut_of_a_case_is_found_once_and_handed_to_all_later_processes(tmp_p
 
 def test_a_resumed_run_keeps_its_cuts(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, dies={"2": "SIGKILL"}, segments={"2": 12}, cut_B={"2": 4096})
-    sitting.cells[2] = replace(sitting.cells[2], payload_B=2**16)
+    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)
     with pytest.raises(ProbeError):
         sitting.measure()
     direct(sitting.probe, segments={"2": 12}, cut_B={"2": 512})
     sitting.measure()
     last = asked(sitting.probe)[-1]
-    assert [line["cut_B"] for line in last if line.get("cell") == 2] == [4096]
+    assert [line["cut_B"] for line in last if line.get("case") == 2] == [4096]
 
 
 def test_a_probe_that_is_killed_is_named_with_its_process_and_signal(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_probe_that_ends_with_an_error_is_quoted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "what"),
-    [("Segmentation fault", "is not JSON"), ("[1]", "has no kind"), ('{"kind":"batch","cell":0}', "is no batch")],
+    [("Segmentation fault", "is not JSON"), ("[1]", "has no kind"), ('{"kind":"batch","case":0}', "is no batch")],
 )
 def test_a_probe_that_writes_something_else_is_refused_and_the_run_can_go_on(
     tmp_path: Path, line: str, what: str
@@ -272,7 +272,7 @@ def test_where_a_neighbour_spoils_the_batches_the_next_process_runs_on_another_p
     assert sitting.column("processes") == [5] * 4
 
 
-def test_cells_that_are_always_disturbed_are_given_up_after_twice_the_processes(tmp_path: Path) -> None:
+def test_cases_that_are_always_disturbed_are_given_up_after_twice_the_processes(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, loud=[0, 1])
     sitting.measure()
     assert [plan[0]["cpu"] for plan in asked(sitting.probe)] == [1, 0] * 5
@@ -280,7 +280,7 @@ def test_cells_that_are_always_disturbed_are_given_up_after_twice_the_processes(
     assert set(sitting.column("reason")) == {"no complete process measured it"}
     warnings = " ".join(sitting.result().warnings)
     assert "100 % of the batches were disturbed" in warnings
-    assert "too few complete processes for the sentinels" in warnings
+    assert "too few complete processes for the self-checks" in warnings
 
 
 def test_a_machine_of_one_processor_stays_on_it(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_quieter_core_found_later_takes_back_what_was_measured_beside_a_neighb
     assert sitting.result().causes["neighbour"] == early
 
 
-def test_cells_that_had_stopped_beside_a_neighbour_are_measured_again(tmp_path: Path) -> None:
+def test_cases_that_had_stopped_beside_a_neighbour_are_measured_again(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, bursts=dict.fromkeys("01234", LOUD_PPM), between={"1": RESTLESS})
     sitting.measure()
     assert sitting.measured()[5] == {1}
@@ -317,11 +317,11 @@ def test_a_resumed_run_knows_what_the_earlier_sitting_settled(tmp_path: Path) ->
     assert sitting.column("processes") == [5, 8, 5, 5]
 
 
-def test_a_cell_is_visited_more_often_where_its_rounds_scatter_more_than_its_processes(tmp_path: Path) -> None:
+def test_a_case_is_visited_more_often_where_its_rounds_scatter_more_than_its_processes(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, between={"0": 0.0, "1": RESTLESS})
     sitting.measure()
     visits = [
-        {line["cell"]: line["visits"] for line in plan if line["kind"] == "cell"} for plan in asked(sitting.probe)
+        {line["case"]: line["visits"] for line in plan if line["kind"] == "case"} for plan in asked(sitting.probe)
     ]
     assert {one[0] for one in visits[:3]} == {shards.VISITS}
     assert all(shards.LEAST_VISITS <= count <= shards.MOST_VISITS for one in visits for count in one.values())
@@ -330,7 +330,7 @@ def test_a_cell_is_visited_more_often_where_its_rounds_scatter_more_than_its_pro
     assert watched == [plan[0]["rounds"] for plan in asked(sitting.probe)]
 
 
-def test_the_progress_never_passes_what_is_expected_and_ends_with_all_cells(tmp_path: Path) -> None:
+def test_the_progress_never_passes_what_is_expected_and_ends_with_all_cases(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, between={"1": RESTLESS})
     session = sitting.measure()
     assert all(0 <= told.processes <= told.expected for told in sitting.told)
@@ -348,7 +348,7 @@ def test_another_wattlock_that_measures_into_the_run_is_not_disturbed(tmp_path: 
 
 def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_path: Path) -> None:
     probe, taken = install(tmp_path, dies={"0": "SIGKILL"}), list[bytes]()
-    plan = shards.probe_plan([cell_of(0, "des-cbc")], [], {0: 24}, {}, process=0, seed=1, cpu=None, quiet_ppm=None)
+    plan = shards.probe_plan([case_of(0, "des-cbc")], [], {0: 24}, {}, process=0, seed=1, cpu=None, quiet_ppm=None)
     with pytest.raises(ProbeError):
         measure(Local(probe), plan, 0, taken.append)
     lines = b"".join(taken).splitlines(keepends=True)
@@ -356,12 +356,12 @@ def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_pat
     assert all(line.endswith(b"}\n") for line in lines)
 
 
-def test_a_thousand_cells_are_cut_into_shards_of_about_equal_size() -> None:
-    cells = [cell_of(number, "aes128-cbc") for number in range(1000)]
-    groups = shards.split(cells, seed=3)
+def test_a_thousand_cases_are_cut_into_shards_of_about_equal_size() -> None:
+    cases = [case_of(number, "aes128-cbc") for number in range(1000)]
+    groups = shards.split(cases, seed=3)
     assert [len(group) for group in groups] == [250] * 4
-    assert sorted(cell.cell for group in groups for cell in group) == list(range(1000))
-    assert groups != shards.split(cells, seed=4)
+    assert sorted(case.case for group in groups for case in group) == list(range(1000))
+    assert groups != shards.split(cases, seed=4)
 
 
 def test_the_frame_of_a_run_says_which_batches_count(tmp_path: Path) -> None:

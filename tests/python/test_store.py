@@ -113,7 +113,7 @@ def test_a_process_whose_batches_are_not_all_there_is_not_complete(tmp_path: Pat
         (b"\n", "is not JSON"),
         (b"[1]\n", "has no kind"),
         (b'{"knd":"end"}\n', "has no kind"),
-        (b'{"kind":"batch","cell":1}\n', "is no batch that the schema knows"),
+        (b'{"kind":"batch","case":1}\n', "is no batch that the schema knows"),
         (line(batch(0, 0, ticks="many")), "is no batch that the schema knows"),
         (line(batch(0, 0, ticks=None)), "is no batch that the schema knows"),
         (line(batch(0, 0, ticks=1.5)), "is no batch that the schema knows"),
@@ -174,7 +174,7 @@ def test_unknown_fields_and_kinds_are_kept_through_the_sealing(tmp_path: Path) -
 
 def test_a_process_that_weighed_is_complete_with_all_its_blocks_before_and_after_the_sealing(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    where = {"superblock": 0, "position": 0, "attempt": 0, "role": "cell", "calls": 1, "wall_ns": 5}
+    where = {"superblock": 0, "position": 0, "attempt": 0, "role": "case", "calls": 1, "wall_ns": 5}
     block = {"kind": "energy_block", "gross_nJ": 7, "canary_before_ticks": 9, "canary_after_ticks": 9} | where
     for process, said in enumerate([2, 3]):
         run.append(line(header(process)))

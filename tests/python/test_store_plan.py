@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from store_records import (
-    CELL,
+    CASE,
     CREATED,
     STUDY,
     message_of,
@@ -16,19 +16,19 @@ from wattlock.store import RunFolder, find, plan_lines, run_id, runs
 from wattlock.study import InputFile
 
 
-def test_a_plan_holds_study_cells_and_inputs_but_no_path(tmp_path: Path) -> None:
+def test_a_plan_holds_study_cases_and_inputs_but_no_path(tmp_path: Path) -> None:
     letter = InputFile("input-1", tmp_path / "love-letter.txt", 900, "ee" * 32)
     plan = plan_lines(
-        STUDY, [CELL], [letter], id="x", created=CREATED, seed=2**64 - 1, probe_sha256="ab", device="rp2040"
+        STUDY, [CASE], [letter], id="x", created=CREATED, seed=2**64 - 1, probe_sha256="ab", device="rp2040"
     )
     run = RunFolder.create(tmp_path / "run", plan)
-    first, given, cell = run.plan()
+    first, given, case = run.plan()
     assert first["study"] == STUDY.model_dump(mode="json")
     assert (first["id"], first["seed"], first["device"]) == ("x", 2**64 - 1, "rp2040")
     assert first["created"] == "2026-11-21T02:16:00+00:00"
     assert given == {"kind": "input", "data": "input-1", "size_B": 900, "sha256": "ee" * 32}
-    assert cell["payload_B"] == 64
-    assert run.cells() == [CELL]
+    assert case["payload_B"] == 64
+    assert run.cases() == [CASE]
     assert "love-letter" not in (run.path / "plan.jsonl").read_text()
 
 
@@ -57,8 +57,8 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     ("text", "what"),
     [
         (b"", "line 1 of plan.jsonl does not hold the study"),
-        (b'{"kind":"cell"}\n', "line 1 of plan.jsonl does not hold the study"),
-        (b'{"kind":"study","schema":1}\n{"ki', "line 2 of plan.jsonl is no plan line"),
+        (b'{"kind":"case"}\n', "line 1 of plan.jsonl does not hold the study"),
+        (b'{"kind":"study","schema":2}\n{"ki', "line 2 of plan.jsonl is no plan line"),
         (b"\xff\n", "line 1 of plan.jsonl is no plan line"),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_run_is_found_by_path_by_id_and_as_the_last(tmp_path: Path, monkeypatc
     root = Path("runs")
     for day, name in ((3, "a"), (9, "b"), (5, "c")):
         plan = plan_lines(
-            STUDY, [CELL], id=name, created=CREATED.replace(day=day), seed=7, probe_sha256="", device=None
+            STUDY, [CASE], id=name, created=CREATED.replace(day=day), seed=7, probe_sha256="", device=None
         )
         RunFolder.create(root / name, plan)
     (root / "notes").mkdir()

@@ -31,7 +31,7 @@ def sealed_run(path: Path, processes: int = 3) -> RunFolder:
 
 def test_sealing_keeps_every_batch_and_record_and_nothing_else(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    skipped = {"kind": "failure", "process": 3, "cell": 0, "error": "no", "follows": "skip_cell"}
+    skipped = {"kind": "failure", "process": 3, "case": 0, "error": "no", "follows": "skip_case"}
     run.append(bytes_of(3) + line(header(3)) + line(skipped) + line(batch(3, 0)))
     before, headers = run.scan().collect(), run.headers()
     run.seal()

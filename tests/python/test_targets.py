@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from virtual_runs import cell_of
+from virtual_runs import case_of
 from wattlock.errors import ProbeError
 from wattlock.run.process import Order, inquire
 from wattlock.store.records import record_of
@@ -90,8 +90,8 @@ def test_a_plan_for_another_device_has_the_paths_that_its_files_have_there(tmp_p
     target: Target = far
     (tmp_path / "libmine.so").write_bytes(b"library")
     (tmp_path / "text").write_bytes(b"sample")
-    cells = [cell_of(0, "des-cbc", "mine")]
-    order = Order(0, 0, cells, None)
+    cases = [case_of(0, "des-cbc", "mine")]
+    order = Order(0, 0, cases, None)
     with pytest.raises(ProbeError, match="out of reach"):
         inquire(target, order, {"random": tmp_path / "text"}, {"mine": tmp_path / "libmine.so"})
     head, data, *_ = far.plan

@@ -1,6 +1,6 @@
 """The verbs from end to end with the real probe: what a newcomer types, and what a mistake gets.
 
-Nothing here asks how fast anything is, nor that a noisy machine resolves a cell.
+Nothing here asks how fast anything is, nor that a noisy machine resolves a case.
 """
 
 import csv
@@ -25,7 +25,7 @@ PROBE = Path(os.environ.get("WATTLOCK_PROBE", Path(sys.prefix, "bin", "wattlock-
 MEASURED = {"resolved", "unresolved", "invalid"}
 
 PROMISED = """
-cell cipher provider backend version operation keying mode key_bits payload_B encoding data time_ns time_low_ns
+case cipher provider backend version operation keying mode key_bits payload_B encoding data time_ns time_low_ns
 time_high_ns cpu_ns cycles_per_byte throughput_MB_s energy_uJ_per_byte energy_low_uJ_per_byte energy_high_uJ_per_byte
 time_evidence energy_evidence state
 """
@@ -49,9 +49,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of two cells with their intervals, valued by a card that the user agreed to.
+    """A finished run of two cases with their intervals, valued by a card that the user agreed to.
 
-    A storm of neighbours may leave a cell a single process, which has no interval: then it is measured again.
+    A storm of neighbours may leave a case a single process, which has no interval: then it is measured again.
     """
     for attempt in range(5):
         run = tmp_path_factory.mktemp("runs") / f"aes{attempt}"
@@ -96,7 +96,7 @@ def rows_of(tell: Tell, *words: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_show_gives_one_object_a_cell_with_every_field_that_was_promised(finished: Path, tell: Tell) -> None:
+def test_show_gives_one_object_a_case_with_every_field_that_was_promised(finished: Path, tell: Tell) -> None:
     rows = rows_of(tell, "show", str(finished))
     assert [(row["cipher"], row["payload_B"]) for row in rows] == [("aes128-cbc", 64), ("aes128-cbc", 1500)]
     for row in rows:
@@ -108,12 +108,12 @@ def test_show_gives_one_object_a_cell_with_every_field_that_was_promised(finishe
         assert (row["mode"], row["key_bits"], row["provider"]) == ("cbc", 128, "rustcrypto")
 
 
-def test_show_prints_the_same_cells_in_every_form(finished: Path, tell: Tell) -> None:
+def test_show_prints_the_same_cases_in_every_form(finished: Path, tell: Tell) -> None:
     rows = rows_of(tell, "show", str(finished))
     _, as_csv, _, _ = tell("show", str(finished), "--format", "csv")
     _, as_table, _, _ = tell("show", str(finished))
     listed = list(csv.DictReader(io.StringIO(as_csv)))
-    assert [int(row["cell"]) for row in listed] == [row["cell"] for row in rows]
+    assert [int(row["case"]) for row in listed] == [row["case"] for row in rows]
     assert list(listed[0]) == list(rows[0])
     assert len(as_table.splitlines()) == 1 + len(rows)
 
@@ -228,7 +228,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "a folder that is no run": (["show", "folder"], StoreError.exit_code, "is not a run"),
     "--only without a glob": (["run", "good.toml", "--only", "cipher="], StudyError.exit_code, "is not FIELD=GLOB"),
     "--only with no field": (["run", "good.toml", "--only", "cypher=a*"], StudyError.exit_code, 'no field "cypher"'),
-    "--only that nothing fits": (["run", "good.toml", "--only", "cipher=x*"], StudyError.exit_code, "none of 1 cells"),
+    "--only that nothing fits": (["run", "good.toml", "--only", "cipher=x*"], StudyError.exit_code, "none of 1 cases"),
     "a cipher to be shown": (["ciphers", "--show", "aes129-cbc"], InputError.exit_code, 'no cipher "aes129-cbc"'),
     "an option that there isn't": (["run", "good.toml", "--onyl", "x"], cli.USAGE, "--onyl"),
     "a form that there isn't": (["studies", "--format", "yaml"], cli.USAGE, "yaml"),
@@ -302,14 +302,14 @@ def test_a_probe_that_is_missing_is_told_before_anything_is_made(
 # The other verbs.
 
 
-def test_a_dry_run_lists_the_cells_and_the_seconds_and_makes_nothing(
+def test_a_dry_run_lists_the_cases_and_the_seconds_and_makes_nothing(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.answer(["run", "quick", "--dry-run"]) == 0
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1 + 6
     assert {line.split()[1] for line in said.out.splitlines()[1:]} == {"aes128-cbc", "des-cbc", "rc4-128"}
-    assert re.search(r"6 cells: about \d+ s .* at most \d+ s", said.err)
+    assert re.search(r"6 cases: about \d+ s .* at most \d+ s", said.err)
     assert list(here.iterdir()) == []
 
 
@@ -405,6 +405,6 @@ def test_every_factor_is_measured_and_a_file_of_the_users_in_segments(here: Path
     assert (setup["operation"], setup["payload_B"], setup["cycles_per_byte"]) == ("key_setup", 0, None)
     assert (file["data"], file["payload_B"]) == ("input-1", 76_800)
     folder = RunFolder.open(here / "run")
-    segments = {cell["cell"]: cell["segments"] for header in folder.headers() for cell in header["cells"]}
-    assert segments[file["cell"]] > 1
+    segments = {case["case"]: case["segments"] for header in folder.headers() for case in header["cases"]}
+    assert segments[file["case"]] > 1
     assert folder.failures() == []

@@ -62,7 +62,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
 def simulated(
     law: dict[str, Any], wander: float, loads: int, seed: int
 ) -> tuple[pl.DataFrame, np.ndarray[Any, np.dtype[np.float64]]]:
-    """Blocks of so many loads, a cell each, and the net nanojoules of one call in truth."""
+    """Blocks of so many loads, a case each, and the net nanojoules of one call in truth."""
     draw = np.random.default_rng(seed)
     least_ns = block_length_ns(law)
     period_ns, quantum_nJ = law["update_period_ns"], law["quantum_nJ"]
@@ -73,9 +73,9 @@ def simulated(
         truths.append(net_W * call_ns)
         drift = draw.uniform(-0.02, 0.02)
         for process in range(8):
-            for place, cell in enumerate([None, load, None, load, None]):
+            for place, case in enumerate([None, load, None, load, None]):
                 window = least_ns + draw.uniform(0, period_ns)
-                power = idle_W + (net_W if cell is not None else 0.0)
+                power = idle_W + (net_W if case is not None else 0.0)
                 power = power * (1 + wander * draw.standard_normal()) + drift * place
                 width = period_ns / 20
                 seen = window + draw.uniform(-width / 2, width / 2) + draw.uniform(-width / 2, width / 2)
@@ -85,7 +85,7 @@ def simulated(
                 uncertainty = width * math.sqrt(2 / 12)
                 run = window + width
                 rows.append(
-                    (load * 8 + process, 0, 0, cell, run / call_ns, run, seen, uncertainty, float(counted), None)
+                    (load * 8 + process, 0, 0, case, run / call_ns, run, seen, uncertainty, float(counted), None)
                 )
     return pl.DataFrame(rows, schema=weighing.BLOCK_COLUMNS, orient="row"), np.array(truths)
 
@@ -102,7 +102,7 @@ def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_m
         found = weighing.estimates(processes, law["gain_relative_uncertainty"], {}, 2.0)
         assert found["energy_uJ"].null_count() < LOADS / 20, name
         known = found.filter(pl.col("energy_uJ").is_not_null())
-        truth = truths[known["cell"].to_numpy()] / 1e3
+        truth = truths[known["case"].to_numpy()] / 1e3
         low, middle, high = (known[f"energy{side}_uJ"].to_numpy() for side in ("_low", "", "_high"))
         inside = (low <= truth) & (truth <= high)
         assert inside.mean() >= 0.90, f"{name}: {inside.mean():.1%}"
@@ -113,15 +113,15 @@ def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_m
     assert np.mean(held) >= 0.93
 
 
-def steady(net_W: float, wander: float = 0.0, processes: int = 8, first_cell: int = 0) -> pl.DataFrame:
-    """Blocks of one cell on a steady load over 3 W, a call a microsecond."""
+def steady(net_W: float, wander: float = 0.0, processes: int = 8, first_case: int = 0) -> pl.DataFrame:
+    """Blocks of one case on a steady load over 3 W, a call a microsecond."""
     draw = np.random.default_rng(7)
     rows = []
     for process in range(processes):
-        for cell in (None, first_cell, None, first_cell, None):
-            power = 3.0 + (net_W if cell is not None else 0.0) + wander * draw.standard_normal()
+        for case in (None, first_case, None, first_case, None):
+            power = 3.0 + (net_W if case is not None else 0.0) + wander * draw.standard_normal()
             gross = power * 41e6
-            rows.append((process, 0, 0, cell, 41e3, 41e6, 41e6, 1e4, float(gross), None))
+            rows.append((process, 0, 0, case, 41e3, 41e6, 41e6, 1e4, float(gross), None))
     return pl.DataFrame(rows, schema=weighing.BLOCK_COLUMNS, orient="row")
 
 
@@ -149,10 +149,10 @@ def test_a_net_power_below_three_times_its_uncertainty_is_inconclusive_and_has_n
     assert "times as many blocks" in found["energy_reason"] or "doesn't see it" in found["energy_reason"]
 
 
-def test_the_joules_of_a_cell_begin_at_three_standard_uncertainties() -> None:
+def test_the_joules_of_a_case_begin_at_three_standard_uncertainties() -> None:
     def state(known_u_nJ: float) -> str:
         numbers = {"net_nJ": 100.0, "gross_nJ": 400.0, "baseline_W": 3.0, "net_W": 1.0, "known_u_nJ": known_u_nJ}
-        rows = [{"process": process, "cell": 0, **numbers} for process in range(4)]
+        rows = [{"process": process, "case": 0, **numbers} for process in range(4)]
         return str(weighing.estimates(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
 
     # The mean of four has half the uncertainty of one: 2.9 of them, and 3.1.
@@ -163,18 +163,18 @@ def test_what_the_quantum_leaves_unsure_is_a_triangles_of_two_readings() -> None
     quantum_nJ, window_ns, call_ns = 6e6, 41e6, 1e3
     blocks = steady(5.0, processes=1).with_columns(window_u_ns=pl.lit(0.0))
     (known_u_nJ,) = weighing.by_process(blocks, quantum_nJ)["known_u_nJ"]
-    # Variance of a difference of two readings: q^2 / 6. Two blocks of the cell stand over three of the baseline.
+    # Variance of a difference of two readings: q^2 / 6. Two blocks of the case stand over three of the baseline.
     power_u_W = math.sqrt(quantum_nJ**2 / 6) / window_ns
     assert known_u_nJ == pytest.approx(call_ns * power_u_W * math.sqrt(1 / 2 + 1 / 3), rel=1e-12)
 
 
-def test_a_cell_that_draws_less_than_its_baseline_is_inconclusive_and_not_negative() -> None:
+def test_a_case_that_draws_less_than_its_baseline_is_inconclusive_and_not_negative() -> None:
     found = one(steady(-0.5))
     assert (found["energy_state"], found["energy_uJ"]) == ("inconclusive", None)
 
 
-def test_a_block_with_an_error_does_not_count_and_a_cell_without_any_says_why() -> None:
-    blocks = steady(5.0).with_columns(error=pl.when(pl.col("cell") == 0).then(pl.lit("it wrapped")))
+def test_a_block_with_an_error_does_not_count_and_a_case_without_any_says_why() -> None:
+    blocks = steady(5.0).with_columns(error=pl.when(pl.col("case") == 0).then(pl.lit("it wrapped")))
     found = weighing.estimates(weighing.by_process(blocks, 1.0), 0.05, {0: "it wrapped"}, 2.0).row(0, named=True)
     assert (found["energy_state"], found["energy_reason"], found["energy_uJ"]) == ("failed", "it wrapped", None)
 
@@ -185,14 +185,14 @@ def test_two_processes_are_not_enough() -> None:
     assert "the least is 3" in found["energy_reason"]
 
 
-def test_a_steady_drift_falls_on_cell_and_baseline_alike() -> None:
+def test_a_steady_drift_falls_on_case_and_baseline_alike() -> None:
     drifted = steady(5.0).with_columns(
         gross_nJ=pl.col("gross_nJ") + pl.int_range(pl.len()).mod(5).cast(pl.Float64) * 0.5 * 41e6
     )
     assert one(drifted)["energy_uJ"] == pytest.approx(5.0, rel=1e-9)
 
 
-def test_the_gain_cancels_in_the_ratio_of_two_cells_of_one_meter() -> None:
+def test_the_gain_cancels_in_the_ratio_of_two_cases_of_one_meter() -> None:
     rows = [one(steady(power, wander=0.05)) for power in (6.0, 3.0)]
     middle, low, high = weighing.ratio(*rows)
     assert middle == pytest.approx(2.0, rel=0.05)
@@ -248,7 +248,7 @@ def test_the_window_lies_between_the_middles_of_its_edges() -> None:
         "process": 0,
         "superblock": 0,
         "attempt": 0,
-        "cell": 1,
+        "case": 1,
         "calls": 10,
         "run_ns": 100,
         "start": edge(0, 20),
@@ -261,18 +261,18 @@ def test_the_window_lies_between_the_middles_of_its_edges() -> None:
     assert row["window_u_ns"] == pytest.approx(math.hypot(20, 40) / math.sqrt(12))
 
 
-def test_two_cells_that_one_meter_weighed_are_compared_in_joules_without_its_gain() -> None:
-    def cell(energy_uJ: float | None) -> pl.DataFrame:
+def test_two_cases_that_one_meter_weighed_are_compared_in_joules_without_its_gain() -> None:
+    def case(energy_uJ: float | None) -> pl.DataFrame:
         row = dict.fromkeys(("cipher", *comparison.FACTORS), "x") | dict.fromkeys(comparison.SIDE, None)
         row |= {"state": "resolved", "processes": 5, "deviation": 0.01, "cycles": 100.0, "time_ns": 50.0}
         row |= {"energy_uJ": energy_uJ, "energy_random_percent": 3.0, "reason": None}
         return pl.DataFrame([row], schema_overrides={"energy_uJ": pl.Float64})
 
     keys = ["cipher", *comparison.FACTORS]
-    (row,) = comparison.compare(cell(2.0), cell(3.0), keys).to_dicts()
+    (row,) = comparison.compare(case(2.0), case(3.0), keys).to_dicts()
     assert row["energy_ratio"] == pytest.approx(1.5)
     assert row["energy_ratio_high"] / row["energy_ratio"] == pytest.approx(
         math.exp(math.hypot(*[math.log1p(0.03)] * 2))
     )
-    (row,) = comparison.compare(cell(2.0), cell(None), keys).to_dicts()
+    (row,) = comparison.compare(case(2.0), case(None), keys).to_dicts()
     assert row["energy_ratio"] is None

@@ -1,11 +1,11 @@
-"""What the tests of runs in virtual time share: a study, its cells, its file."""
+"""What the tests of runs in virtual time share: a study, its cases, its file."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wattlock.study import Cell
+from wattlock.study import Case
 
 CIPHERS = ["aes128-cbc", "des-cbc", "rc2-128-cbc", "3des-cbc"]
 
@@ -16,8 +16,8 @@ def study_of(looks: Sequence[int] = (5, 8), **grid: Any) -> dict[str, Any]:
     return {**words, "looks": list(looks), "grid": [{k: v for k, v in table.items() if v is not None}]}
 
 
-def cell_of(number: int, cipher: str, provider: str = "rustcrypto") -> Cell:
-    return Cell(number, "study", cipher, provider, "encrypt", "ready", "raw", "hot", "independent", 64, "random")
+def case_of(number: int, cipher: str, provider: str = "rustcrypto") -> Case:
+    return Case(number, "study", cipher, provider, "encrypt", "ready", "raw", "hot", "independent", 64, "random")
 
 
 def write_study(path: Path, study: Mapping[str, Any]) -> None:

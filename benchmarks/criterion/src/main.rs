@@ -1,4 +1,4 @@
-//! The same entry functions as the cells of provider `rustcrypto`: `Cipher::encrypt` of a message of 16 KiB, key ready,
+//! The same entry functions as the cases of provider `rustcrypto`: `Cipher::encrypt` of a message of 16 KiB, key ready,
 //! the same IV each time, padding included.
 
 use std::hint::black_box;

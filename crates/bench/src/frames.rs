@@ -1,4 +1,4 @@
-//! What protecting a frame costs: each protocol as a cell that the engine can time.
+//! What protecting a frame costs: each protocol as a case that the engine can time.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -7,9 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
 
-use wattlock_engine::{Cell, SplitMix64};
+use wattlock_engine::{Case, SplitMix64};
 use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
-use wattlock_records::{Operation, PlannedCell};
+use wattlock_records::{Operation, PlannedCase};
 
 use crate::bind::Prepared;
 use crate::keys::bytes;
@@ -60,11 +60,11 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Makes a cell ready, and proves it: its frame comes back, and not where a bit of it is another.
+    /// Makes a case ready, and proves it: its frame comes back, and not where a bit of it is another.
     ///
     /// # Errors
     /// That there is no such operation or payload; what is wrong.
-    pub fn new(protocol: Protocol, plan: &PlannedCell, seed: u64) -> Result<Self, String> {
+    pub fn new(protocol: Protocol, plan: &PlannedCase, seed: u64) -> Result<Self, String> {
         if plan.provider != PROVIDER {
             return Err(format!("{} has no {protocol}", plan.provider));
         }
@@ -109,7 +109,7 @@ impl Timed {
     }
 }
 
-impl Cell for Timed {
+impl Case for Timed {
     #[inline(never)]
     fn run(&mut self, _segment: u32, calls: u32) {
         for _ in 0..calls {
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(kind == "published", published(protocol).is_some(), "{protocol}");
             for operation in ["protect", "unprotect"] {
                 let line = format!(
-                    r#"{{"cell":0,"role":"study","cipher":"{protocol}","provider":"wattlock","operation":"{operation}",
+                    r#"{{"case":0,"role":"study","cipher":"{protocol}","provider":"wattlock","operation":"{operation}",
                     "keying":"ready","encoding":"raw","placement":"hot","pattern":"independent","payload_B":1500,
                     "data":"random"}}"#
                 );

@@ -1,4 +1,4 @@
-//! Whose code a cell of a cipher runs: what is built in, or what a library has.
+//! Whose code a case of a cipher runs: what is built in, or what a library has.
 
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use wattlock_ciphers::proof::{self, Message, Proof, ProofError};
 use wattlock_ciphers::{Cipher, Code, Direction, Error, Spec, Suite, Timing, Visitor};
-use wattlock_records::PlannedCell;
+use wattlock_records::PlannedCase;
 
 use crate::bind::{self, Prepared};
 
@@ -19,14 +19,14 @@ pub trait Implementation {
     /// The first difference.
     fn prove(&self, spec: &Spec) -> Result<Proof, ProofError>;
 
-    /// Binds a planned cell to it.
+    /// Binds a planned case to it.
     ///
     /// # Errors
     /// As of [`bind::bind`].
     fn bind(
         &self,
         spec: &Spec,
-        planned: &PlannedCell,
+        planned: &PlannedCase,
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String>;
@@ -60,7 +60,7 @@ impl<S: Suite> Implementation for Found<S> {
     fn bind(
         &self,
         spec: &Spec,
-        planned: &PlannedCell,
+        planned: &PlannedCase,
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
@@ -96,7 +96,7 @@ impl<S: Suite> Implementation for BuiltIn<S> {
     fn bind(
         &self,
         spec: &Spec,
-        planned: &PlannedCell,
+        planned: &PlannedCase,
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {

@@ -1,4 +1,4 @@
-//! The keys of a cell: the one under which its output is checked, and a ring of others for timed key schedules.
+//! The keys of a case: the one under which its output is checked, and a ring of others for timed key schedules.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use wattlock_engine::SplitMix64;
 /// Keys in the ring: some schedules (RC4's) take a tenth longer with some keys, so that no single one stands for all.
 const RING: usize = 16;
 
-/// The keys of one cell.
+/// The keys of one case.
 pub struct Keys {
     first: Vec<u8>,
     ring: Vec<u8>,
@@ -21,7 +21,7 @@ impl Keys {
         Self { ring: first.repeat(RING), first, next: 0 }
     }
 
-    /// The key under which the cell's output is checked.
+    /// The key under which the case's output is checked.
     #[inline]
     #[must_use]
     pub fn first(&self) -> &[u8] {
@@ -42,7 +42,7 @@ impl Keys {
     }
 }
 
-/// `count` bytes from the generator: keys, IVs and payloads of timed cells, which protect nothing.
+/// `count` bytes from the generator: keys, IVs and payloads of timed cases, which protect nothing.
 pub fn bytes(random: &mut SplitMix64, count: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..count.div_ceil(8)).flat_map(|_| random.next_u64().to_le_bytes()).collect();
     bytes.truncate(count);

@@ -2,14 +2,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`implementation`] | whose code a cipher's cell runs, built in or a library's |
+//! | [`implementation`] | whose code a cipher's case runs, built in or a library's |
 //! | [`bind`] | a cipher with its key, its packets and its factors as one thing that the engine can time; its loops are compiled for each cipher |
-//! | [`packets`], [`keys`] | where a cell's packets lie, and the keys of timed key schedules |
+//! | [`packets`], [`keys`] | where a case's packets lie, and the keys of timed key schedules |
 //! | [`establish`] | key establishment: schemes, their operations from bytes to bytes, their proof |
-//! | [`frames`] | the protection of an 802.11 frame, as a cell |
+//! | [`frames`] | the protection of an 802.11 frame, as a case |
 //!
 //! Nothing is timed before it is proven: by published vectors, by composition, by agreement with another implementation,
-//! and then each cell at the length that is timed.
+//! and then each case at the length that is timed.
 //!
 //! Needs an allocator and no operating system: clocks, meters and libraries come from outside, behind ports.
 #![no_std]

@@ -1,4 +1,4 @@
-//! Where a cell's packets lie: one that stays hot, a ring the size of a second-level cache, or a heap in main memory.
+//! Where a case's packets lie: one that stays hot, a ring the size of a second-level cache, or a heap in main memory.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -62,7 +62,7 @@ impl Placed {
     }
 }
 
-/// The packets of one cell: equal in content, apart in place.
+/// The packets of one case: equal in content, apart in place.
 pub struct Packets {
     heap: Placed,
     starts: Vec<usize>,

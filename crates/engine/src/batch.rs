@@ -16,11 +16,11 @@ pub enum Cause {
     Neighbour,
 }
 
-/// One timed loop of a cell between two canaries.
+/// One timed loop of a case between two canaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// The cell's number in the plan.
-    pub cell: u32,
+    /// The case's number in the plan.
+    pub case: u32,
     /// Round, from 0.
     pub round: u32,
     /// 0 for the first try; dirty batches are tried again, and all tries are kept.

@@ -133,19 +133,19 @@ pub fn next_edge<L: Load + ?Sized, M: Meter + ?Sized>(load: &mut L, meter: &mut 
 /// One block of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// What the cells are compared with.
+    /// What the cases are compared with.
     Baseline,
-    /// The cell of this number.
-    Cell(u32),
+    /// The case of this number.
+    Case(u32),
 }
 
-/// The blocks of one superblock: the baseline, the cells in an order drawn anew, the baseline, the cells backwards, the
+/// The blocks of one superblock: the baseline, the cases in an order drawn anew, the baseline, the cases backwards, the
 /// baseline. Each kind has its middle at the same moment, so that a steady drift falls on all alike.
 pub fn superblock<'o>(order: &'o mut [u32], random: &mut SplitMix64) -> impl Iterator<Item = Step> + use<'o> {
     random.shuffle(order);
     let order: &[u32] = order;
-    let forth = order.iter().map(|cell| Step::Cell(*cell));
-    let back = order.iter().rev().map(|cell| Step::Cell(*cell));
+    let forth = order.iter().map(|case| Step::Case(*case));
+    let back = order.iter().rev().map(|case| Step::Case(*case));
     let baseline = || core::iter::once(Step::Baseline);
     baseline().chain(forth).chain(baseline()).chain(back).chain(baseline())
 }

@@ -2,10 +2,10 @@
 //! core's clock, cleaned by cause and never by value.
 //!
 //! The engine knows no cipher, no operating system and no file. It meets the world through three ports:
-//! [`Cell`] (what is timed), [`Clock`] (what tells the time) and [`Meter`] (what tells the energy). It allocates
+//! [`Case`] (what is timed), [`Clock`] (what tells the time) and [`Meter`] (what tells the energy). It allocates
 //! nothing, so the same loop runs on a server, in a browser and on a microcontroller, and its tests run in virtual time.
 //!
-//! One call of [`shard`] is one process's share of a run: `rounds` rounds over the cells that it was given.
+//! One call of [`shard`] is one process's share of a run: `rounds` rounds over the cases that it was given.
 //! Processes, looks and the stopping rule are not its business.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -20,7 +20,7 @@ mod shard;
 pub use batch::{Batch, Cause};
 pub use canary::{burst_ppm, clock_changed, core_cycles, core_shared};
 pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, next_edge, superblock};
-pub use ports::{Cell, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
+pub use ports::{Case, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{Shard, Sink, Slot, calls_for, shard};
 

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::{Nanojoules, Nanoseconds, Ticks};
 
 /// What is timed: one combination of factors, ready to be called.
-pub trait Cell {
+pub trait Case {
     /// How many segments one visit has; more than one where a single call is longer than a batch.
     fn segments(&self) -> u32 {
         1
@@ -97,8 +97,8 @@ pub trait Meter {
 pub enum Follows {
     /// The block is measured again.
     RepeatBatch,
-    /// The cell is given up, the run goes on.
-    SkipCell,
+    /// The case is given up, the run goes on.
+    SkipCase,
     /// Nothing more can be measured.
     EndRun,
 }
@@ -178,7 +178,7 @@ impl MeterError {
             | Self::NotDischarging
             | Self::Stuck { .. }
             | Self::NoAnswer { .. } => Follows::EndRun,
-            Self::WrapAmbiguous { .. } | Self::WindowTooShort { .. } => Follows::SkipCell,
+            Self::WrapAmbiguous { .. } | Self::WindowTooShort { .. } => Follows::SkipCase,
             Self::WentBackwards { .. } | Self::Suspended { .. } | Self::NoValue { .. } | Self::Lost { .. } => {
                 Follows::RepeatBatch
             }

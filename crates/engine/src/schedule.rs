@@ -1,5 +1,5 @@
-//! The order of a round: every entry that is due, shuffled anew, so that no cell always follows the same other one
-//! and slow drifts of the machine fall on all cells alike.
+//! The order of a round: every entry that is due, shuffled anew, so that no case always follows the same other one
+//! and slow drifts of the machine fall on all cases alike.
 
 /// A small seeded generator for orders and offsets; never used for keys.
 ///

@@ -3,28 +3,28 @@
 use core::hint::black_box;
 
 use crate::batch::{Edge, cause};
-use crate::{Batch, Cell, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
+use crate::{Batch, Case, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
 
 /// Tries of one dirty batch, the first included.
 const TRIES: u32 = 3;
 /// A visit's share of half batches is one in this many, at least [`LEAST_HALVES`].
 const VISITS_A_HALF: u32 = 6;
-/// Half batches of a cell in one process, where it has that many visits.
+/// Half batches of a case in one process, where it has that many visits.
 const LEAST_HALVES: u32 = 4;
 
 /// Depths of the stack at which visits begin: frames of an odd number of 16 bytes that together pass a page.
 const STACK_DEPTHS: u32 = 96;
 
-/// One cell's place in the schedule.
+/// One case's place in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The cell's number in the plan.
-    pub cell: u32,
-    /// Index of what is called; two slots may share one (copies, known effect).
+    /// The case's number in the plan.
+    pub case: u32,
+    /// Index of what is called; two slots may share one (A/A test, injected slowdown).
     pub body: usize,
     /// Calls in a batch, as carried out.
     pub calls: u32,
-    /// Calls in a batch, as claimed: the same, but for the sentinel with a known effect.
+    /// Calls in a batch, as claimed: the same, but for the injected slowdown.
     pub claimed_calls: u32,
     /// Visits among the rounds.
     pub visits: u32,
@@ -36,7 +36,7 @@ pub struct Slot {
 pub struct Shard<'a, B> {
     /// What is called.
     pub bodies: &'a mut [B],
-    /// The cells' places in the schedule.
+    /// The cases' places in the schedule.
     pub slots: &'a [Slot],
     /// Room for the order of one round: two entries a slot.
     pub order: &'a mut [Entry],
@@ -78,7 +78,7 @@ pub fn calls_for(batch: Ticks, calls: u32, ticks: Ticks) -> u32 {
 /// The first error of the sink; the rounds before it were handed over whole.
 pub fn shard<B, C, S>(work: Shard<'_, B>, clock: &mut C, sink: &mut S) -> Result<(), S::Error>
 where
-    B: Cell,
+    B: Case,
     C: Clock,
     S: Sink,
 {
@@ -144,7 +144,7 @@ struct Rules {
     quiet_ppm: Option<u32>,
 }
 
-fn visit<B: Cell, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rules: Rules, clock: &mut C, sink: &mut S) {
+fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rules: Rules, clock: &mut C, sink: &mut S) {
     warm_up(body, slot.calls, rules.warm_ticks, clock);
     let mut edge = None;
     for segment in 0..body.segments() {
@@ -158,7 +158,7 @@ fn visit<B: Cell, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rule
             let after = edge_after(clock);
             let cause = cause(before, after, rules.quiet_ppm);
             sink.batch(&Batch {
-                cell: slot.cell,
+                case: slot.case,
                 round,
                 attempt,
                 segment,
@@ -194,7 +194,7 @@ fn edge_after<C: Clock>(clock: &mut C) -> Edge {
 }
 
 /// Runs the first segment until `warm_ticks` have passed: code and data in cache, the core at its speed.
-fn warm_up<B: Cell, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock: &mut C) {
+fn warm_up<B: Case, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock: &mut C) {
     let start = clock.ticks();
     let some = (calls / 16).max(1);
     loop {

@@ -32,7 +32,7 @@ struct Load {
     segments: u32,
 }
 
-impl Cell for Load {
+impl Case for Load {
     fn segments(&self) -> u32 {
         self.segments
     }
@@ -100,8 +100,8 @@ fn loads(world: &Shared, ticks: &[(u64, u32)]) -> Vec<Load> {
     ticks.iter().enumerate().map(load).collect()
 }
 
-fn slot(cell: u32, body: usize, calls: u32, visits: u32) -> Slot {
-    Slot { cell, body, calls, claimed_calls: calls, visits, halves: false }
+fn slot(case: u32, body: usize, calls: u32, visits: u32) -> Slot {
+    Slot { case, body, calls, claimed_calls: calls, visits, halves: false }
 }
 
 fn measure(
@@ -122,8 +122,8 @@ fn each_slot_is_visited_as_often_as_it_asks_and_rounds_are_handed_over_whole() {
     let mut bodies = loads(&world, &[(10, 1), (20, 1)]);
     let mut kept = Kept::default();
     measure(&world, &mut bodies, &[slot(0, 0, 100, 8), slot(1, 1, 50, 2)], 8, &mut kept).unwrap();
-    assert_eq!(kept.batches.iter().filter(|b| b.cell == 0).count(), 8);
-    assert_eq!(kept.batches.iter().filter(|b| b.cell == 1).count(), 2);
+    assert_eq!(kept.batches.iter().filter(|b| b.case == 0).count(), 8);
+    assert_eq!(kept.batches.iter().filter(|b| b.case == 1).count(), 2);
     assert_eq!(kept.rounds.len(), 8);
     assert!(kept.batches.iter().all(|b| b.ticks == 1000 && b.cause.is_none() && b.attempt == 0));
 }
@@ -135,7 +135,7 @@ fn the_order_changes_from_round_to_round() {
     let slots: Vec<Slot> = (0..12).map(|i| slot(i, i as usize, 10, 6)).collect();
     let mut kept = Kept::default();
     measure(&world, &mut bodies, &slots, 6, &mut kept).unwrap();
-    let orders: Vec<Vec<u32>> = kept.batches.chunks(12).map(|r| r.iter().map(|b| b.cell).collect()).collect();
+    let orders: Vec<Vec<u32>> = kept.batches.chunks(12).map(|r| r.iter().map(|b| b.case).collect()).collect();
     assert_eq!(orders.len(), 6);
     assert!(orders.windows(2).all(|pair| pair[0] != pair[1]));
 }
@@ -235,15 +235,15 @@ fn half_batches_are_interleaved_and_claim_half_the_calls() {
 }
 
 #[test]
-fn the_sentinel_with_a_known_effect_carries_out_61_calls_and_claims_60() {
+fn the_self_check_with_a_injected_slowdown_carries_out_61_calls_and_claims_60() {
     let world = world();
     let mut bodies = loads(&world, &[(10, 1)]);
     let mut kept = Kept::default();
-    let sentinel = Slot { claimed_calls: 60, ..slot(1, 0, 61, 2) };
-    measure(&world, &mut bodies, &[slot(0, 0, 60, 2), sentinel], 2, &mut kept).unwrap();
+    let self_check = Slot { claimed_calls: 60, ..slot(1, 0, 61, 2) };
+    measure(&world, &mut bodies, &[slot(0, 0, 60, 2), self_check], 2, &mut kept).unwrap();
     for batch in &kept.batches {
         assert_eq!(batch.calls, 60);
-        assert_eq!(batch.ticks, if batch.cell == 1 { 610 } else { 600 });
+        assert_eq!(batch.ticks, if batch.case == 1 { 610 } else { 600 });
     }
 }
 
@@ -389,7 +389,7 @@ fn a_window_that_may_hold_two_wraps_is_refused() {
 fn a_window_of_fewer_than_five_updates_is_refused() {
     let error = block_of(&mut counter(&world()), 2_500_000).unwrap_err();
     assert!(matches!(error, MeterError::WindowTooShort { least: 5_000_000, .. }), "{error}");
-    assert_eq!(error.follows(), Follows::SkipCell);
+    assert_eq!(error.follows(), Follows::SkipCase);
 }
 
 #[test]
@@ -416,9 +416,9 @@ fn a_superblock_is_a_palindrome_between_baselines() {
     for place in [0, 5, 10] {
         assert_eq!(steps[place], Step::Baseline);
     }
-    let mut cells: Vec<Step> = steps[1..5].to_vec();
-    cells.sort_by_key(|step| if let Step::Cell(cell) = step { *cell } else { 0 });
-    assert_eq!(cells, [3, 4, 5, 6].map(Step::Cell));
+    let mut cases: Vec<Step> = steps[1..5].to_vec();
+    cases.sort_by_key(|step| if let Step::Case(case) = step { *case } else { 0 });
+    assert_eq!(cases, [3, 4, 5, 6].map(Step::Case));
 }
 
 #[test]

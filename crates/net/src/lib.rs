@@ -20,3 +20,7 @@ mod scenario;
 mod transfer;
 #[cfg(feature = "verbs")]
 pub mod verbs;
+
+/// The version of what the programs of the network write and read. It rises when a field changes its meaning or goes.
+#[cfg(feature = "verbs")]
+pub const SCHEMA: u32 = 1;

@@ -1,4 +1,4 @@
-//! Whose code a cipher's cell runs: the codes that are built in, and libraries that are opened at run time, a file each.
+//! Whose code a cipher's case runs: the codes that are built in, and libraries that are opened at run time, a file each.
 //!
 //! [`Providers`] is the registry: [`Providers::find`] gives a provider's code for a cipher, [`Providers::offers`] what
 //! each of them says to it, whether it has one or not, and [`Providers::exchanges`] those that establish keys.

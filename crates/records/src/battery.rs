@@ -1,15 +1,15 @@
-//! A battery emptied by one cell: what a plan asks for, and the level over time.
+//! A battery emptied by one case: what a plan asks for, and the level over time.
 
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-/// How a battery is emptied: one cell is repeated, in place of batches.
+/// How a battery is emptied: one case is repeated, in place of batches.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatteryPlan {
-    /// Number of the cell, one of the plan's.
-    pub cell: u32,
+    /// Number of the case, one of the plan's.
+    pub case: u32,
     /// The battery's name (`BAT0`); null where there is one.
     #[serde(default)]
     pub name: Option<String>,
@@ -29,14 +29,14 @@ pub struct BatteryPlan {
     pub sys_root: Option<String>,
 }
 
-/// The battery while one cell is repeated: appended and flushed, so that a run goes on after a reboot.
+/// The battery while one case is repeated: appended and flushed, so that a run goes on after a reboot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatteryLevel {
     /// Number of the process in the run.
     pub process: u32,
-    /// Number of the cell in the run.
-    pub cell: u32,
+    /// Number of the case in the run.
+    pub case: u32,
     /// Time since the machine started, its sleep included.
     pub t_ns: u64,
     /// Nanoseconds since 1970-01-01 UTC: what orders the parts of a run across a reboot.

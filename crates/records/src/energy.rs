@@ -22,13 +22,13 @@ pub struct EnergyPlan {
     pub stream: Option<String>,
     /// The least length of a block.
     pub block_ns: u64,
-    /// How often each cell is visited twice.
+    /// How often each case is visited twice.
     pub superblocks: u32,
-    /// What the cells are compared with.
+    /// What the cases are compared with.
     pub baseline: Baseline,
 }
 
-/// What the processor does while no cell runs.
+/// What the processor does while no case runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -93,8 +93,8 @@ impl MeterRecord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockRole {
-    /// A cell.
-    Cell,
+    /// A case.
+    Case,
     /// The baseline.
     Baseline,
 }
@@ -105,7 +105,7 @@ pub enum BlockRole {
 pub struct EnergyBlockRecord {
     /// Number of the process in the run.
     pub process: u32,
-    /// Superblock, from 0: baseline, cells, baseline, cells backwards, baseline.
+    /// Superblock, from 0: baseline, cases, baseline, cases backwards, baseline.
     pub superblock: u32,
     /// Place in the superblock, from 0.
     pub position: u32,
@@ -113,8 +113,8 @@ pub struct EnergyBlockRecord {
     pub attempt: u32,
     /// What ran.
     pub role: BlockRole,
-    /// Number of the cell in the run; null for the baseline.
-    pub cell: Option<u32>,
+    /// Number of the case in the run; null for the baseline.
+    pub case: Option<u32>,
     /// Calls from the read that showed the first edge to the one that showed the last; in a baseline of memcpy the
     /// copies, else 0.
     pub calls: u64,

@@ -3,7 +3,7 @@
 //!
 //! | line | is |
 //! |---|---|
-//! | [`PlanLine`] | what one process is asked for: the plan, files of payloads, cells, cells that ended a process before |
+//! | [`PlanLine`] | what one process is asked for: the plan, files of payloads, cases, cases that ended a process before |
 //! | [`Record`] | what it answers: a header, batches or blocks of energy or levels of a battery, failures, the end |
 //!
 //! Integers where exact. Unknown fields are ignored on the way in; an unknown schema version is refused. A path is text
@@ -38,7 +38,7 @@ pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord
 pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 
 /// The version of the records. It rises when a field changes its meaning or goes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A name that somebody gave is repeated at no greater length, characters.
 pub const LONGEST_QUOTE: usize = 80;
@@ -61,18 +61,18 @@ pub enum PlanLine {
     Plan(Plan),
     /// A file whose bytes are payloads.
     Data(DataFile),
-    /// One cell to be measured.
-    Cell(PlannedCell),
-    /// A cell that ended a process before: it is not measured again, and its failure is told.
-    Failed(FailedCell),
+    /// One case to be measured.
+    Case(PlannedCase),
+    /// A case that ended a process before: it is not measured again, and its failure is told.
+    Failed(FailedCase),
 }
 
-/// A cell that ended a process before.
+/// A case that ended a process before.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FailedCell {
-    /// Number of the cell in the run.
-    pub cell: u32,
+pub struct FailedCase {
+    /// Number of the case in the run.
+    pub case: u32,
     /// How.
     pub error: String,
 }
@@ -96,13 +96,13 @@ pub struct Plan {
     /// What a burst takes on a core that nothing shares, in millionths of a canary, as earlier processes found it.
     #[serde(default)]
     pub quiet_ppm: Option<u32>,
-    /// Libraries of the user's own, by whose names cells ask for them.
+    /// Libraries of the user's own, by whose names cases ask for them.
     #[serde(default)]
     pub libraries: Vec<LibraryFile>,
     /// With it blocks of energy are measured in place of batches.
     #[serde(default)]
     pub energy: Option<EnergyPlan>,
-    /// One cell is repeated while the battery empties, in place of batches.
+    /// One case is repeated while the battery empties, in place of batches.
     #[serde(default)]
     pub battery: Option<BatteryPlan>,
 }
@@ -121,7 +121,7 @@ pub struct LibraryFile {
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataFile {
-    /// The label under which cells name it.
+    /// The label under which cases name it.
     pub data: String,
     /// Where it is; never written to a record.
     pub path: String,
@@ -129,19 +129,19 @@ pub struct DataFile {
     pub size_B: u64,
 }
 
-/// What a cell is measured for.
+/// What a case is measured for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The study's own cell.
+    /// The study's own case.
     Study,
-    /// The cell beside which all others stand.
+    /// The case beside which all others stand.
     Reference,
     /// The reference once more: the same function on the same buffer.
-    Copy,
+    AaTest,
     /// The reference with 61 calls for each 60 claimed.
-    KnownEffect,
+    InjectedSlowdown,
     /// Nothing behind the same entry: the cost of the loop itself.
     Empty,
 }
@@ -247,12 +247,12 @@ pub enum Pattern {
     Chained,
 }
 
-/// One cell as planned.
+/// One case as planned.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PlannedCell {
-    /// Number of the cell in the run.
-    pub cell: u32,
+pub struct PlannedCase {
+    /// Number of the case in the run.
+    pub case: u32,
     /// What it is measured for.
     pub role: Role,
     /// The cipher's id.
@@ -279,7 +279,7 @@ pub struct PlannedCell {
     /// Rounds in which it is visited; only in plans.
     #[serde(default, skip_serializing)]
     pub visits: u32,
-    /// Bytes of a segment as an earlier process of the run cut this cell's calls, 0 where it did not; null in the first
+    /// Bytes of a segment as an earlier process of the run cut this case's calls, 0 where it did not; null in the first
     /// process, which finds it. Only in plans.
     #[serde(default, skip_serializing)]
     pub cut_B: Option<u64>,
@@ -296,9 +296,9 @@ pub enum Record {
     Batch(BatchRecord),
     /// Work between two edges of an energy counter.
     EnergyBlock(Box<EnergyBlockRecord>),
-    /// The battery while one cell is repeated.
+    /// The battery while one case is repeated.
     BatteryLevel(BatteryLevel),
-    /// A cell that can't be measured.
+    /// A case that can't be measured.
     Failure(Failure),
     /// The process has measured all that it was asked for; the last line.
     End(End),
@@ -335,17 +335,17 @@ pub struct Header {
     pub meter: Option<MeterRecord>,
     /// The battery that this process empties, as a meter; null where it empties none.
     pub battery: Option<MeterRecord>,
-    /// The cells, resolved.
-    pub cells: Vec<Cell>,
+    /// The cases, resolved.
+    pub cases: Vec<Case>,
 }
 
-/// One cell as measured.
+/// One case as measured.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+pub struct Case {
     /// As planned.
     #[serde(flatten)]
-    pub planned: PlannedCell,
+    pub planned: PlannedCase,
     /// Family of the cipher.
     pub family: String,
     /// Mode of operation.
@@ -372,12 +372,12 @@ pub struct Cell {
     pub segment_B: Option<u64>,
 }
 
-/// One timed loop of a cell between two canaries.
+/// One timed loop of a case between two canaries.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchRecord {
-    /// Number of the cell in the run.
-    pub cell: u32,
+    /// Number of the case in the run.
+    pub case: u32,
     /// Number of the process in the run.
     pub process: u32,
     /// Round, from 0.
@@ -439,14 +439,14 @@ impl From<wattlock_engine::Cause> for Cause {
     }
 }
 
-/// A cell that can't be measured, and why.
+/// A case that can't be measured, and why.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Number of the process in the run.
     pub process: u32,
-    /// Number of the cell in the run.
-    pub cell: u32,
+    /// Number of the case in the run.
+    pub case: u32,
     /// Why.
     pub error: String,
     /// What follows.
@@ -460,8 +460,8 @@ pub struct Failure {
 pub enum Follows {
     /// The block is measured again.
     RepeatBlock,
-    /// The cell is given up, the run goes on.
-    SkipCell,
+    /// The case is given up, the run goes on.
+    SkipCase,
     /// Nothing more can be measured.
     EndRun,
 }
@@ -470,7 +470,7 @@ impl From<wattlock_engine::Follows> for Follows {
     fn from(follows: wattlock_engine::Follows) -> Self {
         match follows {
             wattlock_engine::Follows::RepeatBatch => Self::RepeatBlock,
-            wattlock_engine::Follows::SkipCell => Self::SkipCell,
+            wattlock_engine::Follows::SkipCase => Self::SkipCase,
             wattlock_engine::Follows::EndRun => Self::EndRun,
         }
     }

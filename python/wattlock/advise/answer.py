@@ -21,7 +21,7 @@ from wattlock.advise.unheard import unheard
 from wattlock.advise.world import Things, check_radio, things
 from wattlock.errors import EvidenceError, InputError
 from wattlock.security.rules import matches
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 from wattlock.targets import Target, local, toolbox
 from wattlock.targets import probe as probes
 

@@ -15,7 +15,7 @@ from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
 from wattlock.security import Standing, standing
 from wattlock.security.rules import first, matches, rules
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 
 MOST_AGGREGATED = 64
 USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}

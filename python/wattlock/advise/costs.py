@@ -1,4 +1,4 @@
-"""What a cipher costs on the device, and by whose code; by a run's cells here, by published cycles in `published`."""
+"""What a cipher costs on the device, and by whose code; by a run's cases here, by published cycles in `published`."""
 
 import math
 from collections.abc import Sequence
@@ -80,19 +80,19 @@ class Cost(NamedTuple):
 
 
 def measured(estimates: pl.DataFrame, *, clock_Hz: float | None, counts_cycles: bool, narrowed_by: str) -> list[Cost]:
-    """The costs of a run's ciphers, from cells with a key that is ready, raw, hot, messages independent.
+    """The costs of a run's ciphers, from cases with a key that is ready, raw, hot, messages independent.
 
     * `estimates`: valued in joules. `clock_Hz`, `counts_cycles`: of the card that valued them, whose time is
       cycles / clock.
 
-    Raises EvidenceError where no cell has energy.
+    Raises EvidenceError where no case has energy.
     """
     rows = estimates.filter(pl.col("operation").is_in(FORWARD | BACKWARD), pl.col("payload_B") > 0)
     usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
     rows = rows.filter(*(pl.col(key) == value for key, value in usual.items()))
     rows = rows.filter(pl.col("energy_uJ").is_not_null(), pl.col("time_ns").is_not_null())
     if rows.is_empty():
-        raise EvidenceError("no cell of the run has energy", hint="name a device card with --device, or a meter's run")
+        raise EvidenceError("no case of the run has energy", hint="name a device card with --device, or a meter's run")
     time = pl.col("time_ns") * 1e-9
     if counts_cycles:
         time = pl.col("cycles") / clock_Hz if clock_Hz else pl.lit(math.nan)

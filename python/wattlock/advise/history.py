@@ -17,7 +17,7 @@ from wattlock.advise.world import Things
 from wattlock.energy.battery import Array
 from wattlock.papers.record import Claim, claims, sources
 from wattlock.security import Cited, standing
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 
 FREE = "none: taken as free"
 # Which claim of the papers is advice for a cipher.

@@ -1,4 +1,4 @@
-"""Cells against cells: how many times as long the one takes as the other, with an interval and a verdict."""
+"""Cases against cases: how many times as long the one takes as the other, with an interval and a verdict."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from wattlock.analysis.estimate import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
 FACTORS = tuple(name for name in GROUP if name != "mode")
-"""What two cells must have in common beside the cipher."""
+"""What two cases must have in common beside the cipher."""
 
 ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
-"""Net joules of the second cell over those of the first: there where one meter weighed both."""
+"""Net joules of the second case over those of the first: there where one meter weighed both."""
 
 SIDE = ("provider", "version", "backend", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
 
 
 def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
-    """Log of how many times a cell's cost the other's is, and the half-width of its 95 % interval (Welch).
+    """Log of how many times a case's cost the other's is, and the half-width of its 95 % interval (Welch).
 
     * `a`, `b`: `log_cost` (mean over processes), `deviation` (of one process) and `processes`, at least two.
 
@@ -41,7 +41,7 @@ def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
 
 
 def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
-    """What an interval of a log ratio says of the second of two cells: faster, slower, same or undecided.
+    """What an interval of a log ratio says of the second of two cases: faster, slower, same or undecided.
 
     * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
     """
@@ -55,7 +55,7 @@ def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
 def compare(
     a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], least: float = SMALLEST_CLAIM, margin: float = SMALLEST_CLAIM
 ) -> pl.DataFrame:
-    """Compares the cells of two frames that agree in all `keys`.
+    """Compares the cases of two frames that agree in all `keys`.
 
     * `a`, `b`: estimates with `deviation` of `across_processes`. Costs are cycles; times where one side has no cycles.
     * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `ratio` (b over a), `ratio_low`,
@@ -81,7 +81,7 @@ def compare(
 
 
 def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs whose second cell is slower by more than `share`, and those of which nobody can tell.
+    """The pairs whose second case is slower by more than `share`, and those of which nobody can tell.
 
     A pair is slower where its ratio is above 1 + `share` and its interval wholly above 1. Nobody can tell where the
     interval reaches beyond 1 + `share` without that, or where there is no ratio.
@@ -99,7 +99,7 @@ def _energies(a: dict[str, Any], b: dict[str, Any]) -> dict[str, float | None]:
 
 
 def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The cells of `a` with a number whose like in `b` has none: it failed there, or is not there at all."""
+    """The cases of `a` with a number whose like in `b` has none: it failed there, or is not there at all."""
     has_number = pl.col("state").is_in(["resolved", "unresolved"])
     return a.filter(has_number).join(b.filter(has_number), on=list(keys), how="anti", nulls_equal=True)
 

@@ -79,13 +79,13 @@ def equivalence(found: Ratio, low_percent: float, high_percent: float) -> Equiva
     return Equivalence(p, "different" if outside else "equivalent" if p < LEVEL else "undecided")
 
 
-def factor_effects(cells: pl.DataFrame, factor: str, same: Sequence[str], cost: str = "time_ns") -> pl.DataFrame:
-    """What each level of a factor costs over its first one, in cells that differ in nothing else.
+def factor_effects(cases: pl.DataFrame, factor: str, same: Sequence[str], cost: str = "time_ns") -> pl.DataFrame:
+    """What each level of a factor costs over its first one, in cases that differ in nothing else.
 
-    * `cells`: with `cost` and `half_width_percent`; `same`: the columns in which matched cells agree.
+    * `cases`: with `cost` and `half_width_percent`; `same`: the columns in which matched cases agree.
     * Returns a row a level but the first: `level, pairs, ratio, low, high` (95 %, over the matched pairs, `mean`).
     """
-    rows = cells.filter(pl.col(cost).is_not_null())
+    rows = cases.filter(pl.col(cost).is_not_null())
     levels = rows[factor].unique(maintain_order=True).to_list()
     found = []
     for level in levels[1:]:

@@ -1,6 +1,6 @@
-"""From what processes say to what is known of a cell: a mean over processes with its interval.
+"""From what processes say to what is known of a case: a mean over processes with its interval.
 
-The fresh process is the unit of replication: its memory layout moves a cell by 0.3 to 1 %, which more time in one
+The fresh process is the unit of replication: its memory layout moves a case by 0.3 to 1 %, which more time in one
 process does not average out.
 """
 
@@ -21,15 +21,15 @@ LINEARITY_BOUND = 0.005
 """T(2n) / T(n) may miss 2 by this share."""
 
 LINEARITY_LEVEL = 0.001
-"""A cell is called invalid at this level, so that one in a thousand sound ones is."""
+"""A case is called invalid at this level, so that one in a thousand sound ones is."""
 
 UNSEEN_ERROR = 0.0003
 """Standard error (log) that the processes of a run can't tell of: what disturbs a few of them, and no canary or burst
-sees, is missing from most small samples. Intervals of a run without it held 86 to 90 % of what 3,254 cells cost in the
+sees, is missing from most small samples. Intervals of a run without it held 86 to 90 % of what 3,254 cases cost in the
 long run, with it 98.6 to 100 % (docs/method/estimates.md)."""
 
-CELL_FIELDS = [
-    *("cell", "cipher", "family", "provider", "backend", "version", "operation", "keying", "mode", "key_bits"),
+CASE_FIELDS = [
+    *("case", "cipher", "family", "provider", "backend", "version", "operation", "keying", "mode", "key_bits"),
     *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern", "aad_B"),
 ]
 
@@ -73,10 +73,10 @@ def level_of_a_look(looks: Sequence[int]) -> float:
 
 
 def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_percent: float) -> pl.DataFrame:
-    """Mean, deviation, interval and state of each cell over its processes.
+    """Mean, deviation, interval and state of each case over its processes.
 
     * `summaries`: rows of `within.summarise` of complete processes.
-    * Returns one row a cell: `processes`, `log_canaries`, `deviation`, `half_width` (of the log), `cpu_ns`, `wall_ns`,
+    * Returns one row a case: `processes`, `log_canaries`, `deviation`, `half_width` (of the log), `cpu_ns`, `wall_ns`,
       `clean_share`, `half_low`, `half_high` (interval of the linearity), `state`, `reason`.
     """
     level = level_of_a_look(looks)
@@ -88,7 +88,7 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
         lambda row: t_half_width(row["half_deviation"] or 0.0, row["halves"], LINEARITY_LEVEL), return_dtype=pl.Float64
     )
     frame = (
-        summaries.group_by("cell")
+        summaries.group_by("case")
         .agg(
             processes=pl.len().cast(pl.Int64),
             log_canaries=pl.col("log_canaries").mean(),
@@ -104,7 +104,7 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
         )
         .with_columns(half_width=half_width, half_error=linearity)
         .with_columns(half_low=pl.col("half") - pl.col("half_error"), half_high=pl.col("half") + pl.col("half_error"))
-        .sort("cell")
+        .sort("case")
     )
     target = math.log1p(target_percent / 100)
     bent = (pl.col("half_low") > LINEARITY_BOUND) | (pl.col("half_high") < -LINEARITY_BOUND)
@@ -141,25 +141,25 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
 
 
 def estimates(
-    cells: Sequence[Mapping[str, Any]],
+    cases: Sequence[Mapping[str, Any]],
     across: pl.DataFrame,
     clock: CanaryClock,
     failures: Mapping[int, str],
 ) -> pl.DataFrame:
-    """One row a study cell: what it costs, how sure that is, and the state.
+    """One row a study case: what it costs, how sure that is, and the state.
 
-    * `cells`: cell records of the headers (each cell once); `across`: rows of `across_processes`; `failures`: error by
-      cell.
+    * `cases`: case records of the headers (each case once); `across`: rows of `across_processes`; `failures`: error by
+      case.
     * Times and cycles are of one call: cycles are canaries times the canary's known length, times are canaries times
-      its median time in the run. Cells that lie in main memory have wall times and no cycles, because memory has a
+      its median time in the run. Cases that lie in main memory have wall times and no cycles, because memory has a
       clock of its own.
     """
     known = pl.DataFrame(
-        [{name: cell.get(name) for name in CELL_FIELDS} for cell in cells if cell["role"] == "study"],
-        schema={name: _dtype(name) for name in CELL_FIELDS},
+        [{name: case.get(name) for name in CASE_FIELDS} for case in cases if case["role"] == "study"],
+        schema={name: _dtype(name) for name in CASE_FIELDS},
     )
     failed = pl.DataFrame(
-        {"cell": list(failures), "failure": list(failures.values())}, schema={"cell": pl.Int64, "failure": pl.String}
+        {"case": list(failures), "failure": list(failures.values())}, schema={"case": pl.Int64, "failure": pl.String}
     )
     in_memory = pl.col("placement") == "DRAM"
     units = pl.col("log_canaries").exp()
@@ -167,10 +167,10 @@ def estimates(
     cycles = pl.when(~in_memory).then(units * clock.cycles) if clock.cycles else pl.lit(None, pl.Float64)
     factor = pl.col("half_width").exp()
     payload = pl.when(pl.col("payload_B") > 0).then("payload_B")
-    frame = known.join(across, on="cell", how="left", maintain_order="left").join(
-        failed, on="cell", how="left", maintain_order="left"
+    frame = known.join(across, on="case", how="left", maintain_order="left").join(
+        failed, on="case", how="left", maintain_order="left"
     )
-    # What a failed cell showed before it failed is no estimate.
+    # What a failed case showed before it failed is no estimate.
     frame = frame.with_columns(
         pl.when(pl.col("failure").is_null()).then(pl.col(name)).alias(name)
         for name in ("log_canaries", "half_width", "wall_ns", "cpu_ns")
@@ -189,7 +189,7 @@ def estimates(
         time_evidence=pl.when(pl.col("log_canaries").is_not_null()).then(pl.lit("measured")),
     )
     return frame.select(
-        *CELL_FIELDS,
+        *CASE_FIELDS,
         "processes",
         "time_ns",
         time_low_ns=pl.col("time_ns") / pl.col("factor"),
@@ -211,7 +211,7 @@ def estimates(
 
 
 def _dtype(name: str) -> type[pl.DataType]:
-    integers = {"cell", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B", "aad_B"}
+    integers = {"case", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B", "aad_B"}
     return pl.Int64 if name in integers else pl.String
 
 
@@ -226,6 +226,6 @@ def next_visits(deviation: float, spread: float, rounds: float, most: int) -> in
 
 
 LEAST_BETWEEN = 0.001
-"""Spread between processes below which a cell needs no further visits: 0.1 %."""
+"""Spread between processes below which a case needs no further visits: 0.1 %."""
 
 LEAST_VISITS = 8

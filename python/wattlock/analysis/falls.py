@@ -16,7 +16,7 @@ PERCENT_STEP = 1.0
 """Batteries tell their level in whole percents."""
 
 SCHEMA: dict[str, type[pl.DataType]] = {
-    "cell": pl.Int64,
+    "case": pl.Int64,
     "calls": pl.Int64,
     "hours": pl.Float64,
     "from_percent": pl.Float64,
@@ -33,19 +33,19 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 
 
 def parts(levels: Sequence[Mapping[str, Any]]) -> dict[int, list[list[Mapping[str, Any]]]]:
-    """The lines of `battery_level` by cell, and within it by process, in the order of their time.
+    """The lines of `battery_level` by case, and within it by process, in the order of their time.
 
     Lines that tell why a part ended early are left out: the battery was being charged when they were taken.
     """
     found: dict[int, dict[int, list[Mapping[str, Any]]]] = {}
     for line in sorted(levels, key=lambda line: line["unix_ns"]):
         if not line["error"]:
-            found.setdefault(line["cell"], {}).setdefault(line["process"], []).append(line)
-    return {cell: list(several.values()) for cell, several in found.items()}
+            found.setdefault(line["case"], {}).setdefault(line["process"], []).append(line)
+    return {case: list(several.values()) for case, several in found.items()}
 
 
 def falls(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl.DataFrame:
-    """A row a cell: calls, hours, percent drawn and joules a call, gross: all that the battery fed meanwhile.
+    """A row a case: calls, hours, percent drawn and joules a call, gross: all that the battery fed meanwhile.
 
     * `levels`: the run's `battery_level` records, whole or cut off; `battery`: what the gauge is (quantum, gain).
 
@@ -54,18 +54,18 @@ def falls(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl
     one of its updates, each over the root of six; the gauge's gain is common to all. A fall of fewer than five steps is
     inconclusive.
     """
-    rows = [_fall(cell, several, battery) for cell, several in sorted(parts(levels).items())]
+    rows = [_fall(case, several, battery) for case, several in sorted(parts(levels).items())]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _fall(cell: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any]) -> dict[str, Any]:
+def _fall(case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any]) -> dict[str, Any]:
     ends = [(part[0], part[-1]) for part in several]
     calls = sum(last["repeats_done"] - first["repeats_done"] for first, last in ends)
     root = math.sqrt(len(ends) / 6)
     drawn = _difference(ends, "level_percent")
     energy_nJ = _energy_nJ(several)
     row: dict[str, Any] = {
-        "cell": cell,
+        "case": case,
         "calls": calls,
         "hours": sum(last["unix_ns"] - first["unix_ns"] for first, last in ends) / 3.6e12,
         "from_percent": ends[0][0]["level_percent"],
@@ -116,11 +116,11 @@ def _energy_nJ(several: Sequence[Sequence[Mapping[str, Any]]]) -> float | None:
 def curves(levels: Sequence[Mapping[str, Any]], names: Mapping[int, tuple[str, int]]) -> pl.DataFrame:
     """Level over calls, a row a line of the log: `task`, `payload_B`, `operations`, `level_percent`, `evidence`.
 
-    * `names`: what each cell is called, and its payload in bytes.
+    * `names`: what each case is called, and its payload in bytes.
     """
     rows = [
-        (*names[cell], line["repeats_done"], float(line["level_percent"]), "measured")
-        for cell, several in parts(levels).items()
+        (*names[case], line["repeats_done"], float(line["level_percent"]), "measured")
+        for case, several in parts(levels).items()
         for part in several
         for line in part
         if line["level_percent"] is not None

@@ -16,7 +16,7 @@ SMALLEST_CLAIM = 0.005
 """No difference below 0.5 % is claimed, however sure it is."""
 
 GROUP = ("operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data", "aad_B")
-"""Cells are ranked among those that differ in nothing but the cipher and its implementation."""
+"""Cases are ranked among those that differ in nothing but the cipher and its implementation."""
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -33,7 +33,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
-    """Two-sided p-value of Welch's t test on the means of two cells' process medians."""
+    """Two-sided p-value of Welch's t test on the means of two cases' process medians."""
     variances = [row["deviation"] ** 2 / row["processes"] for row in (a, b)]
     total = sum(variances)
     if total == 0:
@@ -44,27 +44,27 @@ def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
 
 
 def rank(
-    estimates: pl.DataFrame, across: pl.DataFrame, copies_spread: float, smallest: float = SMALLEST_CLAIM
+    estimates: pl.DataFrame, across: pl.DataFrame, aa_spread: float, smallest: float = SMALLEST_CLAIM
 ) -> pl.DataFrame:
-    """Ranks the ciphers of each group of comparable cells, the cheapest first.
+    """Ranks the ciphers of each group of comparable cases, the cheapest first.
 
-    * `estimates`: as of `estimate.estimates`; `across`: rows of `across_processes`; `copies_spread`: as of
-      `sentinels.copies_spread`. Invalid and failed cells, and those of fewer than two processes, are left out.
-    * Returns the group's columns and `cell, cipher, provider, cycles_per_byte(_low, _high), time_ns, state, tie_group,
-      ratio_to_best, ratio_low, ratio_high` (95 %). Cells in one tie group can't be told from its first at the level of
+    * `estimates`: as of `estimate.estimates`; `across`: rows of `across_processes`; `aa_spread`: as of
+      `self_checks.aa_spread`. Invalid and failed cases, and those of fewer than two processes, are left out.
+    * Returns the group's columns and `case, cipher, provider, cycles_per_byte(_low, _high), time_ns, state, tie_group,
+      ratio_to_best, ratio_low, ratio_high` (95 %). Cases in one tie group can't be told from its first at the level of
       5 % after Holm's adjustment over all pairs of the group, or differ by no more than 0.5 %, the
       copies' spread or `smallest`, the smallest effect that matters to the study (as a share).
     """
-    least = max(SMALLEST_CLAIM, smallest, copies_spread)
+    least = max(SMALLEST_CLAIM, smallest, aa_spread)
     rows = (
         estimates.filter(pl.col("state").is_in(["resolved", "unresolved"]) & (pl.col("processes") >= 2))
-        .join(across.select("cell", "log_canaries", "deviation"), on="cell")
+        .join(across.select("case", "log_canaries", "deviation"), on="case")
         .sort(*GROUP, "log_canaries")
     )
     ranked: list[dict[str, Any]] = []
     for _, group in rows.group_by(GROUP, maintain_order=True):
         ranked += _rank_group(group.to_dicts(), least)
-    columns = [*GROUP, "cell", "cipher", "provider", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"]
+    columns = [*GROUP, "case", "cipher", "provider", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"]
     columns += ["time_ns", "state", "tie_group", "ratio_to_best", "ratio_low", "ratio_high"]
     if not ranked:
         return pl.DataFrame(schema={name: estimates.schema.get(name, pl.Float64) for name in columns})

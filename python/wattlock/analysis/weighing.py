@@ -1,8 +1,8 @@
 """From blocks of energy to joules a call: net of a baseline, with an interval that tells chance from gain.
 
-A block lies between two edges of an energy counter. A superblock is a palindrome (baseline, cells, baseline, cells
-backwards, baseline), so that a drift which is steady in time falls on cells and baseline alike; what a superblock says
-of a cell is one value, and a process is one draw of such values.
+A block lies between two edges of an energy counter. A superblock is a palindrome (baseline, cases, baseline, cases
+backwards, baseline), so that a drift which is steady in time falls on cases and baseline alike; what a superblock says
+of a case is one value, and a process is one draw of such values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BLOCK_COLUMNS = {
     "process": pl.Int64,
     "superblock": pl.Int64,
     "attempt": pl.Int64,
-    "cell": pl.Int64,
+    "case": pl.Int64,
     "calls": pl.Float64,
     "run_ns": pl.Float64,
     "window_ns": pl.Float64,
@@ -38,7 +38,7 @@ BLOCK_COLUMNS = {
 }
 
 COLUMNS = {
-    "cell": pl.Int64,
+    "case": pl.Int64,
     "energy_processes": pl.Int64,
     "energy_uJ": pl.Float64,
     "energy_low_uJ": pl.Float64,
@@ -56,7 +56,7 @@ def blocks(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """A row a block.
 
     * `records`: `energy_block` records as the probe writes them.
-    * Returns the columns of `BLOCK_COLUMNS`: `cell` is null for the baseline; `window_ns` lies between the edges'
+    * Returns the columns of `BLOCK_COLUMNS`: `case` is null for the baseline; `window_ns` lies between the edges'
       moments, each the middle of the time in which it can have been, and `window_u_ns` is its standard uncertainty
       (each edge is uniform in its time: a width over the square root of 12; JCGM 100:2008, 4.3.7).
     """
@@ -70,16 +70,16 @@ def _block(record: Mapping[str, Any]) -> tuple[Any, ...]:
         window = sum(end[name] - start[name] for name in ("not_before_ns", "not_after_ns")) / 2
         widths = (edge["not_after_ns"] - edge["not_before_ns"] for edge in (start, end))
         uncertainty = math.hypot(*widths) / math.sqrt(12)
-    numbers = (record[name] for name in ("process", "superblock", "attempt", "cell", "calls", "run_ns"))
+    numbers = (record[name] for name in ("process", "superblock", "attempt", "case", "calls", "run_ns"))
     return (*numbers, window, uncertainty, record["gross_nJ"], record["error"])
 
 
 def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
-    """What each process says of each cell: means over its superblocks.
+    """What each process says of each case: means over its superblocks.
 
     * `rows`: of `blocks`; `quantum_nJ`: the least step of the counter.
-    * Returns `process`, `cell`, `net_nJ` and `gross_nJ` (of one call), `net_W`, `baseline_W`, and `known_u_nJ`: the
-      standard uncertainty of `net_nJ` that quantum and edges explain. Blocks with an error are left out, and cells of
+    * Returns `process`, `case`, `net_nJ` and `gross_nJ` (of one call), `net_W`, `baseline_W`, and `known_u_nJ`: the
+      standard uncertainty of `net_nJ` that quantum and edges explain. Blocks with an error are left out, and cases of
       a superblock without a baseline.
     """
     good = rows.filter(pl.col("error").is_null()).with_columns(
@@ -92,7 +92,7 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
     )
     place = ["process", "superblock"]
     baseline = (
-        good.filter(pl.col("cell").is_null())
+        good.filter(pl.col("case").is_null())
         .group_by(place)
         .agg(
             baseline_W=pl.col("power_W").mean(),
@@ -100,8 +100,8 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
         )
     )
     call_ns = pl.col("run_ns") / pl.col("calls")
-    cells = (
-        good.filter(pl.col("cell").is_not_null(), pl.col("calls") > 0)
+    cases = (
+        good.filter(pl.col("case").is_not_null(), pl.col("calls") > 0)
         .join(baseline, on=place, how="inner")
         .with_columns(
             net_nJ=(pl.col("power_W") - pl.col("baseline_W")) * call_ns,
@@ -109,30 +109,30 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
             own_u_nJ=pl.col("power_u_W") * call_ns,
             shared_u_nJ=pl.col("baseline_u_W") * call_ns,
         )
-        .group_by([*place, "cell"])
+        .group_by([*place, "case"])
         .agg(
             pl.col("net_nJ", "gross_nJ", "power_W", "baseline_W").mean(),
             known_u_nJ=((pl.col("own_u_nJ") ** 2).sum() / pl.len() ** 2 + pl.col("shared_u_nJ").mean() ** 2).sqrt(),
         )
     )
     return (
-        cells.group_by("process", "cell")
+        cases.group_by("process", "case")
         .agg(
             pl.col("net_nJ", "gross_nJ", "baseline_W").mean(),
             net_W=(pl.col("power_W") - pl.col("baseline_W")).mean(),
             known_u_nJ=(pl.col("known_u_nJ") ** 2).sum().sqrt() / pl.len(),
         )
-        .sort("cell", "process")
+        .sort("case", "process")
     )
 
 
 def estimates(processes: pl.DataFrame, gain: float, errors: Mapping[int, str], target_percent: float) -> pl.DataFrame:
-    """Joules of one call of each cell, net of the baseline.
+    """Joules of one call of each case, net of the baseline.
 
-    * `processes`: rows of `by_process`; `gain`: relative standard uncertainty of the meter's gain; `errors`: why cells
+    * `processes`: rows of `by_process`; `gain`: relative standard uncertainty of the meter's gain; `errors`: why cases
       have no block; `target_percent`: the random half-width, in percent, that is worth a state of its own.
-    * Returns a row a cell with `COLUMNS`. `energy_low_uJ` to `energy_high_uJ` is the 95 % interval; its random part,
-      alone in ratios of cells that one meter measured, is `energy_random_percent`. State: `resolved`, `unresolved`
+    * Returns a row a case with `COLUMNS`. `energy_low_uJ` to `energy_high_uJ` is the 95 % interval; its random part,
+      alone in ratios of cases that one meter measured, is `energy_random_percent`. State: `resolved`, `unresolved`
       (random part above the target), `inconclusive` (the net energy is not three standard uncertainties above 0; then
       there is no energy, and `energy_reason` says what would be needed), `failed`.
 
@@ -141,18 +141,18 @@ def estimates(processes: pl.DataFrame, gain: float, errors: Mapping[int, str], t
 
     Source: JCGM 100:2008 (GUM), 4.2, 4.3 and 5.1.2.
     """
-    rows = [_estimate(cell, frame, gain, target_percent) for (cell,), frame in processes.group_by("cell")]
-    known = {row["cell"] for row in rows}
-    rows += [_without(cell, "failed", error) for cell, error in errors.items() if cell not in known]
-    return pl.DataFrame(rows, schema=COLUMNS).sort("cell")
+    rows = [_estimate(case, frame, gain, target_percent) for (case,), frame in processes.group_by("case")]
+    known = {row["case"] for row in rows}
+    rows += [_without(case, "failed", error) for case, error in errors.items() if case not in known]
+    return pl.DataFrame(rows, schema=COLUMNS).sort("case")
 
 
-def _estimate(cell: object, frame: pl.DataFrame, gain: float, target_percent: float) -> dict[str, Any]:
+def _estimate(case: object, frame: pl.DataFrame, gain: float, target_percent: float) -> dict[str, Any]:
     count = frame.height
     net_nJ = float(frame["net_nJ"].mean() or 0.0)  # type: ignore[arg-type] # a mean of floats
     known_u = math.sqrt(float((frame["known_u_nJ"] ** 2).sum())) / count
     deviation = float(frame["net_nJ"].std() or 0.0)  # type: ignore[arg-type] # as above
-    found = _without(cell, "unresolved", None) | {"energy_processes": count}
+    found = _without(case, "unresolved", None) | {"energy_processes": count}
     found["power_net_W"] = frame["net_W"].mean()
     found["power_baseline_W"] = frame["baseline_W"].mean()
     if count < LEAST_PROCESSES:
@@ -175,8 +175,8 @@ def _estimate(cell: object, frame: pl.DataFrame, gain: float, target_percent: fl
     }
 
 
-def _without(cell: object, state: str, reason: str | None) -> dict[str, Any]:
-    return {**dict.fromkeys(COLUMNS), "cell": cell, "energy_state": state, "energy_reason": reason}
+def _without(case: object, state: str, reason: str | None) -> dict[str, Any]:
+    return {**dict.fromkeys(COLUMNS), "case": case, "energy_state": state, "energy_reason": reason}
 
 
 def _needed(net_nJ: float, u: float, count: int) -> str:

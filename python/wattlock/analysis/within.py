@@ -1,4 +1,4 @@
-"""What one process says of each of its cells: the mean over its clean rounds, the extreme tenths left out.
+"""What one process says of each of its cases: the mean over its clean rounds, the extreme tenths left out.
 
 The unit is the **canary**: the time of the multiplication chain beside each batch. A batch's ticks over its canaries'
 ticks do not depend on the core's clock; times and cycles follow from it by one factor each.
@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 LEAST_CLEAN_ROUNDS = 3
-"""A process with fewer clean rounds of a cell says nothing of it."""
+"""A process with fewer clean rounds of a case says nothing of it."""
 
 MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
-"""Of a cell with many segments each needs one clean round, and all together two on average: errors average out."""
+"""Of a case with many segments each needs one clean round, and all together two on average: errors average out."""
 
 TRIMMED_SHARE = 0.1
 """Of the clean rounds, the least and the greatest tenth are left out, rounded to whole rounds."""
@@ -28,7 +28,7 @@ NEIGHBOUR = 1.02
 
 SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "process": pl.Int64,
-    "cell": pl.Int64,
+    "case": pl.Int64,
     "log_canaries": pl.Float64,
     "wall_ns": pl.Float64,
     "cpu_ns": pl.Float64,
@@ -40,16 +40,16 @@ SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
 }
 
 
-def cells_of(header: Mapping[str, Any]) -> pl.DataFrame:
-    """Calls in a batch and segments of each cell, as the process of this header measured them."""
-    cells: Sequence[Mapping[str, Any]] = header["cells"]
+def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
+    """Calls in a batch and segments of each case, as the process of this header measured them."""
+    cases: Sequence[Mapping[str, Any]] = header["cases"]
     return pl.DataFrame(
         {
-            "cell": [cell["cell"] for cell in cells],
-            "planned_calls": [cell["calls"] for cell in cells],
-            "segments": [cell["segments"] for cell in cells],
+            "case": [case["case"] for case in cases],
+            "planned_calls": [case["calls"] for case in cases],
+            "segments": [case["segments"] for case in cases],
         },
-        schema={"cell": pl.Int64, "planned_calls": pl.Int64, "segments": pl.Int64},
+        schema={"case": pl.Int64, "planned_calls": pl.Int64, "segments": pl.Int64},
     )
 
 
@@ -76,24 +76,24 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
     """Summarises the batches of one complete process.
 
     * `batches`: columns of a batch record; `header`: the process's header record; `quiet_ppm`: as of `undisturbed`.
-    * Returns one row a cell (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the trimmed mean over
+    * Returns one row a case (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the trimmed mean over
       undisturbed rounds, summed over segments), `wall_ns` and `cpu_ns` a call, `rounds` (the least number of
       undisturbed rounds of a segment), `spread` (standard deviation of the log over rounds), `log_half` (log of time a
-      call in half batches over whole ones; null where there are none), `batches` and `dirty` (counts). Cells of which
+      call in half batches over whole ones; null where there are none), `batches` and `dirty` (counts). Cases of which
       too little is left have no row.
     """
-    timed = batches.join(cells_of(header), on="cell").with_columns(
+    timed = batches.join(cases_of(header), on="case").with_columns(
         log=(
             2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
         ).log(),
         whole=pl.col("calls") == pl.col("planned_calls"),
         counts=undisturbed(quiet_ppm),
     )
-    seen = timed.group_by("cell").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
+    seen = timed.group_by("case").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
     by_segment = (
         clean.filter("whole")
-        .group_by("cell", "segment")
+        .group_by("case", "segment")
         .agg(
             pl.col("segments").first(),
             log=trimmed_mean(pl.col("log")),
@@ -110,8 +110,8 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         .then(pl.col("mean_rounds") >= LEAST_MEAN_ROUNDS)
         .otherwise(pl.col("rounds") >= LEAST_CLEAN_ROUNDS)
     )
-    by_cell = (
-        by_segment.group_by("cell")
+    by_case = (
+        by_segment.group_by("case")
         .agg(
             log_canaries=pl.col("log").exp().sum().log(),
             plain=pl.col("plain").first(),
@@ -126,17 +126,17 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         )
         .filter(pl.col("whole") & enough)
     )
-    halves = clean.filter(~pl.col("whole")).group_by("cell").agg(half=pl.col("log").mean())
+    halves = clean.filter(~pl.col("whole")).group_by("case").agg(half=pl.col("log").mean())
     return (
-        by_cell.join(halves, on="cell", how="left")
-        .join(seen, on="cell")
+        by_case.join(halves, on="case", how="left")
+        .join(seen, on="case")
         .with_columns(
             process=pl.lit(header["process"], dtype=pl.Int64),
             # Trimming would take other shares of two speeds from a few half batches than from many whole ones.
             log_half=pl.col("half") - pl.col("plain"),
         )
         .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
-        .sort("cell")
+        .sort("case")
     )
 
 

@@ -43,12 +43,12 @@ class Priced:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which cells of the run, and which operation."""
+    """Which cases of the run, and which operation."""
 
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="ID", help="Only these ciphers of the run, as 'aes*'.")
     ] = None
-    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Only cells of this payload.")] = None
+    payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Only cases of this payload.")] = None
     file_B: Annotated[int | None, typer.Option("--file-B", min=1, help="An operation is a file of so many octets.")] = (
         None
     )
@@ -173,7 +173,7 @@ def _work(
         raise InputError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
     if choice.is_made:
         hint = "name a run with --run, or leave them out"
-        raise InputError("--only, --payload-B, --file-B and --encrypt-share choose among the cells of a run", hint=hint)
+        raise InputError("--only, --payload-B, --file-B and --encrypt-share choose among the cases of a run", hint=hint)
     if operation.energy_uJ is not None and device is not None:
         hint = "leave it out, or give --cycles in place of --energy-uJ"
         raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)

@@ -105,16 +105,16 @@ def _print_published(name: str, form: Format, *, allow_assumed: bool) -> None:
     from wattlock.energy.published import published as fit
 
     found = fit(name, allow_assumed=allow_assumed)
-    doubtful = sum(bool(cell.why) for cell in found.cells)
+    doubtful = sum(bool(case.why) for case in found.cases)
     words = [
         f"{found.source}: card {found.device}, battery {found.battery}",
         f"power {found.power_W:.4g} W ({found.power_low_W:.3g} to {found.power_high_W:.3g}, {found.evidence}): "
         f"{found.percent_per_s:.4g} % of the battery a second, {found.uJ_per_byte:.3g} uJ a byte",
-        f"the worst of {len(found.cells)} rows is {found.worst_percent:.1f} % off; {doubtful} rows are doubtful",
+        f"the worst of {len(found.cases)} rows is {found.worst_percent:.1f} % off; {doubtful} rows are doubtful",
     ]
     for law in found.laws:
         formula = f"percent = {law.a:.4g} + {law.b:.4g} * rounds + {law.c:.5g} / block_bits"
         words.append(f"{law.operation}: {formula}, R^2 {law.r_squared:.3f}")
     for line in words:
         typer.echo(line, err=True)
-    show(pl.DataFrame([cell._asdict() for cell in found.cells]), form)
+    show(pl.DataFrame([case._asdict() for case in found.cases]), form)

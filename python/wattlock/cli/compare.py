@@ -1,4 +1,4 @@
-"""`wattlock compare`: the cells of runs against those of the first, or of two providers of one run."""
+"""`wattlock compare`: the cases of runs against those of the first, or of two providers of one run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wattlock.errors import InputError
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
-"""The columns for eyes, with `aad_B` where a cell has associated data; JSON and CSV have all of them."""
+"""The columns for eyes, with `aad_B` where a case has associated data; JSON and CSV have all of them."""
 
 ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 """Behind them where one meter weighed both: net joules of the second over those of the first, the gain cancelled."""
@@ -28,15 +28,15 @@ def compare(
     ] = None,
     fail_above: Annotated[
         str | None,
-        typer.Option("--fail-above", metavar="2%", help="End with 9 where a cell is slower by more."),
+        typer.Option("--fail-above", metavar="2%", help="End with 9 where a case is slower by more."),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Compare the cells of runs with those of the first, or of two providers: how many times the first is the second.
+    """Compare the cases of runs with those of the first, or of two providers: how many times the first is the second.
 
-    A ratio above 1 says that the second one is slower; its interval is of 95 %, for each cell by itself. A cell fails
+    A ratio above 1 says that the second one is slower; its interval is of 95 %, for each case by itself. A case fails
     --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in the first
-    run and none in the second; cells that can't tell are named. A slowdown of just that size is found in about half of
+    run and none in the second; cases that can't tell are named. A slowdown of just that size is found in about half of
     all runs, since its ratio comes out above as often as below: to find 2 %, ask for --fail-above 1%. Runs of two
     builds of the probe are shown beside each other, and nothing is claimed of them. Energies are compared where one
     meter weighed both.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.valuing import card_of
-from wattlock.report.facts import DeviceFacts, FallFacts, InputFacts, MeterFacts, RunFacts, Sentinel
+from wattlock.report.facts import DeviceFacts, FallFacts, InputFacts, MeterFacts, RunFacts, SelfCheck
 
 if TYPE_CHECKING:
     from wattlock.run.result import Result
@@ -28,14 +28,14 @@ def facts(result: Result, device: str | None) -> RunFacts:
         created=result.plan["created"],
         host=list(host(result)),
         duration_s=result.wall_s,
-        cells=result.estimates.height,
+        cases=result.estimates.height,
         resolved=resolved,
         processes=result.processes,
         batches=result.batches,
         clean_share=result.clean_share,
         canary_GHz=canary_GHz,
-        sentinels=[
-            Sentinel(v.name, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
+        self_checks=[
+            SelfCheck(v.name, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
             for v in result.verdicts
         ],
         valid=not result.reasons,
@@ -69,10 +69,10 @@ def _fall(result: Result) -> FallFacts | None:
         return None
     from wattlock.analysis.falls import curves
 
-    several = len({cell["provider"] for cell in result.cells}) > 1
+    several = len({case["provider"] for case in result.cases}) > 1
     names = {
-        cell["cell"]: (f"{cell['cipher']} {cell['provider']}" if several else cell["cipher"], cell["payload_B"])
-        for cell in result.cells
+        case["case"]: (f"{case['cipher']} {case['provider']}" if several else case["cipher"], case["payload_B"])
+        for case in result.cases
     }
     gain = 100 * result.battery["gain_relative_uncertainty"]
     return FallFacts(result.battery["name"], gain, result.falls, curves(result.levels, names))

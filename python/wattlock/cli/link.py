@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from wattlock.link.scenario import Named
     from wattlock.link.wifi.ask import Answer, Refused
-    from wattlock.study.cells import CatalogueRow
+    from wattlock.study.cases import CatalogueRow
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
 SEVERAL = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wattlock.link.lowpower.linear import Answer, Message
-    from wattlock.study.cells import CatalogueRow
+    from wattlock.study.cases import CatalogueRow
 
 GOES = ["--cipher", "--encoding", "--radio", "--payload-B", "--data-B", "--file", "--set"]
 GOES += ["--cards", "--allow-assumed", "--format"]

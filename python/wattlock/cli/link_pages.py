@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wattlock.link.scenario import Named
     from wattlock.link.wifi.work import Measured
-    from wattlock.study.cells import CatalogueRow
+    from wattlock.study.cases import CatalogueRow
 
 
 class Valuing(NamedTuple):
@@ -27,7 +27,7 @@ class Valuing(NamedTuple):
     allow_assumed: bool
 
     def measured(self) -> Measured | None:
-        """The run's cells, in joules as far as they can be; None without a run."""
+        """The run's cases, in joules as far as they can be; None without a run."""
         from wattlock.link.wifi.work import measured
         from wattlock.run.result import open_run
 

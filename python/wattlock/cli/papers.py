@@ -44,7 +44,7 @@ class Measuring:
 
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, help="With --length battery: calls of each cell, so that one charge may do."),
+        typer.Option("--repeats", min=1, help="With --length battery: calls of each case, so that one charge may do."),
     ] = None
     sys_root: Annotated[
         Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the battery below DIR in place of /sys.")
@@ -86,7 +86,7 @@ def papers(
     beside: Beside = Beside(),
     measuring: Measuring = Measuring(),
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
+        bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
     ] = False,
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV.")
@@ -96,7 +96,7 @@ def papers(
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
     --run may be given several times; runs of one build on one machine are judged together. A battery is emptied down to
-    10 % by one cell after the other, each from a full charge, or by --repeats calls of each.
+    10 % by one case after the other, each from a full charge, or by --repeats calls of each.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;
@@ -167,7 +167,7 @@ def _measured(
     except EvidenceError as error:
         if battery is None or not error.hint:
             raise
-        hint = f"{error.hint}; when all cells are done, `wattlock papers --run last` judges them"
+        hint = f"{error.hint}; when all cases are done, `wattlock papers --run last` judges them"
         raise EvidenceError(error.message, hint=hint) from error
     return str(find("last"))
 

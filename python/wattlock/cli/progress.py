@@ -23,8 +23,8 @@ class Tell:
     task: TaskID
 
     def measured(self, progress: Progress) -> None:
-        """Time is measured: cells settled of all."""
-        words = f"{progress.settled} of {progress.cells} cells settled"
+        """Time is measured: cases settled of all."""
+        words = f"{progress.settled} of {progress.cases} cases settled"
         self.bar.update(self.task, completed=progress.processes, total=progress.expected, description=words)
 
     def weighed(self, done: int, of: int) -> None:

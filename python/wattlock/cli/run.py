@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from wattlock.run.energy import Choice
     from wattlock.run.session import Session
     from wattlock.store import RunFolder
-    from wattlock.study import Cell, InputFile, Study
+    from wattlock.study import Case, InputFile, Study
     from wattlock.targets import Target
 
 
 class Baseline(StrEnum):
-    """What runs while no cell does."""
+    """What runs while no case does."""
 
     idle = "idle"
     spin = "spin"
@@ -64,7 +64,7 @@ class BatteryOptions:
 
     battery: Annotated[
         str | None,
-        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each cell: BAT0, or `any`."),
+        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each case: BAT0, or `any`."),
     ] = None
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None
     until_percent: Annotated[
@@ -84,7 +84,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="ID", help="Only these ciphers, as 'aes*'; or cells, as FIELD=GLOB,..."),
+        typer.Option("--only", metavar="ID", help="Only these ciphers, as 'aes*'; or cases, as FIELD=GLOB,..."),
     ] = None,
     library: Annotated[
         list[str] | None,
@@ -105,10 +105,10 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         str | None, typer.Option("--resume", metavar="RUN", help="Go on with a cut-off run: its path, id or `last`.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and the time that they would take, and measure nothing.")
+        bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
     ] = False,
 ) -> None:
-    """Carry out a study on this machine and write its report; end with 12 where a cell failed.
+    """Carry out a study on this machine and write its report; end with 12 where a case failed.
 
     --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
@@ -138,23 +138,23 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     inputs = read_inputs(source) if source else []
     libraries = _libraries(library or [])
     rows, nearest = probe.catalogue(target, list(chosen.ciphers()), libraries)
-    cells = expand(chosen, rows, inputs, nearest, list(libraries))
+    cases = expand(chosen, rows, inputs, nearest, list(libraries))
     if only:
-        cells = choose(cells, rows, only)
-    for line in missing(cells, rows):
+        cases = choose(cases, rows, only)
+    for line in missing(cases, rows):
         typer.echo(f"warning: {line}", err=True)
-    for name in sorted(libraries.keys() - {cell.provider for cell in cells}):
+    for name in sorted(libraries.keys() - {case.provider for case in cases}):
         reasons = [row["reason"] for several in rows.values() for row in several if row["provider"] == name]
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
         raise InputError(
             f"library {name}: {why}", hint=f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
         )
     if dry_run:
-        _print_plan(chosen, cells, inputs, target, libraries)
+        _print_plan(chosen, cases, inputs, target, libraries)
         return
     session = Session(chosen, target, libraries, weighed, fall)
-    folder = _create(session, cells, inputs, card=card, out=out)
-    absent = [key for key in absences(cells, rows) if key[1] not in libraries]
+    folder = _create(session, cases, inputs, card=card, out=out)
+    absent = [key for key in absences(cases, rows) if key[1] not in libraries]
     measure(session, folder, inputs, absent)
 
 
@@ -222,23 +222,23 @@ def _card(device: str | None, target: Target, *, allow_assumed: bool) -> cards.D
 
 def _create(
     session: Session,
-    cells: Sequence[Cell],
+    cases: Sequence[Case],
     inputs: Sequence[InputFile],
     *,
     card: cards.Device | None,
     out: Path | None,
 ) -> RunFolder:
-    from wattlock.run.shards import sentinels
+    from wattlock.run.shards import self_checks
     from wattlock.store import RunFolder, plan_lines, run_id
     from wattlock.store.shelf import ROOT
     from wattlock.targets import local
 
     created, seed = datetime.now(UTC), secrets.randbits(53)
     name = run_id(session.study.id, created, seed)
-    watch = sentinels(first=len(cells))
+    watch = self_checks(first=len(cases))
     lines = plan_lines(
         session.study,
-        [*cells, *watch],
+        [*cases, *watch],
         inputs,
         id=name,
         created=created,
@@ -283,7 +283,7 @@ def _resume(
     fall = _fall(target, BatteryOptions(battery, *levels), sys_root)
     study = Study.model_validate(first["study"])
     rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
-    own = [cell for cell in folder.cells() if cell.role == "study"]  # the sentinels are no ciphers of the study
+    own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
     absent = [key for key in absences(own, rows) if key[1] not in libraries]
     measure(Session(study, target, libraries, weighed, fall), folder, inputs, absent)
 
@@ -316,7 +316,7 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
 
 
 def _print_plan(
-    study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile], target: Target, libraries: Mapping[str, Path]
+    study: Study, cases: Sequence[Case], inputs: Sequence[InputFile], target: Target, libraries: Mapping[str, Path]
 ) -> None:
     from dataclasses import asdict
 
@@ -326,11 +326,11 @@ def _print_plan(
     from wattlock.run import forecast
     from wattlock.run.session import files_of
 
-    with files_of(study, cells, inputs) as files:
-        expected = forecast.forecast(cells, files, target, study.looks, libraries)
-    show(pl.DataFrame([asdict(cell) for cell in cells]).drop("role"), Format.table)
+    with files_of(study, cases, inputs) as files:
+        expected = forecast.forecast(cases, files, target, study.looks, libraries)
+    show(pl.DataFrame([asdict(case) for case in cases]).drop("role"), Format.table)
     typer.echo(
-        f"{len(cells)} cells: about {expected.least_s:.0f} s if all are sure after {study.looks[0]} processes, "
+        f"{len(cases)} cases: about {expected.least_s:.0f} s if all are sure after {study.looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {study.looks[-1]}",
         err=True,
     )

@@ -28,7 +28,7 @@ SHORT = [
     "energy_uJ_per_byte",
     "state",
 ]
-"""The columns for eyes, with `aad_B` where a cell has associated data and `reason` where one failed; JSON and CSV have
+"""The columns for eyes, with `aad_B` where a case has associated data and `reason` where one failed; JSON and CSV have
 all of them."""
 
 
@@ -41,7 +41,7 @@ def show(
     ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Print what a run found: one row a cell.
+    """Print what a run found: one row a case.
 
     Examples: wattlock show last --format json    wattlock show last --battery
     """

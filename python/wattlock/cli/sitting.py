@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from wattlock.cli.progress import bar, heed_ctrl_c
-from wattlock.errors import CellsFailed, Interrupted
+from wattlock.errors import CasesFailed, Interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,17 +27,17 @@ def measure(
 ) -> None:
     """Measures to the end, seals the run and writes its report.
 
-    * `absent`: cipher and provider of what this machine has not; that such a cell fails was said before.
+    * `absent`: cipher and provider of what this machine has not; that such a case fails was said before.
 
-    Raises CellsFailed at the very end where any other cell failed.
+    Raises CasesFailed at the very end where any other case failed.
     """
     from wattlock.run.energy import block_length_ns, least_s
 
-    cells = sum(cell.role == "study" for cell in folder.cells())
-    typer.echo(f"{session.study.title}: {cells} cells, into {folder.path}", err=True)
-    if session.weighed and least_s(session.weighed[1], cells) > LONG_S:
+    cases = sum(case.role == "study" for case in folder.cases())
+    typer.echo(f"{session.study.title}: {cases} cases, into {folder.path}", err=True)
+    if session.weighed and least_s(session.weighed[1], cases) > LONG_S:
         meter = session.weighed[1]
-        block_s, hours = block_length_ns(meter) / 1e9, least_s(meter, cells) / 3600
+        block_s, hours = block_length_ns(meter) / 1e9, least_s(meter, cases) / 3600
         typer.echo(f"{meter['name']} needs blocks of {block_s:.0f} s: weighing takes {hours:.1f} h at least", err=True)
     with bar() as tell:
         heed_ctrl_c()
@@ -57,8 +57,8 @@ def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collect
     ]
     if failed:
         first = "{provider}: {cipher} {operation} {payload_B} B: {reason}".format(**failed[0])
-        what = f"{len(failed)} of {estimates.height} cells failed, the first by {first}"
-        raise CellsFailed(what, hint=f"the others are measured; `wattlock show {folder.path}` gives each reason")
+        what = f"{len(failed)} of {estimates.height} cases failed, the first by {first}"
+        raise CasesFailed(what, hint=f"the others are measured; `wattlock show {folder.path}` gives each reason")
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
@@ -74,7 +74,7 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
     write_report(page, facts(result, None), estimates, result.ranking)
     states = dict(estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    typer.echo(f"{estimates.height} cells in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
+    typer.echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
     if result.energies is not None:
         weighed = dict(result.energies.group_by("energy_state").len().iter_rows())
         typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(weighed.items()))}", err=True)

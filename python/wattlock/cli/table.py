@@ -29,7 +29,7 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     """Print `frame` on standard output.
 
     * `form`: `json` is one array with one object a row, null where a number is missing or not finite; `csv` has a
-      header line, and a list or an object in a cell as JSON.
+      header line, and a list or an object in a case as JSON.
     """
     if form is Format.json:
         typer.echo(json_array(frame))
@@ -39,9 +39,9 @@ def show(frame: pl.DataFrame, form: Format) -> None:
         _show_to_eyes(frame)
 
 
-def short(columns: list[str], cells: pl.DataFrame) -> list[str]:
-    """The columns for eyes, with `aad_B` behind `payload_B` where a cell of the frame has associated data."""
-    if not any(cells["aad_B"]):
+def short(columns: list[str], cases: pl.DataFrame) -> list[str]:
+    """The columns for eyes, with `aad_B` behind `payload_B` where a case of the frame has associated data."""
+    if not any(cases["aad_B"]):
         return columns
     behind = columns.index("payload_B") + 1
     return [*columns[:behind], "aad_B", *columns[behind:]]
@@ -52,8 +52,8 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    cells = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
-    return frame.with_columns(cells)
+    cases = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
+    return frame.with_columns(cases)
 
 
 def _json(value: Any) -> str | None:

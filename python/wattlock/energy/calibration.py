@@ -62,12 +62,12 @@ class Fit(NamedTuple):
 
 
 def fit(estimates: pl.DataFrame, *, gain: float, GHz: float | None) -> Fit:
-    """Fit joules a cycle to the cells of a run that a meter weighed.
+    """Fit joules a cycle to the cases of a run that a meter weighed.
 
     * `estimates`: rows with `cycles`, `energy_uJ` (net, measured), `energy_random_percent`, `power_baseline_W`;
       `gain`: of the meter; `GHz`: the run's median core clock.
 
-    Raises EvidenceError where the clock is not known or fewer than four cells have joules and cycles.
+    Raises EvidenceError where the clock is not known or fewer than four cases have joules and cycles.
 
     The fit is the mean of the logarithms: a card is wrong by a factor, not by a difference.
     """

@@ -62,13 +62,13 @@ def without_card(estimates: pl.DataFrame) -> pl.DataFrame:
 def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: bool = False) -> pl.DataFrame:
     """Value estimates in joules by a device card.
 
-    * `estimates`: one row a cell, with `cycles`, `time_ns`, their `_low` and `_high`, and `payload_B`.
+    * `estimates`: one row a case, with `cycles`, `time_ns`, their `_low` and `_high`, and `payload_B`.
     * `isa`: the instruction set of the run, as its header states it.
     * `allow_assumed`: the user asked for numbers that nobody could verify.
 
     Returns the rows with the columns of `COLUMNS`; a row without time has no energy. Intervals are 95 %: they join the
-    cell's interval and the card's uncertainty in squares, on the logarithmic scale, each side for itself; where one
-    uniform number dominates they are wide on the safe side. The card's part is the same in all cells: it cancels in
+    case's interval and the card's uncertainty in squares, on the logarithmic scale, each side for itself; where one
+    uniform number dominates they are wide on the safe side. The card's part is the same in all cases: it cancels in
     the ratio of two of them. What the rest of the device draws meanwhile
     (memory, radio, screen) is included only where the card's conditions say so.
 
@@ -87,13 +87,13 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
 def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, baseline: str) -> pl.DataFrame:
     """The estimates with the energies that a meter measured: the columns of `COLUMNS` and of `MEASURED`.
 
-    * `energies`: a row a cell of `analysis.weighing.estimates`: of one call, net of the baseline.
+    * `energies`: a row a case of `analysis.weighing.estimates`: of one call, net of the baseline.
     * `scope`: what the meter's domain includes; `baseline`: what was taken off.
 
-    A cell whose energy is inconclusive or failed has none: no card fills it in.
+    A case whose energy is inconclusive or failed has none: no card fills it in.
     """
     payload_B = pl.when(pl.col("payload_B") > 0).then(pl.col("payload_B"))
-    joined = estimates.join(energies.drop("energy_processes"), on="cell", how="left", maintain_order="left")
+    joined = estimates.join(energies.drop("energy_processes"), on="case", how="left", maintain_order="left")
     has_one = pl.col("energy_uJ").is_not_null()
     return joined.with_columns(
         *((pl.col(f"energy{side}_uJ") / payload_B).alias(f"energy{side}_uJ_per_byte") for side in SIDES),
@@ -141,12 +141,12 @@ def _refuse_other_isa(device: Device, isa: str) -> None:
 
 
 def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:
-    # Cells in main memory never have cycles and stay without energy; where no other cell has any, the clock is unknown.
+    # Cases in main memory never have cycles and stay without energy; where no other case has any, the clock is unknown.
     timed = estimates.filter(pl.col("time_ns").is_not_null())
     unknown = timed.filter(pl.col("cycles").is_null()).height
     if unknown and unknown == timed.height:
         raise EvidenceError(
-            f"device card {device.name} values cycles, and none of {unknown} cells has any: the core clock of the "
+            f"device card {device.name} values cycles, and none of {unknown} cases has any: the core clock of the "
             "machine that was measured is unknown, or all lie in main memory",
             hint=_values_time(device.card.isa),
         )

@@ -24,7 +24,7 @@ LEAST_us = 1e-6
 
 @dataclass(frozen=True)
 class Choice:
-    """Which cells of a run are spent on.
+    """Which cases of a run are spent on.
 
     * `only`: ciphers as globs; `payload_B`: of this payload alone; `file_B`: an operation is a file of so many octets.
     * `encrypt_share`: of encryptions, the others decrypt.

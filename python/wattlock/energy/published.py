@@ -46,7 +46,7 @@ class Tables(Table):
     rijndael: Annotated[list[Row], Field(min_length=1)]
 
 
-class Cell(NamedTuple):
+class Case(NamedTuple):
     """One printed figure beside what the fitted power makes of its time.
 
     * `why`: what is wrong with it, empty where nothing is.
@@ -93,13 +93,13 @@ class Published(NamedTuple):
     power_high_W: float
     uJ_per_byte: float
     evidence: Literal["modelled", "assumed"]
-    cells: list[Cell]
+    cases: list[Case]
     laws: list[CostLaw]
 
     @property
     def worst_percent(self) -> float:
         """How far the worst row lies from what the power makes of its time, in percent of what is printed."""
-        return max(abs(cell.off_percent) for cell in self.cells)
+        return max(abs(case.off_percent) for case in self.cases)
 
 
 RUNS = Shelf("published run", "published runs", "published", Tables, marked_by="iterations")
@@ -141,8 +141,8 @@ def published(name: str, *, allow_assumed: bool = False) -> Published:
     apart = np.log(rates / rate)
     spread = float(np.median(np.abs(apart))) / MAD_OF_SIGMA
     twins = Counter((operation, time_s) for (operation, _), time_s in zip(rows, seconds, strict=True))
-    cells = [
-        Cell(
+    cases = [
+        Case(
             operation,
             row.block_bits,
             row.key_bits,
@@ -170,7 +170,7 @@ def published(name: str, *, allow_assumed: bool = False) -> Published:
         power_high_W=power_W * width,
         uJ_per_byte=sum(percents) * joules_a_percent / work_B * 1e6,
         evidence=evidence,
-        cells=cells,
+        cases=cases,
         laws=list(laws.values()),
     )
 

@@ -16,7 +16,7 @@ from wattlock.energy.lifetime import Curve, Drawn, Surroundings
 from wattlock.energy.model import COVERAGE, rate
 from wattlock.errors import EvidenceError, InputError
 
-# The cells of one task agree in these; its two halves differ in what they do.
+# The cases of one task agree in these; its two halves differ in what they do.
 SAME = ["cipher", "provider", "payload_B", "aad_B", "keying", "encoding", "data", "placement", "pattern"]
 FORWARD, BACKWARD = {"encrypt", "seal"}, {"decrypt", "open"}
 EVIDENCE = ["measured", "emulated", "modelled", "assumed"]
@@ -89,26 +89,26 @@ def from_estimates(
     clock_Hz: float | None = None,
     counts_cycles: bool = False,
 ) -> list[Task]:
-    """The tasks of a run, one for each combination of what its cells have in common but the direction.
+    """The tasks of a run, one for each combination of what its cases have in common but the direction.
 
     * `estimates`: with the energy columns filled.
-    * `payload_B`: only cells of this many octets; `file_B`: the task is a file of so many octets, at the cost of a byte
-      in the cell with the largest payload.
+    * `payload_B`: only cases of this many octets; `file_B`: the task is a file of so many octets, at the cost of a byte
+      in the case with the largest payload.
     * `clock_Hz`, `counts_cycles`: where the card values cycles, the device takes cycles / clock; a clock of None then
       leaves the time unknown.
 
-    Raises EvidenceError where no cell has energy, InputError where none is left or a mix lacks a direction everywhere.
+    Raises EvidenceError where no case has energy, InputError where none is left or a mix lacks a direction everywhere.
     """
     rows = estimates.filter(pl.col("operation").is_in(FORWARD | BACKWARD), pl.col("payload_B") > 0)
     if rows.filter(pl.col("energy_uJ").is_not_null()).is_empty():
-        raise EvidenceError("no cell of the run has energy", hint="name a device card with --device, or a meter's run")
+        raise EvidenceError("no case of the run has energy", hint="name a device card with --device, or a meter's run")
     rows = rows.filter(pl.col("energy_uJ").is_not_null())
     if payload_B is not None:
         sizes = sorted(set(rows["payload_B"]))
         rows = rows.filter(pl.col("payload_B") == payload_B)
         if rows.is_empty():
             hint = suggestion(str(payload_B), [str(size) for size in sizes], "the sizes are")
-            raise InputError(f"no cell of the run has a payload of {payload_B} B", hint=hint)
+            raise InputError(f"no case of the run has a payload of {payload_B} B", hint=hint)
     if file_B is not None:
         rows = rows.sort("payload_B", descending=True, maintain_order=True).unique(
             ["operation", *(column for column in SAME if column not in {"payload_B", "data"})],
@@ -116,15 +116,15 @@ def from_estimates(
             maintain_order=True,
         )
     tasks = []
-    for _, cells in rows.group_by(SAME, maintain_order=True):
+    for _, cases in rows.group_by(SAME, maintain_order=True):
         halves = {
             row["operation"] in FORWARD: _half(row, file_B, clock_Hz, counts_cycles=counts_cycles)
-            for row in cells.iter_rows(named=True)
+            for row in cases.iter_rows(named=True)
         }
         shares = [(share, forward) for share, forward in ((encrypt_share, True), (1 - encrypt_share, False)) if share]
         if all(forward in halves for _, forward in shares):
-            first = cells.row(0, named=True)
-            evidence = weakest(*cells["energy_evidence"])
+            first = cases.row(0, named=True)
+            evidence = weakest(*cases["energy_evidence"])
             size_B = file_B or first["payload_B"]
             both = [(share, halves[forward]) for share, forward in shares]
             tasks.append(Task(first["cipher"], first["provider"], size_B, first["data"], both, evidence))

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from wattlock.errors import InputError
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 
 Encoding = Literal["raw", "base64", "hex", "base64x2"]
 PADDED = {"ecb", "cbc"}

@@ -35,7 +35,7 @@ def measured(falls: pl.DataFrame, battery: str) -> list[Fall]:
 def modelled(estimates: pl.DataFrame, battery: Battery, *, allow_assumed: bool = False) -> list[Fall]:
     """What the joules of a run take out of a battery, in proportion to its charge times its voltage.
 
-    * `estimates`: with the energy columns; cells of the papers' battery claims that encrypt with a key that is ready.
+    * `estimates`: with the energy columns; cases of the papers' battery claims that encrypt with a key that is ready.
     * Of each cipher the largest payload counts, by its byte; a fall is that of a million calls or of what empties half.
     * The joules are those of the machine that ran, not of the handheld that the battery is from.
 

@@ -107,7 +107,7 @@ def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
         papers=papers,
     )
     sizes = counted.sizes if counted else None
-    material = Material(papers, estimates, sent.cells, drawn, sizes, catalogue, beside.radio)
+    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio)
     return Gathered(evidence, material, results, estimates, notes)
 
 
@@ -166,9 +166,9 @@ def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
     frames = []
     for result in results:
         if result.battery is not None:
-            names = {cell["cell"]: (cell["cipher"], cell["payload_B"]) for cell in result.cells}
-            encrypting = {cell["cell"] for cell in result.cells if cell["operation"] == "encrypt"}
-            levels = [line for line in result.levels if line["cell"] in encrypting]
+            names = {case["case"]: (case["cipher"], case["payload_B"]) for case in result.cases}
+            encrypting = {case["case"] for case in result.cases if case["operation"] == "encrypt"}
+            levels = [line for line in result.levels if line["case"] in encrypting]
             frames.append(curves(levels, names).with_columns(battery=pl.lit(_battery_of(result))))
     return pl.concat(frames).filter(pl.col("payload_B") == FILE_B)
 

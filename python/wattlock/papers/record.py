@@ -86,7 +86,7 @@ class Sending(Table):
     duration_s: dict[str, list[Annotated[float, Field(gt=0)]]]
 
     def of(self, cipher: str, column: str) -> float:
-        """Seconds of one cell."""
+        """Seconds of one case."""
         return self.duration_s[cipher][self.columns.index(column)]
 
 
@@ -165,9 +165,9 @@ def load() -> Papers:
 
 
 def _sending() -> dict[str, Sending]:
-    cells, _ = durations.printed("elminaam-wlan")
-    columns = list(dict.fromkeys(cell.condition for cell in cells))
+    cases, _ = durations.printed("elminaam-wlan")
+    columns = list(dict.fromkeys(case.condition for case in cases))
     found: dict[str, dict[str, list[float]]] = {}
-    for cell in cells:
-        found.setdefault(cell.data, {}).setdefault(cell.cipher, []).append(cell.duration_s)
+    for case in cases:
+        found.setdefault(case.data, {}).setdefault(case.cipher, []).append(case.duration_s)
     return {data: Sending(data=data, columns=columns, duration_s=rows) for data, rows in found.items()}

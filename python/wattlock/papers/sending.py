@@ -35,7 +35,7 @@ OF_A_BLOCK_OF_8_B = 16
 class Sending(NamedTuple):
     """One data set under one cipher in one condition.
 
-    * `air_s`: on the air; `host_s`: the sender's cipher, None where the run has no such cell.
+    * `air_s`: on the air; `host_s`: the sender's cipher, None where the run has no such case.
     * `radio_J`: of all nodes' radios, None without cards; `host_J`: of the cipher's work, None where nothing values it.
     * `data_B`: of plaintext. `paper_s`: as printed, None where the paper prints none.
     """
@@ -66,15 +66,15 @@ class Sending(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """All answers: the tables' cells, and what the judges need beside."""
+    """All answers: the tables' cases, and what the judges need beside."""
 
-    cells: list[Sending]
+    cases: list[Sending]
     others: list[Transfer]
 
     @property
     def transfers(self) -> list[Transfer]:
         """As the judges read them."""
-        return [*(cell.as_transfer() for cell in self.cells), *self.others]
+        return [*(case.as_transfer() for case in self.cases), *self.others]
 
 
 def send(
@@ -98,14 +98,14 @@ def send(
     ]
     answers = ask([*tables, *small, *signals], net, {}, allow_assumed=allow_assumed)
     rows = dict(zip(SCENARIOS, answers, strict=False))
-    cells = [cell for data in _kinds(papers) for cell in _cells(papers, estimates, rows, data)]
+    cases = [case for data in _kinds(papers) for case in _cases(papers, estimates, rows, data)]
     of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]
     others = [_small(size_B, answer) for size_B, answer in zip(SMALL_B, of_small, strict=True)]
     for number, answer in enumerate(of_signals):
         if answer.transfer.delivered:
             name = "fragmented" if number % 2 else "whole"
             others.append(_plain(name, answer, signal_dBm=SIGNALS_dBm[number // 2]))
-    return Sent(cells, others)
+    return Sent(cases, others)
 
 
 def _full(changes: Mapping[str, Any], *, poor: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _kinds(papers: Papers) -> list[str]:
     return [*papers.sending, "image"]
 
 
-def _cells(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, Answer], data: str) -> list[Sending]:
+def _cases(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, Answer], data: str) -> list[Sending]:
     table = papers.sending.get(data)
     plain_s = rows["adhoc_open"].duration_ns * 1e-9
     data_B = ASKED_B * (table.of(PLAIN, "adhoc_open") / plain_s) if table else _images_B(papers)
@@ -167,7 +167,7 @@ def _radio(answer: Answer, times: float) -> Ratio | None:
 
 
 def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | None:
-    """The cell that encrypts this data by AES's tables, or what else there is; in the papers' own way first."""
+    """The case that encrypts this data by AES's tables, or what else there is; in the papers' own way first."""
     rows = estimates.filter(
         pl.col("family") == family,
         pl.col("operation") == "encrypt",
@@ -177,7 +177,7 @@ def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | N
         pl.col("key_bits") == KEY_BITS[family],
         pl.col("time_ns").is_not_null(),
     )
-    in_order = sorted(rows.iter_rows(named=True), key=lambda row: (row["provider"] != "libtomcrypt", row["cell"]))
+    in_order = sorted(rows.iter_rows(named=True), key=lambda row: (row["provider"] != "libtomcrypt", row["case"]))
     return in_order[0] if in_order else None
 
 

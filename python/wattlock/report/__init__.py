@@ -1,7 +1,7 @@
 """Frames in, figures out: the charts, the tables and the self-contained HTML page of a run."""
 
 from wattlock.report.evidence import EvidenceMix, NothingToDraw
-from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, Sentinel
+from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, SelfCheck
 from wattlock.report.page import write_report
 
 __all__ = [
@@ -10,6 +10,6 @@ __all__ = [
     "InputFacts",
     "NothingToDraw",
     "RunFacts",
-    "Sentinel",
+    "SelfCheck",
     "write_report",
 ]

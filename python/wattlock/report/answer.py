@@ -124,15 +124,15 @@ def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
     """What the cheapest and the dearest take in joules; nothing without joules or where their evidence differs."""
     keys = [*GROUP, "cipher", "provider"]
     drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
-    cells = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]
-    if any(cell.is_empty() for cell in cells):
+    cases = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]
+    if any(case.is_empty() for case in cases):
         return []
     try:
-        evidence = one_evidence(pl.concat(cells), "energy_evidence")
+        evidence = one_evidence(pl.concat(cases), "energy_evidence")
     except EvidenceMix:
         return []
     prices = [
-        f"{_energy(cell.row(0, named=True))} for {_name(row, several)}" for cell, row in zip(cells, ranked, strict=True)
+        f"{_energy(case.row(0, named=True))} for {_name(row, several)}" for case, row in zip(cases, ranked, strict=True)
     ]
     told = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
     return [told if evidence == "measured" else f"{told} These joules are {evidence}, not measured."]

@@ -1,4 +1,4 @@
-"""What may be drawn together: one kind of evidence, and only cells that have a number."""
+"""What may be drawn together: one kind of evidence, and only cases that have a number."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ ENERGY_COLUMNS = (
 
 
 def departures(row: Mapping[str, Any]) -> list[str]:
-    """The factors of a cell or a group that are not at their plain level, as `keying each`."""
+    """The factors of a case or a group that are not at their plain level, as `keying each`."""
     return [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
 
 
@@ -29,7 +29,7 @@ class EvidenceMix(ValueError):
 
 
 class NothingToDraw(ValueError):
-    """The frame has no cell with a number that the figure shows."""
+    """The frame has no case with a number that the figure shows."""
 
 
 def one_evidence(rows: pl.DataFrame, column: str) -> str:
@@ -44,7 +44,7 @@ def one_evidence(rows: pl.DataFrame, column: str) -> str:
 
 
 def drawable(estimates: pl.DataFrame) -> pl.DataFrame:
-    """The cells that have a number, at the plain level of each factor that no figure here shows, with their `name`.
+    """The cases that have a number, at the plain level of each factor that no figure here shows, with their `name`.
 
     A name is the cipher without its mode; the provider and the code path follow where a cipher was measured in several.
     """

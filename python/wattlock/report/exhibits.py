@@ -27,7 +27,7 @@ WIDE = 3.0
 """Numbers whose greatest is more times the least stand on a logarithmic axis."""
 
 MOST_MARKS, MOST_TICKS = 200, 9
-"""A curve of more points than these is a curve, and has no cells to mark; axes with more sizes choose their ticks."""
+"""A curve of more points than these is a curve, and has no cases to mark; axes with more sizes choose their ticks."""
 
 NEAR = 0.04
 """Points nearer than this share of both axes have one label."""

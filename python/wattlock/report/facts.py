@@ -7,8 +7,8 @@ import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
-class Sentinel:
-    """A check that ran among the cells: what it showed with its 99.9 % interval, and the truth where one is known.
+class SelfCheck:
+    """A check that ran among the cases: what it showed with its 99.9 % interval, and the truth where one is known.
 
     `verdict` is shown as it stands: "holds", "fails", "no truth known".
     """
@@ -37,7 +37,7 @@ class MeterFacts:
 
     `gain_percent` is the standard uncertainty of its gain and `gain_source` says whose figure that is; `read_us` is
     what a read at the edge of a block costs; `overlaps` names meters that count some of the same joules; `without` says
-    how many cells have no energy.
+    how many cases have no energy.
     """
 
     name: str
@@ -52,7 +52,7 @@ class MeterFacts:
 
 @dataclass(frozen=True, slots=True)
 class FallFacts:
-    """A battery that was emptied: the gauge's name and standard uncertainty, a row a cell, and the level over calls.
+    """A battery that was emptied: the gauge's name and standard uncertainty, a row a case, and the level over calls.
 
     `rows` are those of `Result.falls`; `curves` those that `discharge` draws.
     """
@@ -88,13 +88,13 @@ class RunFacts:
     created: str
     host: Sequence[tuple[str, str]]
     duration_s: float
-    cells: int
+    cases: int
     resolved: int
     processes: int
     batches: int
     clean_share: float
     canary_GHz: tuple[float, float, float] | None
-    sentinels: Sequence[Sentinel]
+    self_checks: Sequence[SelfCheck]
     valid: bool
     reasons: Sequence[str] = ()
     device: DeviceFacts | None = None

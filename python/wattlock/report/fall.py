@@ -11,11 +11,11 @@ HEIGHT_PX = 360
 def fall_section(fall: FallFacts) -> str:
     """What a call takes out of the battery, and the level over calls."""
     about = [
-        f"Each cell was repeated while {fall.name} alone fed the machine, and its level was logged. The joules are "
+        f"Each case was repeated while {fall.name} alone fed the machine, and its level was logged. The joules are "
         "measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the calls. "
         f"The interval holds the gauge’s steps and its gain (standard uncertainty {number(fall.gain_percent, 2)} %)."
     ]
-    head = ["Cell", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
+    head = ["Case", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
     rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in fall.rows.iter_rows(named=True))
     return f"{paragraphs(about)}{_figure(fall)}{table('What a call takes out of the battery', head, rows)}"
 
@@ -24,7 +24,7 @@ def _figure(fall: FallFacts) -> str:
     if fall.curves["operations"].n_unique() < 2:
         return ""
     chart = discharge(fall.curves).properties(
-        width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a cell"
+        width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
     return (
         '<div class="plates"><figure><figcaption><strong>Level over calls</strong> '

@@ -1,6 +1,6 @@
 """The figures: an estimates frame in, a chart out.
 
-Every function takes the frame of one run, draws the cells that have a number (resolved filled, unresolved hollow and
+Every function takes the frame of one run, draws the cases that have a number (resolved filled, unresolved hollow and
 labelled), and raises EvidenceMix where they rest on several kinds of evidence, NothingToDraw where there are none.
 A mode's figure shows the stream ciphers too. What a chart draws is its `data`, one row a mark.
 """
@@ -101,7 +101,7 @@ def over_payload(estimates: pl.DataFrame, mode: str, quantity: PacketQuantity) -
 
 
 def _packets(estimates: pl.DataFrame, mode: str, *operations: str) -> pl.DataFrame:
-    """The cells of random packets in a mode, stream ciphers among them."""
+    """The cases of random packets in a mode, stream ciphers among them."""
     return in_mode(drawable(estimates), mode).filter(
         pl.col("operation").is_in(operations), pl.col("data") == "random", pl.col("payload_B") > 0
     )
@@ -168,7 +168,7 @@ def _families(rows: pl.DataFrame) -> alt.Color:
 
 
 def _points(base: alt.Chart, marked_by: str | None = None, rows: pl.DataFrame | None = None) -> alt.Chart:
-    """Points, hollow where the cell is not resolved, with a tooltip; a shape a level where they are marked by one."""
+    """Points, hollow where the case is not resolved, with a tooltip; a shape a level where they are marked by one."""
     hollow = alt.condition("datum.state == 'resolved'", alt.value(1), alt.value(0))
     tips = [alt.Tooltip(f"{column}:N", title=title) for column, title in TIPS.items()]
     marks = base.mark_point(filled=True, opacity=1, size=55, strokeWidth=1.6)

@@ -41,7 +41,7 @@ def drawn_by(chart: alt.LayerChart) -> pl.DataFrame:
 def plates(estimates: pl.DataFrame) -> tuple[list[Plate], list[str]]:
     """Every figure that the frame can fill, and the titles of those that it can't.
 
-    Cells of different evidence go to figures of their own, whose title says which.
+    Cases of different evidence go to figures of their own, whose title says which.
     """
     hung: list[Plate] = []
     lacking: list[str] = []
@@ -63,7 +63,7 @@ def plates(estimates: pl.DataFrame) -> tuple[list[Plate], list[str]]:
 def _as_encryption(estimates: pl.DataFrame) -> pl.DataFrame:
     """Sealing drawn as encryption and opening as decryption: an AEAD has no other, and no other mode has these.
 
-    Of cells that differ in their associated data the one with the least is drawn.
+    Of cases that differ in their associated data the one with the least is drawn.
     """
     least = pl.col("aad_B").fill_null(0) == pl.col("aad_B").fill_null(0).min().over("cipher", "provider", "operation")
     return estimates.filter(least).with_columns(pl.col("operation").replace({"seal": "encrypt", "open": "decrypt"}))
@@ -160,12 +160,12 @@ def _key_note(estimates: pl.DataFrame, drawn: pl.DataFrame) -> str:
 
 
 def _cpu_share(estimates: pl.DataFrame, _drawn: pl.DataFrame) -> str:
-    """CPU time as a share of the time that passed, over every cell with a number."""
+    """CPU time as a share of the time that passed, over every case with a number."""
     shares = drawable(estimates).filter(pl.col("time_ns") > 0).select(pl.col("cpu_ns") / pl.col("time_ns")).to_series()
     share = shares.median()
     if not isinstance(share, float):
         return ""
-    median = f"over all cells {percent(share, 4)} of the time at the median"
+    median = f"over all cases {percent(share, 4)} of the time at the median"
     return f"What the operating system charged to the process; {median}."
 
 

@@ -59,11 +59,11 @@ def comment(label: str, value: object) -> str:
 
 
 def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
-    """Tables of the cells that have a number, one for each operation, mode, payload and setting.
+    """Tables of the cases that have a number, one for each operation, mode, payload and setting.
 
     * `estimates`: as `wattlock show` prints them, with the columns of energy.
     * `about`: what the comments at the top say of the run; `run` names the labels too.
-    * A dagger marks a cell that is not resolved; the cells without a number stand in the comments.
+    * A dagger marks a case that is not resolved; the cases without a number stand in the comments.
     """
     drawn = pl.col("state").is_in(DRAWN_STATES)
     head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]

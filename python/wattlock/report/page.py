@@ -11,7 +11,7 @@ import vl_convert
 
 from wattlock.report import look, tables, words
 from wattlock.report.answer import answer, answered_group
-from wattlock.report.cells import cells_table
+from wattlock.report.cases import cases_table
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import MeterFacts, RunFacts
 from wattlock.report.fall import fall_section
@@ -26,7 +26,7 @@ SECTIONS = {
     "figures": "Figures",
     "battery": "The battery",
     "ranking": "Ranking",
-    "cells": "Every cell",
+    "cases": "Every case",
     "method": "How it was measured",
 }
 
@@ -34,8 +34,8 @@ SECTIONS = {
 def write_report(path: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> None:
     """Write the page of a run to `path`, over what is there.
 
-    * `estimates`: one row a cell, valued or not. * `ranking`: one row a ranked cipher and group.
-    * A run that is not valid shows no number as a result: its cells stand as invalid.
+    * `estimates`: one row a case, valued or not. * `ranking`: one row a ranked cipher and group.
+    * A run that is not valid shows no number as a result: its cases stand as invalid.
     """
     estimates = with_energy_columns(estimates)
     if not run.valid:
@@ -52,7 +52,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "figures": _figures(run, estimates),
         **({"battery": fall_section(run.fall)} if run.fall else {}),
         "ranking": _ranking(estimates, ranking),
-        "cells": _cells(run, estimates),
+        "cases": _cases(run, estimates),
         "method": _method(run),
     }
     sections = "".join(
@@ -137,9 +137,9 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
     counts = dict(estimates.group_by("state").len().iter_rows())
     lost = [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
-    share = f"{run.resolved:,} of {run.cells:,} cells ({words.percent(run.resolved / max(run.cells, 1))})"
+    share = f"{run.resolved:,} of {run.cases:,} cases ({words.percent(run.resolved / max(run.cases, 1))})"
     if run.valid:
-        checked = "The checks that ran among the cells hold." if run.sentinels else "No checks ran among the cells."
+        checked = "The checks that ran among the cases hold." if run.self_checks else "No checks ran among the cases."
         verdict = f"{checked} {share} are resolved{', ' + words.listing(lost) if lost else ''}."
     else:
         verdict = f"No: the run is invalid, for the reasons above. {share} had come to a narrow interval all the same."
@@ -153,21 +153,21 @@ def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
         ("Effort", f"{run.processes} fresh processes, {words.duration(run.duration_s)}"),
     ]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(run.warnings)}</div>' if run.warnings else ""
-    checks = f"<h3>Checks</h3>{tables.sentinel_table(run.sentinels)}" if run.sentinels else ""
+    checks = f"<h3>Checks</h3>{tables.self_check_table(run.self_checks)}" if run.self_checks else ""
     unresolved = ""
     if run.valid and lost:
         listed = folded(words.listing(lost).capitalize(), tables.without_number_table(estimates))
-        unresolved = f"<h3>Cells that are not resolved</h3>{listed}"
+        unresolved = f"<h3>Cases that are not resolved</h3>{listed}"
     return f"<p>{unbroken(verdict)}</p>{facts(pairs)}{warned}{checks}{unresolved}"
 
 
 def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
     hung, lacking = plates(estimates)
     if not hung:
-        return f"<p>None: no cell has a number to draw.</p>{_energy_absent(run)}"
+        return f"<p>None: no case has a number to draw.</p>{_energy_absent(run)}"
     parts = [
         "<p>A dot is an estimate, the bar through it the 95 % interval, where it is wider than the dot. A hollow mark "
-        "is a cell that is not resolved. Axes are logarithmic. Colour tells families apart, and so do names, shapes "
+        "is a case that is not resolved. Axes are logarithmic. Colour tells families apart, and so do names, shapes "
         "and dashes.</p>"
         "<noscript><p>The figures need JavaScript. Under each, “The numbers” holds what it draws.</p></noscript>"
     ]
@@ -199,12 +199,12 @@ def _meter(meter: MeterFacts) -> list[str]:
         "" if meter.read_us is None else f" One read takes {words.number(meter.read_us)} µs; none falls inside a block."
     )
     overlaps = f" {words.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
-    without = f" {meter.without:,} cells have none: the table of cells says why." if meter.without else ""
+    without = f" {meter.without:,} cases have none: the table of cases says why." if meter.without else ""
     return [
         f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
         f"({meter.baseline}): what the machine draws else is taken off.{without}",
         f"The interval holds the meter’s gain, ±{words.number(1.96 * meter.gain_percent, 2)} % ({meter.gain_source}). "
-        f"It is the same in all cells, so that it cancels in the ratio of two.{read}{overlaps}",
+        f"It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
     ]
 
 
@@ -222,11 +222,11 @@ def _device(run: RunFacts) -> str:
 def _energy_absent(run: RunFacts) -> str:
     """Why there are no joules, and the command that gives them."""
     if run.meter is not None:
-        why = f"There are no joules: the meter {run.meter.name} told no cell’s energy from its baseline’s."
+        why = f"There are no joules: the meter {run.meter.name} told no case’s energy from its baseline’s."
     elif run.device is None:
         why = "There are no joules: no meter was read and no device card was named. A card values the cycles:"
     else:
-        why = f"There are no joules: the card {run.device.name} was named, but no cell has a number that it can value."
+        why = f"There are no joules: the card {run.device.name} was named, but no case has a number that it can value."
     return (
         f'<h3>Energy</h3><div class="note">{paragraphs([why, *(run.device.notes if run.device else ())])}</div>'
         f"{commands([f'wattlock run {run.study} --device CARD', 'wattlock devices'])}"
@@ -236,7 +236,7 @@ def _energy_absent(run: RunFacts) -> str:
 def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     if ranking.is_empty():
         return "<p>Nothing is ranked.</p>"
-    unresolved = set(estimates.filter(pl.col("state") == "unresolved")["cell"])
+    unresolved = set(estimates.filter(pl.col("state") == "unresolved")["case"])
     return (
         "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by "
         "this run.</p>"
@@ -244,26 +244,26 @@ def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     )
 
 
-def _cells(run: RunFacts, estimates: pl.DataFrame) -> str:
+def _cases(run: RunFacts, estimates: pl.DataFrame) -> str:
     options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
     return (
         '<form class="filter" role="search"><label>Filter '
         '<input id="filter" type="search" placeholder="aes encrypt 1,500" autocomplete="off"></label>'
         f'<label>State <select id="state"><option value="">any</option>{options}</select></label>'
-        f'<output id="shown" aria-live="polite">{run.cells:,} cells</output></form>{cells_table(estimates)}'
+        f'<output id="shown" aria-live="polite">{run.cases:,} cases</output></form>{cases_table(estimates)}'
         '<p class="quiet">± is the half-width of the 95 % interval. MB/s count 10⁶ bytes.</p>'
     )
 
 
 def _method(run: RunFacts) -> str:
     steps = [
-        "Every cell is timed in batches of many calls, in random order, round after round, in fresh processes: one "
+        "Every case is timed in batches of many calls, in random order, round after round, in fresh processes: one "
         "process’s memory layout alone moves a result by percents, so processes are what is repeated.",
         "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
         "gives core cycles, which hold still where the clock wanders.",
         "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core), "
         "never for its value. Every batch is kept in the run’s records.",
-        "A cell is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
+        "A case is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
     ]
     inputs = f"<h3>Inputs</h3>{tables.input_table(run.inputs)}" if run.inputs else ""
     repeat = f"<h3>How to repeat it</h3>{commands(_repeat(run))}"

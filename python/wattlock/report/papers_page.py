@@ -230,7 +230,7 @@ def _compared(one: Judgement) -> str:
     if len(one.compared) < 2:
         return ""
     rows = "".join(_comparison(other) for other in one.compared)
-    head = ["Implementation", "Cells", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
+    head = ["Implementation", "Cases", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
     drawn = table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
     number = len(one.compared)
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
@@ -240,7 +240,7 @@ def _comparison(one: Compared) -> str:
     value, interval = _effect(one.effect)
     holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
     return (
-        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cells)}</td><td>{text(one.effect.what)}</td>'
+        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td><td>{text(one.effect.what)}</td>'
         f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td>'
         f"<td>{text(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
     )
@@ -333,7 +333,7 @@ def _studies(names: Sequence[str]) -> str:
 
 def _method(run: PapersFacts) -> str:
     steps = [
-        f"{_studies(run.studies)} carried out in {words.duration(run.duration_s)}: each cell in batches of many "
+        f"{_studies(run.studies)} carried out in {words.duration(run.duration_s)}: each case in batches of many "
         "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
         "value; intervals are of 95 %.",
         "Each claim has a judge of its own, a function of these numbers alone: judged again they give the same page. "

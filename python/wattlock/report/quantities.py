@@ -1,4 +1,4 @@
-"""What a figure may show of a cell: its value and interval, its axis title, the evidence that it rests on."""
+"""What a figure may show of a case: its value and interval, its axis title, the evidence that it rests on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

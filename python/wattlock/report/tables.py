@@ -6,24 +6,24 @@ import polars as pl
 
 from wattlock.analysis.ranking import GROUP
 from wattlock.report import words
-from wattlock.report.cells import Row, does, state_words
+from wattlock.report.cases import Row, does, state_words
 from wattlock.report.evidence import departures
-from wattlock.report.facts import InputFacts, Sentinel
+from wattlock.report.facts import InputFacts, SelfCheck
 from wattlock.report.markup import cell, folded, table, text
 
 
-def sentinel_table(sentinels: Sequence[Sentinel]) -> str:
-    """The checks that ran among the cells."""
+def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
+    """The checks that ran among the cases."""
     rows = (
         f'<tr><th scope="row">{text(check.name)}</th>'
         + cell(words.within(check.measured, check.low, check.high), True)
         + cell(" to ".join(words.within(end, check.low, check.high) for end in (check.low, check.high)), True)
         + cell(words.within(check.truth, check.low, check.high), True)
         + f"{cell(check.verdict)}</tr>"
-        for check in sentinels
+        for check in self_checks
     )
     return table(
-        "Checks that ran among the cells", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows
+        "Checks that ran among the cases", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows
     )
 
 
@@ -66,7 +66,7 @@ def drawn_unit(title: str) -> str:
 def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[int], first: Row | None) -> str:
     """One folded table a ranked group of two and more; the answer's group stands open.
 
-    `unresolved` holds the numbers of the cells that carry that mark.
+    `unresolved` holds the numbers of the cases that carry that mark.
     """
     ordered = ranking.filter(pl.len().over(GROUP) > 1).sort(_rank_of_group(), *GROUP, "ratio_to_best")
     parts = []
@@ -119,7 +119,7 @@ def _ranked(row: Row, place: str, unresolved: Collection[int]) -> str:
     cost = row["cycles_per_byte"], row["cycles_per_byte_low"], row["cycles_per_byte_high"]
     ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
     is_best = ratio[0] == 1
-    beside = f"{row['provider']}, unresolved" if row["cell"] in unresolved else row["provider"]
+    beside = f"{row['provider']}, unresolved" if row["case"] in unresolved else row["provider"]
     name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
     return (
         f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(words.estimate(*cost), True)}'
@@ -129,21 +129,21 @@ def _ranked(row: Row, place: str, unresolved: Collection[int]) -> str:
 
 
 def without_number_table(estimates: pl.DataFrame) -> str:
-    """The cells that are not resolved, each with its reason; nothing where there are none."""
+    """The cases that are not resolved, each with its reason; nothing where there are none."""
     rows = estimates.filter(pl.col("state") != "resolved")
     if rows.is_empty():
         return ""
     order = {state: place for place, state in enumerate(("failed", "invalid", "unresolved"))}
-    ordered = sorted(rows.iter_rows(named=True), key=lambda row: (order.get(row["state"], 9), row["cell"]))
+    ordered = sorted(rows.iter_rows(named=True), key=lambda row: (order.get(row["state"], 9), row["case"]))
     body = (
         f'<tr><td class="state">{text(state_words(row))}</td>'
-        f'<th scope="row">{text(row["cipher"])}</th>{cell(_cell_words(row))}'
+        f'<th scope="row">{text(row["cipher"])}</th>{cell(_case_words(row))}'
         f'<td class="reason">{text(row["reason"] or "no reason was recorded")}</td></tr>'
         for row in ordered
     )
-    return table("Cells that are not resolved", ["State", "Cipher", "Does", "Reason"], body)
+    return table("Cases that are not resolved", ["State", "Cipher", "Does", "Reason"], body)
 
 
-def _cell_words(row: Row) -> str:
-    """What a cell does, in words: encrypt, 1,500 B, random."""
+def _case_words(row: Row) -> str:
+    """What a case does, in words: encrypt, 1,500 B, random."""
     return f"{does(row)}, {words.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does(row)

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import comparison, sentinels
+from wattlock.analysis import comparison, self_checks
 from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import suggestion
 from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run.result import Result
 
-SHOWN_CELLS = 5
+SHOWN_CASES = 5
 CLOCK_SHARE = 0.02
 """Clocks that differ by more are told."""
 
@@ -23,7 +23,7 @@ CLOCK_SHARE = 0.02
 class Comparison:
     """Runs compared with the first.
 
-    * `table`: a row a cell and other run; `lost`: cells with a number in the first alone.
+    * `table`: a row a case and other run; `lost`: cases with a number in the first alone.
     * `against`: why nothing can be judged; `warnings`: in what the runs differ.
     """
 
@@ -33,12 +33,12 @@ class Comparison:
     warnings: Sequence[str]
 
     def unclear(self, share: float) -> str:
-        """How many cells can't tell whether they are slower by more than `share`, and which; empty where all can."""
+        """How many cases can't tell whether they are slower by more than `share`, and which; empty where all can."""
         _, unclear = comparison.slower_than(self.table, share)
-        return f"{unclear.height} cells can't tell: {_named(unclear)}" if unclear.height else ""
+        return f"{unclear.height} cases can't tell: {_named(unclear)}" if unclear.height else ""
 
     def refuse_slower(self, share: float) -> None:
-        """Raises Slower where a cell is slower by more than `share`, or has no number any more.
+        """Raises Slower where a case is slower by more than `share`, or has no number any more.
 
         Raises EvidenceError where a run can't be judged.
         """
@@ -46,20 +46,20 @@ class Comparison:
             hint = "measure again, both runs with one build of wattlock"
             raise EvidenceError(f"--fail-above {self.against[0]}", hint=hint)
         if self.lost.height:
-            shown = self.lost.head(SHOWN_CELLS).to_dicts()
-            cells = ", ".join(f"{row['cipher']} {row['operation']} of {row['provider']}" for row in shown)
-            what = f"{self.lost.height} cells have a number in the first and none in the second: {cells}"
+            shown = self.lost.head(SHOWN_CASES).to_dicts()
+            cases = ", ".join(f"{row['cipher']} {row['operation']} of {row['provider']}" for row in shown)
+            what = f"{self.lost.height} cases have a number in the first and none in the second: {cases}"
             raise Slower(what, hint="`wattlock show RUN` says why each failed; a cipher that is gone has no row")
         slower, _ = comparison.slower_than(self.table, share)
         if slower.height:
-            what = f"{slower.height} of {self.table.height} cells are slower by more than {share * 100:.4g} %"
-            raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cells")
+            what = f"{slower.height} of {self.table.height} cases are slower by more than {share * 100:.4g} %"
+            raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cases")
 
 
 def compare(first: Result, others: Sequence[Result] = (), providers: tuple[str, str] | None = None) -> Comparison:
     """Compares runs with the first, or one run with itself by two providers: the second against the first.
 
-    Raises InputError where no cell of the one has its like in the other, EvidenceError where their evidence differs.
+    Raises InputError where no case of the one has its like in the other, EvidenceError where their evidence differs.
     """
     pairs = [Pair.of(first, other, providers) for other in others or [first]]
     return Comparison(
@@ -72,7 +72,7 @@ def compare(first: Result, others: Sequence[Result] = (), providers: tuple[str, 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs compared: a row a cell, the cells that are lost, and what speaks against a judgement."""
+    """Two runs compared: a row a case, the cases that are lost, and what speaks against a judgement."""
 
     compared: pl.DataFrame
     lost: pl.DataFrame
@@ -95,9 +95,9 @@ class Pair:
 
 
 def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """The cells of either side, and what two of them must have in common."""
+    """The cases of either side, and what two of them must have in common."""
     same_meter = a.meter is not None and b.meter is not None and a.meter["name"] == b.meter["name"]
-    first, second = (_cells(one, weighed=same_meter) for one in (a, b))
+    first, second = (_cases(one, weighed=same_meter) for one in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
     if providers is None:
@@ -108,23 +108,23 @@ def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.
 
 
 def _compared(a: Result, b: Result, first: pl.DataFrame, second: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    least = max(SMALLEST_CLAIM, *(sentinels.copies_spread(one.verdicts) for one in (a, b)))
+    least = max(SMALLEST_CLAIM, *(self_checks.aa_spread(one.verdicts) for one in (a, b)))
     margin = max(least, *(one.plan["study"]["smallest_effect_percent"] / 100 for one in (a, b)))
     compared = comparison.compare(first, second, keys, least, margin)
     if compared.is_empty():
-        hint = "`wattlock show RUN` lists the cells of a run"
-        raise InputError("no cell of the one has its like in the other", hint=hint)
+        hint = "`wattlock show RUN` lists the cases of a run"
+        raise InputError("no case of the one has its like in the other", hint=hint)
     return compared
 
 
-def _cells(result: Result, *, weighed: bool) -> pl.DataFrame:
-    """The cells with their deviation, and their energies where one meter weighed both runs."""
+def _cases(result: Result, *, weighed: bool) -> pl.DataFrame:
+    """The cases with their deviation, and their energies where one meter weighed both runs."""
     content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
     estimates = result.estimates
     if weighed and result.energies is not None:
-        energies = result.energies.select("cell", "energy_uJ", "energy_random_percent")
-        estimates = estimates.join(energies, on="cell", how="left", maintain_order="left")
-    return estimates.join(result.across.select("cell", "deviation"), on="cell", how="left").with_columns(
+        energies = result.energies.select("case", "energy_uJ", "energy_random_percent")
+        estimates = estimates.join(energies, on="case", how="left", maintain_order="left")
+    return estimates.join(result.across.select("case", "deviation"), on="case", how="left").with_columns(
         # A user's file is known by what it holds: `input-1` of two runs may be two files.
         pl.col("data").replace(content),
         pl.col("aad_B").fill_null(0),
@@ -141,7 +141,7 @@ def _refuse_mixed(frames: Sequence[pl.DataFrame]) -> None:
 def _of_provider(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     known = sorted(set(frame["provider"]))
     if name not in known:
-        raise InputError(f'no cell of provider "{name}"', hint=suggestion(name, known, "the run has"))
+        raise InputError(f'no case of provider "{name}"', hint=suggestion(name, known, "the run has"))
     return frame.filter(pl.col("provider") == name)
 
 
@@ -181,13 +181,13 @@ def _meter(result: Result) -> str | None:
     return result.meter["name"] if result.meter else None
 
 
-def _named(cells: pl.DataFrame) -> str:
+def _named(cases: pl.DataFrame) -> str:
     shown = [
         f"{row['cipher']} {row['operation']} {row['payload_B']} B"
         + (f" and {row['aad_B']} B of associated data" if row["aad_B"] else "")
         + f" of {row['provider_b']}"
         + (f" ({(row['ratio'] - 1) * 100:+.1f} %)" if row["ratio"] else "")
-        for row in cells.head(SHOWN_CELLS).iter_rows(named=True)
+        for row in cases.head(SHOWN_CASES).iter_rows(named=True)
     ]
-    more = [f"{cells.height - SHOWN_CELLS} more"] if cells.height > SHOWN_CELLS else []
+    more = [f"{cases.height - SHOWN_CASES} more"] if cases.height > SHOWN_CASES else []
     return ", ".join([*shown, *more])

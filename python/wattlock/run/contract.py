@@ -28,7 +28,7 @@ TRIES = 3
 """Batches or blocks of one visit, the first included, as in the engine."""
 
 LEAST_HALVES, VISITS_A_HALF = 4, 6
-"""Half batches of a cell, as in the engine: one in so many visits, at least four."""
+"""Half batches of a case, as in the engine: one in so many visits, at least four."""
 
 LONG_PAYLOAD_B, LEAST_SEGMENT_B = 4096, 64
 """A longer payload may be cut, into segments that are no shorter: 64 B in 100 us would be 1.6 us a byte."""
@@ -36,12 +36,12 @@ LONG_PAYLOAD_B, LEAST_SEGMENT_B = 4096, 64
 BATCH_LINE_B = 600
 """A batch's line: fifteen names, and numbers of twenty digits at most."""
 
-LINE_B, CELL_LINE_B = 2**20, 2**12
-"""The longest line is a header: the machine, and so much for each cell."""
+LINE_B, CASE_LINE_B = 2**20, 2**12
+"""The longest line is a header: the machine, and so much for each case."""
 
-# Times that no machine should need, so that what takes longer hangs. Seen: 0.01 s to prepare a cell, 0.1 us a byte of
+# Times that no machine should need, so that what takes longer hangs. Seen: 0.01 s to prepare a case, 0.1 us a byte of
 # the slowest cipher, 0.2 ms a visit.
-START_S, START_CELL_S, PREPARED_S_A_BYTE = 60.0, 5.0, 20e-6
+START_S, START_CASE_S, PREPARED_S_A_BYTE = 60.0, 5.0, 20e-6
 SILENCE_S, VISIT_S, CALL_S_A_BYTE = 60.0, 0.01, 5e-6
 GENERATE_S = 20.0
 """A pair of RSA keys takes seconds at times."""
@@ -71,7 +71,7 @@ class Contract:
     def __init__(self, plan: Sequence[Mapping[str, Any]]) -> None:
         self.head = next(line for line in plan if line["kind"] == "plan")
         self.process: int = self.head["process"]
-        self.cells = {line["cell"]: line for line in plan if line["kind"] == "cell"}
+        self.cases = {line["case"]: line for line in plan if line["kind"] == "case"}
         self.energy, self.battery = self.head.get("energy"), self.head.get("battery")
         self._header: Mapping[str, Any] | None = None
         self._segments: dict[int, int] = {}
@@ -87,7 +87,7 @@ class Contract:
     @property
     def limits(self) -> Limits:
         """How long the process may take, and how many bytes it may write."""
-        start = START_S + sum(START_CELL_S + _prepared_s(cell) for cell in self.cells.values())
+        start = START_S + sum(START_CASE_S + _prepared_s(case) for case in self.cases.values())
         round_s, rounds = self._round_s(), self.head["rounds"]
         if self.energy:
             rounds = self.energy["superblocks"]
@@ -100,17 +100,17 @@ class Contract:
     @property
     def longest_line_B(self) -> int:
         """No line is longer."""
-        return LINE_B + CELL_LINE_B * len(self.cells)
+        return LINE_B + CASE_LINE_B * len(self.cases)
 
     @property
     def most_lines(self) -> float:
-        """So many lines at most: all cells as often as they are visited, each batch tried as often as it may be."""
-        around = 2 + 2 * len(self.cells)
+        """So many lines at most: all cases as often as they are visited, each batch tried as often as it may be."""
+        around = 2 + 2 * len(self.cases)
         if self.battery:
             return math.inf
         if self.energy:
-            return float(around + self.energy["superblocks"] * (3 * len(self.cells) + 3) * TRIES)
-        return around + sum(self._most_batches(cell, _most_segments(cell)) for cell in self.cells.values())
+            return float(around + self.energy["superblocks"] * (3 * len(self.cases) + 3) * TRIES)
+        return around + sum(self._most_batches(case, _most_segments(case)) for case in self.cases.values())
 
     def take(self, chunk: bytes) -> bytes:
         """Judges what came; gives the whole lines of it.
@@ -162,8 +162,8 @@ class Contract:
             case "header":
                 self._judge_header(record)
             case "failure":
-                self._judge_cell(record, among=set(self.cells) - self._failed)
-                self._failed.add(record["cell"])
+                self._judge_case(record, among=set(self.cases) - self._failed)
+                self._failed.add(record["case"])
                 # A user's library ended the process: nothing comes after that.
                 self._is_over |= record["follows"] == "end_run"
             case "energy_block":
@@ -190,33 +190,33 @@ class Contract:
                 raise self._broken(f"wrote a header {'without' if asked else 'with'} a {name}")
         if header["seed"] != self.head["seed"]:
             raise self._broken(f"wrote a header of seed {header['seed']}")
-        for cell in header["cells"]:
-            self._judge_cell(cell, among=self.cells.keys() - self._segments.keys())
-            planned = self.cells[cell["cell"]]
-            other = next((name for name in _SAME if cell[name] != planned[name]), None)
+        for case in header["cases"]:
+            self._judge_case(case, among=self.cases.keys() - self._segments.keys())
+            planned = self.cases[case["case"]]
+            other = next((name for name in _SAME if case[name] != planned[name]), None)
             if other is not None:
-                raise self._broken(f"measured cell {cell['cell']} with {other} {str(cell[other])[:80]!r}")
-            if cell["segments"] > _most_segments(planned):
-                raise self._broken(f"cut cell {cell['cell']} into {cell['segments']} segments")
-            self._segments[cell["cell"]] = cell["segments"]
+                raise self._broken(f"measured case {case['case']} with {other} {str(case[other])[:80]!r}")
+            if case["segments"] > _most_segments(planned):
+                raise self._broken(f"cut case {case['case']} into {case['segments']} segments")
+            self._segments[case["case"]] = case["segments"]
 
-    def _judge_cell(self, record: Mapping[str, Any], among: set[int]) -> None:
-        if record["cell"] not in among:
-            why = "twice" if record["cell"] in self.cells else ", which it was not asked for"
-            raise self._broken(f"wrote of cell {record['cell']} {why}".replace(" ,", ","))
+    def _judge_case(self, record: Mapping[str, Any], among: set[int]) -> None:
+        if record["case"] not in among:
+            why = "twice" if record["case"] in self.cases else ", which it was not asked for"
+            raise self._broken(f"wrote of case {record['case']} {why}".replace(" ,", ","))
 
     def _judge_block(self, block: Mapping[str, Any]) -> None:
         if not self.energy:
             raise self._broken("wrote a block of energy that it was not asked for")
-        if block["cell"] is not None:
-            self._judge_cell(block, among=set(self._segments))
+        if block["case"] is not None:
+            self._judge_case(block, among=set(self._segments))
         key = block["superblock"], block["position"], block["attempt"]
         if block["superblock"] >= self.energy["superblocks"] or block["attempt"] >= TRIES or key in self._blocks:
             raise self._broken(f"wrote block {block['position']} of superblock {block['superblock']} too often")
         self._blocks.add(key)
 
     def _judge_level(self, level: Mapping[str, Any]) -> None:
-        if not self.battery or level["cell"] != self.battery["cell"]:
+        if not self.battery or level["case"] != self.battery["case"]:
             raise self._broken("wrote a level of a battery that it was not asked for")
         if level["repeats_done"] < max(self._calls, self.battery["done"]):
             raise self._broken(f"counted its calls backwards, to {level['repeats_done']}")
@@ -228,10 +228,10 @@ class Contract:
     def _judge_batches(self, batches: pl.DataFrame) -> None:
         if self.energy or self.battery:
             raise self._broken("wrote batches that it was not asked for")
-        segments = pl.col("cell").replace_strict(self._segments, default=0, return_dtype=pl.Int64)
+        segments = pl.col("case").replace_strict(self._segments, default=0, return_dtype=pl.Int64)
         wrong = batches.select(
             process=(pl.col("process") != self.process).any(),
-            cell=(segments == 0).any(),
+            case=(segments == 0).any(),
             segment=(pl.col("segment") >= segments).any(),
             round=(pl.col("round") >= self.head["rounds"]).any(),
             attempt=(pl.col("attempt") >= TRIES).any(),
@@ -240,7 +240,7 @@ class Contract:
         if named is not None:
             raise self._broken(f"wrote a batch of a {named} that it was not asked for")
         # Whole and half batches of one visit have other calls.
-        keys = batches.select("cell", "round", "segment", "attempt", "calls")
+        keys = batches.select("case", "round", "segment", "attempt", "calls")
         self._batches.append(keys.hash_rows())
 
     def _judge_end(self, other: Other) -> None:
@@ -249,27 +249,27 @@ class Contract:
         seen = pl.concat(self._batches) if self._batches else pl.Series([], dtype=pl.UInt64)
         if seen.n_unique() != len(seen):
             raise self._broken("wrote a batch twice")
-        silent = self.cells.keys() - self._segments.keys() - self._failed
+        silent = self.cases.keys() - self._segments.keys() - self._failed
         if silent:
-            raise self._broken(f"said nothing of cell {min(silent)}")
+            raise self._broken(f"said nothing of case {min(silent)}")
         for name, came in (("batches", len(seen)), ("energy_blocks", len(self._blocks))):
             if end[name] != came:
                 raise self._broken(f"ended with {end[name]} {name.replace('_', ' ')}, and {came} came")
         self._is_over = True
 
-    def _most_batches(self, cell: Mapping[str, Any], segments: int) -> int:
-        halves = max(LEAST_HALVES, cell["visits"] // VISITS_A_HALF) if self.head["rounds"] else 0
-        return int((cell["visits"] + halves) * segments * TRIES)
+    def _most_batches(self, case: Mapping[str, Any], segments: int) -> int:
+        halves = max(LEAST_HALVES, case["visits"] // VISITS_A_HALF) if self.head["rounds"] else 0
+        return int((case["visits"] + halves) * segments * TRIES)
 
     def _round_s(self) -> float:
-        """Within this time all cells are visited once, each batch tried as often as it may be."""
-        calls_s = sum(_call_s(cell) for cell in self.cells.values())
+        """Within this time all cases are visited once, each batch tried as often as it may be."""
+        calls_s = sum(_call_s(case) for case in self.cases.values())
         if self.energy:
             blocks_s = BLOCKS_S * self.energy["block_ns"] / 1e9
-            return float(TRIES * (3 * len(self.cells) + 3) * blocks_s + TRIES * 3 * calls_s)
+            return float(TRIES * (3 * len(self.cases) + 3) * blocks_s + TRIES * 3 * calls_s)
         if self.battery:
             return float(self.battery["log_every_s"]) + calls_s
-        return TRIES * (VISIT_S * len(self.cells) + calls_s)
+        return TRIES * (VISIT_S * len(self.cases) + calls_s)
 
     def _broken(self, what: str) -> Broken:
         return Broken(f"the probe {what} in process {self.process}", hint=GO_ON)
@@ -278,17 +278,17 @@ class Contract:
 _SAME = ("role", "cipher", "provider", "operation")
 
 
-def _most_segments(cell: Mapping[str, Any]) -> int:
-    return 1 if cell["payload_B"] <= LONG_PAYLOAD_B else -(-int(cell["payload_B"]) // LEAST_SEGMENT_B)
+def _most_segments(case: Mapping[str, Any]) -> int:
+    return 1 if case["payload_B"] <= LONG_PAYLOAD_B else -(-int(case["payload_B"]) // LEAST_SEGMENT_B)
 
 
-def _call_s(cell: Mapping[str, Any]) -> float:
-    return CALL_S_A_BYTE * float(cell["payload_B"]) + (GENERATE_S if cell["operation"] == "generate" else VISIT_S)
+def _call_s(case: Mapping[str, Any]) -> float:
+    return CALL_S_A_BYTE * float(case["payload_B"]) + (GENERATE_S if case["operation"] == "generate" else VISIT_S)
 
 
-def _prepared_s(cell: Mapping[str, Any]) -> float:
-    ring_s = RING_S_A_BYTE * RING_B.get(cell["placement"], 0)
-    return PREPARED_S_A_BYTE * float(cell["payload_B"]) + ring_s + _call_s(cell)
+def _prepared_s(case: Mapping[str, Any]) -> float:
+    ring_s = RING_S_A_BYTE * RING_B.get(case["placement"], 0)
+    return PREPARED_S_A_BYTE * float(case["payload_B"]) + ring_s + _call_s(case)
 
 
 def _first(data: bytes) -> bytes:

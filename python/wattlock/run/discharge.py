@@ -1,4 +1,4 @@
-"""The policy of a discharge: one cell after the other is repeated until the battery is empty, its level is logged.
+"""The policy of a discharge: one case after the other is repeated until the battery is empty, its level is logged.
 
 A machine that dies in it has kept every line: the run goes on from the last one, after a reboot as well.
 """
@@ -15,7 +15,7 @@ from wattlock.errors import EvidenceError, StudyError
 from wattlock.run import shards
 from wattlock.run.contract import GO_ON
 from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
-from wattlock.study import Cell
+from wattlock.study import Case
 from wattlock.targets import Target
 
 LOG_EVERY_S = 10
@@ -23,10 +23,10 @@ LOG_EVERY_S = 10
 
 @dataclass(frozen=True)
 class Fall:
-    """How a battery is emptied by each cell.
+    """How a battery is emptied by each case.
 
     * `battery`: its name, empty where there is one; `until_percent`, `repeats`: where it ends, at least one of them;
-      `from_percent`: a cell begins at this level or above, null anywhere; `sys_root`: what stands for `/sys`.
+      `from_percent`: a case begins at this level or above, null anywhere; `sys_root`: what stands for `/sys`.
     """
 
     battery: str
@@ -40,11 +40,11 @@ class Fall:
         if self.until_percent is None and self.repeats is None:
             raise StudyError("a battery run has no end", hint="--until-percent 5, --repeats 6000, or both")
 
-    def plan(self, cell: int, done: int, repeats: int | None) -> dict[str, Any]:
+    def plan(self, case: int, done: int, repeats: int | None) -> dict[str, Any]:
         """The plan's `battery`."""
         given = {"until_percent": self.until_percent, "repeats": repeats, "name": self.battery or None}
         root = {"sys_root": str(self.sys_root)} if self.sys_root else {}
-        return {"cell": cell, "done": done, "log_every_s": self.log_every_s, **given, **root}
+        return {"case": case, "done": done, "log_every_s": self.log_every_s, **given, **root}
 
     def kept(self) -> dict[str, Any]:
         """As the run's plan keeps it: without a path."""
@@ -57,7 +57,7 @@ def look(target: Target, fall: Fall) -> None:
 
     Raises ProbeError or EvidenceError.
     """
-    order = Order(0, 0, shards.sentinels(first=0)[:1], None, policy={"battery": fall.plan(0, 0, 0)})
+    order = Order(0, 0, shards.self_checks(first=0)[:1], None, policy={"battery": fall.plan(0, 0, 0)})
     levels = records_in(inquire(target, order), b'"battery_level"')
     if levels and levels[-1]["error"]:
         raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
@@ -67,33 +67,33 @@ def look(target: Target, fall: Fall) -> None:
 class Discharge:
     """One sitting of it.
 
-    * `tell`: receives the cell's cipher, its calls so far, the level, and the share
+    * `tell`: receives the case's cipher, its calls so far, the level, and the share
       of them that is done where that is known.
     """
 
     bench: Bench
-    cells: Sequence[Cell]
+    cases: Sequence[Case]
     seed: int
     fall: Fall
     cpu: int | None
     tell: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
 
     def measure(self) -> None:
-        """Empties the battery by each cell that is not done.
+        """Empties the battery by each case that is not done.
 
         Raises EvidenceError where it is being charged, or stands too low to begin; what was measured is kept.
         """
-        for cell in self.cells:
-            last = self._last(cell)
+        for case in self.cases:
+            last = self._last(case)
             if last is not None and self._is_over(last):
                 continue
             done = 0 if last is None else int(last["repeats_done"])
-            if (line := self._pass(cell, done, looks=True)) is not None:
-                self._refuse_low(cell, line["level_percent"], begun=last is not None)
-                self._pass(cell, done)
+            if (line := self._pass(case, done, looks=True)) is not None:
+                self._refuse_low(case, line["level_percent"], begun=last is not None)
+                self._pass(case, done)
 
-    def _last(self, cell: Cell) -> dict[str, Any] | None:
-        lines = [line for line in self.bench.folder.records("battery_level") if line["cell"] == cell.cell]
+    def _last(self, case: Case) -> dict[str, Any] | None:
+        lines = [line for line in self.bench.folder.records("battery_level") if line["case"] == case.case]
         whole = [line for line in lines if not line["error"]]
         return max(whole, key=lambda line: line["repeats_done"], default=None)
 
@@ -103,26 +103,26 @@ class Discharge:
         is_empty = until is not None and line["level_percent"] is not None and line["level_percent"] <= until
         return bool(line["repeats_done"]) and (is_empty or (repeats is not None and line["repeats_done"] >= repeats))
 
-    def _refuse_low(self, cell: Cell, level: int | None, *, begun: bool) -> None:
+    def _refuse_low(self, case: Case, level: int | None, *, begun: bool) -> None:
         least = None if begun else self.fall.from_percent
         until = self.fall.until_percent
         if level is None or ((least is None or level >= least) and (until is None or level > until)):
             return
         wanted = f"at least {least} %" if least is not None else f"more than {until} %"
         hint = f"charge it, pull the cable, then `wattlock run --resume {self.bench.folder.path}` goes on"
-        raise EvidenceError(f"the battery is at {level} %, and {cell.cipher} begins at {wanted}", hint=hint)
+        raise EvidenceError(f"the battery is at {level} %, and {case.cipher} begins at {wanted}", hint=hint)
 
-    def _pass(self, cell: Cell, done: int, *, looks: bool = False) -> dict[str, Any] | None:
-        """One process on the battery, its lines kept as they come; gives the last one, null where the cell failed.
+    def _pass(self, case: Case, done: int, *, looks: bool = False) -> dict[str, Any] | None:
+        """One process on the battery, its lines kept as they come; gives the last one, null where the case failed.
 
         One that only `looks` makes no call, and its line is not kept.
         """
         order = Order(
             self.bench.folder.recover().next_process,
             self.seed,
-            [cell],
+            [case],
             self.cpu,
-            policy={"battery": self.fall.plan(cell.cell, done, 0 if looks else self.fall.repeats)},
+            policy={"battery": self.fall.plan(case.case, done, 0 if looks else self.fall.repeats)},
             kept=not looks,
         )
         lines: list[dict[str, Any]] = []
@@ -131,7 +131,7 @@ class Discharge:
             lines.extend(records_in(data, b'"battery_level"'))
             if lines:
                 calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
-                self.tell(cell.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
+                self.tell(case.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
 
         failures = carry_out(self.bench, order, heed=heed).failures
         if failures:
@@ -139,7 +139,7 @@ class Discharge:
                 self.bench.folder.append(b"".join(json.dumps(failure).encode() + b"\n" for failure in failures))
             return None
         if not lines:
-            raise EvidenceError(f"{cell.cipher}: the battery was not read", hint=GO_ON)
+            raise EvidenceError(f"{case.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
             raise EvidenceError(f"{self.fall.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)

@@ -1,4 +1,4 @@
-"""The policy of energy, the second part of a run with a meter: fresh processes measure blocks, a few cells each.
+"""The policy of energy, the second part of a run with a meter: fresh processes measure blocks, a few cases each.
 
 How many there will be is settled before the first one: energies are looked at once, at the end, so that their intervals
 need no allowance for looks.
@@ -19,14 +19,14 @@ from wattlock.errors import EvidenceError
 from wattlock.run import shards
 from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
 from wattlock.store.records import record_of
-from wattlock.study import Cell
+from wattlock.study import Case
 from wattlock.targets import Target
 
 PROCESSES = 8
-"""Processes that weigh a cell; two blocks in each, sixteen in all."""
+"""Processes that weigh a case; two blocks in each, sixteen in all."""
 
-CELLS = 20
-"""Cells of one process: a superblock of them lasts two seconds, in which a drift is about steady."""
+CASES = 20
+"""Cases of one process: a superblock of them lasts two seconds, in which a drift is about steady."""
 
 LEAST_BLOCK_NS = 41_000_000
 BLOCK_PERCENT = 1.0
@@ -92,9 +92,9 @@ def block_length_ns(meter: Mapping[str, Any]) -> int:
     return weighing.block_length_ns(period_ns, quantum_nJ, LEAST_POWER_W, LEAST_BLOCK_NS, BLOCK_PERCENT)
 
 
-def least_s(meter: Mapping[str, Any], cells: int) -> float:
-    """The time that weighing so many cells takes at least: blocks alone, without the searches for their edges."""
-    return PROCESSES * (2 * cells + 3 * math.ceil(cells / CELLS)) * block_length_ns(meter) / 1e9
+def least_s(meter: Mapping[str, Any], cases: int) -> float:
+    """The time that weighing so many cases takes at least: blocks alone, without the searches for their edges."""
+    return PROCESSES * (2 * cases + 3 * math.ceil(cases / CASES)) * block_length_ns(meter) / 1e9
 
 
 @dataclass
@@ -105,7 +105,7 @@ class EnergyBlocks:
     """
 
     bench: Bench
-    cells: Sequence[Cell]
+    cases: Sequence[Case]
     seed: int
     choice: Choice
     meter: Mapping[str, Any]
@@ -113,7 +113,7 @@ class EnergyBlocks:
     tell: Callable[[int, int], None] = lambda _done, _all: None
 
     def measure(self) -> None:
-        """Measures what is missing of `PROCESSES` processes for each cell.
+        """Measures what is missing of `PROCESSES` processes for each case.
 
         Raises EvidenceError where the meter fails for good; what was measured is kept.
         """
@@ -128,27 +128,27 @@ class EnergyBlocks:
                     break
         self.tell(len(due), len(due))
 
-    def _sound(self, group: Sequence[Cell]) -> list[Cell]:
-        """The cells that have not failed meanwhile."""
-        failed = {failure["cell"] for failure in self.bench.folder.failures()}
-        return [cell for cell in group if cell.cell not in failed]
+    def _sound(self, group: Sequence[Case]) -> list[Case]:
+        """The cases that have not failed meanwhile."""
+        failed = {failure["case"] for failure in self.bench.folder.failures()}
+        return [case for case in group if case.case not in failed]
 
-    def _due(self) -> Iterator[list[Cell]]:
+    def _due(self) -> Iterator[list[Case]]:
         complete = self.bench.folder.complete()
         weighed = [one for one in self.bench.folder.headers() if one.get("meter") and one["process"] in complete]
-        counts = Counter(cell["cell"] for header in weighed for cell in header["cells"])
-        failed = {failure["cell"] for failure in self.bench.folder.failures()}
+        counts = Counter(case["case"] for header in weighed for case in header["cases"])
+        failed = {failure["case"] for failure in self.bench.folder.failures()}
         for turn in range(PROCESSES):
-            cells = [cell for cell in self.cells if counts[cell.cell] <= turn and cell.cell not in failed]
-            order = random.Random(f"{self.seed} weigh {turn}").sample(cells, len(cells))  # noqa: S311 - an order
+            cases = [case for case in self.cases if counts[case.case] <= turn and case.case not in failed]
+            order = random.Random(f"{self.seed} weigh {turn}").sample(cases, len(cases))  # noqa: S311 - an order
             for own in (None, *self.bench.libraries):
-                kind = [cell for cell in order if self._library(cell) == own]
-                yield from (kind[first : first + CELLS] for first in range(0, len(kind), CELLS))
+                kind = [case for case in order if self._library(case) == own]
+                yield from (kind[first : first + CASES] for first in range(0, len(kind), CASES))
 
-    def _library(self, cell: Cell) -> str | None:
-        return cell.provider if cell.provider in self.bench.libraries else None
+    def _library(self, case: Case) -> str | None:
+        return case.provider if case.provider in self.bench.libraries else None
 
-    def _measure_blocks(self, group: Sequence[Cell], process: int) -> bool:
+    def _measure_blocks(self, group: Sequence[Case], process: int) -> bool:
         """Gives whether the process came to its end: a user's library may have ended it before."""
         order = Order(
             process,

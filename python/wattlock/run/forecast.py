@@ -1,4 +1,4 @@
-"""How long a study would take, from its cells prepared once and not measured."""
+"""How long a study would take, from its cases prepared once and not measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wattlock.run import shards
 from wattlock.run.process import Order, inquire
 from wattlock.run.timing import HALVES
 from wattlock.store.records import record_of
-from wattlock.study import Cell
+from wattlock.study import Case
 from wattlock.targets import Target
 
 BATCH_S = shards.BATCH_NS / 1e9
@@ -22,27 +22,27 @@ WARM_S = 25e-6
 
 @dataclass(frozen=True)
 class Forecast:
-    """Seconds until the first look, and until the last one if no cell is sure before."""
+    """Seconds until the first look, and until the last one if no case is sure before."""
 
     least_s: float
     most_s: float
 
 
 def forecast(
-    cells: Sequence[Cell],
+    cases: Sequence[Case],
     files: Mapping[str, Path],
     target: Target,
     looks: Sequence[int],
     libraries: Mapping[str, Path] | None = None,
 ) -> Forecast:
-    """Prepares each cell once, which tells how often its input is cut, and adds up the batches."""
-    start, visits = time.monotonic(), {cell.cell: shards.first_visits(cell) for cell in cells}
+    """Prepares each case once, which tells how often its input is cut, and adds up the batches."""
+    start, visits = time.monotonic(), {case.case: shards.first_visits(case) for case in cases}
     a_process = 0.0
-    for number, group in enumerate(shards.split(cells, seed=0, own=libraries or ())):
+    for number, group in enumerate(shards.split(cases, seed=0, own=libraries or ())):
         order = Order(number, number, group, None, visits=visits)
         header = record_of(inquire(target, order, files, libraries).split(b"\n", 1)[0])
-        for cell in header["cells"]:
-            segments, count = cell["segments"], visits[cell["cell"]]
+        for case in header["cases"]:
+            segments, count = case["segments"], visits[case["case"]]
             a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))
             a_process += HALVES * (WARM_S + BATCH_S / 2 + EDGES_S) if segments == 1 else 0
     prepared = time.monotonic() - start

@@ -18,7 +18,7 @@ from wattlock.run import shards
 from wattlock.run.contract import GO_ON, Contract, left_out_where_broken
 from wattlock.store import RunFolder
 from wattlock.store.records import record_of
-from wattlock.study import Cell
+from wattlock.study import Case
 from wattlock.targets import Target
 from wattlock.targets.programs import hint_in, last_line
 
@@ -40,16 +40,16 @@ class Bench:
 class Order:
     """What one process is to do.
 
-    * `visits`: by cell, one of each without it; `quiet_ppm`, `cuts`: as earlier processes found them.
-    * `policy`: what the plan says beside its cells, as `energy` or `battery`.
+    * `visits`: by case, one of each without it; `quiet_ppm`, `cuts`: as earlier processes found them.
+    * `policy`: what the plan says beside its cases, as `energy` or `battery`.
     * `kept`: whether its lines go to the run's folder; one that only looks leaves nothing there.
     """
 
     process: int
     seed: int
-    cells: Sequence[Cell]
+    cases: Sequence[Case]
     cpu: int | None
-    watch: Sequence[Cell] = ()
+    watch: Sequence[Case] = ()
     visits: Mapping[int, int] | None = None
     quiet_ppm: int | None = None
     cuts: Mapping[int, int] | None = None
@@ -119,7 +119,7 @@ def carry_out(
 def inquire(
     target: Target, order: Order, files: Mapping[str, Path] | None = None, libraries: Mapping[str, Path] | None = None
 ) -> bytes:
-    """What a process writes that prepares its cells and times nothing: asked of a meter, a battery or a plan's cost.
+    """What a process writes that prepares its cases and times nothing: asked of a meter, a battery or a plan's cost.
 
     Raises ProbeError where it can't be had.
     """
@@ -132,9 +132,9 @@ def inquire(
 def _plan(
     target: Target, order: Order, files: Mapping[str, Path], libraries: Mapping[str, Path], *, measured: bool = True
 ) -> Iterator[dict[str, Any]]:
-    visits = dict.fromkeys((cell.cell for cell in order.cells), 1) if order.visits is None else order.visits
+    visits = dict.fromkeys((case.case for case in order.cases), 1) if order.visits is None else order.visits
     head, *rest = shards.probe_plan(
-        order.cells,
+        order.cases,
         order.watch,
         visits,
         files,

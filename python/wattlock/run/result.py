@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import estimate, falls, ranking, sentinels, weighing, within
+from wattlock.analysis import estimate, falls, ranking, self_checks, weighing, within
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
@@ -26,20 +26,20 @@ NOISY_SHARE = 0.2
 class Result:
     """What a run says.
 
-    * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cells`: as measured;
-      `summaries`: a row a cell and process; `across`: a row a cell; `estimates`: a row a study cell.
+    * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cases`: as measured;
+      `summaries`: a row a case and process; `across`: a row a case; `estimates`: a row a study case.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sittings together.
-    * `meter`: what the energies were measured with, and `energies`: a row a cell of `weighing.estimates`; null without.
+    * `meter`: what the energies were measured with, and `energies`: a row a case of `weighing.estimates`; null without.
     * `battery`: the gauge of the battery that was emptied, and `levels`: its log as recorded; null without.
     """
 
     plan: Mapping[str, Any]
     inputs: list[Mapping[str, Any]]
     header: Mapping[str, Any]
-    cells: Sequence[Mapping[str, Any]]
+    cases: Sequence[Mapping[str, Any]]
     across: pl.DataFrame
     estimates: pl.DataFrame
-    verdicts: list[sentinels.Verdict]
+    verdicts: list[self_checks.Verdict]
     clock: estimate.CanaryClock
     processes: int
     batches: int
@@ -64,22 +64,22 @@ class Result:
     @cached_property
     def reasons(self) -> list[str]:
         """Why the run is invalid; empty where it is to be believed."""
-        return sentinels.reasons_against(self.verdicts)
+        return self_checks.reasons_against(self.verdicts)
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
-        """The ciphers of each group of comparable cells, with tie groups."""
+        """The ciphers of each group of comparable cases, with tie groups."""
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
-        return ranking.rank(self.estimates, self.across, sentinels.copies_spread(self.verdicts), smallest)
+        return ranking.rank(self.estimates, self.across, self_checks.aa_spread(self.verdicts), smallest)
 
     @cached_property
     def falls(self) -> pl.DataFrame | None:
-        """What a call takes out of the battery, by `falls.falls`, with its cell; null where none was emptied."""
+        """What a call takes out of the battery, by `falls.falls`, with its case; null where none was emptied."""
         if self.battery is None:
             return None
-        named = ("cell", "cipher", "provider", "operation", "payload_B", "data")
-        cells = pl.DataFrame([{name: cell[name] for name in named} for cell in self.cells])
-        return cells.join(falls.falls(self.levels, self.battery), on="cell", how="inner").drop("cell")
+        named = ("case", "cipher", "provider", "operation", "payload_B", "data")
+        cases = pl.DataFrame([{name: case[name] for name in named} for case in self.cases])
+        return cases.join(falls.falls(self.levels, self.battery), on="case", how="inner").drop("case")
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -88,7 +88,7 @@ class Result:
         if not self.is_sealed:
             found.append("the run is not finished: `wattlock run --resume` goes on with it")
         if not self.verdicts:
-            found.append("too few complete processes for the sentinels to say anything")
+            found.append("too few complete processes for the self-checks to say anything")
         if self.clean_share < 1 - NOISY_SHARE:
             named = ", ".join(f"{count} by {cause}" for cause, count in self.causes.items() if count)
             found.append(
@@ -101,7 +101,7 @@ class Result:
         if self.energies is not None:
             lost = self.energies.filter(~pl.col("energy_state").is_in(["resolved", "unresolved"])).height
             if lost:
-                found.append(f"{lost} of {self.energies.height} cells have no energy: `wattlock show` says why")
+                found.append(f"{lost} of {self.energies.height} cases have no energy: `wattlock show` says why")
         return found
 
 
@@ -129,19 +129,19 @@ def read(folder: RunFolder) -> Result:
         for cause, count in within.causes(frame, quiet).items():
             causes[cause] += count
     rows = pl.concat(summaries)
-    cells = {cell["cell"]: cell for header in headers for cell in header["cells"]}
+    cases = {case["case"]: case for header in headers for case in header["cases"]}
     across = estimate.across_processes(rows, study["looks"], study["target_percent"])
     clock = estimate.canary_clock(pl.concat(times), headers[0]["canary_cycles"])
-    failures = {failure["cell"]: failure["error"] for failure in folder.failures()}
-    planned = [{**line, **cells.get(line["cell"], {})} for line in plan if line["kind"] == "cell"]
+    failures = {failure["case"]: failure["error"] for failure in folder.failures()}
+    planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
     return Result(
         plan=plan[0],
         inputs=[line for line in plan if line["kind"] == "input"],
         header=headers[0],
-        cells=planned,
+        cases=planned,
         across=across,
         estimates=estimate.estimates(planned, across, clock, failures),
-        verdicts=sentinels.judge(planned, rows),
+        verdicts=self_checks.judge(planned, rows),
         clock=clock,
         processes=len(headers),
         batches=batches,
@@ -159,9 +159,9 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
     meter = headers[0]["meter"]
     processes = {header["process"] for header in headers}
     records = [one for one in folder.records("energy_block") if one["process"] in processes]
-    errors = {one["cell"]: one["error"] for one in records if one["error"] and one["cell"] is not None}
-    cells = (cell["cell"] for header in headers for cell in header["cells"])
-    errors = {**dict.fromkeys(cells, "no block was free of other programs"), **errors}
+    errors = {one["case"]: one["error"] for one in records if one["error"] and one["case"] is not None}
+    cases = (case["case"] for header in headers for case in header["cases"])
+    errors = {**dict.fromkeys(cases, "no block was free of other programs"), **errors}
     rows = weighing.by_process(weighing.blocks(records), meter["quantum_nJ"])
     return weighing.estimates(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
 

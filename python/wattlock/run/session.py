@@ -13,7 +13,7 @@ from wattlock.run.energy import Choice, EnergyBlocks
 from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder
-from wattlock.study import Cell, InputFile, Study
+from wattlock.study import Case, InputFile, Study
 from wattlock.study.samples import SAMPLES, grow
 from wattlock.targets import Target
 from wattlock.targets.scratch import scratch
@@ -51,15 +51,15 @@ class Session:
         Raises EvidenceError where a meter or a battery fails for good, ProbeError where the probe does; what was
         measured is kept.
         """
-        cells = folder.cells()
-        own = [cell for cell in cells if cell.role == "study"]
-        watch = [cell for cell in cells if cell.role != "study"]
+        cases = folder.cases()
+        own = [case for case in cases if case.role == "study"]
+        watch = [case for case in cases if case.role != "study"]
         with folder, files_of(self.study, own, inputs) as files:
             bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
             timing = Timing(bench, self.study, own, watch, seed, tell.measured, list(self.target.facts().processors))
             timing.measure()
-            sound = [cell for cell in own if cell.cell not in timing.failed]
+            sound = [case for case in own if case.case not in timing.failed]
             if self.weighed:
                 choice, meter = self.weighed
                 near = choice.processor(timing.processors)
@@ -72,12 +72,12 @@ class Session:
 
 
 @contextmanager
-def files_of(study: Study, cells: Sequence[Cell], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
-    """The files behind the labels of data cells: the user's, and sample files grown for as long as this lasts."""
+def files_of(study: Study, cases: Sequence[Case], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
+    """The files behind the labels of data cases: the user's, and sample files grown for as long as this lasts."""
     files = {one.label: one.path for one in inputs}
     with scratch() as place:
         for kind in SAMPLES:
-            if any(cell.data == kind for cell in cells):
+            if any(case.data == kind for case in cases):
                 files[kind] = place / kind
                 files[kind].write_bytes(grow(kind, study.file_B))
         yield files

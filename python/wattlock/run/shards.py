@@ -1,4 +1,4 @@
-"""Plans for the probe: shards of cells with their sentinels, and how often each cell is visited."""
+"""Plans for the probe: shards of cases with their self_checks, and how often each case is visited."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.store.schema import SCHEMA
-from wattlock.study import Cell
+from wattlock.study import Case
 
-SHARD_CELLS = 300
-"""A process measures at most so many cells of the study."""
+SHARD_CASES = 300
+"""A process measures at most so many cases of the study."""
 
-SHARD_MEMORY_CELLS = 8
+SHARD_MEMORY_CASES = 8
 """Of them so many in main memory: 1 GiB together."""
 
 BATCH_NS = 100_000
 VISITS = 24
-"""Visits of a cell in one process, until its spread is known."""
+"""Visits of a case in one process, until its spread is known."""
 
 LEAST_VISITS, MOST_VISITS = 8, 96
 LEAST_LONG_VISITS = 4
-"""Visits of a cell whose input is cut into many segments."""
+"""Visits of a case whose input is cut into many segments."""
 
 LONG_PAYLOAD_B = 100_000
 """A payload that may take more than 5 ms a call; whether it does, the first process tells."""
 
 SEGMENTS_A_PROCESS = 200
-"""A cut cell is visited so often that its visits together have about so many segments."""
+"""A cut case is visited so often that its visits together have about so many segments."""
 
-SENTINELS = ("reference", "copy", "known_effect", "empty")
+SELF_CHECKS = ("reference", "aa_test", "injected_slowdown", "empty")
 
 
-def sentinels(first: int) -> list[Cell]:
-    """The cells that watch over a run, numbered from `first`: part of every shard.
+def self_checks(first: int) -> list[Case]:
+    """The cases that watch over a run, numbered from `first`: part of every shard.
 
     The reference is AES in CBC mode on 1024 B: each block waits for the one before, so that it is steady.
     """
     return [
-        Cell(
-            cell=first + number,
+        Case(
+            case=first + number,
             role=role,
             cipher="aes128-cbc",
             provider="rustcrypto",
@@ -53,50 +53,50 @@ def sentinels(first: int) -> list[Cell]:
             payload_B=1024,
             data="random",
         )
-        for number, role in enumerate(SENTINELS)
+        for number, role in enumerate(SELF_CHECKS)
     ]
 
 
-def first_visits(cell: Cell) -> int:
-    """Visits of a cell in its first process."""
-    return LEAST_LONG_VISITS if cell.payload_B >= LONG_PAYLOAD_B else VISITS
+def first_visits(case: Case) -> int:
+    """Visits of a case in its first process."""
+    return LEAST_LONG_VISITS if case.payload_B >= LONG_PAYLOAD_B else VISITS
 
 
 def bounds_of_visits(segments: int) -> tuple[int, int, int]:
-    """Least, usual and most visits of a cell that is cut into `segments` (1: not cut)."""
+    """Least, usual and most visits of a case that is cut into `segments` (1: not cut)."""
     if segments == 1:
         return LEAST_VISITS, VISITS, MOST_VISITS
     usual = max(LEAST_LONG_VISITS, min(VISITS, SEGMENTS_A_PROCESS // segments))
     return LEAST_LONG_VISITS, usual, usual
 
 
-def split(cells: Sequence[Cell], seed: int, own: Iterable[str] = ()) -> list[list[Cell]]:
-    """Shards of about equal size, at most `SHARD_CELLS` each, drawn anew for each seed.
+def split(cases: Sequence[Case], seed: int, own: Iterable[str] = ()) -> list[list[Case]]:
+    """Shards of about equal size, at most `SHARD_CASES` each, drawn anew for each seed.
 
-    Cells in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CELLS` of them.
+    Cases in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CASES` of them.
 
     * `own`: libraries of the user's own, each of which has shards of its own: one that crashes takes no other with it.
     """
-    kept = [cell for cell in cells if cell.provider not in set(own)]
-    groups = [kept, *([cell for cell in cells if cell.provider == name] for name in own)]
+    kept = [case for case in cases if case.provider not in set(own)]
+    groups = [kept, *([case for case in cases if case.provider == name] for name in own)]
     return [shard for group in groups if group for shard in _shards(group, seed)]
 
 
-def _shards(cells: Sequence[Cell], seed: int) -> list[list[Cell]]:
-    shuffled = random.Random(seed).sample(cells, len(cells))  # noqa: S311 - an order, no secret
+def _shards(cases: Sequence[Case], seed: int) -> list[list[Case]]:
+    shuffled = random.Random(seed).sample(cases, len(cases))  # noqa: S311 - an order, no secret
     # A stable sort: those in main memory are dealt out first, one to each shard in turn.
-    shuffled.sort(key=lambda cell: cell.placement != "DRAM")
-    in_memory = sum(cell.placement == "DRAM" for cell in cells)
-    count = max(-(-len(cells) // SHARD_CELLS), -(-in_memory // SHARD_MEMORY_CELLS))
-    return [sorted(shuffled[start::count], key=lambda cell: cell.cell) for start in range(count)]
+    shuffled.sort(key=lambda case: case.placement != "DRAM")
+    in_memory = sum(case.placement == "DRAM" for case in cases)
+    count = max(-(-len(cases) // SHARD_CASES), -(-in_memory // SHARD_MEMORY_CASES))
+    return [sorted(shuffled[start::count], key=lambda case: case.case) for start in range(count)]
 
 
 def cuts(headers: Iterable[Mapping[str, Any]]) -> dict[int, int]:
-    """Bytes of a segment by cell, 0 where its calls are not cut: as the first of these headers has it."""
+    """Bytes of a segment by case, 0 where its calls are not cut: as the first of these headers has it."""
     found: dict[int, int] = {}
     for header in headers:
-        for cell in header["cells"]:
-            found.setdefault(cell["cell"], cell["segment_B"] or 0)
+        for case in header["cases"]:
+            found.setdefault(case["case"], case["segment_B"] or 0)
     return found
 
 
@@ -107,8 +107,8 @@ def ended_by(failures: Iterable[Mapping[str, Any]], process: int) -> Mapping[str
 
 
 def probe_plan(
-    shard: Sequence[Cell],
-    watch: Sequence[Cell],
+    shard: Sequence[Case],
+    watch: Sequence[Case],
     visits: Mapping[int, int],
     files: Mapping[str, Path],
     *,
@@ -123,12 +123,12 @@ def probe_plan(
 ) -> Iterator[dict[str, Any]]:
     """The plan lines of one process.
 
-    * `visits`: by cell; the sentinels are visited in each round. `files`: by the label of the data.
-    * `measured`: without it the cells are prepared and nothing is timed. `libraries`: the user's own, by name.
-    * `cuts`: by cell, as earlier processes of the run cut its calls; the process finds those that are missing.
+    * `visits`: by case; the self-checks are visited in each round. `files`: by the label of the data.
+    * `measured`: without it the cases are prepared and nothing is timed. `libraries`: the user's own, by name.
+    * `cuts`: by case, as earlier processes of the run cut its calls; the process finds those that are missing.
     * `push`: brings a file to where the process runs, and gives its path there.
     """
-    rounds = max([VISITS, *(visits[cell.cell] for cell in shard)]) if measured else 0
+    rounds = max([VISITS, *(visits[case.case] for case in shard)]) if measured else 0
     head = {
         "kind": "plan",
         "schema": SCHEMA,
@@ -139,13 +139,13 @@ def probe_plan(
         "batch_ns": BATCH_NS,
         "quiet_ppm": quiet_ppm,
     }
-    used = {cell.provider for cell in shard}
+    used = {case.provider for case in shard}
     own = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
     yield {**head, "libraries": own} if own else head
-    for label in sorted({cell.data for cell in shard} & files.keys()):
+    for label in sorted({case.data for case in shard} & files.keys()):
         yield {"kind": "data", "data": label, "path": push(files[label]), "size_B": files[label].stat().st_size}
-    for cell in watch:
-        yield {"kind": "cell", **asdict(cell), "visits": rounds}
-    for cell in shard:
-        cut = {"cut_B": cuts[cell.cell]} if cuts and cell.cell in cuts else {}
-        yield {"kind": "cell", **asdict(cell), "visits": visits[cell.cell], **cut}
+    for case in watch:
+        yield {"kind": "case", **asdict(case), "visits": rounds}
+    for case in shard:
+        cut = {"cut_B": cuts[case.case]} if cuts and case.case in cuts else {}
+        yield {"kind": "case", **asdict(case), "visits": visits[case.case], **cut}

@@ -1,4 +1,4 @@
-"""The policy of timing: measure a shard, look when it is time to, stop a cell at its target.
+"""The policy of timing: measure a shard, look when it is time to, stop a case at its target.
 
 A fresh process is the unit of replication. All that is known here can be read back from the run's folder, so a run
 that was cut off anywhere goes on where it was; the process under way is measured anew.
@@ -21,29 +21,29 @@ from wattlock.errors import StoreError
 from wattlock.run import shards
 from wattlock.run.process import Bench, Order, carry_out
 from wattlock.store.records import is_timed, record_of
-from wattlock.study import Cell, Study
+from wattlock.study import Case, Study
 
 DISTURBED_SHARE = 0.5
 """Where more than this share of a process's batches had a neighbour, the next one runs on another processor."""
 
 MOST_ATTEMPTS = 2
-"""A cell whose processes are disturbed is given up after this many times the processes that its look needs."""
+"""A case whose processes are disturbed is given up after this many times the processes that its look needs."""
 
 LEAST_LOSS_S = 30.0
 """So much may the processes cost that a user's library ends, where nothing is measured beside it."""
 
 HALVES = 4
-"""Half batches of a cell in one process, for the expected number of lines."""
+"""Half batches of a case in one process, for the expected number of lines."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a session is: processes done, and expected until the next look; cells settled, and in all."""
+    """How far a session is: processes done, and expected until the next look; cases settled, and in all."""
 
     processes: float
     expected: float
     settled: int
-    cells: int
+    cases: int
 
 
 def _machine(header: Mapping[str, Any]) -> str:
@@ -58,13 +58,13 @@ def _machine(header: Mapping[str, Any]) -> str:
 class Timing:
     """One sitting of a run's timing.
 
-    * `watch`: the sentinels; `tell`: receives how far it is; `processors`: to measure on, the first of them first.
+    * `watch`: the self-checks; `tell`: receives how far it is; `processors`: to measure on, the first of them first.
     """
 
     bench: Bench
     study: Study
-    cells: Sequence[Cell]
-    watch: Sequence[Cell]
+    cases: Sequence[Case]
+    watch: Sequence[Case]
     seed: int
     tell: Callable[[Progress], None] = lambda _: None
     processors: list[int] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Timing:
     lost_s: dict[str, float] = field(default_factory=dict)
 
     def measure(self) -> None:
-        """Measures until every cell is settled: at its target, at the last look, given up as disturbed, or failed."""
+        """Measures until every case is settled: at its target, at the last look, given up as disturbed, or failed."""
         start = time.monotonic()
         self._recall()
         try:
@@ -95,28 +95,28 @@ class Timing:
             sitting = {"kind": "session", "wall_s": round(time.monotonic() - start, 3), "next_process": self.process}
             self.bench.folder.append(json.dumps(sitting).encode() + b"\n")
 
-    def pending(self) -> list[Cell]:
-        """The study's cells that are not settled."""
-        return [cell for cell in self.cells if cell.cell not in self.settled | self.failed]
+    def pending(self) -> list[Case]:
+        """The study's cases that are not settled."""
+        return [case for case in self.cases if case.case not in self.settled | self.failed]
 
-    def _due(self) -> list[Cell]:
-        """What is measured next: the cells of a library that ended a process wait until all others are settled."""
+    def _due(self) -> list[Case]:
+        """What is measured next: the cases of a library that ended a process wait until all others are settled."""
         pending = self.pending()
-        return [cell for cell in pending if cell.provider not in self.lost_s] or pending
+        return [case for case in pending if case.provider not in self.lost_s] or pending
 
     def look(self) -> None:
-        """Settles the cells that are at their target and those that no further look can help; sets the visits."""
+        """Settles the cases that are at their target and those that no further look can help; sets the visits."""
         counts = self._counts()
-        across = {row["cell"]: row for row in self._across().iter_rows(named=True)}
-        for cell in self.pending():
-            number, count = cell.cell, counts[cell.cell]
+        across = {row["case"]: row for row in self._across().iter_rows(named=True)}
+        for case in self.pending():
+            number, count = case.case, counts[case.case]
             row = across.get(number)
             least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
             self.visits[number] = usual
             if row is not None and count >= 3:
                 wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
                 self.visits[number] = max(least, wanted)
-            # One that looks invalid is looked at again: of some hundred sound cells one may look so by chance.
+            # One that looks invalid is looked at again: of some hundred sound cases one may look so by chance.
             at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
             given_up = self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
             if at_target or count >= self.study.looks[-1] or given_up:
@@ -126,15 +126,15 @@ class Timing:
         """Reads back what earlier sittings measured."""
         recovery = self.bench.folder.recover()
         self.process = recovery.next_process
-        self.visits = {cell.cell: shards.first_visits(cell) for cell in self.cells}
+        self.visits = {case.case: shards.first_visits(case) for case in self.cases}
         for header in self.bench.folder.headers():
             if header["process"] in recovery.complete and is_timed(header):
                 self._take_in(header)
-        self.failed = {failure["cell"] for failure in self.bench.folder.failures()}
+        self.failed = {failure["case"] for failure in self.bench.folder.failures()}
         if self.headers:
             self.look()
 
-    def _measure_shard(self, group: Sequence[Cell], remaining: int) -> None:
+    def _measure_shard(self, group: Sequence[Case], remaining: int) -> None:
         process, self.process = self.process, self.process + 1
         order = Order(
             process,
@@ -146,7 +146,7 @@ class Timing:
             quiet_ppm=self.quiet_ppm,
             cuts=self.cuts,
         )
-        lines, expected = 0, sum(self._batches(cell) for cell in group)
+        lines, expected = 0, sum(self._batches(case) for case in group)
 
         def heed(data: bytes) -> None:
             nonlocal lines
@@ -154,7 +154,7 @@ class Timing:
             self._tell(min(0.99, lines / expected), remaining)
 
         ended = carry_out(self.bench, order, admit=self._refuse_another_machine, heed=heed)
-        self.failed |= {failure["cell"] for failure in ended.failures}
+        self.failed |= {failure["case"] for failure in ended.failures}
         if (failure := ended.broken_by()) is not None:
             self._lose(group[0].provider, ended.took_s, failure)
             return
@@ -163,24 +163,24 @@ class Timing:
         self._avoid_neighbours(process)
 
     def _lose(self, library: str, took_s: float, failure: Mapping[str, Any]) -> None:
-        """A library ended a process. Its other cells are measured anew, until that costs more than all else did."""
+        """A library ended a process. Its other cases are measured anew, until that costs more than all else did."""
         self.lost_s[library] = self.lost_s.get(library, 0.0) + took_s
         pending = self.pending()
-        own = [cell for cell in pending if cell.provider == library]
-        is_beside = any(cell.provider not in self.bench.libraries for cell in self.cells)
+        own = [case for case in pending if case.provider == library]
+        is_beside = any(case.provider not in self.bench.libraries for case in self.cases)
         if len(own) < len(pending) or self.lost_s[library] <= (self.measured_s if is_beside else LEAST_LOSS_S):
             return
         why = f"not measured: {failure['error']}, and so it cost {self.lost_s[library]:.0f} s already"
-        for cell in own:
-            self.bench.folder.append(json.dumps({**failure, "cell": cell.cell, "error": why}).encode() + b"\n")
-        self.failed |= {cell.cell for cell in own}
+        for case in own:
+            self.bench.folder.append(json.dumps({**failure, "case": case.case, "error": why}).encode() + b"\n")
+        self.failed |= {case.case for case in own}
 
     def _take_in(self, header: dict[str, Any]) -> None:
         process, quiet = header["process"], header["quiet_ppm"]
         self.headers[process] = header
         self.cuts = {**shards.cuts([header]), **self.cuts}
-        self.attempts.update(cell["cell"] for cell in header["cells"])
-        self.segments.update({cell["cell"]: cell["segments"] for cell in header["cells"]})
+        self.attempts.update(case["case"] for case in header["cases"])
+        self.segments.update({case["case"]: case["segments"] for case in header["cases"]})
         known = self.quiet_ppm
         if quiet is not None and (known is None or quiet < known):
             self.quiet_ppm = quiet
@@ -209,7 +209,7 @@ class Timing:
     def _avoid_neighbours(self, process: int) -> None:
         """Changes the processor where the last process was disturbed more often than not."""
         summary = self.summaries[process]
-        lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cells"])
+        lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cases"])
         dirty, batches = (sum(summary[name].to_list()) for name in ("dirty", "batches"))
         if len(self.processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
             self.processors.append(self.processors.pop(0))
@@ -219,7 +219,7 @@ class Timing:
         return estimate.across_processes(rows, self.study.looks, self.study.target_percent)
 
     def _counts(self) -> Counter[int]:
-        return Counter(cell for summary in self.summaries.values() for cell in summary["cell"].to_list())
+        return Counter(case for summary in self.summaries.values() for case in summary["case"].to_list())
 
     def _next_look(self, count: int) -> int:
         return next((look for look in self.study.looks if look > count), self.study.looks[-1])
@@ -227,14 +227,14 @@ class Timing:
     def _seed(self, purpose: str) -> int:
         return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)  # noqa: S311 - order and buffers, no secret
 
-    def _batches(self, cell: Cell) -> int:
-        segments = self.segments.get(cell.cell, 40 if cell.payload_B >= shards.LONG_PAYLOAD_B else 1)
-        return self.visits[cell.cell] * segments + (HALVES if segments == 1 else 0)
+    def _batches(self, case: Case) -> int:
+        segments = self.segments.get(case.case, 40 if case.payload_B >= shards.LONG_PAYLOAD_B else 1)
+        return self.visits[case.case] * segments + (HALVES if segments == 1 else 0)
 
     def _tell(self, share: float, remaining: int) -> None:
-        """Tells how far it is: the pending cell that is furthest from its next look sets what is left."""
+        """Tells how far it is: the pending case that is furthest from its next look sets what is left."""
         counts, pending = self._counts(), self.pending()
-        most = max((self._next_look(counts[cell.cell]) - counts[cell.cell] for cell in pending), default=1)
-        left = (most - 1) * -(-len(pending) // shards.SHARD_CELLS) + remaining - share
+        most = max((self._next_look(counts[case.case]) - counts[case.case] for case in pending), default=1)
+        left = (most - 1) * -(-len(pending) // shards.SHARD_CASES) + remaining - share
         done = self.process - 1 + share
-        self.tell(Progress(done, done + left, len(self.settled | self.failed), len(self.cells)))
+        self.tell(Progress(done, done + left, len(self.settled | self.failed), len(self.cases)))

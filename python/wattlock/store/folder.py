@@ -15,12 +15,12 @@ from typing import Any, Self
 import polars as pl
 
 from wattlock.errors import StoreError
-from wattlock.store import plan, seal
+from wattlock.store import plan, schema_1, seal
 from wattlock.store.disk import named, write_whole
 from wattlock.store.index import Index
 from wattlock.store.journal import Journal
 from wattlock.store.records import Other, Recovery, slice_columns
-from wattlock.study import Cell
+from wattlock.study import Case
 
 
 class RunFolder:
@@ -29,7 +29,6 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._journal = Journal(path / seal.RECORDS)
-        self._index = Index(path)
 
     @classmethod
     def create(cls, path: str | Path, plan_lines: Iterable[dict[str, Any]]) -> Self:
@@ -80,12 +79,12 @@ class RunFolder:
         return (self.path / seal.SUMS).is_file()
 
     def plan(self) -> list[dict[str, Any]]:
-        """The lines of the plan: the study first, then inputs and cells."""
+        """The lines of the plan: the study first, then inputs and cases."""
         return self._plan
 
-    def cells(self) -> list[Cell]:
-        """The cells as planned."""
-        return plan.cells_of(self.path, self.plan())
+    def cases(self) -> list[Case]:
+        """The cases as planned."""
+        return plan.cases_of(self.path, self.plan())
 
     def append(self, data: bytes) -> None:
         """Adds whole record lines as a probe wrote them.
@@ -128,7 +127,7 @@ class RunFolder:
         return self.records("header")
 
     def failures(self) -> list[dict[str, Any]]:
-        """The cells that could not be measured, and why."""
+        """The cases that could not be measured, and why."""
         return self.records("failure")
 
     def scan(self) -> pl.LazyFrame:
@@ -137,7 +136,8 @@ class RunFolder:
         `complete` says whether the batch's process ended. The frame of an unsealed run shows what there is now.
         """
         if self.is_sealed:
-            return pl.scan_parquet(self.path / seal.BATCHES)
+            batches = pl.scan_parquet(self.path / seal.BATCHES)
+            return schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
         return seal.lazy(self._followed(), self._journal)
 
     def batches_of(self, process: int) -> pl.DataFrame:
@@ -178,6 +178,14 @@ class RunFolder:
     def _plan(self) -> list[dict[str, Any]]:
         return plan.read(self.path)
 
+    @property
+    def _schema(self) -> int:
+        return int(self._plan[0]["schema"])
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.path, self._schema)
+
     def _followed(self) -> Index:
         self._index.follow(self._journal)
         return self._index
@@ -187,7 +195,7 @@ class RunFolder:
 
     @cached_property
     def _sealed_index(self) -> Index:
-        return seal.sealed_index(self.path)
+        return seal.sealed_index(self.path, self._schema)
 
     def _refuse_sealed(self) -> None:
         if self.is_sealed:

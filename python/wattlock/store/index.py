@@ -9,10 +9,11 @@ from typing import NamedTuple
 import polars as pl
 
 from wattlock.errors import StoreError
+from wattlock.store import schema_1
 from wattlock.store.faults import fault
 from wattlock.store.journal import Journal
 from wattlock.store.records import NotARecord, Other, parse
-from wattlock.store.schema import check_version
+from wattlock.store.schema import SCHEMA, check_version
 
 
 class Span(NamedTuple):
@@ -27,12 +28,14 @@ class Span(NamedTuple):
 class Index:
     """The records of a run but for its batches, and where those are.
 
+    * `schema`: the version of the run.
     * `others`: every record that is no batch, in its order.
     * `batches`: how many batches each process has; `blocks`: how many blocks of energy.
     * `left_out`: processes that broke their contract: what they wrote before does not count.
     """
 
     folder: Path
+    schema: int = SCHEMA
     spans: list[Span] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
     batches: Counter[int] = field(default_factory=Counter)
@@ -50,7 +53,7 @@ class Index:
         """
         for start, data in journal.slices(self._end_B):
             try:
-                batches, others, lines = parse(data)
+                batches, others, lines = parse(self._of_today(data))
             except NotARecord as error:
                 what = f"line {self._lines + error.index + 1} of {journal.path.name} {error}"
                 hint = "the file was changed; take it from a copy, or take this line out"
@@ -86,6 +89,9 @@ class Index:
             case "end":
                 self._ended[process] = record["batches"], record["energy_blocks"]
 
+    def _of_today(self, data: bytes) -> bytes:
+        return schema_1.lines(data) if self.schema == schema_1.VERSION else data
+
     def _damaged(self, what: str) -> StoreError:
         return StoreError(f"run {self.folder}: {what}", hint="the file was changed; take it from a copy")
 
@@ -113,5 +119,5 @@ class Index:
         """The batches slice by slice, only those of `process` where it is given."""
         for span in tuple(self.spans):
             if process is None or process in span.processes:
-                batches = parse(journal.read(span.start, span.size_B)).batches
+                batches = parse(self._of_today(journal.read(span.start, span.size_B))).batches
                 yield batches if process is None else batches.filter(pl.col("process") == process)

@@ -10,7 +10,7 @@ from wattlock.errors import StoreError
 from wattlock.store.disk import named
 
 SLICE_B = 16 * 2**20
-# A header of 300 cells has about 0.1 MB.
+# A header of 300 cases has about 0.1 MB.
 LONGEST_LINE_B = 64 * 2**20
 
 

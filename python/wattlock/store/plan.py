@@ -1,4 +1,4 @@
-"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a cell.
+"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a case.
 
 The last line is the sum of those before it: a plan that was changed is refused while its run is not sealed yet too.
 """
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import StoreError
+from wattlock.store import schema_1
 from wattlock.store.schema import SCHEMA, check_version
-from wattlock.study import Cell, InputFile, Study
+from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"
 _FIRST = ("id", "created", "seed", "probe_sha256", "device", "study")
 _OF_STUDY = ("id", "title", "looks", "target_percent", "smallest_effect_percent")
-_CELL_FIELDS = fields(Cell)
+_CASE_FIELDS = fields(Case)
 
 
 def run_id(study_id: str, created: datetime, seed: int) -> str:
@@ -29,7 +30,7 @@ def run_id(study_id: str, created: datetime, seed: int) -> str:
 
 def plan_lines(
     study: Study,
-    cells: Sequence[Cell],
+    cases: Sequence[Case],
     inputs: Sequence[InputFile] = (),
     *,
     id: str,  # noqa: A002 - the record's own name for it
@@ -40,7 +41,7 @@ def plan_lines(
 ) -> list[dict[str, Any]]:
     """The lines of a plan.
 
-    * `cells`: as planned, those of the study and those that watch over it.
+    * `cases`: as planned, those of the study and those that watch over it.
     * `inputs`: the user's files; their size and SHA-256 stand in the plan, never their path.
     * `created`: with its time zone; `device`: the card asked for, None without one.
     """
@@ -56,7 +57,7 @@ def plan_lines(
         "study": study.model_dump(mode="json"),
     }
     given = ({"kind": "input", "data": one.label, "size_B": one.size_B, "sha256": one.sha256} for one in inputs)
-    return [first, *given, *({"kind": "cell", **asdict(cell)} for cell in cells)]
+    return [first, *given, *({"kind": "case", **asdict(case)} for case in cases)]
 
 
 def encode(lines: Iterable[dict[str, Any]]) -> Iterable[bytes]:
@@ -96,6 +97,8 @@ def read(folder: Path) -> list[dict[str, Any]]:
     if not lines or lines[0].get("kind") != "study":
         raise _damaged(folder, 1, "does not hold the study")
     check_version(str(folder), lines[0].get("schema"))
+    if lines[0]["schema"] == schema_1.VERSION:
+        lines = [json.loads(line) for line in schema_1.lines(text).splitlines()]
     missing = [name for name in _FIRST if name not in lines[0]]
     study = lines[0].get("study")
     missing += [f"study.{name}" for name in _OF_STUDY if not isinstance(study, dict) or name not in study]
@@ -112,17 +115,17 @@ def refuse_without_sum(folder: Path) -> None:
         raise StoreError(f"run {folder}: {NAME} has no sum, and the run is not sealed", hint=CHANGED)
 
 
-def cells_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Cell]:
-    """The cells of a plan."""
+def cases_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Case]:
+    """The cases of a plan."""
     try:
-        planned = [line for line in lines if line["kind"] == "cell"]
+        planned = [line for line in lines if line["kind"] == "case"]
         # A plan of before a factor existed has the factor's usual value.
         return [
-            Cell(**{one.name: line[one.name] for one in _CELL_FIELDS if one.name in line or one.default is MISSING})
+            Case(**{one.name: line[one.name] for one in _CASE_FIELDS if one.name in line or one.default is MISSING})
             for line in planned
         ]
     except KeyError as error:
-        raise StoreError(f"run {folder}: a cell of {NAME} has no {error}", hint="the file was changed") from None
+        raise StoreError(f"run {folder}: a case of {NAME} has no {error}", hint="the file was changed") from None
 
 
 def _version() -> str | None:

@@ -10,10 +10,10 @@ import polars as pl
 
 from wattlock.errors import StoreError
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of records that this wattlock writes; `SCHEMA` of the probe."""
 
-KNOWN = (1,)
+KNOWN = (1, 2)
 """The versions that it reads."""
 
 # All integers are signed and 64 bits wide: differences of unsigned columns would wrap.

@@ -90,9 +90,9 @@ def verify(folder: Path) -> None:
             raise StoreError(f"run {folder}: {name} is not what was sealed", hint=hint)
 
 
-def sealed_index(folder: Path) -> Index:
+def sealed_index(folder: Path, schema: int) -> Index:
     """The records of a sealed run that are no batches."""
-    index = Index(folder)
+    index = Index(folder, schema)
     index.follow(Journal(folder / HEADERS))
     return index
 

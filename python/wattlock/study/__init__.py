@@ -1,12 +1,12 @@
-"""The question and its grid: a TOML file to a validated study to a list of cells. Pure, but for reading files."""
+"""The question and its grid: a TOML file to a validated study to a list of cases. Pure, but for reading files."""
 
-from wattlock.study.cells import CatalogueRow, Cell, Rows, absences, expand, missing, only
+from wattlock.study.cases import Case, CatalogueRow, Rows, absences, expand, missing, only
 from wattlock.study.inputs import InputFile, read_inputs
 from wattlock.study.study import Grid, Study, load, names
 
 __all__ = [
+    "Case",
     "CatalogueRow",
-    "Cell",
     "Grid",
     "InputFile",
     "Rows",

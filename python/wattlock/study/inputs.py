@@ -14,7 +14,7 @@ from wattlock.study.study import LARGEST_PAYLOAD_B
 class InputFile:
     """A file to be encrypted.
 
-    * `label`: the name under which cells and records know it, `input-1` and so on.
+    * `label`: the name under which cases and records know it, `input-1` and so on.
     * `path`: absolute.
     * `size_B`: its size when it was read, bytes.
     * `sha256`: of its content, hexadecimal.

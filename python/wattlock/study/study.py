@@ -49,12 +49,12 @@ Percent = Annotated[float, Field(gt=0, le=100)]
 
 
 class Grid(Table):
-    """Factors whose every combination is a cell.
+    """Factors whose every combination is a case.
 
     Either `payload_B` (bytes, drawn from the seed) or `data` (whole files of a kind, each `file_B` of the study long).
     A key setup and the operations of key establishment have no payload, and none of the factors from `encoding` on. Of
     key establishment `keying` says whether keys are read from their bytes in each call, as the standard's operation
-    does, or were before; a key setup and a new key pair have no key to read and are one cell a cipher. Only `seal`,
+    does, or were before; a key setup and a new key pair have no key to read and are one case a cipher. Only `seal`,
     `open` and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one.
     """
 
@@ -73,7 +73,7 @@ class Grid(Table):
 class Study(Table):
     """A question to a machine, and how it is put.
 
-    * `target_percent`: half-width of the 95 % interval at which a cell is done.
+    * `target_percent`: half-width of the 95 % interval at which a case is done.
     * `smallest_effect_percent`: the smallest difference worth claiming.
     * `looks`: after how many processes the intervals are looked at.
     * `file_B`: size to which the sample files are grown, bytes.

@@ -6,14 +6,14 @@ use core::hint::black_box;
 
 use data_encoding::{BASE64, HEXLOWER};
 use wattlock_ciphers::{Cipher, Direction, Error, Suite};
-use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCell};
+use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCase};
 
 use crate::keys::Keys;
 use crate::packets::{Packets, Placed};
 
-/// What all packets of a cell share, and where their bytes lie.
+/// What all packets of a case share, and where their bytes lie.
 pub(super) struct Factors {
-    pub(super) plan: PlannedCell,
+    pub(super) plan: PlannedCase,
     pub(super) keys: Keys,
     pub(super) iv: Vec<u8>,
     pub(super) aad: Vec<u8>,

@@ -1,6 +1,6 @@
-//! Binds cards to cells: a cipher with its key, its packets and its factors, as one thing that the engine can time.
+//! Binds cards to cases: a cipher with its key, its packets and its factors, as one thing that the engine can time.
 //!
-//! A cell's loop is compiled for its cipher (`loops`). Everything that is not the factor under study (allocation, padding
+//! A case's loop is compiled for its cipher (`loops`). Everything that is not the factor under study (allocation, padding
 //! decisions, expected outputs) happens before the clock starts.
 
 mod loops;
@@ -19,16 +19,16 @@ use core::hint::black_box;
 use data_encoding::{BASE64, HEXLOWER};
 use wattlock_ciphers::proof::Message;
 use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Suite};
-use wattlock_engine::{Cell, SplitMix64};
-use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCell};
+use wattlock_engine::{Case, SplitMix64};
+use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCase};
 
 use self::loops::{Driver, Factors, Loops, encode};
 use crate::keys::{Keys, bytes};
 use crate::packets::{Packets, Placed};
 
-/// The largest payload of a cell.
+/// The largest payload of a case.
 const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
-/// The longest associated data of a cell.
+/// The longest associated data of a case.
 const LARGEST_AAD_B: usize = 64 * 1024;
 /// So much of a message goes through its cipher and back before it is timed.
 const ROUND_TRIP_B: usize = 16 * 1024;
@@ -46,9 +46,9 @@ const SEEN_CALLS: u32 = 1200;
 /// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
 pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
 
-/// A cell that the engine can time and that can be held to its outputs.
-pub trait Prepared: Cell {
-    /// Cuts a call into segments of `segment_B` bytes; gives whether this cell can be cut.
+/// A case that the engine can time and that can be held to its outputs.
+pub trait Prepared: Case {
+    /// Cuts a call into segments of `segment_B` bytes; gives whether this case can be cut.
     fn cut(&mut self, segment_B: usize) -> bool;
 
     /// Where a segment begins in the payload.
@@ -83,7 +83,7 @@ pub trait Prepared: Cell {
     fn beat(&mut self) {}
 }
 
-impl Cell for Box<dyn Prepared> {
+impl Case for Box<dyn Prepared> {
     fn segments(&self) -> u32 {
         (**self).segments()
     }
@@ -98,7 +98,7 @@ impl Cell for Box<dyn Prepared> {
 /// The entry without anything behind it: what the loop itself costs.
 pub struct Empty;
 
-impl Cell for Empty {
+impl Case for Empty {
     fn run(&mut self, _segment: u32, calls: u32) {
         for call in 0..calls {
             black_box(call);
@@ -118,23 +118,23 @@ impl Prepared for Empty {
     }
 }
 
-/// Binds a planned cell to an implementation, whoever's code it is.
+/// Binds a planned case to an implementation, whoever's code it is.
 ///
-/// * `payload`: the plaintext of a data cell; `None` draws one from the seed.
+/// * `payload`: the plaintext of a data case; `None` draws one from the seed.
 /// * `oracle`: what tells the right output at the very length that is timed.
 ///
 /// # Errors
-/// Why this combination of factors makes no cell, that the round trip failed, or that the output is not the right one.
+/// Why this combination of factors makes no case, that the round trip failed, or that the output is not the right one.
 pub fn bind<S: Suite>(
     spec: &Spec,
     suite: &S,
-    plan: &PlannedCell,
+    plan: &PlannedCase,
     payload: Option<Rc<[u8]>>,
     seed: u64,
     oracle: Oracle<'_>,
 ) -> Result<Box<dyn Prepared>, String> {
     refuse_nonsense(spec, plan)?;
-    let mut random = SplitMix64::new(seed ^ (u64::from(plan.cell) << 32));
+    let mut random = SplitMix64::new(seed ^ (u64::from(plan.case) << 32));
     let key = bytes(&mut random, spec.key_B());
     let direction = if plan.operation.is_backward() { Direction::Decrypt } else { Direction::Encrypt };
     let driver = Driver::new(suite.clone(), &key, direction).map_err(text)?;
@@ -175,7 +175,7 @@ struct Segment {
 impl Bound {
     fn new(
         spec: Spec,
-        plan: &PlannedCell,
+        plan: &PlannedCase,
         payload: Option<Rc<[u8]>>,
         key: Vec<u8>,
         mut random: SplitMix64,
@@ -312,7 +312,7 @@ impl Bound {
     }
 }
 
-impl Cell for Bound {
+impl Case for Bound {
     fn segments(&self) -> u32 {
         u32::try_from(self.segments.len()).unwrap_or(u32::MAX).max(1)
     }
@@ -532,7 +532,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn refuse_nonsense(spec: &Spec, plan: &PlannedCell) -> Result<(), String> {
+fn refuse_nonsense(spec: &Spec, plan: &PlannedCase) -> Result<(), String> {
     use Operation::{
         Agree, Decapsulate, Decrypt, Encapsulate, Encrypt, Generate, KeySetup, Open, OpenForged, Seal, Sign, Verify,
     };
@@ -542,7 +542,7 @@ fn refuse_nonsense(spec: &Spec, plan: &PlannedCell) -> Result<(), String> {
         (Seal | Open | OpenForged, ..) if !is_aead => "only an AEAD seals and opens: operation encrypt or decrypt",
         (Encrypt | Decrypt | KeySetup, ..) if plan.aad_B > 0 => "only seal, open and open_forged have associated data",
         (Generate | Agree | Sign | Verify | Encapsulate | Decapsulate, ..) => "a cipher establishes no key",
-        (KeySetup, Keying::Each, _) => "a key setup with a key setup in every packet is no cell",
+        (KeySetup, Keying::Each, _) => "a key setup with a key setup in every packet is no case",
         (Decrypt | Open | OpenForged, _, Pattern::Chained) => {
             "decrypted packets do not wait for one another: no chained pattern"
         }

@@ -1,4 +1,4 @@
-//! Cells of AEADs: what they are refused for, and that a forged message counts where, and only where, it is refused.
+//! Cases of AEADs: what they are refused for, and that a forged message counts where, and only where, it is refused.
 #![allow(clippy::unwrap_used)]
 
 use alloc::boxed::Box;
@@ -8,16 +8,16 @@ use alloc::string::String;
 use serde_json::json;
 use wattlock_ciphers::proof::Message;
 use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
-use wattlock_engine::Cell as _;
-use wattlock_records::PlannedCell;
+use wattlock_engine::Case as _;
+use wattlock_records::PlannedCase;
 
 use super::bind;
 use crate::implementation::{Implementation, built_in};
 
-/// A cell of AES-128-GCM with these factors changed.
-fn plan(changed: serde_json::Value) -> PlannedCell {
+/// A case of AES-128-GCM with these factors changed.
+fn plan(changed: serde_json::Value) -> PlannedCase {
     let mut plan = json!({
-        "cell": 0, "role": "study", "cipher": "aes128-gcm", "provider": "rustcrypto", "operation": "seal",
+        "case": 0, "role": "study", "cipher": "aes128-gcm", "provider": "rustcrypto", "operation": "seal",
         "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "payload_B": 100,
         "aad_B": 13, "data": "random",
     });
@@ -82,11 +82,11 @@ fn code(spec: &Spec) -> Box<dyn Implementation> {
     built_in(spec, &spec.card.codes[0])
 }
 
-/// What becomes of a cell that is bound, carries out ten calls and is checked.
-fn outcome(takes: Takes, plan: &PlannedCell) -> Result<(), String> {
-    let mut cell = bind(&Spec::parse("aes128-gcm").unwrap(), &Toy(takes), plan, None, 1, &|_, _| Ok(None))?;
-    cell.run(0, 10);
-    cell.check()
+/// What becomes of a case that is bound, carries out ten calls and is checked.
+fn outcome(takes: Takes, plan: &PlannedCase) -> Result<(), String> {
+    let mut case = bind(&Spec::parse("aes128-gcm").unwrap(), &Toy(takes), plan, None, 1, &|_, _| Ok(None))?;
+    case.run(0, 10);
+    case.check()
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn every_factor_goes_with_every_operation_of_an_aead() {
                     "cipher": id, "operation": operation, "keying": keying, "encoding": encoding,
                     "placement": placement, "pattern": pattern, "payload_B": payload_B, "aad_B": aad_B,
                 }));
-                let mut cell =
+                let mut case =
                     code.bind(&spec, &plan, None, 1).unwrap_or_else(|error| unreachable!("{plan:?}: {error}"));
-                assert!(!cell.cut(16), "a tag is of the whole message");
-                cell.settle(2);
-                cell.run(0, 5);
-                assert_eq!(cell.check(), Ok(()), "{plan:?}");
+                assert!(!case.cut(16), "a tag is of the whole message");
+                case.settle(2);
+                case.run(0, 5);
+                assert_eq!(case.check(), Ok(()), "{plan:?}");
             }
         }
     }
@@ -162,20 +162,20 @@ fn an_operation_that_the_cipher_has_not_is_refused_with_those_that_it_has() {
 }
 
 #[test]
-fn a_key_setup_of_every_kind_of_cipher_is_a_cell() {
+fn a_key_setup_of_every_kind_of_cipher_is_a_case() {
     for id in ["aes128-gcm", "chacha20-poly1305", "ascon-aead128", "aes128-cbc", "aes128-ctr", "rc4-128", "xor"] {
         let spec = Spec::parse(id).unwrap();
         let changed = json!({"cipher": id, "operation": "key_setup", "payload_B": 0, "aad_B": 0, "data": "none"});
         let code = code(&spec);
-        let mut cell = code.bind(&spec, &plan(changed), None, 1).unwrap_or_else(|error| unreachable!("{id}: {error}"));
-        cell.settle(2);
-        cell.run(0, 5);
-        assert_eq!(cell.check(), Ok(()), "{id}");
+        let mut case = code.bind(&spec, &plan(changed), None, 1).unwrap_or_else(|error| unreachable!("{id}: {error}"));
+        case.settle(2);
+        case.run(0, 5);
+        assert_eq!(case.check(), Ok(()), "{id}");
     }
 }
 
 #[test]
-fn an_output_that_another_implementation_does_not_give_is_no_cell() {
+fn an_output_that_another_implementation_does_not_give_is_no_case() {
     let spec = Spec::parse("aes128-gcm").unwrap();
     for (operation, told) in [("seal", "the output of seal 100 B is not what another"), ("open", "")] {
         let other = |message: Message<'_>, output: &mut [u8]| {
@@ -259,12 +259,12 @@ fn bound(setup: Setup, is_lazy: bool, changed: serde_json::Value) -> Result<Box<
 #[test]
 fn an_output_that_no_timed_call_wrote_is_not_the_right_one() {
     for is_lazy in [false, true] {
-        let mut cell = bound(Setup::Right, is_lazy, json!({})).unwrap();
+        let mut case = bound(Setup::Right, is_lazy, json!({})).unwrap();
         for seed in 0..3 {
-            cell.settle(seed);
-            cell.run(0, 10);
+            case.settle(seed);
+            case.run(0, 10);
         }
-        let checked = cell.check();
+        let checked = case.check();
         assert_eq!(checked.is_err(), is_lazy, "{checked:?}");
         assert_eq!(bound(Setup::Right, is_lazy, json!({})).unwrap().prove_often(&mut || false).is_err(), is_lazy);
     }

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hint::black_box;
 
-use wattlock_engine::{Cell, SplitMix64};
+use wattlock_engine::{Case, SplitMix64};
 use wattlock_records::{Keying, Operation};
 
 use crate::bind::Prepared;
@@ -316,21 +316,21 @@ pub fn prepare(
     Ok(step)
 }
 
-/// A step as a cell that the engine can time.
+/// A step as a case that the engine can time.
 pub struct Timed {
     step: Step,
     broke: Option<String>,
 }
 
 impl Timed {
-    /// A cell of this step.
+    /// A case of this step.
     #[must_use]
     pub fn of(step: Step) -> Self {
         Self { step, broke: None }
     }
 }
 
-impl Cell for Timed {
+impl Case for Timed {
     fn run(&mut self, _segment: u32, calls: u32) {
         for _ in 0..calls {
             if let Err(error) = (self.step)() {

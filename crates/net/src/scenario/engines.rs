@@ -1,12 +1,12 @@
 //! The three engines behind one answer.
 
+use crate::SCHEMA;
 use wattlock_air::access::response_rate;
 use wattlock_air::bianchi::{Slots, saturation};
 use wattlock_air::dcf::{Leg, Network, Node, Outcome, RateControl, States, Transport, exchange, simulate};
 use wattlock_air::frame::{ACK_B, BEACON_B, FCS_B, HEADER_B, IP_B, LLC_B, QOS_B};
 use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
 use wattlock_air::phy::Rate;
-use wattlock_records::SCHEMA;
 
 use super::resolve::{Plan, resolve};
 use super::{

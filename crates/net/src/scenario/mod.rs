@@ -5,10 +5,10 @@ mod resolve;
 mod words;
 mod work;
 
+use crate::SCHEMA;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use wattlock_records::SCHEMA;
 
 pub use engines::answer;
 

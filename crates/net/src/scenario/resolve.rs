@@ -1,5 +1,6 @@
 //! From a scenario to a network: defaults filled in, what can't be refused with the right values.
 
+use crate::SCHEMA;
 use wattlock_air::access::{Category, Generation, Timing};
 use wattlock_air::dcf::{Network, QUEUE_MAX, RateControl, Topology, Transport};
 use wattlock_air::frame::{
@@ -7,7 +8,6 @@ use wattlock_air::frame::{
 };
 use wattlock_air::phy::{Band, Channel, Preamble, Rate};
 use wattlock_air::signal::{PathLoss, noise_dBm};
-use wattlock_records::SCHEMA;
 
 use super::{
     BandName, PerStation, PhyName, PreambleName, ProtectionName, RateControlName, Scenario, TopologyName,

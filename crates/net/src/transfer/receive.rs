@@ -7,11 +7,11 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::SCHEMA;
 use data_encoding::HEXLOWER;
 use wattlock_bench::implementation::Offer as Code;
 use wattlock_ciphers::Spec;
 use wattlock_providers::Providers;
-use wattlock_records::SCHEMA;
 
 use super::control::{Channel, Message, Offer, Patience, out_of_turn, turn_away};
 use super::folder::Folder;

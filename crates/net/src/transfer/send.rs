@@ -3,8 +3,8 @@
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
+use crate::SCHEMA;
 use data_encoding::HEXLOWER;
-use wattlock_records::SCHEMA;
 
 use super::control::{Channel, Message, Offer, Patience, out_of_turn};
 use super::keys::{Side, Token};

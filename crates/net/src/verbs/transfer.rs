@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use wattlock_meters as meters;
 use wattlock_providers::library_file;
-use wattlock_records::{Baseline, Encoding, EnergyPlan, LibraryFile, SCHEMA};
+use wattlock_records::{Baseline, Encoding, EnergyPlan, LibraryFile};
 use wattlock_terminal::ciphers::{known, named, providers};
 use wattlock_terminal::failure::{Failure, print};
 use zeroize::Zeroizing;
 
+use crate::SCHEMA;
 use crate::transfer::datagrams::MOST_DATA_B;
 use crate::transfer::folder::{Folder, abandon};
 use crate::transfer::keys::Token;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_bench::establish::{self, Provider, Scheme};
-use wattlock_bench::frames as cells;
+use wattlock_bench::frames as cases;
 use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::{Mode, Spec, listed, proof};
 use wattlock_frames::Protocol;
@@ -186,7 +186,7 @@ impl Row {
             card: protocol.id(),
             family: protocol.id(),
             mode: "frame".to_owned(),
-            provider: cells::PROVIDER.to_owned(),
+            provider: cases::PROVIDER.to_owned(),
             available: true,
             reason: None,
             broken: false,
@@ -194,17 +194,17 @@ impl Row {
             backend: Some("not told".to_owned()),
             file: None,
             file_sha256: None,
-            key_bits: cells::key_bits(protocol),
-            effective_bits: cells::key_bits(protocol),
+            key_bits: cases::key_bits(protocol),
+            effective_bits: cases::key_bits(protocol),
             block_bits: 0,
             rounds: None,
             iv_B: 0,
-            tag_bits: cells::tag_bits(protocol),
+            tag_bits: cases::tag_bits(protocol),
             timing: None,
             proof: "the frames of the standard's annex J where it has some, a round trip, changed bits refused"
                 .to_owned(),
-            source: cells::SOURCE,
-            operations: Some(cells::OPERATIONS.to_vec()),
+            source: cases::SOURCE,
+            operations: Some(cases::OPERATIONS.to_vec()),
             public_key_B: None,
             message_B: None,
         }
@@ -213,7 +213,7 @@ impl Row {
 
 /// The rows of frame protection among `ids`, or all where it names none.
 fn frames(ids: &[String], providers: &[String]) -> Vec<Row> {
-    let has_provider = providers.is_empty() || providers.iter().any(|name| name == cells::PROVIDER);
+    let has_provider = providers.is_empty() || providers.iter().any(|name| name == cases::PROVIDER);
     let named = |protocol: &Protocol| has_provider && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
     Protocol::ALL.into_iter().filter(named).map(Row::of_protocol).collect()
 }
@@ -252,7 +252,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let ciphers: Vec<String> = options
         .cipher
         .iter()
-        .filter(|id| establish::scheme(id).is_none() && cells::protocol(id).is_none())
+        .filter(|id| establish::scheme(id).is_none() && cases::protocol(id).is_none())
         .cloned()
         .collect();
     let (specs, unknown) = match options.format {

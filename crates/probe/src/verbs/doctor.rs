@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use wattlock_engine::{Batch, Cell, Clock, Entry, Shard, Sink, Slot, Ticks, burst_ppm, calls_for, shard};
+use wattlock_engine::{Batch, Case, Clock, Entry, Shard, Sink, Slot, Ticks, burst_ppm, calls_for, shard};
 use wattlock_meters::thread;
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
@@ -87,7 +87,7 @@ fn watch(clock: &mut RealClock, seconds: u32) -> Seen {
         let (lost, spun) = gaps(clock, spin, gap);
         seen.lost_ticks += lost;
         seen.spun_ticks += spun;
-        let slot = Slot { cell: 0, body: 0, calls, claimed_calls: calls, visits: BATCHES_A_TURN, halves: false };
+        let slot = Slot { case: 0, body: 0, calls, claimed_calls: calls, visits: BATCHES_A_TURN, halves: false };
         let work = Shard {
             bodies: &mut body,
             slots: &[slot],
@@ -139,7 +139,7 @@ fn gaps<C: Clock>(clock: &mut C, spin: Ticks, gap: Ticks) -> (Ticks, Ticks) {
 /// What is timed: a chain of multiplications, bound to the core and to nothing else.
 struct Multiplications(u64);
 
-impl Cell for Multiplications {
+impl Case for Multiplications {
     fn run(&mut self, _segment: u32, calls: u32) {
         for _ in 0..calls {
             self.0 = black_box(self.0.wrapping_mul(self.0));

@@ -17,8 +17,8 @@ use wattlock_engine::{self as engine, Entry, Shard, Sink, Slot};
 use wattlock_meters as meters;
 use wattlock_providers::Providers;
 use wattlock_records::{
-    BatchRecord, BatteryPlan, End, EnergyPlan, FailedCell, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
-    PlannedCell, Record, SCHEMA,
+    BatchRecord, BatteryPlan, End, EnergyPlan, FailedCase, Failure as FailureRecord, Follows, Header, Plan, PlanLine,
+    PlannedCase, Record, SCHEMA,
 };
 use wattlock_terminal::ciphers::providers;
 use wattlock_terminal::failure::Failure;
@@ -32,14 +32,14 @@ pub const EXAMPLE: &str = "Example:\n  wattlock-probe measure < plan.jsonl > rec
 
 /// Warm-up before each visit.
 const WARM_NS: u64 = 20_000;
-/// Measures the cells of a plan, read from standard input, and writes records to standard output.
+/// Measures the cases of a plan, read from standard input, and writes records to standard output.
 #[derive(clap::Args)]
 pub struct Options {}
 
 /// Carries the plan out.
 ///
 /// # Errors
-/// A plan that can't be read, a processor that can't be pinned to. What goes wrong with one cell is a record.
+/// A plan that can't be read, a processor that can't be pinned to. What goes wrong with one case is a record.
 pub fn run(_options: Options) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     io::stdin().lock().read_to_string(&mut text).map_err(|error| Failure::new(2, format!("the plan: {error}")))?;
@@ -86,13 +86,13 @@ fn meter_of(energy: &EnergyPlan, cpu: Option<u32>) -> Result<meters::Opened, Fai
 /// The battery that a plan empties.
 ///
 /// # Errors
-/// Code 2 where the plan can't end or names no cell of its own, 11 where there is no such battery.
+/// Code 2 where the plan can't end or names no case of its own, 11 where there is no such battery.
 fn battery_of(asked: &BatteryPlan, plan: &ReadPlan) -> Result<meters::battery::Battery, Failure> {
     if asked.until_percent.is_none() && asked.repeats.is_none() {
         return Err(Failure::new(2, "a battery run without an end").hint("until_percent, repeats, or both"));
     }
-    if !plan.cells.iter().any(|cell| cell.cell == asked.cell) {
-        return Err(Failure::new(2, format!("the battery run's cell {} is not in the plan", asked.cell)));
+    if !plan.cases.iter().any(|case| case.case == asked.case) {
+        return Err(Failure::new(2, format!("the battery run's case {} is not in the plan", asked.case)));
     }
     let root = meters::root(asked.sys_root.as_deref());
     meters::battery::named(&root, asked.name.as_deref().unwrap_or_default())
@@ -102,13 +102,13 @@ fn battery_of(asked: &BatteryPlan, plan: &ReadPlan) -> Result<meters::battery::B
 struct ReadPlan {
     head: Plan,
     data: HashMap<String, Rc<[u8]>>,
-    cells: Vec<PlannedCell>,
-    /// What ended a process before, by cell.
+    cases: Vec<PlannedCase>,
+    /// What ended a process before, by case.
     failed: HashMap<u32, String>,
 }
 
 fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
-    let (mut head, mut data, mut cells, mut failed) = (None, HashMap::new(), Vec::new(), HashMap::new());
+    let (mut head, mut data, mut cases, mut failed) = (None, HashMap::new(), Vec::new(), HashMap::new());
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
@@ -136,14 +136,14 @@ fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
                 }
                 data.insert(file.data, Rc::from(bytes));
             }
-            PlanLine::Cell(cell) => cells.push(cell),
-            PlanLine::Failed(FailedCell { cell, error }) => {
-                failed.insert(cell, error);
+            PlanLine::Case(case) => cases.push(case),
+            PlanLine::Failed(FailedCase { case, error }) => {
+                failed.insert(case, error);
             }
         }
     }
     let head = head.ok_or_else(|| Failure::new(2, "the plan has no line of kind \"plan\"".to_owned()))?;
-    Ok(ReadPlan { head, data, cells, failed })
+    Ok(ReadPlan { head, data, cases, failed })
 }
 
 /// Writes records, a round at a time.
@@ -178,16 +178,16 @@ fn measure<W: Write>(
 ) -> io::Result<()> {
     let mut clock = clock::real();
     let mut bench = Bench::of(plan, providers, output.watch);
-    for planned in &plan.cells {
+    for planned in &plan.cases {
         if let Err(error) = bench.add(planned, &mut clock) {
             let failure =
-                FailureRecord { process: plan.head.process, cell: planned.cell, error, follows: Follows::SkipCell };
+                FailureRecord { process: plan.head.process, case: planned.case, error, follows: Follows::SkipCase };
             bench.failures.push(failure);
         }
         output.watch.iter().for_each(|watch| watch.rests());
     }
     bench.complete_bursts(&mut clock);
-    let Bench { mut bodies, slots, cells, failures, bursts, .. } = bench;
+    let Bench { mut bodies, slots, cases, failures, bursts, .. } = bench;
     let quiet_ppm = quiet_level(bursts).into_iter().chain(plan.head.quiet_ppm).min();
     output.push(&Record::Header(Box::new(Header {
         schema: SCHEMA,
@@ -202,7 +202,7 @@ fn measure<W: Write>(
         pinned_cpu: plan.head.cpu,
         meter: meter.as_ref().map(|opened| opened.description.clone()),
         battery: battery.map(meters::battery::Battery::record),
-        cells,
+        cases,
     })))?;
     for failure in failures {
         output.push(&Record::Failure(failure))?;
@@ -213,8 +213,8 @@ fn measure<W: Write>(
     let start = Instant::now();
     if let Some((battery_plan, battery)) = plan.head.battery.as_ref().zip(battery) {
         let run = battery::Emptying { plan: battery_plan, process: plan.head.process, battery };
-        // A cell that failed has its record already.
-        if let Some(slot) = slots.iter().find(|slot| slot.cell == battery_plan.cell)
+        // A case that failed has its record already.
+        if let Some(slot) = slots.iter().find(|slot| slot.case == battery_plan.case)
             && let Some(body) = bodies.get_mut(slot.body)
         {
             let all = || {
@@ -244,14 +244,14 @@ fn measure<W: Write>(
 
     for slot in &slots {
         let Some(Err(error)) = bodies.get_mut(slot.body).map(|body| body.check()) else { continue };
-        let failure = FailureRecord { process: plan.head.process, cell: slot.cell, error, follows: Follows::SkipCell };
+        let failure = FailureRecord { process: plan.head.process, case: slot.case, error, follows: Follows::SkipCase };
         output.push(&Record::Failure(failure))?;
     }
     output.push(&Record::End(End { process: plan.head.process, batches, energy_blocks, wall_ns }))?;
     output.flush()
 }
 
-/// Measures batches of all cells, round by round; gives the lines written.
+/// Measures batches of all cases, round by round; gives the lines written.
 fn time_batches<W: Write>(
     plan: &ReadPlan,
     slots: &[Slot],
@@ -264,7 +264,7 @@ fn time_batches<W: Write>(
         .iter()
         .filter_map(|slot| {
             let body = bodies.get(slot.body)?;
-            Some((slot.cell, (0..body.segments()).map(|segment| body.offset(segment)).collect()))
+            Some((slot.case, (0..body.segments()).map(|segment| body.offset(segment)).collect()))
         })
         .collect();
     let mut sink = Lines {
@@ -314,9 +314,9 @@ impl<W: Write> Sink for Lines<'_, '_, W> {
         let clock = RealClock { ticks_per_second: self.ticks_per_second };
         for batch in self.batches.drain(..) {
             self.written += 1;
-            let offsets = self.offsets.get(&batch.cell);
+            let offsets = self.offsets.get(&batch.case);
             self.output.push(&Record::Batch(BatchRecord {
-                cell: batch.cell,
+                case: batch.case,
                 process: self.process,
                 round: batch.round,
                 attempt: batch.attempt,

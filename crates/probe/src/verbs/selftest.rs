@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use wattlock_bench::establish::{self, Provider, Scheme};
-use wattlock_bench::frames as cells;
+use wattlock_bench::frames as cases;
 use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::Spec;
 use wattlock_frames::Protocol;
@@ -146,12 +146,12 @@ fn exchanges(all: &[Provider], ids: &[String], wanted: impl Fn(&String) -> bool)
 
 /// The protections of frames among `ids`, or all where it names none.
 fn frames(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
-    let provider = cells::PROVIDER.to_owned();
+    let provider = cases::PROVIDER.to_owned();
     let named = |protocol: &Protocol| wanted(&provider) && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
     let of = |protocol: Protocol| {
         let mut row = Row::absent(provider.clone(), String::new());
         (row.cipher, row.version) = (protocol.id().to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned()));
-        match cells::proof(protocol) {
+        match cases::proof(protocol) {
             Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
             Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
         }
@@ -169,7 +169,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     known(&providers, &options.provider)?;
     let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
     let mut rows = Vec::new();
-    let is_scheme = |id: &&String| establish::scheme(id).is_some() || cells::protocol(id).is_some();
+    let is_scheme = |id: &&String| establish::scheme(id).is_some() || cases::protocol(id).is_some();
     let ciphers: Vec<String> = options.cipher.iter().filter(|id| !is_scheme(id)).cloned().collect();
     let specs = if ciphers.is_empty() && !options.cipher.is_empty() { Vec::new() } else { named_or_listed(&ciphers)? };
     for spec in specs {

@@ -373,7 +373,7 @@ fn the_doctor_never_calls_fine_what_it_did_not_see() {
     assert_eq!(output.status.code(), Some(i32::from(failed)));
 }
 
-/// A plan of one cell that a battery run repeats, and a made-up battery.
+/// A plan of one case that a battery run repeats, and a made-up battery.
 fn battery_run(name: &str, battery: &str, status: &str) -> (PathBuf, Output) {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let supply = root.join("class/power_supply/BAT0");
@@ -382,10 +382,10 @@ fn battery_run(name: &str, battery: &str, status: &str) -> (PathBuf, Output) {
         std::fs::write(supply.join(file), format!("{text}\n")).unwrap();
     }
     let head = format!(
-        r#"{{"kind":"plan","schema":1,"process":0,"seed":1,"cpu":null,"rounds":1,"batch_ns":100000,"battery":{{"cell":0,"log_every_s":1,"sys_root":{root:?},{battery}}}}}"#
+        r#"{{"kind":"plan","schema":2,"process":0,"seed":1,"cpu":null,"rounds":1,"batch_ns":100000,"battery":{{"case":0,"log_every_s":1,"sys_root":{root:?},{battery}}}}}"#
     );
-    let cell = r#"{"kind":"cell","cell":0,"role":"study","cipher":"aes128-cbc","provider":"rustcrypto","operation":"encrypt","keying":"ready","encoding":"raw","placement":"hot","pattern":"independent","payload_B":1024,"data":"random","visits":1}"#;
-    let output = probe(&["measure"], format!("{head}\n{cell}\n").as_bytes());
+    let case = r#"{"kind":"case","case":0,"role":"study","cipher":"aes128-cbc","provider":"rustcrypto","operation":"encrypt","keying":"ready","encoding":"raw","placement":"hot","pattern":"independent","payload_B":1024,"data":"random","visits":1}"#;
+    let output = probe(&["measure"], format!("{head}\n{case}\n").as_bytes());
     (root, output)
 }
 

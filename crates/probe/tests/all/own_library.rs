@@ -57,31 +57,31 @@ fn rows(verb: &str, library: &str, name: &str, cipher: &str) -> (Option<i32>, Va
 }
 
 fn measured(cipher: &str, name: &str, library: &Path) -> Vec<Value> {
-    let cells = [("encrypt", 100_000), ("decrypt", 100_000), ("key_setup", 0)];
-    measured_at(cipher, name, library, &cells, None)
+    let cases = [("encrypt", 100_000), ("decrypt", 100_000), ("key_setup", 0)];
+    measured_at(cipher, name, library, &cases, None)
 }
 
 /// The records of a process that measures these operations at these lengths.
 ///
 /// * `data`: a file whose bytes are the payload of all of them.
-fn measured_at(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> Vec<Value> {
-    let output = probe(&["measure"], plan(cipher, name, library, cells, data).as_bytes());
+fn measured_at(cipher: &str, name: &str, library: &Path, cases: &[(&str, usize)], data: Option<&Path>) -> Vec<Value> {
+    let output = probe(&["measure"], plan(cipher, name, library, cases, data).as_bytes());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn plan(cipher: &str, name: &str, library: &Path, cells: &[(&str, usize)], data: Option<&Path>) -> String {
+fn plan(cipher: &str, name: &str, library: &Path, cases: &[(&str, usize)], data: Option<&Path>) -> String {
     let mut plan = vec![json!({
-        "kind": "plan", "schema": 1, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000,
+        "kind": "plan", "schema": 2, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000,
         "libraries": [{"name": name, "path": library}],
     })];
     if let Some(path) = data {
         let size_B = fs::metadata(path).unwrap().len();
         plan.push(json!({"kind": "data", "data": "file", "path": path, "size_B": size_B}));
     }
-    for (number, (operation, payload_B)) in cells.iter().enumerate() {
+    for (number, (operation, payload_B)) in cases.iter().enumerate() {
         plan.push(json!({
-            "kind": "cell", "cell": number, "role": "study", "cipher": cipher, "provider": name,
+            "kind": "case", "case": number, "role": "study", "cipher": cipher, "provider": name,
             "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
             "payload_B": payload_B, "data": if data.is_some() { "file" } else { "random" }, "visits": 1,
         }));
@@ -101,11 +101,11 @@ fn changed(name: &str, from: &str, to: &str) -> Option<PathBuf> {
 /// Where the example encrypts or decrypts in CTR.
 const CTR: &str = "        ctr(context, iv, input, input_B, output);";
 
-/// The cells that failed, with their errors, and those that have batches.
+/// The cases that failed, with their errors, and those that have batches.
 fn outcome(records: &[Value]) -> (Vec<(u64, String)>, Vec<u64>) {
     let of_kind = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
-    let failed = |record: &Value| (record["cell"].as_u64().unwrap(), record["error"].as_str().unwrap().to_owned());
-    let mut timed: Vec<_> = of_kind("batch").map(|record| record["cell"].as_u64().unwrap()).collect();
+    let failed = |record: &Value| (record["case"].as_u64().unwrap(), record["error"].as_str().unwrap().to_owned());
+    let mut timed: Vec<_> = of_kind("batch").map(|record| record["case"].as_u64().unwrap()).collect();
     timed.sort_unstable();
     timed.dedup();
     (of_kind("failure").map(failed).collect(), timed)
@@ -143,10 +143,10 @@ fn the_example_is_proven_listed_with_its_file_applied_and_measured() {
 
     let records = measured("xtea-ctr", "fast", &library);
     assert!(!records.iter().any(|record| record["kind"] == "failure"), "{records:?}");
-    assert_eq!(records[0]["cells"][2]["provider"], "fast");
-    assert!(records[0]["cells"][0]["segments"].as_u64().unwrap() > 1, "a long message is cut into segments");
-    for cell in 0..3 {
-        assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == cell));
+    assert_eq!(records[0]["cases"][2]["provider"], "fast");
+    assert!(records[0]["cases"][0]["segments"].as_u64().unwrap() > 1, "a long message is cut into segments");
+    for case in 0..3 {
+        assert!(records.iter().any(|record| record["kind"] == "batch" && record["case"] == case));
     }
 }
 
@@ -238,9 +238,9 @@ fn a_library_that_is_wrong_beyond_a_length_is_timed_up_to_it_and_never_beyond() 
              ctr(context, iv, input + {boundary}, input_B - {boundary}, output + {boundary}); return (int64_t)input_B; }}\n{CTR}"
         );
         let Some(library) = changed(&format!("repeats{boundary}"), CTR, &wrong) else { return };
-        let cells =
+        let cases =
             [("encrypt", boundary), ("decrypt", boundary), ("encrypt", boundary + 1), ("decrypt", boundary + 9)];
-        let (failed, timed) = outcome(&measured_at("xtea-ctr", "repeats", &library, &cells, None));
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "repeats", &library, &cases, None));
         assert_eq!(timed, [0, 1], "{boundary}: {failed:?}");
         let told = |operation: &str, payload_B| {
             format!("xtea-ctr: the output of {operation} {payload_B} B is not what another implementation gives")
@@ -256,11 +256,11 @@ fn a_library_that_is_wrong_in_long_parts_alone_fails_where_its_input_is_cut_and_
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.bin");
     fs::write(&file, (0..300_001_u32).map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0]).collect::<Vec<_>>())
         .unwrap();
-    for (cells, data) in [
+    for (cases, data) in [
         ([("encrypt", 2000), ("encrypt", 1_000_000)], None),
         ([("encrypt", 300_001), ("decrypt", 300_001)], Some(&*file)),
     ] {
-        let (failed, timed) = outcome(&measured_at("xtea-ctr", "parts", &library, &cells, data));
+        let (failed, timed) = outcome(&measured_at("xtea-ctr", "parts", &library, &cases, data));
         assert!(failed.iter().all(|(_, error)| error.contains("B in segments is not what another")), "{failed:?}");
         assert_eq!((failed.len(), timed.len()), if data.is_none() { (1, 1) } else { (2, 0) });
     }
@@ -306,10 +306,10 @@ fn a_cipher_that_hangs_in_its_proof_is_waited_for_once_for_all_of_its_cases() {
     let hang = format!("        if (input_B == 1000) for (volatile int forever = 1; forever;) {{}}\n{CTR}");
     let Some(library) = changed("hangs-in-proof", CTR, &hang) else { return };
     let start = std::time::Instant::now();
-    let cells = [("encrypt", 64), ("decrypt", 64), ("encrypt", 100), ("key_setup", 0)];
-    let (failed, timed) = outcome(&measured_at("xtea-ctr", "bad", &library, &cells, None));
+    let cases = [("encrypt", 64), ("decrypt", 64), ("encrypt", 100), ("key_setup", 0)];
+    let (failed, timed) = outcome(&measured_at("xtea-ctr", "bad", &library, &cases, None));
     let told = "library bad did not come back within 5 s in the proof of xtea-ctr";
-    assert_eq!((failed, timed), ((0..4).map(|cell| (cell, told.to_owned())).collect(), vec![]));
+    assert_eq!((failed, timed), ((0..4).map(|case| (case, told.to_owned())).collect(), vec![]));
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
@@ -327,8 +327,8 @@ fn a_case_in_whose_preparation_a_library_crashes_or_hangs_is_named_and_the_other
         let Some(library) = changed(name, CTR, &format!("        if (input_B == 3000) {{ {act} }}\n{CTR}")) else {
             return;
         };
-        let cells = [("encrypt", 1000), ("encrypt", 3000), ("encrypt", 5000)];
-        let records = measured_at("xtea-ctr", "bad", &library, &cells, None);
+        let cases = [("encrypt", 1000), ("encrypt", 3000), ("encrypt", 5000)];
+        let records = measured_at("xtea-ctr", "bad", &library, &cases, None);
         assert_eq!(outcome(&records), (vec![(1, told.to_owned())], vec![0, 2]));
         assert_eq!(records.last().unwrap()["kind"], "end");
     }
@@ -364,7 +364,7 @@ fn a_case_in_whose_timing_a_library_crashes_or_hangs_is_the_last_record_of_its_p
             String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(records[0]["kind"], "header");
         let last = records.last().unwrap();
-        assert_eq!((&last["kind"], &last["cell"], &last["error"]), (&json!("failure"), &json!(0), &json!(told)));
+        assert_eq!((&last["kind"], &last["case"], &last["error"]), (&json!("failure"), &json!(0), &json!(told)));
         assert!(!records.iter().any(|record| record["kind"] == "end"));
         assert!(start.elapsed().as_secs() < 12, "{:?}", start.elapsed());
     }

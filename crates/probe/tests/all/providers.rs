@@ -1,4 +1,4 @@
-//! Libraries of the system, seen from outside: what becomes of cells that ask for one.
+//! Libraries of the system, seen from outside: what becomes of cases that ask for one.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -25,14 +25,14 @@ fn catalogue(cipher: &str, provider: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The records of one round over cells of these ciphers, providers and operations.
-fn measured(cells: &[(&str, &str, &str)]) -> Vec<Value> {
+/// The records of one round over cases of these ciphers, providers and operations.
+fn measured(cases: &[(&str, &str, &str)]) -> Vec<Value> {
     let plan =
-        json!({"kind": "plan", "schema": 1, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000});
+        json!({"kind": "plan", "schema": 2, "process": 0, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 50_000});
     let mut lines = vec![plan];
-    for (number, (cipher, provider, operation)) in cells.iter().enumerate() {
+    for (number, (cipher, provider, operation)) in cases.iter().enumerate() {
         lines.push(json!({
-            "kind": "cell", "cell": number, "role": "study", "cipher": cipher, "provider": provider,
+            "kind": "case", "case": number, "role": "study", "cipher": cipher, "provider": provider,
             "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
             "payload_B": if *operation == "key_setup" { 0 } else { 1500 }, "data": "random", "visits": 1,
         }));
@@ -66,24 +66,24 @@ fn a_library_that_opens_says_its_version_and_one_that_does_not_how_to_get_it() {
 }
 
 #[test]
-fn cells_of_openssl_are_measured_and_checked_like_all_others() {
+fn cases_of_openssl_are_measured_and_checked_like_all_others() {
     if !opens().status.success() {
         return tools::missing(&String::from_utf8_lossy(&opens().stderr));
     }
-    let cells = ["encrypt", "decrypt", "key_setup"].map(|operation| ("aes128-cbc", "openssl", operation));
-    let records = measured(&cells);
+    let cases = ["encrypt", "decrypt", "key_setup"].map(|operation| ("aes128-cbc", "openssl", operation));
+    let records = measured(&cases);
     assert_eq!(errors(&records), [""; 0]);
-    let header = &records[0]["cells"];
-    for number in 0..cells.len() {
+    let header = &records[0]["cases"];
+    for number in 0..cases.len() {
         assert_eq!(header[number]["provider"], "openssl");
         assert!(header[number]["version"].as_str().unwrap().starts_with("3."));
         assert!(header[number]["backend"].as_str().unwrap().ends_with("default provider"));
-        assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == number));
+        assert!(records.iter().any(|record| record["kind"] == "batch" && record["case"] == number));
     }
 }
 
 #[test]
-fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_others_are_measured() {
+fn a_case_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_others_are_measured() {
     let records = measured(&[
         ("des-ctr", "openssl", "encrypt"),
         ("aes128-cbc", "nonesuch", "encrypt"),
@@ -95,19 +95,19 @@ fn a_cell_whose_provider_or_cipher_there_is_not_fails_with_the_reason_and_the_ot
         assert_eq!(errors[0], "des-ctr: OpenSSL has no CTR mode for blocks of 64 bits");
     }
     assert!(["rustcrypto", "openssl", "botan"].iter().all(|name| errors[1].contains(name)), "{errors:?}");
-    assert!(records.iter().any(|record| record["kind"] == "batch" && record["cell"] == 2));
+    assert!(records.iter().any(|record| record["kind"] == "batch" && record["case"] == 2));
 }
 
 #[test]
-fn cells_of_aeads_carry_their_tag_and_associated_data_and_forged_ones_are_measured_too() {
-    let cells = ["seal", "open", "open_forged"].map(|operation| ("aes256-ccm8", "rustcrypto", operation));
-    let records = measured(&cells);
+fn cases_of_aeads_carry_their_tag_and_associated_data_and_forged_ones_are_measured_too() {
+    let cases = ["seal", "open", "open_forged"].map(|operation| ("aes256-ccm8", "rustcrypto", operation));
+    let records = measured(&cases);
     assert_eq!(errors(&records), [""; 0]);
-    for (number, (_, _, operation)) in cells.iter().enumerate() {
-        let cell = &records[0]["cells"][number];
-        assert_eq!((&cell["operation"], &cell["tag_bits"], &cell["aad_B"]), (&json!(operation), &json!(64), &json!(0)));
-        assert_eq!((&cell["mode"], &cell["segments"]), (&json!("aead"), &json!(1)));
-        let clean = |record: &&Value| record["kind"] == "batch" && record["cell"] == number;
+    for (number, (_, _, operation)) in cases.iter().enumerate() {
+        let case = &records[0]["cases"][number];
+        assert_eq!((&case["operation"], &case["tag_bits"], &case["aad_B"]), (&json!(operation), &json!(64), &json!(0)));
+        assert_eq!((&case["mode"], &case["segments"]), (&json!("aead"), &json!(1)));
+        let clean = |record: &&Value| record["kind"] == "batch" && record["case"] == number;
         assert!(records.iter().filter(clean).count() > 0, "{operation}");
     }
     let refused = measured(&[("aes256-ccm8", "rustcrypto", "encrypt"), ("aes128-cbc", "rustcrypto", "seal")]);
@@ -134,10 +134,10 @@ fn the_copy_of_openssl_without_its_aes_instructions_stands_beside_openssl_with_t
     if !output.status.success() {
         return tools::missing(&String::from_utf8_lossy(&output.stderr));
     }
-    let cells = ["openssl", "openssl-tables"].map(|provider| ("aes128-cbc", provider, "encrypt"));
-    let records = measured(&cells);
+    let cases = ["openssl", "openssl-tables"].map(|provider| ("aes128-cbc", provider, "encrypt"));
+    let records = measured(&cases);
     assert_eq!(errors(&records), [""; 0]);
-    let backend = |cell: usize| records[0]["cells"][cell]["backend"].as_str().unwrap().to_owned();
+    let backend = |case: usize| records[0]["cases"][case]["backend"].as_str().unwrap().to_owned();
     assert_eq!(backend(1), "tables, default provider");
     assert_eq!(backend(0).starts_with("tables"), !has_aes());
     let rows = [catalogue("aes128-cbc", "openssl"), catalogue("aes128-cbc", "openssl-tables")];

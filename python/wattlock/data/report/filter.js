@@ -1,7 +1,7 @@
 "use strict";
-// The table of cells: filter by words and state.
+// The table of cases: filter by words and state.
 {
-  const table = document.getElementById("cell-table");
+  const table = document.getElementById("case-table");
   const rows = [...table.tBodies[0].rows];
   const words = document.getElementById("filter");
   const state = document.getElementById("state");
@@ -16,7 +16,7 @@
       row.hidden = !fits;
       count += fits;
     });
-    shown.textContent = count === rows.length ? `${count} cells` : `${count} of ${rows.length} cells`;
+    shown.textContent = count === rows.length ? `${count} cases` : `${count} of ${rows.length} cases`;
   };
   words.addEventListener("input", filter);
   state.addEventListener("change", filter);

@@ -18,7 +18,7 @@ from wattlock.link.wifi import air, position, work
 from wattlock.link.wifi.position import Case, Distribution
 from wattlock.link.wifi.transfer import LINES, Transfer, together, transfer
 from wattlock.link.wifi.work import Measured, Work
-from wattlock.study.cells import CatalogueRow
+from wattlock.study.cases import CatalogueRow
 from wattlock.targets.toolbox import Toolbox
 
 # UDP's and TCP's own octets with those of IP; TCP with its timestamps (RFC 768, 791, 9293, 7323).

@@ -77,7 +77,7 @@ def works(
 
     * `devices`: the device cards of sender and receiver, where they have one.
 
-    Raises InputError where the run has no such cell, EvidenceError where a figure needs consent.
+    Raises InputError where the run has no such case, EvidenceError where a figure needs consent.
     """
     asked = named.scenario
     found = []
@@ -174,7 +174,7 @@ def _cipher(
 
 
 def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, what: str) -> Work:
-    """The cell whose payload is nearest to the message's, at its price a byte."""
+    """The case whose payload is nearest to the message's, at its price a byte."""
     payload = named.scenario.payload
     plain_B = sum(group.parts.plain_B for group in groups)
     message_B = plain_B
@@ -193,7 +193,7 @@ def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, w
             forward, backward = sorted(FORWARD)[0], sorted(BACKWARD)[0]
             hint = f'a study with operation = ["{forward}", "{backward}"] has both directions, as first-look does'
         raise InputError(
-            f"link {named.label}: the run has no cell that measured {wanted} of {payload.cipher}", hint=hint
+            f"link {named.label}: the run has no case that measured {wanted} of {payload.cipher}", hint=hint
         )
     # A transfer has one key; what the encoding costs is counted where the run has measured it.
     for alike in (pl.col("encoding") == payload.encoding, pl.col("keying") == "ready"):

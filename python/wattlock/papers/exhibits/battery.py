@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from wattlock.papers.exhibits.cells import NAMES, number
+from wattlock.papers.exhibits.cases import NAMES, number
 from wattlock.papers.exhibits.shown import Material, Panel, Shown, frame
 from wattlock.papers.record import Exhibit
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from wattlock.papers.exhibits.cells import (
+from wattlock.papers.exhibits.cases import (
     NAMES,
     QUANTITIES,
     SIX,
@@ -192,7 +192,7 @@ def key_sizes(family: str) -> Show:
 
 
 def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
-    """The cells of each provider at its largest payload at which it has several keys of a family."""
+    """The cases of each provider at its largest payload at which it has several keys of a family."""
     rows = chosen(estimates, operation="encrypt", data="random").filter(pl.col("family").is_in(families))
     several = pl.col("key_bits").n_unique().over("family", "provider", "payload_B") > 1
     rows = rows.filter(several)

@@ -59,7 +59,7 @@ def loop(exhibit: Exhibit, material: Material) -> Shown:
     steps = [step.format(**words) for step in of["steps"]]
     finding = (
         f"One reading stands for {words['iterations']} encryptions; wattlock repeats in fresh processes, shuffles the "
-        "cells and gives each figure an interval."
+        "cases and gives each figure an interval."
     )
     return Shown(exhibit, drawings=(Drawing("loop", {**of, "steps": steps}),), finding=finding)
 

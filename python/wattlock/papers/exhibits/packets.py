@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from wattlock.papers.exhibits.cells import QUANTITIES, chosen, drawn, number, sentence, variant
+from wattlock.papers.exhibits.cases import QUANTITIES, chosen, drawn, number, sentence, variant
 from wattlock.papers.exhibits.costs import NO_JOULES, Show
 from wattlock.papers.exhibits.shown import JOULES, QUICK, Material, Panel, Shown, frame
 from wattlock.papers.judges.evidence import KEY_BITS
@@ -24,7 +24,7 @@ def over_packets(quantity: str) -> Show:
     def show(exhibit: Exhibit, material: Material) -> Shown:
         panels, findings, missing = [], [], []
         for keying, words in KEYINGS.items():
-            rows = _cells(material, keying)
+            rows = _cases(material, keying)
             made = drawn(rows, quantity, "payload_B")
             named = rows.select(named=pl.concat_str(pl.col("family").str.to_uppercase(), pl.lit("-"), "key_bits"))
             if rows["payload_B"].n_unique() < 2 or rows["family"].n_unique() < 2:
@@ -50,7 +50,7 @@ def over_packets(quantity: str) -> Show:
     return show
 
 
-def _cells(material: Material, keying: str) -> pl.DataFrame:
+def _cases(material: Material, keying: str) -> pl.DataFrame:
     rows = chosen(material.estimates, operation="encrypt", data="random", keying=keying)
     rows = rows.filter(pl.col("family").is_in(PAIR), pl.col("payload_B") <= LARGEST_B)
     several = pl.col("payload_B").n_unique().over("cipher", "provider") > 1

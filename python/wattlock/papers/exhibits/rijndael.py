@@ -6,7 +6,7 @@ import polars as pl
 
 from wattlock.analysis.prediction import FEWEST_PAIRS, predict
 from wattlock.energy.published import Operation
-from wattlock.papers.exhibits.cells import chosen, number
+from wattlock.papers.exhibits.cases import chosen, number
 from wattlock.papers.exhibits.costs import Show
 from wattlock.papers.exhibits.shown import QUICK, Material, Panel, Shown, frame
 from wattlock.papers.record import Exhibit
@@ -18,8 +18,8 @@ NINE = "Rijndael with blocks and keys of 128, 192 and 256 bits"
 Place = tuple[int, int]
 
 
-def _cells(material: Material, operation: str) -> dict[str, dict[Place, dict[str, object]]]:
-    """By provider the nine cells, at the largest payload of each."""
+def _cases(material: Material, operation: str) -> dict[str, dict[Place, dict[str, object]]]:
+    """By provider the nine cases, at the largest payload of each."""
     rows = chosen(material.estimates, operation=operation, data="random", mode="cbc").filter(
         pl.col("cipher").str.starts_with("rijndael")
     )
@@ -44,7 +44,7 @@ def table(operation: Operation) -> Show:
 
     def show(exhibit: Exhibit, material: Material) -> Shown:
         paper = material.papers.toldinas
-        grids = _cells(material, operation)
+        grids = _cases(material, operation)
         work = paper.iterations * paper.payload_B
         printed = {(row.block_bits, row.key_bits): row for row in paper.rijndael}
         base = getattr(printed[FIRST], f"{operation}_battery_percent")
@@ -55,12 +55,12 @@ def table(operation: Operation) -> Show:
             made["paper: battery, %"] = getattr(row, f"{operation}_battery_percent")
             made["paper: battery over 128/128"] = getattr(row, f"{operation}_battery_percent") / base
             for provider, grid in grids.items():
-                cell = grid[place]
+                case = grid[place]
                 costs, unit, _ = _relative(grid)
-                made[f"{provider}: time, s"] = float(cell["time_ns"]) / float(cell["payload_B"]) * work * 1e-9  # type: ignore[arg-type]
-                if cell.get("energy_uJ_per_byte") is not None:
-                    made[f"{provider}: energy, J ({cell['energy_evidence']})"] = (
-                        float(cell["energy_uJ_per_byte"]) * work * 1e-6  # type: ignore[arg-type]
+                made[f"{provider}: time, s"] = float(case["time_ns"]) / float(case["payload_B"]) * work * 1e-9  # type: ignore[arg-type]
+                if case.get("energy_uJ_per_byte") is not None:
+                    made[f"{provider}: energy, J ({case['energy_evidence']})"] = (
+                        float(case["energy_uJ_per_byte"]) * work * 1e-6  # type: ignore[arg-type]
                     )
                 made[f"{provider}: {unit} over 128/128"] = costs[place]
             rows.append(made)
@@ -68,7 +68,7 @@ def table(operation: Operation) -> Show:
         panel = Panel(title, "table", pl.DataFrame(rows, infer_schema_length=None))
         missing = () if grids else (f"{NINE}, to {operation}",)
         notes = (
-            "Times here are a measured cell's, scaled to the paper's bytes. What makes the paper's suspect: "
+            "Times here are a measured case's, scaled to the paper's bytes. What makes the paper's suspect: "
             "8821 s stands three times among its encryptions.",
         )
         return Shown(
@@ -103,7 +103,7 @@ def profiles(exhibit: Exhibit, material: Material) -> Shown:
     for operation in OPERATIONS:
         rows = []
         unit = "cost"
-        for provider, grid in _cells(material, operation).items():
+        for provider, grid in _cases(material, operation).items():
             costs, unit, evidence = _relative(grid)
             rows += [_point(place, provider, value, evidence) for place, value in costs.items()]
         if rows:
@@ -117,7 +117,7 @@ def profiles(exhibit: Exhibit, material: Material) -> Shown:
         ]
         title = f"{operation.capitalize()}ion: battery by block/key, as the paper prints it"
         panels.append(Panel(title, "dots", frame(printed), "battery over that of 128/128"))
-    missing = () if _cells(material, "encrypt") else (NINE,)
+    missing = () if _cases(material, "encrypt") else (NINE,)
     return Shown(exhibit, tuple(panels), finding=_steps(material), missing=missing, command=QUICK if missing else "")
 
 
@@ -129,7 +129,7 @@ def _point(place: Place, variant: str, value: float, evidence: str) -> dict[str,
 def _steps(material: Material) -> str:
     said = []
     for operation in OPERATIONS:
-        for provider, grid in _cells(material, operation).items():
+        for provider, grid in _cases(material, operation).items():
             costs, unit, _ = _relative(grid)
             medium, high = (100 * (costs[a, a] / costs[b, b] - 1) for a, b in ((192, 128), (256, 192)))
             said.append(
@@ -141,7 +141,7 @@ def _steps(material: Material) -> str:
 
 def prediction(exhibit: Exhibit, material: Material) -> Shown:
     """Decryption over encryption with the line of least squares, here by provider and of the paper's table."""
-    grids = {operation: _cells(material, operation) for operation in OPERATIONS}
+    grids = {operation: _cases(material, operation) for operation in OPERATIONS}
     panels, said = [], []
     for provider, grid in grids["encrypt"].items():
         if provider not in grids["decrypt"] or len(grid) < FEWEST_PAIRS:

@@ -58,7 +58,7 @@ class Shown:
     """An exhibit on this machine.
 
     * `finding`: one sentence made from the numbers, empty where there are none.
-    * `missing`: which cells are lacking; `command`: what measures them, empty where nothing lacks.
+    * `missing`: which cases are lacking; `command`: what measures them, empty where nothing lacks.
     """
 
     exhibit: Exhibit

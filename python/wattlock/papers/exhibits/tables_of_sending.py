@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from wattlock.papers.exhibits.cells import NAMES, number
+from wattlock.papers.exhibits.cases import NAMES, number
 from wattlock.papers.exhibits.costs import Show
 from wattlock.papers.exhibits.shown import Material, Panel, Shown, frame
 from wattlock.papers.record import Exhibit

@@ -174,7 +174,7 @@ def poor_signal(claim: Claim, evidence: Evidence) -> Judgement:
             where, bounds = f"{kind}, against {SAYS[under]}", Bounds(least, None, "%", ours=False)
             compared.append(Compared(of, where, effect, _at_least(found, least), bounds))
     # As the paper compares stands first.
-    compared.sort(key=lambda one: (SAYS["adhoc_open"] not in one.cells, (False, None, True).index(one.holds)))
+    compared.sort(key=lambda one: (SAYS["adhoc_open"] not in one.cases, (False, None, True).index(one.holds)))
     table = _table_range(evidence, "adhoc_poor", "adhoc_open")
     return _judged(
         claim, evidence, compared, "plaintext transfers at a poor and an excellent signal", table, unsure=SOMEWHERE
@@ -247,7 +247,7 @@ def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
         bounds = Bounds(None, 0.0, "%", "the time above that of whole packets, the energy")
         compared.append(Compared(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds, bounds))
     compared.sort(key=lambda one: (False, None, True).index(one.holds))
-    holding = [one.cells for one in compared if one.holds]
+    holding = [one.cases for one in compared if one.holds]
     also = f"It holds at: {', '.join(holding)}." if holding else "It holds at none of these signals."
     if saving:
         also += f" Energy alone is saved at {', '.join(saving)}: the throughput is not lowered there."
@@ -256,23 +256,23 @@ def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
-    """The cells of the papers' own tables in which Blowfish's or RC6's ciphertext arrives sooner than the plaintext."""
-    sooner, cells = [], 0
+    """The cases of the papers' own tables in which Blowfish's or RC6's ciphertext arrives sooner than the plaintext."""
+    sooner, cases = [], 0
     for table in evidence.papers.sending.values():
         for cipher in ("blowfish", "rc6"):
             for column in table.columns if cipher in table.duration_s else []:
-                cells += 1
+                cases += 1
                 found = table.of(cipher, column) / table.of(PLAIN, column)
                 if found < 1:
                     sooner.append((found, f"{table.data} {column} {cipher}"))
     control = "the spread between runs, which the paper does not give: nothing in a cipher can do that"
-    if not cells:
+    if not cases:
         return missing(claim, "the paper's tables with blowfish and rc6", "none", control, "their tables")
     count = float(len(sooner))
-    effect = Effect("the number of cells in which ciphertext arrives sooner", "1", count, count, count)
+    effect = Effect("the number of cases in which ciphertext arrives sooner", "1", count, count, count)
     claimed = claim.expect["cells"]
     bounds = Bounds(claimed, claimed)
-    compared = [Compared("the paper's tables", f"{cells} cells", effect, len(sooner) == claimed, bounds)]
+    compared = [Compared("the paper's tables", f"{cases} cases", effect, len(sooner) == claimed, bounds)]
     least = min(sooner, default=(1.0, "none"))
     also = f"The greatest lead is {100 * (1 - least[0]):.0f} % ({least[1]}): so far do its runs differ."
     return judged(

@@ -26,7 +26,7 @@ def three_des(claim: Claim, evidence: Evidence) -> Judgement:
         effect = Effect(f"what is left after {claim.expect['encryptions']} encryptions of 5 MB", "%", *left)
         compared.append(_compared(fall, effect, band))
     return _judged(
-        claim, evidence, compared, "the cell of 3DES alone; that the rest goes rapidly needs the whole curve"
+        claim, evidence, compared, "the case of 3DES alone; that the rest goes rapidly needs the whole curve"
     )
 
 
@@ -44,7 +44,7 @@ def blowfish(claim: Claim, evidence: Evidence) -> Judgement:
             orders = math.log10(claimed / drained.value)
             also = also or f"The claim is {orders:.1f} orders of magnitude away."
     return _judged(
-        claim, evidence, compared, "the same cell a million times, so that the fall can be seen at all", also
+        claim, evidence, compared, "the same case a million times, so that the fall can be seen at all", also
     )
 
 
@@ -64,7 +64,7 @@ def _scaled(fall: Fall, calls: int, size_B: int) -> Ratio:
 
 def _compared(fall: Fall, effect: Effect, band: Bounds) -> Compared:
     holds = inside(effect.low, effect.high, band)
-    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.cell, effect, holds, band)
+    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.case, effect, holds, band)
 
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:

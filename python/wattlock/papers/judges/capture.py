@@ -105,8 +105,8 @@ def _at_rank(sizes: list[tuple[int, int]], rank: float) -> float:
     return float(sizes[-1][0])
 
 
-def _compared(cells: str, effect: Effect, bounds: Bounds) -> Compared:
-    return Compared("capture", cells, effect, inside(effect.low, effect.high, bounds), bounds)
+def _compared(cases: str, effect: Effect, bounds: Bounds) -> Compared:
+    return Compared("capture", cases, effect, inside(effect.low, effect.high, bounds), bounds)
 
 
 JUDGES: dict[str, Judge] = {"packet-sizes": packet_sizes}

@@ -53,7 +53,7 @@ def judged(
         return missing(claim, needs, command, control, basis)
     first, *others = compared
     paper = f"; the claim: {claim.says}."
-    sentence = f"{first.effect.what} is {first.effect.told()} with {first.cells}, {first.implementation}{paper}"
+    sentence = f"{first.effect.what} is {first.effect.told()} with {first.cases}, {first.implementation}{paper}"
     if first.bounds:
         sentence += f" What counts as the claim: {first.bounds.told()}."
     if others:
@@ -86,7 +86,7 @@ def _elsewhere(one: Compared, first: Compared) -> str:
     """Another comparison in words; what it compares is said where the first one compares something else."""
     what = "" if one.effect.what == first.effect.what else f"{one.effect.what} is "
     told = WORDS[one.holds] if one.bounds else "stands beside it"
-    return f"{one.implementation} ({one.cells}): {what}{one.effect.told()}, {told}"
+    return f"{one.implementation} ({one.cases}): {what}{one.effect.told()}, {told}"
 
 
 def missing(claim: Claim, needs: str, command: str, control: str = "", basis: Basis = "this machine") -> Judgement:
@@ -103,6 +103,6 @@ def of_another_machine(
     needs = f"a run on {wanted} (this one is of a {evidence.machine[0]})"
     found = missing(claim, needs, COMMANDS[claim.machine[0]])
     beside = tuple(one._replace(holds=None, bounds=None) for one in compared)
-    told = "; ".join(f"{one.effect.what} is {one.effect.told()} ({one.cells}, {one.implementation})" for one in beside)
+    told = "; ".join(f"{one.effect.what} is {one.effect.told()} ({one.cases}, {one.implementation})" for one in beside)
     sentence = f"{found.sentence} Beside it, here: {told}." if told else found.sentence
     return replace(found, compared=beside, sentence=sentence, control=control, basis=basis)

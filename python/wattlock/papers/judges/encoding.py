@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wattlock.analysis.effects import Ratio, equivalence
 from wattlock.papers.judges.compose import Judge, judged
-from wattlock.papers.judges.evidence import AS_BUILT, FIXSLICED, HARDWARE, TABLES, Cell, Evidence, largest
+from wattlock.papers.judges.evidence import AS_BUILT, FIXSLICED, HARDWARE, TABLES, Case, Evidence, largest
 from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, all_hold, percent_effect
 from wattlock.papers.record import Claim
 
@@ -22,21 +22,21 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
     """
     low, high = claim.expect["effect_percent"]
     by_code = {
-        code: {_key(cell): cell for cell in largest(evidence.cells(claim, operation="encrypt", encoding=code))}
+        code: {_key(case): case for case in largest(evidence.cases(claim, operation="encrypt", encoding=code))}
         for code in EXPANSION
     }
-    by_code["raw"] = {_key(cell): cell for cell in evidence.cells(claim, operation="encrypt")}
+    by_code["raw"] = {_key(case): case for case in evidence.cases(claim, operation="encrypt")}
     compared, beside = [], []
     for over, under in (("hex", "base64"), ("hex", "raw"), ("base64", "raw")):
-        pairs = [(cell, cell.over(by_code[under][key])) for key, cell in by_code[over].items() if key in by_code[under]]
+        pairs = [(case, case.over(by_code[under][key])) for key, case in by_code[over].items() if key in by_code[under]]
         for group in GROUPS:
-            mine = [(cell, found) for cell, found in pairs if cell.implementation in group]
+            mine = [(case, found) for case, found in pairs if case.implementation in group]
             if not mine:
                 continue
             several = f"{len(mine)} cipher{'s' if len(mine) > 1 else ''}"
-            cell, worst = max(mine, key=lambda one: abs(one[1].log))
+            case, worst = max(mine, key=lambda one: abs(one[1].log))
             effect = percent_effect(
-                f"what {over} costs over {under} output with {cell.cipher}, the most of all,", worst
+                f"what {over} costs over {under} output with {case.cipher}, the most of all,", worst
             )
             if under == "raw":
                 beside.append(Compared(group[0], f"{several}; the paper shows no raw output", effect, None))
@@ -50,7 +50,7 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         [*compared, *beside] if compared else [],
         control="the encoder's own time counted; two one-sided tests for each cipher; raw output, the expansion apart",
-        needs="cells of a cipher with base64 and hexadecimal output",
+        needs="cases of a cipher with base64 and hexadecimal output",
         also=f"On the air {sent}, whatever the time here.",
     )
 
@@ -59,8 +59,8 @@ def _alike(found: Ratio, low: float, high: float) -> bool | None:
     return {"equivalent": True, "different": False, "undecided": None}[equivalence(found, low, high).says]
 
 
-def _key(cell: Cell) -> tuple[str, str, str, int]:
-    return cell.cipher, cell.provider, str(cell.row["data"]), cell.payload_B
+def _key(case: Case) -> tuple[str, str, str, int]:
+    return case.cipher, case.provider, str(case.row["data"]), case.payload_B
 
 
 JUDGES: dict[str, Judge] = {"encoding": encoding}

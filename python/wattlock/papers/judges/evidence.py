@@ -96,7 +96,7 @@ class Capture(NamedTuple):
 
 
 class Fall(NamedTuple):
-    """A battery's fall, measured or by a model: percent left after so many calls of one cell."""
+    """A battery's fall, measured or by a model: percent left after so many calls of one case."""
 
     cipher: str
     payload_B: int
@@ -107,7 +107,7 @@ class Fall(NamedTuple):
     provider: str = ""
 
     @property
-    def cell(self) -> str:
+    def case(self) -> str:
         """The cipher and whose code it is, where that is told."""
         return f"{self.cipher} of {self.provider}" if self.provider else self.cipher
 
@@ -130,7 +130,7 @@ class Security(NamedTuple):
 class Evidence:
     """All that a judge may look at.
 
-    * `estimates`: a row a cell, with the energy columns where the run was valued or metered.
+    * `estimates`: a row a case, with the energy columns where the run was valued or metered.
     * `transfers`, `falls`, `security` (by cipher id), `capture` (frames by length, bytes): answers of others.
     * `machine`: what the run's machine is, as claims name it: `computer`, `handheld` or `microcontroller`, and with it
       `pentium` and `32-bit` where its processor is one.
@@ -152,7 +152,7 @@ class Evidence:
 
     @property
     def is_metered(self) -> bool:
-        """Whether a meter weighed cells of the run."""
+        """Whether a meter weighed cases of the run."""
         return (
             "energy_evidence" in self.estimates.columns
             and (self.estimates["energy_evidence"] == "measured").any()
@@ -167,10 +167,10 @@ class Evidence:
             return "measured energy"
         return "measured time, which stands for energy as in the papers' own model E = Vcc * I * T; no meter weighed it"
 
-    def cells(self, claim: Claim, **factors: object) -> list[Cell]:
-        """The cells of a run with these factors, with their costs.
+    def cases(self, claim: Claim, **factors: object) -> list[Case]:
+        """The cases of a run with these factors, with their costs.
 
-        * `factors`: by column; those of a plain cell where not given: key ready, raw, hot, independent.
+        * `factors`: by column; those of a plain case where not given: key ready, raw, hot, independent.
         """
         plain = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
         wanted = {**plain, **factors}
@@ -182,12 +182,12 @@ class Evidence:
         )
         if claim.about == "energy" and self.is_metered:
             weighed = rows.filter(pl.col("energy_evidence") == "measured")
-            return [_cell(row, row["energy_uJ"], row["energy_random_percent"]) for row in weighed.iter_rows(named=True)]
-        return [_cell(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]
+            return [_case(row, row["energy_uJ"], row["energy_random_percent"]) for row in weighed.iter_rows(named=True)]
+        return [_case(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]
 
 
-class Cell(NamedTuple):
-    """A cell's cost of one call, with the standard error of its logarithm, and what it is a cell of."""
+class Case(NamedTuple):
+    """A case's cost of one call, with the standard error of its logarithm, and what it is a case of."""
 
     family: str
     cipher: str
@@ -202,17 +202,17 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str, int, str]:
-        """What a cell is of, whatever it does with it."""
+        """What a case is of, whatever it does with it."""
         return self.cipher, self.provider, self.payload_B, str(self.row["data"])
 
-    def over(self, other: Cell) -> Ratio:
-        """The cost of a byte over that of a byte of another cell; of a call where there are no bytes."""
+    def over(self, other: Case) -> Ratio:
+        """The cost of a byte over that of a byte of another case; of a call where there are no bytes."""
         mine, theirs = (max(1, one.payload_B) for one in (self, other))
         return ratio(self.cost / mine, other.cost / theirs, self.sigma, other.sigma)
 
 
-def _cell(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Cell:
-    return Cell(
+def _case(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Case:
+    return Case(
         family=str(row["family"]),
         cipher=str(row["cipher"]),
         provider=str(row["provider"]),
@@ -239,11 +239,11 @@ def implementation(row: Mapping[str, Any]) -> str:
 
 
 class Ground(NamedTuple):
-    """Cells of several families that may be compared: one implementation of AES, and what the others have beside it."""
+    """Cases of several families that may be compared: one implementation of AES, and what the others have beside it."""
 
     implementation: str
     providers: tuple[str, ...]
-    cells: Mapping[str, Cell]
+    cases: Mapping[str, Case]
 
     @property
     def name(self) -> str:
@@ -251,15 +251,15 @@ class Ground(NamedTuple):
         return f"{self.implementation} ({', '.join(self.providers)})"
 
 
-def grounds(cells: Sequence[Cell], families: Sequence[str]) -> list[Ground]:
+def grounds(cases: Sequence[Case], families: Sequence[str]) -> list[Ground]:
     """The grounds on which all `families` stand, the papers' own first: AES by tables, and the fewest libraries.
 
-    * `cells`: of one payload, at most one a family and provider counts: the first with the family's key of `KEY_BITS`.
+    * `cases`: of one payload, at most one a family and provider counts: the first with the family's key of `KEY_BITS`.
     """
-    by_provider: dict[str, dict[str, Cell]] = {}
-    for cell in cells:
-        if cell.row["mode"] in MODES and cell.key_bits == KEY_BITS.get(cell.family, cell.key_bits):
-            by_provider.setdefault(cell.provider, {}).setdefault(cell.family, cell)
+    by_provider: dict[str, dict[str, Case]] = {}
+    for case in cases:
+        if case.row["mode"] in MODES and case.key_bits == KEY_BITS.get(case.family, case.key_bits):
+            by_provider.setdefault(case.provider, {}).setdefault(case.family, case)
     anchor = "aes" if "aes" in families else families[0]
     found = []
     for provider, own in by_provider.items():
@@ -267,9 +267,9 @@ def grounds(cells: Sequence[Cell], families: Sequence[str]) -> list[Ground]:
             continue
         order = [provider, library(provider), *USUAL_PROVIDERS, *by_provider]
         picked = {family: _first(by_provider, order, family) for family in families}
-        whole = {family: cell for family, cell in picked.items() if cell is not None}
+        whole = {family: case for family, case in picked.items() if case is not None}
         if len(whole) == len(families):
-            providers = tuple(dict.fromkeys(cell.provider for cell in whole.values()))
+            providers = tuple(dict.fromkeys(case.provider for case in whole.values()))
             found.append(Ground(own[anchor].implementation, providers, whole))
     return sorted(found, key=lambda one: (IMPLEMENTATIONS.index(one.implementation), _libraries(one), one.name))
 
@@ -283,12 +283,12 @@ def _libraries(ground: Ground) -> int:
     return len({library(provider) for provider in ground.providers})
 
 
-def _first(by_provider: Mapping[str, Mapping[str, Cell]], order: Sequence[str], family: str) -> Cell | None:
+def _first(by_provider: Mapping[str, Mapping[str, Case]], order: Sequence[str], family: str) -> Case | None:
     return next((by_provider[name][family] for name in order if family in by_provider.get(name, {})), None)
 
 
-def largest(cells: Sequence[Cell], keep: Callable[[Cell], bool] = lambda _: True) -> list[Cell]:
-    """The cells at the greatest payload among those kept."""
-    kept = [cell for cell in cells if keep(cell)]
-    most = max((cell.payload_B for cell in kept), default=0)
-    return [cell for cell in kept if cell.payload_B == most]
+def largest(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda _: True) -> list[Case]:
+    """The cases at the greatest payload among those kept."""
+    kept = [case for case in cases if keep(case)]
+    most = max((case.payload_B for case in kept), default=0)
+    return [case for case in kept if case.payload_B == most]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from wattlock.analysis.effects import Ratio, equivalence, ratio
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, MODES, Cell, Evidence
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, MODES, Case, Evidence
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -22,19 +22,19 @@ from wattlock.papers.record import Claim
 NEGLIGIBLE_PERCENT = 1.0
 """An effect within so much is no cost: the smallest one worth claiming in the studies."""
 
-Keys = dict[int, Cell]
+Keys = dict[int, Case]
 Tell = Callable[[Keys], tuple[str, Ratio, bool | None, Bounds]]
 
 
-def _by_provider(cells: Sequence[Cell], family: str) -> list[tuple[str, str, Keys]]:
-    """Implementation, provider and cells by key length of a family, the papers' kind first.
+def _by_provider(cases: Sequence[Case], family: str) -> list[tuple[str, str, Keys]]:
+    """Implementation, provider and cases by key length of a family, the papers' kind first.
 
     Of each provider that payload counts which most keys have, the largest of these.
     """
     found: dict[str, dict[int, Keys]] = {}
-    for cell in cells:
-        if cell.family == family and cell.row["mode"] in MODES:
-            found.setdefault(cell.provider, {}).setdefault(cell.payload_B, {}).setdefault(cell.key_bits, cell)
+    for case in cases:
+        if case.family == family and case.row["mode"] in MODES:
+            found.setdefault(case.provider, {}).setdefault(case.payload_B, {}).setdefault(case.key_bits, case)
     best = {name: max(sizes.items(), key=lambda one: (len(one[1]), one[0]))[1] for name, sizes in found.items()}
     several = [(keys[min(keys)].implementation, name, keys) for name, keys in best.items() if len(keys) > 1]
     return sorted(several, key=lambda one: (IMPLEMENTATIONS.index(one[0]), one[1]))
@@ -45,21 +45,21 @@ def _judge(
 ) -> Judgement:
     compared = []
     for implementation, provider, keys in _by_provider(
-        evidence.cells(claim, operation="encrypt", data="random"), family
+        evidence.cases(claim, operation="encrypt", data="random"), family
     ):
         if len(keys) < least_keys:
             continue
         what, found, holds, bounds = tell(keys)
         compared.append(Compared(implementation, provider, percent_effect(what, found), holds, bounds))
     also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
-    needs = f"cells of {family} with several keys"
+    needs = f"cases of {family} with several keys"
     return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, also=also)
 
 
 def _setup(claim: Claim, evidence: Evidence, family: str) -> str:
     """The key schedule apart: what the longest key's set-up costs over the shortest's."""
     told = []
-    for _, provider, keys in _by_provider(evidence.cells(claim, operation="key_setup"), family):
+    for _, provider, keys in _by_provider(evidence.cases(claim, operation="key_setup"), family):
         _, low, high = keys[max(keys)].over(keys[min(keys)]).percent
         told.append(f"{low:+.1f} to {high:+.1f} % with {provider}")
     return f"The key schedule apart costs, longest over shortest key, {'; '.join(told)}." if told else ""
@@ -141,7 +141,7 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
 
     def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
-        ratios = {bits: cell.over(shortest) for bits, cell in keys.items() if cell is not shortest}
+        ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
         bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
         says = [equivalence(one, least, most).says for one in ratios.values()]
         holds = all_hold({"equivalent": True, "different": False, "undecided": None}[one] for one in says)

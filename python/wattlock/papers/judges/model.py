@@ -9,7 +9,7 @@ from scipy.stats import linregress, t
 
 from wattlock.analysis.estimate import LEVEL
 from wattlock.papers.judges.compose import Judge, judged, missing, of_another_machine
-from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Cell, Evidence, largest
+from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Case, Evidence, largest
 from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, amount_band, inside
 from wattlock.papers.record import Claim
 
@@ -50,17 +50,17 @@ def inverse(claim: Claim, evidence: Evidence) -> Judgement:
     command = "wattlock run papers/quick --meter NAME"
     if not evidence.is_metered:
         return missing(claim, needs, command, control)
-    cells = largest(evidence.cells(claim, operation="encrypt"))
-    if len({cell.cipher for cell in cells}) < FEWEST_CIPHERS:
+    cases = largest(evidence.cases(claim, operation="encrypt"))
+    if len({case.cipher for case in cases}) < FEWEST_CIPHERS:
         return missing(claim, needs, command, control)
-    speed = [math.log(cell.payload_B / float(cell.row["time_ns"])) for cell in cells]
-    energy = [math.log(cell.cost / cell.payload_B) for cell in cells]
+    speed = [math.log(case.payload_B / float(case.row["time_ns"])) for case in cases]
+    energy = [math.log(case.cost / case.payload_B) for case in cases]
     fit = linregress(speed, energy)
-    half = float(t.ppf(1 - LEVEL / 2, len(cells) - 2)) * float(fit.stderr)
+    half = float(t.ppf(1 - LEVEL / 2, len(cases) - 2)) * float(fit.stderr)
     slope = float(fit.slope)
     band = amount_band(claim.expect["slope_log_log"], claim.tolerance)
     effect = Effect("the slope of log energy over log throughput", "1", slope, slope - half, slope + half)
-    compared = [Compared("measured", f"{len(cells)} cells", effect, inside(slope - half, slope + half, band), band)]
+    compared = [Compared("measured", f"{len(cases)} cases", effect, inside(slope - half, slope + half, band), band)]
     return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, command=command)
 
 
@@ -70,14 +70,14 @@ def cycles(family: str) -> Judge:
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         band = amount_band(claim.expect["cycles_per_byte"], claim.tolerance, "cycles/B")
         found = []
-        cells = evidence.cells(claim, operation="encrypt", data="random")
-        mine = [one for one in cells if (one.family, one.key_bits) == (family, KEY_BITS[family])]
-        for cell in [one for name in dict.fromkeys(c.provider for c in mine) for one in _largest_of(mine, name)]:
-            per_byte = cell.row["cycles_per_byte"]
+        cases = evidence.cases(claim, operation="encrypt", data="random")
+        mine = [one for one in cases if (one.family, one.key_bits) == (family, KEY_BITS[family])]
+        for case in [one for name in dict.fromkeys(c.provider for c in mine) for one in _largest_of(mine, name)]:
+            per_byte = case.row["cycles_per_byte"]
             if per_byte is not None:
-                low, high = cell.row["cycles_per_byte_low"], cell.row["cycles_per_byte_high"]
+                low, high = case.row["cycles_per_byte_low"], case.row["cycles_per_byte_high"]
                 effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
-                found.append(Compared(cell.implementation, cell.provider, effect, inside(low, high, band), band))
+                found.append(Compared(case.implementation, case.provider, effect, inside(low, high, band), band))
         # A cipher's cycles are those of its best code.
         found.sort(key=lambda one: one.effect.value)
         control = "the processor named: cycles of another core are others"
@@ -95,8 +95,8 @@ def cycles(family: str) -> Judge:
     return judge
 
 
-def _largest_of(cells: Sequence[Cell], provider: str) -> list[Cell]:
-    return largest(cells, lambda one: one.provider == provider and one.row["mode"] in MODES)
+def _largest_of(cases: Sequence[Case], provider: str) -> list[Case]:
+    return largest(cases, lambda one: one.provider == provider and one.row["mode"] in MODES)
 
 
 def _state_B(family: str) -> int:

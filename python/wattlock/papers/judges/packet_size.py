@@ -10,7 +10,7 @@ from wattlock.analysis.crossover import crossover
 from wattlock.analysis.law import FEWEST_SIZES
 from wattlock.analysis.policy import Costs, hybrid
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, of_another_machine
-from wattlock.papers.judges.evidence import NAMES, Capture, Cell, Evidence, Ground, grounds
+from wattlock.papers.judges.evidence import NAMES, Capture, Case, Evidence, Ground, grounds
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -30,19 +30,19 @@ KEYING = {"each": "a key for each packet", "ready": "key ready"}
 SMALL_B = 64
 LARGE_B = 1024
 CONTROL = f"the key ready and a key for each packet apart; {ON_EACH_AES}"
-NEEDS = "cells of rc4-128 and aes128-cbc by packet size, with the key ready and with a key for each packet"
+NEEDS = "cases of rc4-128 and aes128-cbc by packet size, with the key ready and with a key for each packet"
 
 
 def _at(claim: Claim, evidence: Evidence, keying: str, *, small: bool) -> list[Ground]:
     """The grounds at the smallest packet, or the largest."""
-    cells = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
-    sizes = {cell.payload_B for cell in cells if cell.family == "rc4"}
-    sizes &= {cell.payload_B for cell in cells if cell.family == "aes"}
+    cases = evidence.cases(claim, operation="encrypt", data="random", keying=keying)
+    sizes = {case.payload_B for case in cases if case.family == "rc4"}
+    sizes &= {case.payload_B for case in cases if case.family == "aes"}
     fit = [size for size in sizes if (size <= SMALL_B if small else size >= LARGE_B)]
     if not fit:
         return []
     size = min(fit) if small else max(fit)
-    return grounds([cell for cell in cells if cell.payload_B == size], ["aes", "rc4"])
+    return grounds([case for case in cases if case.payload_B == size], ["aes", "rc4"])
 
 
 def small_ratio(claim: Claim, evidence: Evidence) -> Judgement:
@@ -51,8 +51,8 @@ def small_ratio(claim: Claim, evidence: Evidence) -> Judgement:
     compared = []
     for keying, words in KEYING.items():
         for ground in _at(claim, evidence, keying, small=True):
-            found = ground.cells["rc4"].over(ground.cells["aes"])
-            what = f"RC4 over AES at {ground.cells['aes'].payload_B} B"
+            found = ground.cases["rc4"].over(ground.cases["aes"])
+            what = f"RC4 over AES at {ground.cases['aes'].payload_B} B"
             effect, holds = ratio_effect(what, found), inside(found.low, found.high, band)
             compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, band))
     return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS)
@@ -63,8 +63,8 @@ def _order(claim: Claim, evidence: Evidence, *, small: bool) -> list[Compared]:
     compared = []
     for keying, words in KEYING.items():
         for ground in _at(claim, evidence, keying, small=small):
-            found = ground.cells[slow].over(ground.cells[quick])
-            effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cells['aes'].payload_B} B", found)
+            found = ground.cases[slow].over(ground.cases[quick])
+            effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cases['aes'].payload_B} B", found)
             holds = above(found.low, found.high, 1.0)
             compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, Bounds(1, None)))
     return compared
@@ -157,10 +157,10 @@ MTU_B = 1500
 
 def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground, Costs, Costs]]:
     """Of each ground the costs of RC4 and AES by size, where there are enough sizes."""
-    cells = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
-    by_size: dict[int, list[Cell]] = {}
-    for cell in cells:
-        by_size.setdefault(cell.payload_B, []).append(cell)
+    cases = evidence.cases(claim, operation="encrypt", data="random", keying=keying)
+    by_size: dict[int, list[Case]] = {}
+    for case in cases:
+        by_size.setdefault(case.payload_B, []).append(case)
     at: dict[str, list[Ground]] = {}
     for size in sorted(by_size):
         for ground in grounds(by_size[size], ["aes", "rc4"]):
@@ -171,7 +171,7 @@ def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground,
             continue
         curves = []
         for family in ("rc4", "aes"):
-            line = [ground.cells[family] for ground in several]
+            line = [ground.cases[family] for ground in several]
             curves.append(
                 Costs(*(np.array([float(getattr(c, k)) for c in line]) for k in ("payload_B", "cost", "sigma")))
             )

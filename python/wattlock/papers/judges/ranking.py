@@ -10,7 +10,7 @@ import numpy as np
 from wattlock.analysis.draws import drawn, interval
 from wattlock.analysis.effects import Ratio, equivalence, mean, ratio
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import AS_BUILT, NAMES, Cell, Evidence, Ground, grounds, largest
+from wattlock.papers.judges.evidence import AS_BUILT, NAMES, Case, Evidence, Ground, grounds, largest
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -33,8 +33,8 @@ def in_order(operation: str, data: str) -> Judge:
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         order = claim.expect["order"]
-        cells = largest(evidence.cells(claim, operation=operation, data=data))
-        compared = [_ordered(ground, list(combinations(order, 2))) for ground in grounds(cells, order)]
+        cases = largest(evidence.cases(claim, operation=operation, data=data))
+        compared = [_ordered(ground, list(combinations(order, 2))) for ground in grounds(cases, order)]
         also = ""
         if "lead" in claim.expect:
             leads = _leads_of_small_files(claim, evidence)
@@ -45,7 +45,7 @@ def in_order(operation: str, data: str) -> Judge:
             evidence.rests_on(claim),
             compared,
             control=f"{ON_EACH_AES}; all ciphers of one library; sizes equal for all data types",
-            needs=f"cells of {', '.join(order)} that {operation} {data}",
+            needs=f"cases of {', '.join(order)} that {operation} {data}",
             also=also,
         )
 
@@ -59,18 +59,18 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[Compared]:
     """What one cipher's lead over others is at the smallest file over that at the largest; the paper has it greater."""
     first, others = claim.expect["lead"], claim.expect["over"]
     low_B, high_B = (1000 * evidence.papers.conditions["data"]["audio"][end] for end in ("from_KB", "to_KB"))
-    by_size: dict[int, list[Cell]] = {}
-    for cell in evidence.cells(claim, operation="encrypt", data="random"):
-        if low_B <= cell.payload_B <= high_B:
-            by_size.setdefault(cell.payload_B, []).append(cell)
-    at = {size: {one.name: one for one in grounds(cells, [first, *others])} for size, cells in by_size.items()}
+    by_size: dict[int, list[Case]] = {}
+    for case in evidence.cases(claim, operation="encrypt", data="random"):
+        if low_B <= case.payload_B <= high_B:
+            by_size.setdefault(case.payload_B, []).append(case)
+    at = {size: {one.name: one for one in grounds(cases, [first, *others])} for size, cases in by_size.items()}
     found = []
     for name in dict.fromkeys(name for size in sorted(at) for name in at[size]):
         sizes = sorted(size for size in at if name in at[size])
         if len(sizes) > 1:
             small, large = at[sizes[0]][name], at[sizes[-1]][name]
             parts = [
-                _over_over(small.cells[other].over(small.cells[first]), large.cells[other].over(large.cells[first]))
+                _over_over(small.cases[other].over(small.cases[first]), large.cases[other].over(large.cases[first]))
                 for other in others
             ]
             least = min(parts, key=lambda one: one.value)
@@ -100,27 +100,27 @@ def image(claim: Claim, evidence: Evidence) -> Judgement:
     last, first = claim.expect["also_slower"]
     pairs = [(quick, slow) for quick in faster for slow in slower] + [(first, last)]
     families = sorted({*slower, *faster})
-    cells = largest(evidence.cells(claim, operation="encrypt", data="image"))
-    compared = [_ordered(ground, pairs) for ground in grounds(cells, families)]
+    cases = largest(evidence.cases(claim, operation="encrypt", data="image"))
+    compared = [_ordered(ground, pairs) for ground in grounds(cases, families)]
     return judged(
         claim,
         evidence.rests_on(claim),
         compared,
-        control=f"the key schedule apart (key set-up is a cell of its own); {ON_EACH_AES}",
-        needs=f"cells of {', '.join(families)} that encrypt images",
-        also=_start_up(claim, evidence, cells),
+        control=f"the key schedule apart (key set-up is a case of its own); {ON_EACH_AES}",
+        needs=f"cases of {', '.join(families)} that encrypt images",
+        also=_start_up(claim, evidence, cases),
     )
 
 
-def _start_up(claim: Claim, evidence: Evidence, cells: Sequence[Cell]) -> str:
+def _start_up(claim: Claim, evidence: Evidence, cases: Sequence[Case]) -> str:
     """The hypothesis that the key schedule explains it: its share of the smallest image's encryption, the greatest."""
     smallest_B = 1000 * evidence.papers.conditions["data"]["image"]["from_KB"]
-    files = {(cell.cipher, cell.provider): cell.cost / cell.payload_B * smallest_B for cell in cells}
-    setups = evidence.cells(claim, operation="key_setup")
+    files = {(case.cipher, case.provider): case.cost / case.payload_B * smallest_B for case in cases}
+    setups = evidence.cases(claim, operation="key_setup")
     shares = [
-        (100 * cell.cost / (cell.cost + files[cell.cipher, cell.provider]), NAMES[cell.family])
-        for cell in setups
-        if (cell.cipher, cell.provider) in files
+        (100 * case.cost / (case.cost + files[case.cipher, case.provider]), NAMES[case.family])
+        for case in setups
+        if (case.cipher, case.provider) in files
     ]
     if not shares:
         return ""
@@ -132,15 +132,15 @@ def first_of_all(claim: Claim, evidence: Evidence) -> Judgement:
     """One cipher ahead of all others of the papers."""
     first = claim.expect["first"]
     others = [family for family in ("blowfish", "rc6", "aes", "des", "3des", "rc2") if family != first]
-    cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
     pairs = [(first, other) for other in others]
-    compared = [_ordered(ground, pairs) for ground in grounds(cells, [first, *others])]
+    compared = [_ordered(ground, pairs) for ground in grounds(cases, [first, *others])]
     return judged(
         claim,
         evidence.rests_on(claim),
         compared,
         control=ON_EACH_AES,
-        needs="cells of all six ciphers that encrypt text",
+        needs="cases of all six ciphers that encrypt text",
     )
 
 
@@ -148,23 +148,23 @@ def good(claim: Claim, evidence: Evidence) -> Judgement:
     """Pairs of which the first is the faster one, as several sources together have it; of the rest they say nothing."""
     pairs = [(quick, slow) for quick, slow in claim.expect["before"]]
     families = list(dict.fromkeys(family for pair in pairs for family in pair))
-    cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
     return judged(
         claim,
         evidence.rests_on(claim),
-        [_ordered(ground, pairs) for ground in grounds(cells, families)],
+        [_ordered(ground, pairs) for ground in grounds(cases, families)],
         control=f"{ON_EACH_AES}; Blowfish and AES are not held against each other, as no source does",
-        needs=f"cells of {', '.join(families)} that encrypt text",
+        needs=f"cases of {', '.join(families)} that encrypt text",
     )
 
 
 def data_type(claim: Claim, evidence: Evidence) -> Judgement:
     """Whether the kind of data has an effect at equal size: each cipher and provider against its own text."""
     low, high = claim.expect["effect_percent"]
-    by_kind: dict[str, dict[tuple[str, str, int], Cell]] = {}
+    by_kind: dict[str, dict[tuple[str, str, int], Case]] = {}
     for kind in KINDS:
-        cells = evidence.cells(claim, operation="encrypt", data=kind)
-        by_kind[kind] = {(cell.cipher, cell.provider, cell.payload_B): cell for cell in cells}
+        cases = evidence.cases(claim, operation="encrypt", data=kind)
+        by_kind[kind] = {(case.cipher, case.provider, case.payload_B): case for case in cases}
     compared = []
     for kind in KINDS[1:]:
         shared = [key for key in by_kind["text"] if key in by_kind[kind]]
@@ -183,19 +183,19 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         compared,
         control="equal sizes for all data types, and two one-sided tests in place of a look at bars",
-        needs="cells of one cipher at one size for text and other data",
+        needs="cases of one cipher at one size for text and other data",
     )
 
 
 def _ordered(ground: Ground, pairs: Sequence[tuple[str, str]]) -> Compared:
     """Whether of each pair the second costs more; the effect is the share of pairs in order, by draws."""
-    holds = all_hold(above(*ground.cells[slow].over(ground.cells[quick])[1:], 1.0) for quick, slow in pairs)
-    families = sorted(ground.cells, key=lambda family: ground.cells[family].cost)
-    cells = [ground.cells[family] for family in families]
-    draws = drawn([cell.cost for cell in cells], [cell.sigma for cell in cells], draws=1000)
+    holds = all_hold(above(*ground.cases[slow].over(ground.cases[quick])[1:], 1.0) for quick, slow in pairs)
+    families = sorted(ground.cases, key=lambda family: ground.cases[family].cost)
+    cases = [ground.cases[family] for family in families]
+    draws = drawn([case.cost for case in cases], [case.sigma for case in cases], draws=1000)
     at = {family: number for number, family in enumerate(families)}
     agree = np.mean([draws[:, at[quick]] < draws[:, at[slow]] for quick, slow in pairs], axis=0)
-    value = float(np.mean([ground.cells[quick].cost < ground.cells[slow].cost for quick, slow in pairs]))
+    value = float(np.mean([ground.cases[quick].cost < ground.cases[slow].cost for quick, slow in pairs]))
     what = f"the share of pairs in the claimed order (here {' < '.join(NAMES[one] for one in families)})"
     effect = Effect(what, "1", value, *interval(agree))
     return Compared(ground.implementation, ", ".join(ground.providers), effect, holds, IN_ORDER)

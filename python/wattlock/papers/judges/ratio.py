@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from wattlock.analysis.effects import ratio
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, MODES, NAMES, Cell, Evidence, grounds, largest
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, MODES, NAMES, Case, Evidence, grounds, largest
 from wattlock.papers.judges.verdict import Compared, Judgement, effect_band, inside, ratio_effect
 from wattlock.papers.record import Claim
 
@@ -17,11 +17,11 @@ def of_costs(operation: str, data: str) -> Judge:
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         over, under = claim.expect["numerator"], claim.expect["denominator"]
-        cells = largest(evidence.cells(claim, operation=operation, data=data))
+        cases = largest(evidence.cases(claim, operation=operation, data=data))
         band = effect_band(claim.expect["ratio"])
         compared = []
-        for ground in grounds(cells, [over, under]):
-            found = ground.cells[over].over(ground.cells[under])
+        for ground in grounds(cases, [over, under]):
+            found = ground.cases[over].over(ground.cases[under])
             effect = ratio_effect(f"{NAMES[over]} over {NAMES[under]}, to {operation} {data},", found)
             holds = inside(found.low, found.high, band)
             compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
@@ -30,7 +30,7 @@ def of_costs(operation: str, data: str) -> Judge:
             evidence.rests_on(claim),
             compared,
             control=f"{ON_EACH_AES}, and both ciphers of one library",
-            needs=f"cells of {over} and {under} that {operation} {data}",
+            needs=f"cases of {over} and {under} that {operation} {data}",
             also=_explains(compared, claim.expect["ratio"]),
         )
 
@@ -40,12 +40,12 @@ def of_costs(operation: str, data: str) -> Judge:
 def throughput(claim: Claim, evidence: Evidence) -> Judgement:
     """3DES's throughput over that of DES."""
     over, under = claim.expect["numerator"], claim.expect["denominator"]
-    cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
     band = effect_band(claim.expect["throughput_ratio"])
     compared = []
-    for ground in grounds(cells, [over, under]):
+    for ground in grounds(cases, [over, under]):
         # Bytes a second are the inverse of seconds a byte.
-        found = ground.cells[under].over(ground.cells[over])
+        found = ground.cases[under].over(ground.cases[over])
         holds = inside(found.low, found.high, band)
         effect = ratio_effect(f"the throughput of {NAMES[over]} over that of {NAMES[under]}", found)
         compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
@@ -54,16 +54,16 @@ def throughput(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         compared,
         control="both ciphers of one library, in several libraries",
-        needs=f"cells of {over} and {under} that encrypt text",
+        needs=f"cases of {over} and {under} that encrypt text",
     )
 
 
 def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
     """RSA over AES, for a message that is encrypted and decrypted once: the claim names neither end alone."""
     band = effect_band(claim.expect["ratio"])
-    ends = [evidence.cells(claim, operation=operation) for operation in ("encrypt", "decrypt")]
-    public = [{cell.name: cell for cell in cells if cell.cipher.startswith("rsa")} for cells in ends]
-    secret = [{cell.name: cell for cell in _of_message(cells)} for cells in ends]
+    ends = [evidence.cases(claim, operation=operation) for operation in ("encrypt", "decrypt")]
+    public = [{case.name: case for case in cases if case.cipher.startswith("rsa")} for cases in ends]
+    secret = [{case.name: case for case in _of_message(cases)} for cases in ends]
     compared, beside = [], []
     for rsa in (name for name in public[0] if name in public[1]):
         for aes in (name for name in secret[0] if name in secret[1]):
@@ -87,19 +87,19 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         [*compared, *beside] if compared else [],
         control="both directions beside: RSA encrypts cheaply and decrypts dearly; one message, no hybrid of the two",
-        needs=f"cells of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
+        needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
         also="Nobody encrypts bulk data so: an asymmetric scheme carries a key, once a session.",
     )
 
 
-def _of_message(cells: Sequence[Cell]) -> list[Cell]:
+def _of_message(cases: Sequence[Case]) -> list[Case]:
     """AES at the size of RSA's message: of each implementation the first."""
-    aes = [cell for cell in cells if cell.family == "aes" and cell.payload_B == RSA_MESSAGE_B]
-    own = [cell for cell in aes if cell.key_bits == KEY_BITS["aes"] and cell.row["mode"] in MODES]
-    return list({cell.implementation: cell for cell in reversed(own)}.values())
+    aes = [case for case in cases if case.family == "aes" and case.payload_B == RSA_MESSAGE_B]
+    own = [case for case in aes if case.key_bits == KEY_BITS["aes"] and case.row["mode"] in MODES]
+    return list({case.implementation: case for case in reversed(own)}.values())
 
 
-def _joint(one: Cell, other: Cell) -> float:
+def _joint(one: Case, other: Case) -> float:
     """The standard error of the logarithm of a sum of two costs, taken as independent."""
     return math.hypot(one.cost * one.sigma, other.cost * other.sigma) / (one.cost + other.cost)
 

@@ -11,7 +11,7 @@ from wattlock.analysis.effects import mean
 from wattlock.analysis.front import front, least_for_each, probability, probability_of_least
 from wattlock.analysis.prediction import FEWEST_PAIRS, predict
 from wattlock.papers.judges.compose import Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, Cell, Evidence, largest
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, Case, Evidence, largest
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -30,16 +30,16 @@ from wattlock.papers.record import Claim
 
 OPERATIONS = ("encrypt", "decrypt")
 SURE = 0.95
-Grid = dict[tuple[int, int], Cell]
-NEEDS = "the nine cells of rijndael by block and key, encrypting and decrypting"
+Grid = dict[tuple[int, int], Case]
+NEEDS = "the nine cases of rijndael by block and key, encrypting and decrypting"
 
 
 def _grids(claim: Claim, evidence: Evidence, operation: str) -> dict[str, Grid]:
-    """Of each provider that has all nine: the cells by block and key, at the largest payload."""
+    """Of each provider that has all nine: the cases by block and key, at the largest payload."""
     found: dict[str, Grid] = {}
-    cells = evidence.cells(claim, operation=operation, data="random")
-    for cell in largest(cells, lambda one: one.cipher.startswith("rijndael") and one.row["mode"] == "cbc"):
-        found.setdefault(cell.provider, {})[cell.block_bits, cell.key_bits] = cell
+    cases = evidence.cases(claim, operation=operation, data="random")
+    for case in largest(cases, lambda one: one.cipher.startswith("rijndael") and one.row["mode"] == "cbc"):
+        found.setdefault(case.provider, {})[case.block_bits, case.key_bits] = case
     return {provider: grid for provider, grid in found.items() if len(grid) == 9}
 
 
@@ -73,7 +73,7 @@ def _printed_profiles(evidence: Evidence) -> str:
 def _printed_prediction(evidence: Evidence) -> str:
     found = predict(*(list(printed(evidence, operation).values()) for operation in OPERATIONS))
     return (
-        f"The paper's own tables give a ratio of {found.ratio:.3f} and R^2 = {found.r_squared:.3f}; a cell left out is "
+        f"The paper's own tables give a ratio of {found.ratio:.3f} and R^2 = {found.r_squared:.3f}; a case left out is "
         f"predicted within {found.left_out_percent:.1f} %, {found.worst_left_out_percent:.1f} % at worst."
     )
 
@@ -99,9 +99,9 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
             # Key by key: three that can't be told have a small product too.
             holds = all_hold(True if one >= SURE else False if one <= 1 - SURE else None for one in claimed)
             what = f"the probability that the least of each key is where the paper has it, to {operation},"
-            cell = grid[places[0]]
+            case = grid[places[0]]
             effect, bounds = Effect(what, "1", whole, whole, whole), Bounds(SURE, 1, of="of each key by itself")
-            compared.append(Compared(cell.implementation, provider, effect, holds, bounds))
+            compared.append(Compared(case.implementation, provider, effect, holds, bounds))
             least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
             chances = probability(costs, sigmas, keys, [block for block, _ in places])
             on_front = [f"{b}/{k}" for (b, k), p in zip(places, chances, strict=True) if p >= 1 / 2]
@@ -168,14 +168,14 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         effect = ratio_effect("decryption over encryption", more)
         compared.append(Compared(grid[places[0]].implementation, provider, effect, holds, band))
         told.append(
-            f"With {provider} R^2 is {found.r_squared:.3f}; a cell left out is predicted within "
+            f"With {provider} R^2 is {found.r_squared:.3f}; a case left out is predicted within "
             f"{found.left_out_percent:.1f} % (root mean square), {found.worst_left_out_percent:.1f} % at worst"
         )
     return judged(
         claim,
         evidence.rests_on(claim),
         _own_first(compared),
-        control="the error of cells left out, which R^2 of the fitted ones hides",
+        control="the error of cases left out, which R^2 of the fitted ones hides",
         needs=NEEDS,
         also=" ".join([*(f"{one}." for one in told), _printed_prediction(evidence)]),
     )

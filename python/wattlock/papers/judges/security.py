@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from wattlock.analysis.effects import Ratio, ratio
 from wattlock.analysis.policy import mix
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, missing
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, NAMES, Cell, Evidence, grounds, largest
+from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, NAMES, Case, Evidence, grounds, largest
 from wattlock.papers.judges.packet_size import KEYING
 from wattlock.papers.judges.verdict import (
     Bounds,
@@ -47,10 +47,10 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
 
 def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
     """What Blowfish and RC6 save over AES, and over the best sound cipher."""
-    cells = largest(evidence.cells(claim, operation="encrypt", data="text"))
+    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
     compared = []
-    for ground in grounds(cells, ["aes", "blowfish", "rc6"]):
-        ratios = [ground.cells[family].over(ground.cells["aes"]) for family in ("blowfish", "rc6")]
+    for ground in grounds(cases, ["aes", "blowfish", "rc6"]):
+        ratios = [ground.cases[family].over(ground.cases["aes"]) for family in ("blowfish", "rc6")]
         holds = all_hold(above(1 - one.high, 1 - one.low, 0.0) for one in ratios)
         dearer = max(ratios, key=lambda one: one.value)
         effect, bounds = (
@@ -63,7 +63,7 @@ def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         compared,
         control=f"{ON_EACH_AES}; ciphers that authenticate",
-        needs="cells of aes, blowfish and rc6 that encrypt text",
+        needs="cases of aes, blowfish and rc6 that encrypt text",
         also=_against_sound(claim, evidence, ("blowfish", "rc6")),
     )
 
@@ -74,13 +74,13 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
     compared = []
     # WEP has a key for each packet, and the paper's claim needs it.
     for keying, words in KEYING.items():
-        cells = evidence.cells(claim, operation="encrypt", data="random", keying=keying)
-        for size_B in sorted({cell.payload_B for cell in cells}):
+        cases = evidence.cases(claim, operation="encrypt", data="random", keying=keying)
+        for size_B in sorted({case.payload_B for case in cases}):
             if inside(size_B, size_B, about):
                 continue
             quick, slow = ("aes", "rc4") if size_B < claim.expect["from_B"] else ("rc4", "aes")
-            for ground in grounds([cell for cell in cells if cell.payload_B == size_B], ["aes", "rc4"]):
-                found = ground.cells[quick].over(ground.cells[slow])
+            for ground in grounds([case for case in cases if case.payload_B == size_B], ["aes", "rc4"]):
+                found = ground.cases[quick].over(ground.cases[slow])
                 effect = percent_effect(f"what {NAMES[quick]} costs over {NAMES[slow]} at {size_B} B", found)
                 holds = above(1 - found.high, 1 - found.low, 0.0)
                 where = f"{', '.join(ground.providers)}, {words}"
@@ -88,7 +88,7 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
     # Within one way and one kind of code the advice falls with one size.
     compared.sort(
         key=lambda one: (
-            not one.cells.endswith(KEYING["each"]),
+            not one.cases.endswith(KEYING["each"]),
             IMPLEMENTATIONS.index(one.implementation),
             (False, None, True).index(one.holds),
         )
@@ -100,16 +100,16 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         compared,
         control=f"the key ready and a key for each packet apart; {ON_EACH_AES}; the best cipher that may be advised",
-        needs="cells of rc4-128 and aes128-cbc by packet size, below 100 B and above",
+        needs="cases of rc4-128 and aes128-cbc by packet size, below 100 B and above",
         also=" ".join([*_rc4_against_sound(claim, evidence), *told]),
     )
 
 
 def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
     """What RC4 costs over the best cipher that may be advised, at the largest packet that both have."""
-    plain = evidence.cells(claim, operation="encrypt", data="random", keying="each")
+    plain = evidence.cases(claim, operation="encrypt", data="random", keying="each")
     rc4 = {one.payload_B: one for one in reversed(plain) if (one.family, one.key_bits) == ("rc4", KEY_BITS["rc4"])}
-    sealed = [cell for cell in _sound(claim, evidence) if cell.payload_B in rc4]
+    sealed = [case for case in _sound(claim, evidence) if case.payload_B in rc4]
     if not sealed:
         return []
     best = min(largest(sealed), key=lambda one: one.cost)
@@ -123,13 +123,13 @@ def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
 def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
     """AES against the others where a message is decrypted many times for each encryption."""
     share = 1 / (1 + DECRYPTIONS)
-    there = [largest(evidence.cells(claim, operation=one, data="text")) for one in ("encrypt", "decrypt")]
-    encrypting, decrypting = ({one.name: one for one in grounds(cells, FAMILIES)} for cells in there)
+    there = [largest(evidence.cases(claim, operation=one, data="text")) for one in ("encrypt", "decrypt")]
+    encrypting, decrypting = ({one.name: one for one in grounds(cases, FAMILIES)} for cases in there)
     compared = []
     for name, ground in encrypting.items():
         if name not in decrypting:
             continue
-        costs = {family: _mixed(ground.cells[family], decrypting[name].cells[family], share) for family in FAMILIES}
+        costs = {family: _mixed(ground.cases[family], decrypting[name].cases[family], share) for family in FAMILIES}
         other = min((family for family in FAMILIES if family != "aes"), key=lambda family: costs[family][0])
         found = ratio(costs["aes"][0], costs[other][0], costs["aes"][1], costs[other][1])
         holds = above(1 - found.high, 1 - found.low, 0.0)
@@ -140,21 +140,21 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim) + ", of the host alone: the air is the same for all",
         compared,
         control=f"the usage as a factor; {ON_EACH_AES}",
-        needs="cells of all six ciphers that encrypt and decrypt text",
+        needs="cases of all six ciphers that encrypt and decrypt text",
     )
 
 
-def _mixed(encrypt: Cell, decrypt: Cell, share: float) -> tuple[float, float]:
+def _mixed(encrypt: Case, decrypt: Case, share: float) -> tuple[float, float]:
     """The mean cost of an operation and the standard error of its logarithm, the two taken as independent."""
     cost = mix(encrypt.cost, decrypt.cost, share)
     parts = (share * encrypt.cost * encrypt.sigma, (1 - share) * decrypt.cost * decrypt.sigma)
     return cost, (parts[0] ** 2 + parts[1] ** 2) ** 0.5 / cost
 
 
-def _sound(claim: Claim, evidence: Evidence) -> list[Cell]:
-    """Cells that seal with a cipher which may be advised."""
-    sealed = evidence.cells(claim, operation="seal", data="random")
-    return [cell for cell in sealed if (known := evidence.security.get(cell.cipher)) and known.sound]
+def _sound(claim: Claim, evidence: Evidence) -> list[Case]:
+    """Cases that seal with a cipher which may be advised."""
+    sealed = evidence.cases(claim, operation="seal", data="random")
+    return [case for case in sealed if (known := evidence.security.get(case.cipher)) and known.sound]
 
 
 def _against_sound(claim: Claim, evidence: Evidence, families: Sequence[str]) -> str:
@@ -162,16 +162,16 @@ def _against_sound(claim: Claim, evidence: Evidence, families: Sequence[str]) ->
     told = []
     sealed = largest(_sound(claim, evidence))
     for family in families:
-        plain = evidence.cells(claim, operation="encrypt", data="random")
-        cells = [cell for cell in plain if cell.family == family and cell.key_bits == KEY_BITS[family]]
-        mine = [cell for cell in cells if sealed and cell.payload_B == sealed[0].payload_B]
+        plain = evidence.cases(claim, operation="encrypt", data="random")
+        cases = [case for case in plain if case.family == family and case.key_bits == KEY_BITS[family]]
+        mine = [case for case in cases if sealed and case.payload_B == sealed[0].payload_B]
         if mine and sealed:
             cheap, best = min(mine, key=lambda one: one.cost), min(sealed, key=lambda one: one.cost)
             _, low, high = Ratio(*cheap.over(best)).percent
             told.append(
                 f"{cheap.cipher} costs {low:+.0f} to {high:+.0f} % over {best.cipher}, which also authenticates"
             )
-        known = next((evidence.security[one.cipher] for one in cells if one.cipher in evidence.security), None)
+        known = next((evidence.security[one.cipher] for one in cases if one.cipher in evidence.security), None)
         if known:
             told.append(f"{NAMES[family]} is {known.status} and authenticates nothing")
     return f"Today: {'; '.join(told)}." if told else ""

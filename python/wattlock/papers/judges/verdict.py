@@ -70,13 +70,13 @@ def _digits(value: float) -> str:
 
 
 class Compared(NamedTuple):
-    """One comparison: the implementation, which cells, its effect, whether the claim holds there (None: can't tell).
+    """One comparison: the implementation, which cases, its effect, whether the claim holds there (None: can't tell).
 
     * `bounds`: what it was held against; None where it only stands beside and decides nothing.
     """
 
     implementation: str
-    cells: str
+    cases: str
     effect: Effect
     holds: bool | None
     bounds: Bounds | None = None

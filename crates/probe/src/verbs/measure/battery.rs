@@ -1,4 +1,4 @@
-//! A battery run: one cell repeated until a level or a number of calls, the level logged over time.
+//! A battery run: one case repeated until a level or a number of calls, the level logged over time.
 
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime as Wall, UNIX_EPOCH};
@@ -59,7 +59,7 @@ impl Emptying<'_> {
         let unix = Wall::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         BatteryLevel {
             process: self.process,
-            cell: self.plan.cell,
+            case: self.plan.case,
             t_ns: time.now().saturating_add(time.suspended()),
             unix_ns: u64::try_from(unix.as_nanos()).unwrap_or(u64::MAX),
             level_percent: level.percent,

@@ -1,4 +1,4 @@
-//! The cells of a plan, each proven, bound and calibrated: what the engine times.
+//! The cases of a plan, each proven, bound and calibrated: what the engine times.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use wattlock_bench::bind::{Empty, Prepared};
 use wattlock_bench::establish::{self, Scheme};
-use wattlock_bench::frames as cells;
+use wattlock_bench::frames as cases;
 use wattlock_bench::implementation::Implementation;
 use wattlock_ciphers::Spec;
-use wattlock_engine::{self as engine, Cell as _, Clock as _, Slot, Ticks, calls_for};
+use wattlock_engine::{self as engine, Case as _, Clock as _, Slot, Ticks, calls_for};
 use wattlock_frames::Protocol;
 use wattlock_providers::Providers;
-use wattlock_records::{Cell, Failure as FailureRecord, LibraryFile, PlannedCell, Role};
+use wattlock_records::{Case, Failure as FailureRecord, LibraryFile, PlannedCase, Role};
 
 use super::ReadPlan;
 use super::guarded::{Watch, Watched};
@@ -29,14 +29,14 @@ const LONG_PAYLOAD_B: u64 = 4096;
 const SEEN_TIME: Duration = Duration::from_millis(50);
 /// Samples of the burst from which the quiet level is found.
 const LEAST_BURST_SAMPLES: usize = 100;
-/// The sentinel with a known effect carries out 61 calls for each 60 that it claims.
-const KNOWN_EFFECT: (u32, u32) = (61, 60);
+/// The injected slowdown carries out 61 calls for each 60 that it claims.
+const INJECTED_SLOWDOWN: (u32, u32) = (61, 60);
 
-/// The cells that can be measured, as the engine wants them.
+/// The cases that can be measured, as the engine wants them.
 pub(super) struct Bench<'p> {
     pub(super) bodies: Vec<Box<dyn Prepared>>,
     pub(super) slots: Vec<Slot>,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cases: Vec<Case>,
     pub(super) failures: Vec<FailureRecord>,
     pub(super) bursts: Vec<u32>,
     plan: &'p ReadPlan,
@@ -50,7 +50,7 @@ impl<'p> Bench<'p> {
         Self {
             bodies: Vec::new(),
             slots: Vec::new(),
-            cells: Vec::new(),
+            cases: Vec::new(),
             failures: Vec::new(),
             bursts: Vec::new(),
             plan,
@@ -65,19 +65,19 @@ impl<'p> Bench<'p> {
         self.bursts.extend((self.bursts.len()..LEAST_BURST_SAMPLES).filter_map(|_| burst_sample(clock)));
     }
 
-    /// Proves a cell, binds it and finds how many calls fill a batch.
+    /// Proves a case, binds it and finds how many calls fill a batch.
     ///
     /// # Errors
     /// Why it can't be measured.
-    pub(super) fn add(&mut self, planned: &PlannedCell, clock: &mut RealClock) -> Result<(), String> {
+    pub(super) fn add(&mut self, planned: &PlannedCase, clock: &mut RealClock) -> Result<(), String> {
         let plan = self.plan;
-        if let Some(error) = plan.failed.get(&planned.cell) {
+        if let Some(error) = plan.failed.get(&planned.case) {
             return Err(error.clone());
         }
         if let Some(scheme) = establish::scheme(&planned.cipher) {
             return self.add_exchange(planned, scheme, clock);
         }
-        if let Some(protocol) = cells::protocol(&planned.cipher) {
+        if let Some(protocol) = cases::protocol(&planned.cipher) {
             return self.add_protocol(planned, protocol, clock);
         }
         let is_own = |library: &&LibraryFile| library.name == planned.provider;
@@ -85,8 +85,8 @@ impl<'p> Bench<'p> {
         watch.iter().for_each(|watch| watch.prepares(planned));
         let spec = Spec::parse(&planned.cipher).map_err(|error| error.to_string())?;
         let offer = self.providers.find(&planned.provider, &spec)?;
-        let twin = matches!(planned.role, Role::Copy | Role::KnownEffect);
-        let reference = self.cells.iter().position(|cell| cell.planned.role == Role::Reference);
+        let twin = matches!(planned.role, Role::AaTest | Role::InjectedSlowdown);
+        let reference = self.cases.iter().position(|case| case.planned.role == Role::Reference);
         let body = match (twin, reference) {
             (true, Some(at)) => self.slots[at].body,
             (true, None) => return Err("a copy of the reference, but the plan has no reference before it".to_owned()),
@@ -120,25 +120,28 @@ impl<'p> Bench<'p> {
             let start = Instant::now();
             (0..prepared.segments()).for_each(|segment| prepared.run(segment, calls));
             let unwatched = std::mem::replace(prepared, Box::new(Empty));
-            *prepared = Box::new(Watched::of(unwatched, planned.cell, start.elapsed(), Rc::clone(watch)));
+            *prepared = Box::new(Watched::of(unwatched, planned.case, start.elapsed(), Rc::clone(watch)));
         }
         if planned.role == Role::Reference {
-            calls = (calls / KNOWN_EFFECT.1).max(1) * KNOWN_EFFECT.1;
+            calls = (calls / INJECTED_SLOWDOWN.1).max(1) * INJECTED_SLOWDOWN.1;
         } else if let (true, Some(at)) = (twin, reference) {
             calls = self.slots[at].calls;
         }
-        let carried_out =
-            if planned.role == Role::KnownEffect { calls / KNOWN_EFFECT.1 * KNOWN_EFFECT.0 } else { calls };
+        let carried_out = if planned.role == Role::InjectedSlowdown {
+            calls / INJECTED_SLOWDOWN.1 * INJECTED_SLOWDOWN.0
+        } else {
+            calls
+        };
         let segments = prepared.segments();
         self.slots.push(Slot {
-            cell: planned.cell,
+            case: planned.case,
             body,
             calls: carried_out,
             claimed_calls: calls,
             visits: planned.visits,
             halves: planned.role == Role::Study && segments == 1 && calls > 1,
         });
-        self.cells.push(Cell {
+        self.cases.push(Case {
             planned: planned.clone(),
             family: spec.card.family.to_owned(),
             mode: spec.card.mode.to_string(),
@@ -155,10 +158,10 @@ impl<'p> Bench<'p> {
         Ok(())
     }
 
-    /// A cell of key establishment: it has no packet, so none of a packet's factors.
+    /// A case of key establishment: it has no packet, so none of a packet's factors.
     fn add_exchange(
         &mut self,
-        planned: &PlannedCell,
+        planned: &PlannedCase,
         scheme: &'static Scheme,
         clock: &mut RealClock,
     ) -> Result<(), String> {
@@ -170,8 +173,8 @@ impl<'p> Bench<'p> {
         let (operation, keying) = (planned.operation, planned.keying);
         let step = establish::prepare(provider, scheme, operation, keying, self.plan.head.seed)?;
         let calls = self.add_whole(planned, Box::new(establish::Timed::of(step)), clock);
-        self.cells.push(Cell {
-            planned: PlannedCell { payload_B: 0, ..planned.clone() },
+        self.cases.push(Case {
+            planned: PlannedCase { payload_B: 0, ..planned.clone() },
             family: scheme.id.to_owned(),
             mode: "establish".to_owned(),
             backend: "not told".to_owned(),
@@ -187,13 +190,13 @@ impl<'p> Bench<'p> {
         Ok(())
     }
 
-    /// A cell whose call is never cut; gives the calls that fill a batch.
-    fn add_whole(&mut self, planned: &PlannedCell, mut body: Box<dyn Prepared>, clock: &mut RealClock) -> u32 {
+    /// A case whose call is never cut; gives the calls that fill a batch.
+    fn add_whole(&mut self, planned: &PlannedCase, mut body: Box<dyn Prepared>, clock: &mut RealClock) -> u32 {
         self.bursts.extend(burst_sample(clock));
         let calls = fill(&mut body, clock.ticks_of(self.plan.head.batch_ns), clock);
         self.bodies.push(body);
         self.slots.push(Slot {
-            cell: planned.cell,
+            case: planned.case,
             body: self.bodies.len() - 1,
             calls,
             claimed_calls: calls,
@@ -203,21 +206,21 @@ impl<'p> Bench<'p> {
         calls
     }
 
-    /// A cell of a frame's protection: its payload is the body of one frame.
-    fn add_protocol(&mut self, planned: &PlannedCell, protocol: Protocol, clock: &mut RealClock) -> Result<(), String> {
-        cells::proof(protocol).map_err(|error| format!("{protocol}: {error}"))?;
-        let timed = cells::Timed::new(protocol, planned, self.plan.head.seed)?;
+    /// A case of a frame's protection: its payload is the body of one frame.
+    fn add_protocol(&mut self, planned: &PlannedCase, protocol: Protocol, clock: &mut RealClock) -> Result<(), String> {
+        cases::proof(protocol).map_err(|error| format!("{protocol}: {error}"))?;
+        let timed = cases::Timed::new(protocol, planned, self.plan.head.seed)?;
         let calls = self.add_whole(planned, Box::new(timed), clock);
-        self.cells.push(Cell {
+        self.cases.push(Case {
             planned: planned.clone(),
             family: protocol.id().to_owned(),
             mode: "frame".to_owned(),
             backend: "not told".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            key_bits: cells::key_bits(protocol).into(),
+            key_bits: cases::key_bits(protocol).into(),
             block_bits: 0,
             rounds: None,
-            tag_bits: Some(cells::tag_bits(protocol).into()),
+            tag_bits: Some(cases::tag_bits(protocol).into()),
             calls,
             segments: 1,
             segment_B: None,
@@ -232,7 +235,7 @@ fn burst_sample(clock: &mut RealClock) -> Option<u32> {
     if engine::clock_changed(before, after) { None } else { engine::burst_ppm(burst, before.midpoint(after)) }
 }
 
-/// The quiet tenth of the samples taken while the cells were prepared.
+/// The quiet tenth of the samples taken while the cases were prepared.
 pub(super) fn quiet_level(mut samples: Vec<u32>) -> Option<u32> {
     samples.sort_unstable();
     (samples.len() >= LEAST_BURST_SAMPLES / 4).then(|| samples.get(samples.len() / 10).copied()).flatten()
@@ -240,7 +243,7 @@ pub(super) fn quiet_level(mut samples: Vec<u32>) -> Option<u32> {
 
 fn prepare(
     plan: &ReadPlan,
-    planned: &PlannedCell,
+    planned: &PlannedCase,
     spec: &Spec,
     code: &dyn Implementation,
 ) -> Result<Box<dyn Prepared>, String> {
@@ -258,7 +261,7 @@ fn prepare(
 
 /// Calls that fill a batch; a call that is longer than two batches is cut into segments that each fill about one, or as
 /// an earlier process of the run cut it.
-fn calibrate(body: &mut Box<dyn Prepared>, planned: &PlannedCell, batch: Ticks, clock: &mut RealClock) -> u32 {
+fn calibrate(body: &mut Box<dyn Prepared>, planned: &PlannedCase, batch: Ticks, clock: &mut RealClock) -> u32 {
     match planned.cut_B {
         Some(0) => return fill(body, batch, clock),
         Some(segment_B) if body.cut(usize::try_from(segment_B).unwrap_or(usize::MAX)) => return 1,

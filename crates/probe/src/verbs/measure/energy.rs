@@ -1,4 +1,4 @@
-//! Blocks of energy in place of batches: superblocks of all cells around a baseline.
+//! Blocks of energy in place of batches: superblocks of all cases around a baseline.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -77,15 +77,15 @@ impl Weighing<'_> {
         let canary_before_ticks = self.clock.canary();
         let (start, cpu_start) = (Instant::now(), self.clock.cpu_time());
         let slot = match step {
-            Step::Cell(at) => self.slots.get(at as usize),
+            Step::Case(at) => self.slots.get(at as usize),
             Step::Baseline => None,
         };
         let body = slot.and_then(|slot| Some((slot, self.bodies.get_mut(slot.body)?)));
-        let (role, cell, block) = match body {
+        let (role, case, block) = match body {
             Some((slot, body)) => {
                 body.settle(random.next_u64());
                 let mut load = Calls { body, calls: slot.calls, clock: RealClock { ..*self.clock } };
-                (BlockRole::Cell, Some(slot.cell), energy_block(&mut load, least, meter))
+                (BlockRole::Case, Some(slot.case), energy_block(&mut load, least, meter))
             }
             None => (BlockRole::Baseline, None, energy_block(baseline, least, meter)),
         };
@@ -97,7 +97,7 @@ impl Weighing<'_> {
                 let told = meters::told(*error, meter);
                 (Some(meters::for_a_record(&told, self.plan.sys_root.as_deref())), Some(error.follows().into()))
             }
-            (Ok(_), Some(cpu_ns)) if role == BlockRole::Cell && cpu_ns * 100 < wall_ns * LEAST_CPU_PERCENT => {
+            (Ok(_), Some(cpu_ns)) if role == BlockRole::Case && cpu_ns * 100 < wall_ns * LEAST_CPU_PERCENT => {
                 let percent = cpu_ns * 100 / wall_ns.max(1);
                 (
                     Some(format!("other programs took part: {percent} % of the processor was left")),
@@ -113,7 +113,7 @@ impl Weighing<'_> {
             position: 0,
             attempt: 0,
             role,
-            cell,
+            case,
             calls: block.map_or(0, |block| block.calls),
             run_ns: block.map(|block| block.run),
             start: block.map(|block| block.start.into()),
@@ -129,7 +129,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Calls of a cell, back to back; the clock is read between groups of them that fill part of a batch.
+/// Calls of a case, back to back; the clock is read between groups of them that fill part of a batch.
 struct Calls<'a> {
     body: &'a mut Box<dyn Prepared>,
     calls: u32,
@@ -153,7 +153,7 @@ impl Load for Calls<'_> {
     }
 }
 
-/// What the processor does while no cell runs.
+/// What the processor does while no case runs.
 enum Resting {
     Idle,
     Spin,

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wattlock_bench::bind::Prepared;
-use wattlock_engine::Cell;
+use wattlock_engine::Case;
 use wattlock_providers::GUARDED as CHILD;
-use wattlock_records::{FailedCell, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCell, Record};
+use wattlock_records::{FailedCase, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCase, Record};
 use wattlock_terminal::failure::{Failure, print};
 
 /// The head of the file, before the plan.
@@ -57,7 +57,7 @@ struct Note {
     number: u32,
     stage: u32,
     /// The case of a user's library that worked last.
-    cell: u32,
+    case: u32,
     /// Zero where none is at work.
     limit_ms: u32,
 }
@@ -66,11 +66,11 @@ struct Note {
 const NONE: u32 = u32::MAX;
 
 impl Note {
-    const FIRST: Self = Self { number: 0, stage: Stage::Preparing as u32, cell: NONE, limit_ms: 0 };
+    const FIRST: Self = Self { number: 0, stage: Stage::Preparing as u32, case: NONE, limit_ms: 0 };
 
     fn bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
-        let words = [self.number, self.stage, self.cell, self.limit_ms];
+        let words = [self.number, self.stage, self.case, self.limit_ms];
         bytes.chunks_mut(4).zip(words).for_each(|(chunk, word)| chunk.copy_from_slice(&word.to_le_bytes()));
         bytes
     }
@@ -79,7 +79,7 @@ impl Note {
         let mut bytes = [0; 16];
         file.read_exact_at(&mut bytes, 0)?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        Ok(Self { number: word(0), stage: word(4), cell: word(8), limit_ms: word(12) })
+        Ok(Self { number: word(0), stage: word(4), case: word(8), limit_ms: word(12) })
     }
 }
 
@@ -112,21 +112,21 @@ impl Watch {
     }
 
     /// This case is prepared now.
-    pub(super) fn prepares(&self, planned: &PlannedCell) {
+    pub(super) fn prepares(&self, planned: &PlannedCase) {
         let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
         self.note.set(Note { stage: Stage::Preparing as u32, ..self.note.get() });
-        self.works(planned.cell, LEAST_LIMIT + more);
+        self.works(planned.case, LEAST_LIMIT + more);
     }
 
     /// The cipher of this case is proven now.
-    pub(super) fn proves(&self, planned: &PlannedCell) {
+    pub(super) fn proves(&self, planned: &PlannedCase) {
         self.note.set(Note { stage: Stage::Proving as u32, ..self.note.get() });
-        self.works(planned.cell, LEAST_LIMIT);
+        self.works(planned.case, LEAST_LIMIT);
     }
 
-    fn works(&self, cell: u32, limit: Duration) {
+    fn works(&self, case: u32, limit: Duration) {
         let limit_ms = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
-        self.write(|note| (note.cell, note.limit_ms) = (cell, limit_ms));
+        self.write(|note| (note.case, note.limit_ms) = (case, limit_ms));
     }
 
     /// No library's code is at work now.
@@ -149,7 +149,7 @@ impl Watch {
 /// A case of a user's library: it notes each visit.
 pub(super) struct Watched {
     body: Box<dyn Prepared>,
-    cell: u32,
+    case: u32,
     limit: Duration,
     watch: Rc<Watch>,
     last: Instant,
@@ -157,18 +157,18 @@ pub(super) struct Watched {
 
 impl Watched {
     /// * `first`: what its first batch took, all segments of one call together where it is cut.
-    pub(super) fn of(body: Box<dyn Prepared>, cell: u32, first: Duration, watch: Rc<Watch>) -> Self {
+    pub(super) fn of(body: Box<dyn Prepared>, case: u32, first: Duration, watch: Rc<Watch>) -> Self {
         let limit = (first * LIMIT_BATCHES).max(LEAST_LIMIT);
-        Self { body, cell, limit, watch, last: Instant::now() }
+        Self { body, case, limit, watch, last: Instant::now() }
     }
 
     fn note(&mut self) {
         self.last = Instant::now();
-        self.watch.works(self.cell, self.limit);
+        self.watch.works(self.case, self.limit);
     }
 }
 
-impl Cell for Watched {
+impl Case for Watched {
     fn segments(&self) -> u32 {
         self.body.segments()
     }
@@ -214,7 +214,7 @@ impl Prepared for Watched {
 /// What the parent knows of a plan: its first line, and the cases of the user's own libraries.
 pub(super) struct Guarded {
     head: Plan,
-    cells: Vec<PlannedCell>,
+    cases: Vec<PlannedCase>,
 }
 
 impl Guarded {
@@ -224,17 +224,17 @@ impl Guarded {
         if env::var_os(CHILD).is_some() {
             return None;
         }
-        let (mut head, mut cells) = (None, Vec::new());
+        let (mut head, mut cases) = (None, Vec::new());
         for line in plan.lines() {
             match serde_json::from_str(line) {
                 Ok(PlanLine::Plan(plan)) => head = Some(plan),
-                Ok(PlanLine::Cell(cell)) => cells.push(cell),
+                Ok(PlanLine::Case(case)) => cases.push(case),
                 _ => {}
             }
         }
         let head: Plan = head?;
-        cells.retain(|cell: &PlannedCell| head.libraries.iter().any(|library| library.name == cell.provider));
-        (!cells.is_empty()).then_some(Self { head, cells })
+        cases.retain(|case: &PlannedCase| head.libraries.iter().any(|library| library.name == case.provider));
+        (!cases.is_empty()).then_some(Self { head, cases })
     }
 
     /// Carries the plan out in a child. What ends it while a case is prepared is that case's failure, and another child
@@ -243,7 +243,7 @@ impl Guarded {
     /// # Errors
     /// That there can be no child; how it ended where no library's case was at work.
     pub(super) fn carry_out(&self, plan: &str) -> Result<ExitCode, Failure> {
-        let mut failed: Vec<FailedCell> = Vec::new();
+        let mut failed: Vec<FailedCase> = Vec::new();
         let mut lost = Duration::ZERO;
         loop {
             let start = Instant::now();
@@ -254,55 +254,55 @@ impl Guarded {
                 let code = end.status.code().and_then(|code| u8::try_from(code).ok());
                 return Ok(code.map_or(ExitCode::SUCCESS, ExitCode::from));
             }
-            let Some(place) = self.cells.iter().position(|cell| cell.cell == note.cell) else {
+            let Some(place) = self.cases.iter().position(|case| case.case == note.case) else {
                 let hint = "no case of a library of your own was at work: `wattlock run --resume` goes on";
                 return Err(Failure::new(12, format!("the process that measured {end}")).hint(hint));
             };
-            let cell = &self.cells[place];
+            let case = &self.cases[place];
             let is_proof = note.stage == Stage::Proving as u32;
-            let during = if is_proof { format!("the proof of {}", cell.cipher) } else { named(cell) };
-            let error = format!("library {} {end} in {during}", cell.provider);
+            let during = if is_proof { format!("the proof of {}", case.cipher) } else { named(case) };
+            let error = format!("library {} {end} in {during}", case.provider);
             if note.stage == Stage::Timing as u32 {
-                return self.give_up(cell.cell, error);
+                return self.give_up(case.case, error);
             }
             lost += start.elapsed();
-            let is_over = |other: &PlannedCell| other.cell == cell.cell;
+            let is_over = |other: &PlannedCase| other.case == case.case;
             // What a cipher does in its proof it would do again before each of its cases.
             let is_alike =
-                |other: &PlannedCell| is_proof && (&other.provider, &other.cipher) == (&cell.provider, &cell.cipher);
-            let mut known: HashSet<u32> = failed.iter().map(|failed| failed.cell).collect();
-            let mut fail = |other: &PlannedCell, error: String| {
-                if known.insert(other.cell) {
-                    failed.push(FailedCell { cell: other.cell, error });
+                |other: &PlannedCase| is_proof && (&other.provider, &other.cipher) == (&case.provider, &case.cipher);
+            let mut known: HashSet<u32> = failed.iter().map(|failed| failed.case).collect();
+            let mut fail = |other: &PlannedCase, error: String| {
+                if known.insert(other.case) {
+                    failed.push(FailedCase { case: other.case, error });
                 }
             };
-            self.cells
+            self.cases
                 .iter()
                 .filter(|other| is_over(other) || is_alike(other))
                 .for_each(|other| fail(other, error.clone()));
             if lost > MOST_LOST {
-                self.cells[place + 1..].iter().for_each(|other| fail(other, format!("not tried: {error}")));
+                self.cases[place + 1..].iter().for_each(|other| fail(other, format!("not tried: {error}")));
             }
         }
     }
 
     /// The record of a case that ended its process, the last of this one's.
-    fn give_up(&self, cell: u32, error: String) -> Result<ExitCode, Failure> {
+    fn give_up(&self, case: u32, error: String) -> Result<ExitCode, Failure> {
         let record =
-            Record::Failure(FailureRecord { process: self.head.process, cell, error, follows: Follows::EndRun });
+            Record::Failure(FailureRecord { process: self.head.process, case, error, follows: Follows::EndRun });
         let line = serde_json::to_string(&record).map_err(|error| Failure::new(9, error.to_string()))?;
         print(format!("{line}\n").as_bytes())?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// One child to its end: the last that it noted, and how it ended.
-    fn child(&self, plan: &str, failed: &[FailedCell]) -> io::Result<(Note, End)> {
+    fn child(&self, plan: &str, failed: &[FailedCase]) -> io::Result<(Note, End)> {
         let mut file = tempfile::tempfile()?;
         let mut text = vec![0; usize::try_from(HEAD_B).unwrap_or_default()];
         text[..16].copy_from_slice(&Note::FIRST.bytes());
         text.extend_from_slice(plan.as_bytes());
         for one in failed {
-            writeln!(text, "\n{}", json!({"kind": "failed", "cell": one.cell, "error": one.error}))?;
+            writeln!(text, "\n{}", json!({"kind": "failed", "case": one.case, "error": one.error}))?;
         }
         file.write_all(&text)?;
         file.seek(SeekFrom::Start(HEAD_B))?;
@@ -355,6 +355,6 @@ fn watch(child: &mut Child, file: &File) -> io::Result<End> {
 }
 
 /// `aes128-cbc encrypt 1024 B`.
-fn named(cell: &PlannedCell) -> String {
-    format!("{} {} {} B", cell.cipher, cell.operation, cell.payload_B)
+fn named(case: &PlannedCase) -> String {
+    format!("{} {} {} B", case.cipher, case.operation, case.payload_B)
 }

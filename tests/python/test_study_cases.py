@@ -1,4 +1,4 @@
-"""Cells: how a grid becomes them, and the choice among them."""
+"""Cases: how a grid becomes them, and the choice among them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wattlock.errors import StudyError
-from wattlock.study import CatalogueRow, Cell, Grid, InputFile, Study, expand, load, missing, only
+from wattlock.study import Case, CatalogueRow, Grid, InputFile, Study, expand, load, missing, only
 
 FILES = [InputFile("input-1", Path("/letter"), 900, "aa"), InputFile("input-2", Path("/film"), 300_000, "bb")]
 
@@ -53,15 +53,15 @@ def study(*grids: dict[str, object], **more: object) -> Study:
     return Study.model_validate(whole | more)
 
 
-def cells(*grids: dict[str, object], inputs: Iterable[InputFile] = ()) -> list[Cell]:
+def cases(*grids: dict[str, object], inputs: Iterable[InputFile] = ()) -> list[Case]:
     """Expand a study of these grids."""
     one = study(*grids)
     return expand(one, rows(one.ciphers()), list(inputs))
 
 
 def test_the_factors_of_a_grid_are_crossed_in_the_order_of_the_file() -> None:
-    found = cells({"cipher": ["des-cbc", "aes128-cbc"], "operation": ["encrypt", "decrypt"], "payload_B": [64, 14]})
-    assert [(c.cell, c.cipher, c.operation, c.payload_B) for c in found] == [
+    found = cases({"cipher": ["des-cbc", "aes128-cbc"], "operation": ["encrypt", "decrypt"], "payload_B": [64, 14]})
+    assert [(c.case, c.cipher, c.operation, c.payload_B) for c in found] == [
         (0, "des-cbc", "encrypt", 64),
         (1, "des-cbc", "encrypt", 14),
         (2, "des-cbc", "decrypt", 64),
@@ -74,26 +74,26 @@ def test_the_factors_of_a_grid_are_crossed_in_the_order_of_the_file() -> None:
     assert {(c.role, c.data) for c in found} == {("study", "random")}
 
 
-def test_every_factor_reaches_the_cell() -> None:
+def test_every_factor_reaches_the_case() -> None:
     factors = {"keying": ["each"], "encoding": ["hex"], "placement": ["DRAM"], "pattern": ["chained"]}
-    expected = Cell(0, "study", "aes128-cbc", "rustcrypto", "encrypt", "each", "hex", "DRAM", "chained", 64, "random")
-    assert cells({"payload_B": [64], **factors}) == [expected]
+    expected = Case(0, "study", "aes128-cbc", "rustcrypto", "encrypt", "each", "hex", "DRAM", "chained", 64, "random")
+    assert cases({"payload_B": [64], **factors}) == [expected]
 
 
-def test_a_cell_that_two_grids_name_is_measured_once() -> None:
-    found = cells({"payload_B": [64, 14]}, {"payload_B": [14, 1500]})
-    assert [(c.cell, c.payload_B) for c in found] == [(0, 64), (1, 14), (2, 1500)]
+def test_a_case_that_two_grids_name_is_measured_once() -> None:
+    found = cases({"payload_B": [64, 14]}, {"payload_B": [14, 1500]})
+    assert [(c.case, c.payload_B) for c in found] == [(0, 64), (1, 14), (2, 1500)]
 
 
-def test_two_names_of_one_cipher_are_one_cell() -> None:
+def test_two_names_of_one_cipher_are_one_case() -> None:
     one = study({"cipher": ["rc2-64-e64-cbc", "rc2-64-cbc"], "payload_B": [64]})
     known = {"rc2-64-e64-cbc": [row("rc2-64-cbc")], "rc2-64-cbc": [row("rc2-64-cbc")]}
-    assert [cell.cipher for cell in expand(one, known)] == ["rc2-64-cbc"]
+    assert [case.cipher for case in expand(one, known)] == ["rc2-64-cbc"]
 
 
-def test_a_key_setup_is_one_cell_a_cipher_whatever_it_is_crossed_with() -> None:
-    found = cells({"operation": ["encrypt", "key_setup"], "payload_B": [64, 14], "encoding": ["raw", "hex"]})
-    setups = [cell for cell in found if cell.operation == "key_setup"]
+def test_a_key_setup_is_one_case_a_cipher_whatever_it_is_crossed_with() -> None:
+    found = cases({"operation": ["encrypt", "key_setup"], "payload_B": [64, 14], "encoding": ["raw", "hex"]})
+    setups = [case for case in found if case.operation == "key_setup"]
     assert len(found) == 5
     assert [(c.payload_B, c.data, c.keying, c.encoding, c.placement) for c in setups] == [
         (0, "none", "ready", "raw", "hot")
@@ -106,20 +106,20 @@ def test_sample_files_have_the_size_of_the_study() -> None:
 
 
 def test_inputs_take_the_place_of_the_sample_files_and_keep_their_size() -> None:
-    found = cells({"data": ["text", "image"]}, {"payload_B": [64]}, inputs=FILES)
+    found = cases({"data": ["text", "image"]}, {"payload_B": [64]}, inputs=FILES)
     assert [(c.data, c.payload_B) for c in found] == [("input-1", 900), ("input-2", 300_000), ("random", 64)]
 
 
 def test_inputs_to_a_study_without_files_are_refused() -> None:
     with pytest.raises(StudyError) as caught:
-        cells({"payload_B": [64]}, inputs=FILES)
+        cases({"payload_B": [64]}, inputs=FILES)
     assert caught.value.message == "study mine.toml: has no grid with data, nothing would work on the inputs"
     assert caught.value.hint == 'add a [[grid]] with data = ["text"]: its files are replaced by the inputs'
 
 
 def test_an_input_too_large_for_its_placement_is_refused() -> None:
     with pytest.raises(StudyError, match="an input of 300000 B is over the 262144 B that placement L2 takes"):
-        cells({"data": ["text"], "placement": ["L2"]}, inputs=FILES)
+        cases({"data": ["text"], "placement": ["L2"]}, inputs=FILES)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_unknown_cipher_is_named_with_its_place_and_the_nearest(nearest: str 
 
 def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
     with pytest.raises(StudyError) as caught:
-        cells({"provider": ["rustcrypto", "libressl"], "payload_B": [64]})
+        cases({"provider": ["rustcrypto", "libressl"], "payload_B": [64]})
     assert caught.value.message == 'study mine.toml: grid[0].provider[1]: no provider "libressl"'
     assert caught.value.hint == "the providers are: rustcrypto"
 
@@ -147,14 +147,14 @@ def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
 def test_the_first_look_asks_what_it_says() -> None:
     one = load("first-look")
     found = expand(one, rows(one.ciphers()))
-    assert Counter(cell.operation for cell in found) == {"encrypt": 124 + 40, "decrypt": 124, "key_setup": 18}
-    assert Counter(cell.data for cell in found if cell.data not in ("random", "none")) == dict.fromkeys(
+    assert Counter(case.operation for case in found) == {"encrypt": 124 + 40, "decrypt": 124, "key_setup": 18}
+    assert Counter(case.data for case in found if case.data not in ("random", "none")) == dict.fromkeys(
         ["text", "image", "audio", "video"], 10
     )
-    assert {cell.payload_B for cell in found if cell.data == "random"} == {14, 64, 1500, 16384}
+    assert {case.payload_B for case in found if case.data == "random"} == {14, 64, 1500, 16384}
 
 
-CHOICES = cells(
+CHOICES = cases(
     {"cipher": ["aes128-cbc", "aes256-cbc", "des-cbc"], "operation": ["encrypt", "decrypt"], "payload_B": [64, 1500]}
 )
 
@@ -173,9 +173,9 @@ CHOICES = cells(
     ],
 )
 def test_only_keeps_what_matches_every_field(expression: str, count: int) -> None:
-    chosen = only(CHOICES, rows(cell.cipher for cell in CHOICES), [expression])
+    chosen = only(CHOICES, rows(case.cipher for case in CHOICES), [expression])
     assert len(chosen) == count
-    assert [cell.cell for cell in chosen] == list(range(count))
+    assert [case.case for case in chosen] == list(range(count))
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_only_keeps_what_matches_every_field(expression: str, count: int) -> Non
         ("ciper=aes*", '--only "ciper=aes*": no field "ciper"', 'did you mean "cipher"?'),
         (
             "cipher=rc4*",
-            '--only "cipher=rc4*": none of 12 cells matches',
-            "`--dry-run` without `--only` lists the cells",
+            '--only "cipher=rc4*": none of 12 cases matches',
+            "`--dry-run` without `--only` lists the cases",
         ),
         ("=aes*", '--only "=aes*": "=aes*" is not FIELD=GLOB', "for example cipher=aes*"),
         ("", '--only "": "" is not FIELD=GLOB', "for example cipher=aes*"),
@@ -194,12 +194,12 @@ def test_only_keeps_what_matches_every_field(expression: str, count: int) -> Non
 )
 def test_only_names_what_it_does_not_understand(expression: str, message: str, hint: str) -> None:
     with pytest.raises(StudyError) as caught:
-        only(CHOICES, rows(cell.cipher for cell in CHOICES), [expression])
+        only(CHOICES, rows(case.cipher for case in CHOICES), [expression])
     assert (caught.value.message, caught.value.hint) == (message, hint)
 
 
 def test_of_several_ids_any_may_match_and_a_field_must() -> None:
-    known = rows(cell.cipher for cell in CHOICES)
+    known = rows(case.cipher for case in CHOICES)
     assert len(only(CHOICES, known, ["aes128-cbc", "des*"])) == 8
     assert len(only(CHOICES, known, ["aes128-cbc", "des*", "operation=encrypt"])) == 4
 
@@ -214,10 +214,10 @@ MANY = {
 
 def test_a_study_without_providers_takes_the_usual_one_or_the_first_that_has_the_cipher() -> None:
     one = study({"cipher": ["aes128-cbc", "idea-cbc", "rc5-cbc"], "payload_B": [64]})
-    assert [cell.provider for cell in expand(one, MANY)] == ["rustcrypto", "libgcrypt", "botan"]
+    assert [case.provider for case in expand(one, MANY)] == ["rustcrypto", "libgcrypt", "botan"]
 
 
-def test_a_cell_that_can_not_be_had_here_stays_and_is_told() -> None:
+def test_a_case_that_can_not_be_had_here_stays_and_is_told() -> None:
     one = study({"cipher": ["aes128-cbc", "idea-cbc"], "provider": ["openssl", "rustcrypto"], "payload_B": [64]})
     found = expand(one, MANY)
     assert len(found) == 4
@@ -227,10 +227,10 @@ def test_a_cell_that_can_not_be_had_here_stays_and_is_told() -> None:
     ]
 
 
-def test_a_library_of_the_users_adds_the_cells_of_the_ciphers_that_it_has() -> None:
+def test_a_library_of_the_users_adds_the_cases_of_the_ciphers_that_it_has() -> None:
     one = study({"cipher": ["aes128-cbc", "aes128-gcm"], "operation": ["key_setup"]})
     found = expand(one, MANY, libraries=["mine"])
-    assert [(cell.cipher, cell.provider) for cell in found] == [
+    assert [(case.cipher, case.provider) for case in found] == [
         ("aes128-cbc", "rustcrypto"),
         ("aes128-gcm", "rustcrypto"),
         ("aes128-gcm", "mine"),
@@ -246,7 +246,7 @@ def test_only_sealing_and_opening_cross_the_associated_data() -> None:
             "payload_B": [64],
         }
     )
-    assert [(cell.operation, cell.aad_B) for cell in expand(one, MANY)] == [
+    assert [(case.operation, case.aad_B) for case in expand(one, MANY)] == [
         *(("seal", 0), ("seal", 13), ("open_forged", 0), ("open_forged", 13)),
         ("key_setup", 0),
     ]
@@ -276,7 +276,7 @@ def scheme(cipher: str, *operations: str) -> CatalogueRow:
 def test_key_establishment_has_no_payload_and_reads_its_keys_before_or_in_each_call() -> None:
     rows = {"x25519": [scheme("x25519", "generate", "agree")]}
     found = expand(study({"cipher": ["x25519"], "operation": ["generate", "agree"], "keying": ["ready", "each"]}), rows)
-    assert [(cell.operation, cell.payload_B, cell.data, cell.keying) for cell in found] == [
+    assert [(case.operation, case.payload_B, case.data, case.keying) for case in found] == [
         ("generate", 0, "none", "ready"),
         ("agree", 0, "none", "ready"),
         ("agree", 0, "none", "each"),
@@ -302,10 +302,10 @@ def test_an_operation_that_a_scheme_or_cipher_lacks_is_refused_with_those_that_i
     assert caught.value.hint == hint
 
 
-def test_a_protocol_of_frames_is_a_cell_a_payload() -> None:
+def test_a_protocol_of_frames_is_a_case_a_payload() -> None:
     frames: dict[str, list[CatalogueRow]] = {"ccmp128": [{**row("ccmp128"), "operations": ["protect", "unprotect"]}]}
     found = expand(study({"cipher": ["ccmp128"], "operation": ["protect"], "payload_B": [64, 1500]}), frames)
-    assert [(cell.operation, cell.payload_B) for cell in found] == [("protect", 64), ("protect", 1500)]
+    assert [(case.operation, case.payload_B) for case in found] == [("protect", 64), ("protect", 1500)]
 
 
 def several(*values: str) -> st.SearchStrategy[list[str]]:
@@ -325,10 +325,10 @@ GRIDS = st.fixed_dictionaries(
 
 
 @given(st.lists(GRIDS, min_size=1, max_size=3))
-def test_cells_are_all_different_and_each_comes_from_a_grid(grids: list[dict[str, object]]) -> None:
-    found = cells(*grids)
-    assert [cell.cell for cell in found] == list(range(len(found)))
-    assert found == cells(*grids)
+def test_cases_are_all_different_and_each_comes_from_a_grid(grids: list[dict[str, object]]) -> None:
+    found = cases(*grids)
+    assert [case.case for case in found] == list(range(len(found)))
+    assert found == cases(*grids)
     keys = {(c.cipher, c.operation, c.keying, c.encoding, c.payload_B) for c in found}
     assert len(keys) == len(found)
     parsed = [Grid.model_validate(grid) for grid in grids]
@@ -348,7 +348,7 @@ def test_a_study_may_ask_how_keys_of_an_establishment_are_read(tmp_path: Path) -
     file = tmp_path / "keys.toml"
     head = 'id = "keys"\ntitle = "t"\nquestion = "q"\n[[grid]]\ncipher = ["x25519"]\n'
     file.write_text(f'{head}operation = ["agree"]\nkeying = ["ready", "each"]\n')
-    assert [cell.keying for cell in expand(load(str(file)), {"x25519": [scheme("x25519", "agree")]})] == [
+    assert [case.keying for case in expand(load(str(file)), {"x25519": [scheme("x25519", "agree")]})] == [
         "ready",
         "each",
     ]

@@ -1,4 +1,4 @@
-"""The cells of a run as exhibits draw them: chosen by factors, named, in the papers' units."""
+"""The cases of a run as exhibits draw them: chosen by factors, named, in the papers' units."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUANTITIES = {
 
 
 def chosen(estimates: pl.DataFrame, **factors: Any) -> pl.DataFrame:
-    """The cells with a number and these factors; the plain level of each that is not given."""
+    """The cases with a number and these factors; the plain level of each that is not given."""
     wanted = {**PLAIN, **factors}
     parts = [
         pl.col(name).is_in(value) if isinstance(value, list | tuple) else pl.col(name) == value
@@ -53,13 +53,13 @@ def of_the_rankings(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def variant(row: Row) -> str:
-    """Whose code a cell is, and of AES what it rests on."""
+    """Whose code a case is, and of AES what it rests on."""
     kind = implementation(row)
     return str(row["provider"]) if kind == AS_BUILT else f"{row['provider']}, {kind}"
 
 
 def amount(row: Row, quantity: str) -> dict[str, Any]:
-    """`value, low, high, evidence` of a cell in one quantity; nulls where it has none."""
+    """`value, low, high, evidence` of a case in one quantity; nulls where it has none."""
     time = tuple(row[f"time{side}_ns"] for side in ("", "_low", "_high"))
     size = row["payload_B"]
     if quantity == "time_ms":
@@ -77,7 +77,7 @@ def amount(row: Row, quantity: str) -> dict[str, Any]:
 
 
 def drawn(rows: pl.DataFrame, quantity: str, x: str | None = None) -> pl.DataFrame:
-    """The cells as rows of a panel, by cipher family and implementation; those without the quantity left out."""
+    """The cases as rows of a panel, by cipher family and implementation; those without the quantity left out."""
     made = [
         {
             "name": NAMES.get(row["family"], row["family"].upper()),
@@ -91,7 +91,7 @@ def drawn(rows: pl.DataFrame, quantity: str, x: str | None = None) -> pl.DataFra
 
 
 def lacking(rows: pl.DataFrame, families: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Which families have no cell."""
+    """Which families have no case."""
     without = [NAMES.get(one, one) for one in families if one not in rows["family"].to_list()]
     return (f"{', '.join(without)}: {what}",) if without else ()
 

@@ -1,4 +1,4 @@
-"""The table of every cell: one column a line, what it shows and what it is sorted by."""
+"""The table of every case: one column a line, what it shows and what it is sorted by."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Column:
     kind: str = ""
 
     def cell(self, row: Row) -> str:
-        """The HTML of the cell in this row; an empty number has nothing to be sorted by."""
+        """The HTML of the case in this row; an empty number has nothing to be sorted by."""
         value = row[self.number] if self.number else None
         attributes = f' data-v="{value:.6g}"' if value is not None else ""
         if self.number or self.kind:
@@ -96,13 +96,13 @@ AFTER = (
     Column("Setting", _setting),
     Column("Processes", lambda row: str(row["processes"]), "processes"),
     Column("Clean", _clean, "clean_share"),
-    Column("Cell", lambda row: str(row["cell"]), "cell"),
+    Column("Case", lambda row: str(row["case"]), "case"),
     Column("Reason", lambda row: row["reason"] or "", kind="reason"),
 )
 
 
-def cells_table(estimates: pl.DataFrame) -> str:
-    """Every cell with its state and, where it is not resolved, the reason; numbers only where the cell has some."""
+def cases_table(estimates: pl.DataFrame) -> str:
+    """Every case with its state and, where it is not resolved, the reason; numbers only where the case has some."""
     has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
     metered = METERED if "energy_state" in estimates.columns else ()
     before = (*BEFORE[:2], AAD, *BEFORE[2:]) if (estimates["aad_B"].fill_null(0) > 0).any() else BEFORE
@@ -116,4 +116,4 @@ def cells_table(estimates: pl.DataFrame) -> str:
         for row in blanked.iter_rows(named=True)
     )
     head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
-    return table("Every cell of the study", head, [f"<tbody>{rows}</tbody>"], "cell-table", "sortable")
+    return table("Every case of the study", head, [f"<tbody>{rows}</tbody>"], "case-table", "sortable")

@@ -1,4 +1,4 @@
-"""Cells: the combinations of a study's factors, and the choice among them."""
+"""Cases: the combinations of a study's factors, and the choice among them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -48,16 +48,16 @@ class CatalogueRow(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Case:
     """One combination of factors.
 
-    * `cell`: its number in the run, from 0.
+    * `case`: its number in the run, from 0.
     * `payload_B`: plaintext of one call, bytes; 0 for a key setup.
     * `data`: `random`, a sample kind, `input-1` and so on, or `none` for a key setup.
     * `aad_B`: associated data of one call of an AEAD, bytes.
     """
 
-    cell: int
+    case: int
     role: str
     cipher: str
     provider: str
@@ -81,15 +81,15 @@ def expand(
     inputs: Sequence[InputFile] = (),
     nearest: Mapping[str, str | None] | None = None,
     libraries: Sequence[str] = (),
-) -> list[Cell]:
-    """The cells of a study, in the order of its file, numbered from 0, each once.
+) -> list[Case]:
+    """The cases of a study, in the order of its file, numbered from 0, each once.
 
     * `rows`: the catalogue's rows for each id of `study.ciphers()` that it knows, one a provider.
     * `inputs`: the user's files; where there are any, they take the place of the sample files.
     * `nearest`: for each unknown id the known one that looks most like it.
-    * `libraries`: names of the user's own libraries: each cell of a cipher that one has is measured with it too.
+    * `libraries`: names of the user's own libraries: each case of a cipher that one has is measured with it too.
 
-    A grid without providers takes `rustcrypto` where that has the cipher, else the first provider that has. A cell
+    A grid without providers takes `rustcrypto` where that has the cipher, else the first provider that has. A case
     whose provider can't be had here stays: it becomes a failure when it is measured.
 
     Raises StudyError naming the key of the first cipher or provider that there isn't, an operation that is none of the
@@ -99,21 +99,21 @@ def expand(
     problems += [*_wrong_operations(study, rows), *_input_problems(study, inputs)]
     if problems:
         raise refusal(f"study {study.origin}", problems, StudyError)
-    cells = (cell for grid in study.grid for cell in _combinations(study, grid, rows, inputs, libraries))
-    found: dict[Cell, None] = {}
-    for cell in cells:
-        found[cell] = None
-        if len(found) > MOST_CELLS:
+    cases = (case for grid in study.grid for case in _combinations(study, grid, rows, inputs, libraries))
+    found: dict[Case, None] = {}
+    for case in cases:
+        found[case] = None
+        if len(found) > MOST_CASES:
             hint = "leave out some levels, or cut it into several studies"
             raise refusal(
-                f"study {study.origin}", [Problem("grid", f"has more than {MOST_CELLS:,} cells", hint)], StudyError
+                f"study {study.origin}", [Problem("grid", f"has more than {MOST_CASES:,} cases", hint)], StudyError
             )
-    return [replace(cell, cell=number) for number, cell in enumerate(found)]
+    return [replace(case, case=number) for number, case in enumerate(found)]
 
 
-def absences(cells: Iterable[Cell], rows: Rows) -> dict[tuple[str, str], str]:
-    """Why cells will fail, by cipher and provider: what can't be had here."""
-    planned = dict.fromkeys((cell.cipher, cell.provider) for cell in cells)
+def absences(cases: Iterable[Case], rows: Rows) -> dict[tuple[str, str], str]:
+    """Why cases will fail, by cipher and provider: what can't be had here."""
+    planned = dict.fromkeys((case.cipher, case.provider) for case in cases)
     found = {(cipher, provider): _row(rows, cipher, provider) for cipher, provider in planned}
     return {
         key: str(row["reason"]) if row else f"{key[1]} has no such cipher"
@@ -122,17 +122,17 @@ def absences(cells: Iterable[Cell], rows: Rows) -> dict[tuple[str, str], str]:
     }
 
 
-def missing(cells: Iterable[Cell], rows: Rows) -> list[str]:
-    """Why cells will fail: one line for each cipher of a provider that can't be had here."""
-    absent = absences(cells, rows).items()
+def missing(cases: Iterable[Case], rows: Rows) -> list[str]:
+    """Why cases will fail: one line for each cipher of a provider that can't be had here."""
+    absent = absences(cases, rows).items()
     return [f"{cipher} of {provider} can't be had: {reason}" for (cipher, provider), reason in absent]
 
 
-def only(cells: Sequence[Cell], rows: Rows, expressions: Sequence[str]) -> list[Cell]:
-    """The cells that match, numbered from 0.
+def only(cases: Sequence[Case], rows: Rows, expressions: Sequence[str]) -> list[Case]:
+    """The cases that match, numbered from 0.
 
     * `expressions`: each a cipher's id or a glob of ids, as `aes*`, or `field=glob` pairs with commas between, as
-      `cipher=aes*,operation=encrypt`. A field is one of a cell or of its cipher's catalogue row. Pairs of different
+      `cipher=aes*,operation=encrypt`. A field is one of a case or of its cipher's catalogue row. Pairs of different
       fields must all match; of pairs of one field, or of several ids, any may.
 
     Raises StudyError for an expression that isn't one, an unknown field, or where nothing matches.
@@ -142,17 +142,17 @@ def only(cells: Sequence[Cell], rows: Rows, expressions: Sequence[str]) -> list[
     for expression in expressions:
         for field, either in _globs(expression, known).items():
             globs.setdefault(field, []).extend(either)
-    chosen = [cell for cell in cells if _matches(cell, _row(rows, cell.cipher, cell.provider), globs)]
+    chosen = [case for case in cases if _matches(case, _row(rows, case.cipher, case.provider), globs)]
     if not chosen:
-        hint = "`--dry-run` without `--only` lists the cells"
-        raise StudyError(f'--only "{" ".join(expressions)}": none of {len(cells)} cells matches', hint=hint)
-    return [replace(cell, cell=number) for number, cell in enumerate(chosen)]
+        hint = "`--dry-run` without `--only` lists the cases"
+        raise StudyError(f'--only "{" ".join(expressions)}": none of {len(cases)} cases matches', hint=hint)
+    return [replace(case, case=number) for number, case in enumerate(chosen)]
 
 
-MOST_CELLS = 100_000
-"""Of a study: some ten minutes a process, at 300 cells in 2 s."""
+MOST_CASES = 100_000
+"""Of a study: some ten minutes a process, at 300 cases in 2 s."""
 
-_FIELDS = [field.name for field in fields(Cell)]
+_FIELDS = [field.name for field in fields(Case)]
 _WITH_AAD = {"seal", "open", "open_forged"}
 _WITHOUT_AAD = {"encrypt", "decrypt"}
 USUAL_PROVIDER = "rustcrypto"
@@ -177,8 +177,8 @@ def _globs(expression: str, known: Sequence[str]) -> dict[str, list[str]]:
     return globs
 
 
-def _matches(cell: Cell, row: CatalogueRow | None, globs: Mapping[str, Sequence[str]]) -> bool:
-    values = {**(row or {}), **{field: getattr(cell, field) for field in _FIELDS}}
+def _matches(case: Case, row: CatalogueRow | None, globs: Mapping[str, Sequence[str]]) -> bool:
+    values = {**(row or {}), **{field: getattr(case, field) for field in _FIELDS}}
     return all(any(fnmatchcase(str(values.get(field)), glob) for glob in either) for field, either in globs.items())
 
 
@@ -186,14 +186,14 @@ def _providers(grid: Grid, rows: Sequence[CatalogueRow], libraries: Sequence[str
     has = [row["provider"] for row in rows if row["available"]]
     usual = USUAL_PROVIDER if USUAL_PROVIDER in has else next(iter(has), rows[0]["provider"])
     named = grid.provider if grid.provider is not None else [usual]
-    # A cipher with which a library of the user's own crashes is a cell that fails, and says why.
+    # A cipher with which a library of the user's own crashes is a case that fails, and says why.
     has += [row["provider"] for row in rows if row.get("broken")]
     return list(dict.fromkeys([*named, *(name for name in libraries if name in has)]))
 
 
 def _combinations(
     study: Study, grid: Grid, rows: Rows, inputs: Sequence[InputFile], libraries: Sequence[str]
-) -> Iterator[Cell]:
+) -> Iterator[Case]:
     payloads = _payloads(study, grid, inputs)
     for cipher in grid.cipher:
         name = rows[cipher][0]["id"]
@@ -201,13 +201,13 @@ def _combinations(
             if operation == "key_setup" or rows[cipher][0].get("public_key_B"):
                 has_key = operation not in {"key_setup", "generate"}
                 for keying in grid.keying if has_key else ["ready"]:
-                    yield Cell(0, "study", name, provider, operation, keying, "raw", "hot", "independent", 0, "none")
+                    yield Case(0, "study", name, provider, operation, keying, "raw", "hot", "independent", 0, "none")
                 continue
             aads = grid.aad_B if operation in _WITH_AAD else [0]
             factors = product(grid.keying, grid.encoding, grid.placement, grid.pattern, payloads, aads)
             for keying, encoding, placement, pattern, (payload_B, data), aad_B in factors:
                 how = (keying, encoding, placement, pattern)
-                yield Cell(0, "study", name, provider, operation, *how, payload_B, data, aad_B)
+                yield Case(0, "study", name, provider, operation, *how, payload_B, data, aad_B)
 
 
 def _payloads(study: Study, grid: Grid, inputs: Sequence[InputFile]) -> list[tuple[int, str]]:

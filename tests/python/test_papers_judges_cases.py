@@ -1,4 +1,4 @@
-"""What judges judge by: which cells count, what one costs over another, and on which grounds ciphers are compared."""
+"""What judges judge by: which cases count, what one costs over another, and on which grounds ciphers are compared."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from wattlock.papers.judges.evidence import (
     FIXSLICED,
     HARDWARE,
     TABLES,
-    Cell,
+    Case,
     Ground,
     grounds,
     implementation,
@@ -23,8 +23,8 @@ from wattlock.papers.judges.evidence import (
 TIME, ENERGY = PAPERS.claim("text-encrypt-ranking"), PAPERS.claim("blowfish-vs-aes-text")
 
 
-def cells(*rows: dict[str, Any], **factors: object) -> list[Cell]:
-    return run_of(rows).cells(TIME, **factors)
+def cases(*rows: dict[str, Any], **factors: object) -> list[Case]:
+    return run_of(rows).cases(TIME, **factors)
 
 
 def providers(found: list[Ground]) -> list[tuple[str, ...]]:
@@ -41,11 +41,11 @@ def providers(found: list[Ground]) -> list[tuple[str, ...]]:
         ("aad_B", 0, 1),
     ],
 )
-def test_a_cell_that_is_not_plain_counts_only_where_it_is_asked_for(factor: str, plain: object, other: object) -> None:
+def test_a_case_that_is_not_plain_counts_only_where_it_is_asked_for(factor: str, plain: object, other: object) -> None:
     rows = [row("aes", 1.0, **{factor: plain}), row("aes", 2.0, **{factor: other})]
-    assert [cell.cost for cell in cells(*rows)] == [1.0]
-    assert [cell.cost for cell in cells(*rows, **{factor: other})] == [2.0]
-    assert cells(*rows, operation="decrypt") == []
+    assert [case.cost for case in cases(*rows)] == [1.0]
+    assert [case.cost for case in cases(*rows, **{factor: other})] == [2.0]
+    assert cases(*rows, operation="decrypt") == []
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_a_cell_that_is_not_plain_counts_only_where_it_is_asked_for(factor: str,
     ],
 )
 def test_what_was_measured_in_several_processes_counts(more: dict[str, Any], counts: bool) -> None:
-    assert bool(cells({**row("aes", 1.0), **more}, row("rc4", 1.0))[:-1]) is counts
+    assert bool(cases({**row("aes", 1.0), **more}, row("rc4", 1.0))[:-1]) is counts
 
 
-def test_a_cell_has_the_cost_and_the_lengths_of_its_row_and_none_where_there_are_none() -> None:
+def test_a_case_has_the_cost_and_the_lengths_of_its_row_and_none_where_there_are_none() -> None:
     bare = {**row("aes", 7.0, payload_B=3, half_width_percent=10), "key_bits": None, "block_bits": None}
-    (full, empty) = cells(row("aes", 5.0, key_bits=192, block_bits=256), bare)
+    (full, empty) = cases(row("aes", 5.0, key_bits=192, block_bits=256), bare)
     assert (full.key_bits, full.block_bits, full.cost) == (192, 256, 5.0)
     assert (empty.key_bits, empty.block_bits, empty.payload_B, empty.cost) == (0, 0, 3, 7.0)
     assert full.name == ("aes192-cbc", "libtomcrypt", 100_000, "random")
@@ -74,11 +74,11 @@ def test_a_cell_has_the_cost_and_the_lengths_of_its_row_and_none_where_there_are
 @pytest.mark.parametrize(
     ("mine", "theirs", "value"), [((300, 100), (100, 50), 1.5), ((10, 1), (100, 100), 10), ((500, 0), (100, 0), 5)]
 )
-def test_one_cell_over_another_is_by_the_byte_and_by_the_call_without_bytes(
+def test_one_case_over_another_is_by_the_byte_and_by_the_call_without_bytes(
     mine: tuple[float, int], theirs: tuple[float, int], value: float
 ) -> None:
     a, b = (row("aes", cost, payload_B=size, half_width_percent=10) for cost, size in (mine, theirs))
-    over, under = cells(a, b)
+    over, under = cases(a, b)
     found = over.over(under)
     assert found.value == pytest.approx(value)
     # Two half-widths of 10 % join as the root of two squares.
@@ -94,14 +94,14 @@ def test_joules_count_where_a_meter_weighed_and_the_claim_is_on_energy() -> None
     rows = [weighed(), weighed(energy_evidence="modelled")]
     metered = run_of(rows)
     assert metered.is_metered
-    assert [cell.cost for cell in metered.cells(ENERGY)] == [3.0]
-    assert [cell.cost for cell in metered.cells(TIME)] == [1e6, 1e6]
-    assert metered.cells(ENERGY)[0].sigma == pytest.approx(metered.cells(TIME)[0].sigma * 24.417, rel=1e-3)
+    assert [case.cost for case in metered.cases(ENERGY)] == [3.0]
+    assert [case.cost for case in metered.cases(TIME)] == [1e6, 1e6]
+    assert metered.cases(ENERGY)[0].sigma == pytest.approx(metered.cases(TIME)[0].sigma * 24.417, rel=1e-3)
     assert metered.rests_on(ENERGY) == "measured energy"
     assert metered.rests_on(TIME) == "measured time"
     modelled = run_of(rows[1:])
     assert not modelled.is_metered
-    assert [cell.cost for cell in modelled.cells(ENERGY)] == [1e6]
+    assert [case.cost for case in modelled.cases(ENERGY)] == [1e6]
     assert modelled.rests_on(ENERGY).endswith("no meter weighed it")
     assert not run_of([{key: value for key, value in weighed().items() if key != "energy_random_percent"}]).is_metered
     assert not run_of([row("aes", 1e6)]).is_metered
@@ -144,7 +144,7 @@ def of(family: str, provider: str, cost: float = 1.0, **more: Any) -> dict[str, 
     return row(family, cost, provider=provider, **more)
 
 
-def test_the_papers_key_and_mode_are_the_ones_compared_and_the_first_cell_of_a_kind() -> None:
+def test_the_papers_key_and_mode_are_the_ones_compared_and_the_first_case_of_a_kind() -> None:
     rows = [
         of("aes", "a", 1.0, key_bits=256),
         of("aes", "a", 2.0, mode="ctr"),
@@ -155,9 +155,9 @@ def test_the_papers_key_and_mode_are_the_ones_compared_and_the_first_cell_of_a_k
         # A family of which the papers have no key counts with any.
         of("seed", "a", 7.0, key_bits=77),
     ]
-    (found,) = grounds(cells(*rows), ["aes", "rc4", "seed"])
-    assert {family: cell.cost for family, cell in found.cells.items()} == {"aes": 3.0, "rc4": 6.0, "seed": 7.0}
-    assert grounds(cells(*rows[:2], *rows[4:]), ["aes", "rc4"]) == []
+    (found,) = grounds(cases(*rows), ["aes", "rc4", "seed"])
+    assert {family: case.cost for family, case in found.cases.items()} == {"aes": 3.0, "rc4": 6.0, "seed": 7.0}
+    assert grounds(cases(*rows[:2], *rows[4:]), ["aes", "rc4"]) == []
 
 
 @pytest.mark.parametrize(
@@ -175,15 +175,15 @@ def test_the_papers_key_and_mode_are_the_ones_compared_and_the_first_cell_of_a_k
 )
 def test_each_family_is_compared_at_the_papers_key(family: str, bits: int) -> None:
     for key_bits, stands in ((bits, 1), (bits - 8, 0), (bits + 8, 0)):
-        assert len(grounds(cells(of(family, "a", key_bits=key_bits)), [family])) == stands
+        assert len(grounds(cases(of(family, "a", key_bits=key_bits)), [family])) == stands
 
 
 def test_a_ground_needs_all_families_and_a_provider_without_the_anchor_is_passed_over() -> None:
     rows = [of("rc4", "botan"), of("aes", "nettle"), of("aes", "openssl"), of("rc4", "openssl")]
-    assert providers(grounds(cells(*rows), ["aes", "rc4"])) == [("openssl",), ("nettle", "openssl")]
-    assert grounds(cells(*rows), ["aes", "rc4", "des"]) == []
+    assert providers(grounds(cases(*rows), ["aes", "rc4"])) == [("openssl",), ("nettle", "openssl")]
+    assert grounds(cases(*rows), ["aes", "rc4", "des"]) == []
     # Without AES the first family is the anchor.
-    assert providers(grounds(cells(*rows), ["rc4"])) == [("botan",), ("openssl",)]
+    assert providers(grounds(cases(*rows), ["rc4"])) == [("botan",), ("openssl",)]
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_what_stands_beside_aes_is_its_own_then_its_librarys_then_the_usual_then
     others: list[str], picked: str
 ) -> None:
     rows = [of("aes", "openssl-tables"), *(of("rc4", name) for name in others)]
-    (found,) = [one for one in grounds(cells(*rows), ["aes", "rc4"]) if one.providers[0] == "openssl-tables"]
-    assert found.cells["rc4"].provider == picked
+    (found,) = [one for one in grounds(cases(*rows), ["aes", "rc4"]) if one.providers[0] == "openssl-tables"]
+    assert found.cases["rc4"].provider == picked
 
 
 def test_grounds_stand_by_kind_of_aes_then_by_the_fewest_libraries_then_by_name() -> None:
@@ -214,7 +214,7 @@ def test_grounds_stand_by_kind_of_aes_then_by_the_fewest_libraries_then_by_name(
         of("aes", "both"),
         *(of("rc4", name) for name in ("both", "openssl", "rustcrypto")),
     ]
-    found = grounds(cells(*rows), ["aes", "rc4"])
+    found = grounds(cases(*rows), ["aes", "rc4"])
     assert providers(found) == [
         ("both",),
         ("openssl-tables", "openssl"),
@@ -227,12 +227,12 @@ def test_grounds_stand_by_kind_of_aes_then_by_the_fewest_libraries_then_by_name(
     assert [one.implementation for one in found[3:]] == [AS_BUILT, FIXSLICED, HARDWARE]
 
 
-def test_the_largest_payload_is_that_of_the_cells_that_are_kept() -> None:
-    found = cells(*(of("aes", name, payload_B=size) for name, size in (("a", 10), ("b", 30), ("c", 30), ("a", 20))))
-    assert [cell.provider for cell in largest(found)] == ["b", "c"]
-    assert [cell.payload_B for cell in largest(found, lambda one: one.provider == "a")] == [20]
+def test_the_largest_payload_is_that_of_the_cases_that_are_kept() -> None:
+    found = cases(*(of("aes", name, payload_B=size) for name, size in (("a", 10), ("b", 30), ("c", 30), ("a", 20))))
+    assert [case.provider for case in largest(found)] == ["b", "c"]
+    assert [case.payload_B for case in largest(found, lambda one: one.provider == "a")] == [20]
     assert largest([]) == []
-    (empty,) = cells(of("aes", "a", payload_B=0))
+    (empty,) = cases(of("aes", "a", payload_B=0))
     assert largest([empty]) == [empty]
 
 
@@ -252,6 +252,6 @@ def test_frames_of_80211_are_counted_by_size_and_what_was_left_out_is_said() -> 
 
 def test_a_fall_names_its_cipher_and_whose_code_it_is_where_that_is_known() -> None:
     left = Ratio(99.0, 98.0, 99.5)
-    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured").cell == "3des-cbc"
-    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").cell == "3des-cbc of openssl"
+    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured").case == "3des-cbc"
+    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").case == "3des-cbc of openssl"
     assert not Security(128, 128, "broken", authenticated=False).sound

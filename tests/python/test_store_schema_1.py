@@ -1,0 +1,67 @@
+"""A run of schema 1, kept as it was sealed on 2026-11-22: it is read as a run of today."""
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from wattlock.run import result
+from wattlock.store import RunFolder, schema_1
+
+KEPT = Path(__file__).with_name("schema_1_run")
+# What `wattlock show` printed when the run was new.
+CYCLES = {
+    ("aes128-cbc", 64): 150.18085715928515,
+    ("aes128-cbc", 1500): 4713.919839322527,
+    ("rc4-128", 64): 371.13834089411176,
+    ("rc4-128", 1500): 8679.276378462977,
+    ("x25519", 0): 150348.14720546603,
+}
+
+
+@pytest.fixture
+def unsealed(tmp_path: Path) -> Path:
+    """The same run as it lay before it was sealed."""
+    folder = Path(shutil.copytree(KEPT, tmp_path / "run"))
+    (folder / "SHA256SUMS").unlink()
+    batches = pl.read_parquet(folder / "batches.parquet").drop("extra", "complete")
+    lines = (folder / "headers.jsonl").read_bytes().splitlines()
+    rows = [{"kind": "batch", **row} for row in batches.to_dicts()]
+    ends = [line for line in lines if json.loads(line)["kind"] == "end"]
+    others = [line for line in lines if line not in ends]
+    texts = [json.dumps(row, separators=(",", ":")).encode() for row in rows]
+    (folder / "records.jsonl").write_bytes(b"\n".join([*others, *texts, *ends, b""]))
+    (folder / "headers.jsonl").unlink()
+    (folder / "batches.parquet").unlink()
+    return folder
+
+
+def cycles(run: RunFolder) -> dict[tuple[str, int], float]:
+    estimates = result.read(run).estimates
+    return {(row["cipher"], row["payload_B"]): row["cycles"] for row in estimates.iter_rows(named=True)}
+
+
+def test_a_run_of_schema_1_has_the_numbers_that_it_had() -> None:
+    run = RunFolder.open(KEPT)
+    assert run.plan()[0]["schema"] == schema_1.VERSION
+    assert cycles(run) == pytest.approx(CYCLES, rel=1e-12)
+    assert [case.role for case in run.cases()] == ["study"] * 5 + ["reference", "aa_test", "injected_slowdown", "empty"]
+
+
+def test_its_self_checks_are_judged() -> None:
+    found = result.read(RunFolder.open(KEPT))
+    assert [(one.name, one.believed) for one in found.verdicts] == [("A/A test", True), ("injected slowdown", True)]
+
+
+def test_before_its_sealing_it_has_the_same_numbers_and_sealing_keeps_them(unsealed: Path) -> None:
+    run = RunFolder.open(unsealed)
+    assert cycles(run) == pytest.approx(CYCLES, rel=1e-12)
+    run.seal()
+    assert cycles(RunFolder.open(unsealed)) == pytest.approx(CYCLES, rel=1e-12)
+
+
+def test_what_a_string_holds_is_not_renamed() -> None:
+    line = json.dumps({"kind": "cell", "cell": 1, "note": '"cell":1'}, separators=(",", ":")).encode()
+    assert json.loads(schema_1.lines(line)) == {"kind": "case", "case": 1, "note": '"cell":1'}
