@@ -72,7 +72,7 @@ mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for
 	$(VENV)/bin/python tools/mutants.py $(ROOMS)
 
 corrupt: dev ## change a sealed run at 300 places a file, and try each verb that takes a run
-	$(VENV)/bin/python tests/python/corruptions.py
+	cd tests/python && ../../$(VENV)/bin/python -m support.corruptions
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories

@@ -54,10 +54,8 @@ class Modules:
 
 
 # What is worked by hand goes first: it is quick, and notices most.
-OF_ANALYSIS = ("test_analysis_[!e]*.py", "test_analysis_estimate.py", "test_self_checks.py", "test_ranking.py")
-OF_ENERGY = ("test_calibration.py", "test_energy_*.py", "test_cards_*.py", "test_battery_*.py")
-OF_ADVICE = ("test_advise_worked_*.py", "test_advise_floors.py", "test_advise_days.py", "test_advise.py")
-SLOW_ADVICE = ("test_advise_days.py::test_95_percent", "test_advise_days.py::test_days_of_two_seeds")
+OF_ADVICE = ("worked_*", "floors", "days", "advise", "[cfiw]*", "savings")
+SLOW_ADVICE = ("advise/test_days.py::test_95_percent", "advise/test_days.py::test_days_of_two_seeds")
 OF_PROOF = (
     "--lib",
     *("--test=" + name for name in ("proof", "proof_parts", "proof_asked", "aead_proof")),
@@ -70,12 +68,14 @@ ROOMS: dict[str, Crate | Modules] = {
     "frames": Crate("wattlock-frames", "crates/frames/src/**"),
     "proof": Crate("wattlock-ciphers", "crates/ciphers/src/proof/**", OF_PROOF),
     "meters": Crate("wattlock-meters", "crates/meters/src/**"),
-    "analysis": Modules("analysis", (*OF_ANALYSIS, "test_laws_of_cost.py", "test_weighing.py")),
-    "energy": Modules("energy", (*OF_ENERGY, "test_energy.py", "test_battery.py", "test_cards.py")),
+    "analysis": Modules("analysis", ("analysis/test_[!e]*.py", "analysis/test_estimate.py", "run/test_blocks.py")),
+    "energy": Modules("energy", ("energy/test_[!e]*.py", "energy/test_energy.py")),
     "advise": Modules(
-        "advise", (*OF_ADVICE, "test_advise_[cfisw]*.py", "test_standing.py", "test_advise_reruns.py"), SLOW_ADVICE
+        "advise",
+        (*(f"advise/test_{name}.py" for name in OF_ADVICE), "security/test_standing.py", "advise/test_reruns.py"),
+        SLOW_ADVICE,
     ),
-    "judges": Modules("papers/judges", ("test_papers_judges_*.py", "test_papers_bounds.py", "test_papers_judges.py")),
+    "judges": Modules("papers/judges", ("papers/test_judges_*.py", "papers/test_bounds.py", "papers/test_judges.py")),
 }
 
 
@@ -149,9 +149,10 @@ def of_modules(name: str, room: Modules) -> list[Outcome]:
             shutil.copytree(source, copy / part, symlinks=True)
         else:
             shutil.copy(source, copy / part)
-    files = [path.name for glob in room.tests for path in sorted((TREE / "tests/python").glob(glob))]
-    tests = " ".join(f"tests/python/{file}" for file in dict.fromkeys(files))
-    tests += "".join(f" --deselect=tests/python/{test}" for test in room.slow)
+    below = Path("tests/python")
+    files = [path.relative_to(TREE) for glob in room.tests for path in sorted((TREE / below).glob(glob))]
+    tests = " ".join(str(file) for file in dict.fromkeys(files))
+    tests += "".join(f" --deselect={below}/{test}" for test in room.slow)
     command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {tests}"
     # Tests that fail by themselves, or that a busy machine slows down, would notice everything.
     start_s = time.monotonic()

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// What decides the machine code; a change here outside the commit makes a build dirty. The crates are those that the
-/// program links, so that a change in the toolbox of the network makes no other instrument (`test_layers.py`).
+/// program links, so that a change in the toolbox of the network makes no other instrument (`house/test_layers.py`).
 const SOURCES: [&str; 11] = [
     "crates/bench",
     "crates/ciphers",

@@ -13,7 +13,7 @@ _NAMES = {
     b'"role":"copy"': b'"role":"aa_test"',
     b'"role":"known_effect"': b'"role":"injected_slowdown"',
 }
-"""As written, without spaces. Within a string a quote has a backslash before it, so that no string holds any of these."""
+"""As written, without spaces. Within a string a quote has a backslash before it: no string holds any of these."""
 
 
 def lines(data: bytes) -> bytes:

@@ -1,0 +1,423 @@
+"""What ciphers cost on microcontrollers: whose code, counted how; what is ranked and what not; a user's own figures."""
+
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from support.advice import BASE, TODAY, ask
+from wattlock import cli
+from wattlock.advise import Advice, advise, as_object, checked, published, record, sourcing, words
+from wattlock.advise.costs import Cost
+from wattlock.advise.published import File, Priced
+from wattlock.definitions.shelf import VARIABLE
+from wattlock.energy import cards
+from wattlock.errors import EvidenceError, InputError
+
+EVERY = [(isa, place) for isa in published.names() for place in range(len(published.load(isa).cost))]
+SMALL = [(64, 1.0)]
+U5: dict[str, Any] = {"device": {"card": "stm32u5a9"}, "radio": {"card": "nrf52840-ble"}}
+
+
+def priced(device: str, *, allow_assumed: bool = False, **more: Any) -> Priced:
+    return published.price(cards.load(device), more.pop("messages", SMALL), allow_assumed=allow_assumed, **more)
+
+
+def one(costs: list[Cost], cipher: str, *, accelerator: bool = False) -> Cost:
+    (found,) = [cost for cost in costs if cost.cipher == cipher and cost.accelerator == accelerator]
+    return found
+
+
+@pytest.mark.parametrize(("isa", "place"), EVERY)
+def test_every_cost_names_its_code_its_core_and_where_it_is_printed(isa: str, place: int) -> None:
+    cost = published.load(isa).cost[place]
+    for said in (cost.implementation, cost.compiler, cost.flags, cost.core, cost.memory, cost.source, cost.because):
+        assert said.strip()
+    assert cost.url.startswith("https://") or cost.confidence == "unverified"
+
+
+def test_the_microcontrollers_with_a_card_have_costs_of_their_own_core() -> None:
+    small = {"thumbv6m", "thumbv7em", "thumbv8m", "riscv32", "xtensa"}
+    assert set(published.names()) == small
+    assert small == {cards.load(name).card.isa for name in cards.names()} & small
+
+
+@pytest.mark.parametrize(
+    ("isa", "printed", "octets", "cycles"),
+    [
+        # 150 MHz and 2.048 MB/s of 10^6; 160 MHz and 5.640 MB/s of 2^20; 80 MHz and 1.751 MiB/s.
+        ("thumbv8m", "AES-128-GCM-enc 2.048 MB/s", 1024, 150e6 * 1024 / 2.048e6),
+        ("thumbv8m", "AES-128-GCM-enc 5.640 MB/s", 1024, 160e6 / (5.640 * 1024)),
+        ("thumbv8m", "AES-128-CBC-enc 3.686 MB/s", 1024, 2 * 150e6 * 1024 / 3.686e6),
+        ("thumbv8m", "encrypt<128> 574 cycles a block", 1024, 2 * 574 * (64 + 1)),
+        ("thumbv7em", "CHA-POLY 1.751 MiB/s", 1024, 80e6 / (1.751 * 1024)),
+        ("thumbv7em", "of 16 bytes 93 us", 32, 128 * 64),
+        ("thumbv7em", "armv7m_small o3", 64, 5300),
+        ("thumbv7em", "AES-CCM-128 216 cycles/byte", 1024, 216 * 1024),
+        ("thumbv7em", "CTR32_unrolled<128> 38.48", 1600, 1430 + 100 * (38.48 * 16 + 715)),
+        ("thumbv7em", "the four rounds more are Mbed TLS's", 1600, 5600 + 1600 * 1.17 * (168133 - 24160) / 960),
+        ("xtensa", "asm_xtensa_fsr", 16, 214.51 * 16),
+        ("riscv32", "AES-128-CBC-enc 1754.121 KB/s", 1024, 2 * 160e6 * 1024 / 1754121),
+        ("thumbv6m", "armv6m o1", 1024, 128719),
+    ],
+)
+def test_a_message_costs_the_cycles_that_its_source_prints(isa: str, printed: str, octets: int, cycles: float) -> None:
+    (device,) = [name for name in ("nrf52840", "stm32u5a9", "esp32", "esp32-c3", "rp2040") if of(name) == isa][:1]
+    every = priced(device, allow_assumed=True)
+    found = [cost for costs in every[:3] for cost in costs if isinstance(cost, Cost) and printed in cost.source]
+    assert found
+    for cost in found:
+        assert cost.of("cycles", octets) == pytest.approx(cycles, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "cycles"),
+    [
+        ("cycles", 7000.0, 7000),
+        ("cycles/B", 70.0, 7000),
+        ("us", 100.0, 5000),
+        ("kB/s", 1.0, 5e6),
+        ("KiB/s", 1.0, 5e6 / 1.024),
+        ("MB/s", 1.0, 5000),
+        ("MiB/s", 1.0, 5000 / 1.048576),
+    ],
+)
+def test_100_octets_at_50_MHz_take_the_cycles_of_each_unit(unit: str, value: float, cycles: float) -> None:
+    good = published.load("thumbv7em").cost[5].model_dump() | {"clock_MHz": 50.0, "unit": unit}
+    for times in (1, 2):
+        cost = published.Published.model_validate(good | {"figures": [[100, value]], "times": times})
+        ((octets, taken),) = cost.points
+        assert octets == 100
+        assert taken == pytest.approx(times * cycles)
+
+
+def of(device: str) -> str:
+    return cards.load(device).card.isa
+
+
+def test_whole_blocks_are_paid_linear_between_printed_sizes_at_the_cards_joules_a_cycle() -> None:
+    cost = one(priced("nrf52840").taken, "ascon-aead128")
+    assert cost.of("cycles", 49) == cost.of("cycles", 64) == 5300
+    assert cost.of("cycles", 40) == pytest.approx(2998 + (5300 - 2998) * 32 / 48)
+    from wattlock.energy.model import rate
+
+    assert cost.of("seal_J", 64) == pytest.approx(5300 * rate(cards.load("nrf52840").card).joules)
+
+
+def test_the_code_with_the_fewest_cycles_for_the_questions_messages_is_taken() -> None:
+    every = priced("nrf52840")
+    taken = one(every.taken, "aes128-ccm")
+    assert taken.origin
+    assert taken.origin.language == "assembly"
+    slower = [cost for cost in every.slower if cost.cipher == "aes128-ccm"]
+    assert slower
+    assert all(cost.of("cycles", 64) > taken.of("cycles", 64) for cost in slower)
+    # ascon-c's two on Cortex-M33 cross; here a file of one's own whose order turns with the size.
+    figures = {"small": [[16, 100], [1024, 90000]], "large": [[16, 5000], [1024, 20000]]}
+    table = published.load("thumbv7em").cost[0].model_dump() | {"rate": None, "fixed": None, "unit": "cycles"}
+    table |= {"ciphers": ["aes128-ccm"]}
+    file = [table | {"implementation": name, "figures": value} for name, value in figures.items()]
+    costs = File.model_validate({"isa": "thumbv7em", "cost": file})
+    for size_B, name in ((16, "small"), (1024, "large")):
+        valued = list(published._valued(costs, cards.load("nrf52840")))
+        (best,) = published._best(valued, [(size_B, 1.0)])
+        assert best.origin
+        assert best.origin.implementation == name
+
+
+def test_borrowed_cycles_are_assumed_wider_and_not_ranked_without_consent() -> None:
+    refused, allowed = priced("esp32"), priced("esp32", allow_assumed=True)
+    assert "chacha20-poly1305" not in {cost.cipher for cost in refused.taken}
+    lent = one(refused.unranked, "chacha20-poly1305")
+    assert one(allowed.taken, "chacha20-poly1305") == lent
+    assert lent.evidence == "assumed"
+    assert "borrowed from cortex-m4" in lent.doubt
+    home = one(priced("nrf52840").taken, "chacha20-poly1305")
+    assert lent.uniform_width == pytest.approx((home.uniform_width or 0) + math.log(2))
+
+
+def test_only_c_is_borrowed_and_never_hardware_or_assembly() -> None:
+    lent = priced("cortex-a53-rk3399", allow_assumed=True).taken
+    assert {cost.cipher for cost in lent} >= {"aes128-gcm", "ascon-aead128", "chacha20-poly1305"}
+    assert {cost.origin.language for cost in lent if cost.origin} == {"C"}
+
+
+def test_a_device_has_its_own_hardware_alone_and_none_where_it_is_not_to_be_used() -> None:
+    hardware = {
+        name: {cost.provider for cost in priced(name).taken if cost.accelerator}
+        for name in ("nrf52840", "stm32l476", "stm32u5a9", "nrf54l15")
+    }
+    assert hardware["stm32l476"] == hardware["nrf54l15"] == set()
+    assert hardware["nrf52840"] == {"mible_std_authen, hardware"}
+    assert hardware["stm32u5a9"] == {"wolfSSL 5.3.1 over the AES peripheral, hardware"}
+    assert [[engine.name for engine in priced(name).engines] for name in hardware] == [
+        ["CryptoCell 310"],
+        [],
+        [],
+        ["CRACEN"],
+    ]
+    without = priced("nrf52840", accelerator=False)
+    assert without.engines == []
+    assert not any(cost.accelerator for cost in [*without.taken, *without.slower])
+
+
+def test_a_cost_of_another_kind_than_the_others_is_assumed_and_its_interval_covers_the_published_spread() -> None:
+    ascon = one(priced("stm32u5a9").unranked, "ascon-aead128")
+    assert "no figure in C" in ascon.doubt
+    assert ascon.uniform_width == pytest.approx(math.log(1.5) + math.log(1.24))
+    gcm = one(priced("esp32-c3").unranked, "aes128-gcm")
+    assert "bit by bit" in gcm.doubt
+    # By tables the same library takes a ninth: the interval reaches there.
+    assert math.exp(gcm.uniform_width or 0) >= 9
+    assert all(not cost.doubt for cost in priced("nrf52840").taken)
+
+
+def test_a_kind_apart_without_a_published_spread_is_refused() -> None:
+    shelf = published.load("thumbv8m").model_dump()
+    with pytest.raises(ValidationError, match="ascon-aead128 has no figure in C"):
+        File.model_validate(shelf | {"spread": []})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rate": 3.0}, "needs figures or rate, one of them"),
+        ({"figures": [[64, 100], [16, 50]]}, "figures must rise"),
+        ({"figures": [[16, 100], [64, 50]]}, "figures must rise"),
+        ({"figures": [[64, 100]], "fixed": 100.0}, "the whole message takes 100"),
+        ({"figures": [[16, 10], [64, 100]], "fixed": 5.0}, "fixed is for one figure"),
+        ({"unit": "us"}, "unit us needs clock_MHz"),
+        ({"figures": [[16.5, 100]]}, "whole octets"),
+        ({"rate": 3.0, "figures": None}, "needs fixed"),
+        ({"figures": [[64]]}, "at least 2 items"),
+        ({"figures": [[64, 100, 3]]}, "at most 2 items"),
+        ({"figures": []}, "at least 1 item"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused(change: dict[str, Any], said: str) -> None:
+    good = published.load("thumbv7em").cost[5].model_dump()
+    with pytest.raises(ValidationError, match=said):
+        File.model_validate({"isa": "thumbv7em", "cost": [good | change]})
+
+
+def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() -> None:
+    said = "\n".join(words.notes(ask()))
+    assert "follows the code, not the cipher: assembly against C; both in C it is the other way round" in said
+    every = priced("nrf52840")
+    ccm, gcm = (min((cost for cost in [*every.taken, *every.slower] if in_C(cost, of)), key=small) for of in PAIR)
+    assert small(ccm) > small(gcm), "in C the order is the other one than between the best"
+    assert small(one(every.taken, "aes128-ccm")) < small(one(every.taken, "aes128-gcm"))
+    told = published.follows_the_code(every, SMALL)
+    assert not any("chacha20-poly1305 and aes128-ccm" in one for one in told), "in C too ChaCha20 is the faster one"
+    (turned,) = published.follows_the_code(priced("stm32u5a9"), SMALL)
+    assert "aes256-ccm8 and aes256-gcm" in turned, "one build in C; assembly for CCM alone"
+    doubted = published.follows_the_code(priced("stm32u5a9", allow_assumed=True), SMALL)
+    assert any("ascon-aead128" in one and "no figure in C is comparable" in one for one in doubted)
+
+
+PAIR = ("aes128-ccm", "aes128-gcm")
+
+
+def in_C(cost: Cost, cipher: str) -> bool:
+    return cost.cipher == cipher and cost.origin is not None and cost.origin.language == "C"
+
+
+def small(cost: Cost) -> float:
+    return cost.of("cycles", 64)
+
+
+@pytest.mark.parametrize("allow_assumed", [False, True])
+@pytest.mark.parametrize("accelerator", [False, True])
+def test_on_a_stm32u5a9_aes_gcm_is_at_most_15_percent_behind(*, allow_assumed: bool, accelerator: bool) -> None:
+    told = ask({"device.accelerator": accelerator}, allow_assumed=allow_assumed, **U5)
+    behind = [place.behind for place in told.places if told.choices[place.number].cipher == "aes128-gcm"]
+    assert min(behind) <= 0.15
+
+
+def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed() -> None:
+    refused, allowed = ask(**U5), ask(**U5, allow_assumed=True)
+    assert "ascon-aead128" not in {choice.cipher for choice in refused.choices}
+    assert "ascon-aead128" in {choice.cipher for choice in allowed.choices}
+    assert (refused.evidence["cipher"], allowed.evidence["cipher"]) == ("modelled", "assumed")
+    (row,) = [row for row in sourcing.rows(refused.things.priced, refused.asked) if "ascon" in row["ciphers"]]
+    assert row["evidence"] == "assumed"
+    assert row["ranked"].startswith("no: has no figure in C")
+    assert any("not ranked, as their cost is assumed: ascon-aead128" in note for note in words.notes(refused))
+    (told,) = [row for row in as_object(refused)["costs"] if row["cipher"] == "ascon-aead128"]
+    assert (told["ranked"], told["evidence"]) == (False, "assumed")
+
+
+def test_where_nothing_is_left_to_rank_the_answer_says_which_cost_to_bring() -> None:
+    with pytest.raises(EvidenceError, match=r"nothing is left to rank on esp32.*chacha20-poly1305.*borrowed") as none:
+        ask({"device.card": "esp32", "choices.ciphers": ["chacha20-poly1305"], "radio.card": "nrf52840-ble"})
+    assert "--costs-template xtensa" in none.value.hint
+    assert "--allow-assumed" in none.value.hint
+
+
+def test_hardware_without_a_published_figure_is_a_row_of_the_default_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words_ = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
+    assert cli.answer(words_) == 0
+    told = capsys.readouterr().out
+    (row,) = [line for line in told.splitlines() if "CryptoCell 310" in line]
+    assert "no figure published" in row
+    assert "hardware" in row
+    assert cli.answer([*words_, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["costs"]
+    assert any(row["why_not"] == "no figure published" and "CryptoCell" in row["provider"] for row in rows)
+
+
+def test_table_json_and_record_name_implementation_source_and_evidence_of_each_cost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.answer(["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]) == 0
+    out = capsys.readouterr().out
+    told = ask()
+    best = told.choices[told.best.number].cost
+    assert best.origin
+    for said in (best.origin.implementation, best.source, best.origin.core, "board cycles", "hardware time"):
+        assert said in out
+    head = next(line for line in out.splitlines() if line.startswith("rank"))
+    assert {"by", "counted", "evidence"} <= set(head.split())
+    first = as_object(told)["ranked"][0]
+    for key in ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "source", "evidence"):
+        assert first[f"cost_{key}"], key
+    text = record.markdown("x", record.sections(told, {}, "wattlock advise"))
+    assert best.source in text
+    assert best.origin.core in text
+
+
+def test_kinds_of_cycles_never_stand_side_by_side_unmarked() -> None:
+    rows = words.rows(ask(), 100)
+    assert {row["counted"] for row in rows} == {"board cycles", "hardware time"}
+    assert {row["by"].rpartition(", ")[2] for row in rows if row["counted"] == "hardware time"} == {"hardware"}
+
+
+OWN = """
+isa = "thumbv7em"
+[[cost]]
+ciphers = ["aes128-ccm"]
+implementation = "mine 1.0"
+language = "C"
+compiler = "GCC 13"
+flags = "-O3"
+core = "nRF52840 at 64 MHz"
+memory = "all in RAM"
+counted = "board cycles"
+unit = "cycles"
+figures = [[16, 500], [64, 900], [1024, 9000]]
+confidence = "primary"
+relative_uncertainty = 0.05
+source = "counted on my board"
+because = "DWT, ten runs"
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "mine.toml").write_text(OWN)
+    return tmp_path / "mine.toml"
+
+
+def by(told: Advice, cipher: str) -> set[str]:
+    return {choice.provider for choice in told.choices if choice.cipher == cipher and not choice.cost.accelerator}
+
+
+def test_a_file_of_ones_own_costs_stands_for_what_is_published(own: Path) -> None:
+    told = ask({"device.costs": str(own)})
+    assert by(told, "aes128-ccm") == {"mine 1.0, C"}
+    assert by(told, "aes256-ccm") == {"cortexm-AES b18b7a4, assembly"}
+    assert told.choices[told.best.number].provider == "mine 1.0, C"
+
+
+def test_a_folder_of_ones_own_costs_joins_for_its_core_alone(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own.parent / "costs").mkdir()
+    own.rename(own.parent / "costs" / "mine.toml")
+    monkeypatch.setenv(VARIABLE, str(own.parent))
+    assert by(ask(), "aes128-ccm") == {"mine 1.0, C"}
+    assert by(ask(**U5), "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('isa = "thumbv7em"', 'isa = "riscv32"'), "is for riscv32, the device is thumbv7em"),
+        (('unit = "cycles"', 'unit = "cycles"\ndevices = ["rp2040"]'), "all of it is for rp2040, none for nrf52840"),
+        (('language = "C"', 'language = "COBOL"'), "cost[0].language"),
+        (("[[16, 500]", "[[16, 5000000]"), "cost[0]: figures must rise"),
+        (('unit = "cycles"', 'unit = "cycles"\nspeed = 3'), "speed: unknown key"),
+        (("isa", "= ="), "not TOML"),
+    ],
+)
+def test_a_broken_file_of_costs_is_named_with_its_key(
+    change: tuple[str, str], said: str, own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own.write_text(OWN.replace(*change))
+    words_ = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--costs"]
+    assert cli.answer([*words_, str(own)]) == InputError.exit_code
+    told = capsys.readouterr().err
+    assert "mine.toml" in told
+    assert said in told
+    assert cli.answer([*words_, "nowhere.toml"]) == InputError.exit_code
+    assert "--costs-template" in capsys.readouterr().err
+
+
+def test_an_own_figure_that_its_file_calls_assumed_is_listed_and_leaves_the_published_one_ranked(own: Path) -> None:
+    own.write_text(OWN.replace('"primary"', '"assumed"'))
+    told = ask({"device.costs": str(own)})
+    assert by(told, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
+    assert any("aes128-ccm by mine 1.0, C" in note for note in words.notes(told))
+    (row,) = [row for row in sourcing.rows(told.things.priced, told.asked) if row["implementation"] == "mine 1.0"]
+    assert row["ranked"] == "no: its file says so"
+    allowed = ask({"device.costs": str(own)}, allow_assumed=True)
+    assert by(allowed, "aes128-ccm") == {"mine 1.0, C"}
+
+
+def test_an_own_figure_of_a_cipher_that_is_none_is_refused_with_the_one_that_is_meant(own: Path) -> None:
+    own.write_text(OWN.replace("aes128-ccm", "aes128-ccn"))
+    with pytest.raises(InputError, match='no cipher "aes128-ccn"') as caught:
+        ask({"device.costs": str(own)})
+    assert "wattlock ciphers" in caught.value.hint
+
+
+def test_no_order_is_told_of_a_cipher_that_the_floor_excludes(own: Path) -> None:
+    own.write_text(OWN.replace("aes128-ccm", "des-ecb"))
+    assert not any("des-ecb" in note for note in words.notes(ask({"device.costs": str(own)})))
+
+
+def test_costs_and_a_run_are_not_taken_together(own: Path) -> None:
+    with pytest.raises(InputError, match=r"device\.costs and device\.run"):
+        advise(checked("test", BASE, {"device.costs": str(own), "device.run": "last"}), today=TODAY)
+
+
+@pytest.mark.parametrize(
+    "core", ["cortex-m0+", "cortex-m4", "cortex-m33", "esp32", "esp32-c3", "thumbv7em", "nrf52840"]
+)
+def test_the_template_of_every_core_loads_back_and_counts_once_it_is_filled(
+    core: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["advise", "--costs-template", core]) == 0
+    text = capsys.readouterr().out
+    isa = tomllib.loads(text)["isa"]
+    device = next(name for name in ("nrf52840", "stm32u5a9", "esp32", "esp32-c3", "rp2040") if of(name) == isa)
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    empty = priced(device, given=path)
+    assert not any(cost.origin and cost.origin.own for cost in empty.taken), "placeholders are not ranked"
+    path.write_text(text.replace('confidence = "assumed"', 'confidence = "primary"'))
+    filled = one(priced(device, given=path).taken, "aes128-ccm")
+    assert filled.origin
+    assert filled.origin.own
+    assert filled.of("cycles", 64) == 12000
+
+
+def test_a_template_for_no_core_names_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["advise", "--costs-template", "cortex-m5"]) == InputError.exit_code
+    told = capsys.readouterr().err
+    assert 'no core "cortex-m5"' in told
+    assert "cortex-m4" in told

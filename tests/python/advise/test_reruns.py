@@ -1,0 +1,192 @@
+"""Every "would" of an answer, asked again: a whole new answer to the changed question gives what was promised."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.advice import BASE, TODAY
+from wattlock.advise import Advice, advise, checked, load
+from wattlock.advise.again import usual
+from wattlock.advise.choices import Choice
+from wattlock.advise.costs import Cost
+from wattlock.advise.history import free
+from wattlock.advise.savings import Saving, experiments
+from wattlock.targets import toolbox
+
+FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}
+WAKES: dict[str, Any] = {
+    "wake_up": {"time": "5ms"},
+    "session": {
+        "every": "10min",
+        "sent": "300B",
+        "received": "400B",
+        "computing": "50ms",
+        "resumption": {"sent": "90B", "received": "80B", "computing": "2ms"},
+    },
+}
+
+
+def answered(changes: dict[str, Any] | None = None) -> Advice:
+    return advise(checked("rerun", BASE | WAKES, FEW | (changes or {})), allow_assumed=True, today=TODAY)
+
+
+@pytest.fixture(scope="module")
+def told() -> Advice:
+    return answered()
+
+
+def lives(of: Advice, like: Choice, **other: Any) -> Any:
+    """The lives of a choice that an answer holds; `other` says what is unlike."""
+    wanted = like._replace(**other)
+
+    def what(one: Choice) -> tuple[Any, ...]:
+        return (
+            one.cipher,
+            one.provider,
+            one.tag_bits,
+            one.framing,
+            one.encoding,
+            one.aggregate,
+            one.protection,
+            one.resumed,
+        )
+
+    (number,) = [place for place, one in enumerate(of.choices) if what(one) == what(wanted)]
+    return of.life_s[number]
+
+
+def tried(of: Advice, name: str) -> Saving:
+    (saving,) = experiments(of, toolbox.find(), name)
+    return saving
+
+
+def gained(before: Any, after: Any) -> float:
+    return 100 * float(np.median(after / before) - 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "other"),
+    [
+        ("aggregate", {"choices.aggregate": [16]}, {"aggregate": 16}),
+        ("batch", {"wake_up.time": "312.5us"}, {}),
+        ("compress", {"flow[0].message": "32B"}, {}),
+        ("headers", {}, {"framing": "counter"}),
+        ("resume", {}, {"resumed": True}),
+        ("truncate", {}, {"tag_bits": 80}),
+        ("fragment", {"choices.packet": "46B"}, {}),
+    ],
+)
+def test_what_an_experiment_promises_is_what_the_changed_question_answers(
+    told: Advice, name: str, changes: dict[str, Any], other: dict[str, Any]
+) -> None:
+    start = usual(told)
+    saving = tried(told, name)
+    assert saving.gain is not None
+    if name == "fragment":
+        size = re.match(r"packets of at most (\d+) octets", saving.finding)
+        assert size
+        changes = {"choices.packet": f"{size[1]}B"}
+    again = answered(changes) if changes else told
+    promised = gained(lives(told, start), lives(again, start, **other))
+    assert saving.gain.percent == pytest.approx(promised, abs=0.05, rel=0.01)
+
+
+def test_replacing_promises_the_best_life_among_equals_of_the_same_answer(told: Advice) -> None:
+    saving = tried(told, "replace")
+    cipher, provider = re.match(r"(\S+) of (.+) in place of", saving.finding).groups()  # type: ignore[union-attr]
+    start = usual(told)
+    (after,) = [
+        told.life_s[place]
+        for place, one in enumerate(told.choices)
+        if (one.cipher, one.provider, one.framing, one.resumed, one.aggregate)
+        == (cipher, provider, start.framing, start.resumed, start.aggregate)
+        and one.tag_bits == one.row["tag_bits"]
+    ]
+    assert saving.gain is not None
+    assert saving.gain.percent == pytest.approx(gained(lives(told, start), after), abs=1e-6)
+
+
+@pytest.mark.parametrize("sleep", ["10uW", "1uW"])
+def test_were_its_cipher_free_the_battery_lasts_as_much_longer_as_with_a_cipher_of_no_cost(
+    sleep: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"device.sleep": sleep, "choices.ciphers": ["chacha20-poly1305"], "flow[0].every": "30s"}
+    before = answered(changes)
+    best = before.choices[before.best.number]
+
+    monkeypatch.setattr(Cost, "of", lambda *_: 0.0)
+    after = answered(changes)
+    promised = gained(lives(before, best), lives(after, best))
+    assert before.freed[0].percent == pytest.approx(promised, abs=0.005, rel=0.01)
+    # What goes by itself goes all the same: by the shares of the load alone it would be more.
+    load_ = before.loads[before.best.number]
+    share = load_.group_W("cipher") / load_.total_W
+    assert before.shares(before.best.number)["self-discharge"] > 0.3
+    assert 0 < promised < 0.9 * 100 * share / (1 - share)
+
+
+def test_compressing_pays_up_to_the_joules_it_says(told: Advice) -> None:
+    saving = tried(told, "compress")
+    spare = re.search(r"less than ([\d.e-]+) uJ a byte", saving.finding)
+    assert spare
+    half = answered({"flow[0].message": "32B"})
+    start = usual(told)
+    watts = [
+        next(load for one, load in zip(of.choices, of.loads, strict=True) if one == start).total_W
+        for of in (told, half)
+    ]
+    # 64 octets a second that are compressed first.
+    assert watts[1] + float(spare[1]) * 1e-6 * 64 == pytest.approx(watts[0], rel=2e-3)
+
+
+def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wattlock.energy import cards
+
+    tables: dict[str, Any] = {
+        "flow": BASE["flow"],
+        "device": {"card": "cortex-a53-rk3399", "sleep": "1mW"},
+        "radio": {"card": "nrf52840-ble"},
+        "supply": {"stage": "direct"},
+    }
+
+    def asked() -> Advice:
+        return advise(checked("rerun", tables), allow_assumed=True, today=TODAY)
+
+    before = asked()
+    saving = tried(before, "scale")
+    own = cards.load("cortex-a53-rk3399")
+    points, volts = own.card.operating_points, own.card.voltage
+    assert points
+    assert volts
+    slow = own.card.model_copy(update={"voltage": volts.model_copy(update={"value": points.at[0].voltage_V})})
+    monkeypatch.setattr("wattlock.advise.world.cards.load", lambda *_: own._replace(card=slow))
+    after = asked()
+    assert saving.gain is not None
+    assert saving.gain.percent == pytest.approx(
+        gained(lives(before, usual(before)), lives(after, usual(before))), abs=0.01, rel=0.02
+    )
+
+
+def test_what_the_papers_advice_would_save_is_what_its_cipher_gives_where_it_is_ranked() -> None:
+    told = advise(load("tracker"), allow_assumed=True, today=TODAY)
+    blowfish = next(one for one in told.history if one.cipher.startswith("blowfish"))
+    # 12 octets are two blocks of 8, behind an IV of 8.
+    assert blowfish.at_most
+    assert blowfish.days == pytest.approx(_with_octets(told, 24), rel=1e-6)
+
+
+def _with_octets(told: Advice, sealed_B: int) -> float:
+    """Days of a load whose packet has so many octets above the link and whose cipher is free."""
+    from wattlock.advise import days
+
+    choice = next(one for one in told.choices if one.framing == "explicit")
+    bare = choice._replace(cost=free("none"), tag_bits=0, framing="counter")
+    plain_B = next(size for size in range(1, sealed_B + 1) if bare.sealed(size).wire_B == sealed_B)
+    flow = told.asked.flow[0].model_copy(update={"message": plain_B})
+    asked = told.asked.model_copy(update={"flow": [flow]})
+    sender = told.things.sender
+    spent = sender.ask(days.needed(asked, [bare], sender), None)
+    load_ = days.load(asked, bare, sender, told.things.draws, spent)
+    return float(np.median(days.seconds([load_], told.world, told.things.battery))) / days.DAY_s

@@ -1,0 +1,66 @@
+"""`wattlock advise --run`: a run in virtual time, valued by a card, becomes the ciphers' costs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.scripted_probe import install
+from support.virtual_runs import study_of, write_study
+from wattlock import cli
+
+SEALED = ["aes128-gcm", "chacha20-poly1305"]
+# Canaries a call, by case: cases go by cipher, then by payload.
+CANARIES = {"0": 0.02, "1": 0.05, "2": 0.03, "3": 0.30}
+ASK = ["advise", "--run", "run", "--device", "x86-server-assumed", "--radio", "nrf52840-ble", "--sleep", "100uW"]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = install(tmp_path / "probe", canaries=CANARIES)
+    study = study_of((5,), cipher=SEALED, operation=["seal"], payload_B=[64, 1024])
+    write_study(tmp_path / "virtual.toml", study)
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as virtual:
+        virtual.setenv("WATTLOCK_PROBE", str(program))
+        assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert cli.answer([*ASK, *words, "--allow-assumed", "--format", "json"]) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def shares(told: dict[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for row in told["ranked"]:
+        found.setdefault(row["cipher"], row["cipher_share"] * row["power_uW"])
+    return found
+
+
+@pytest.mark.usefixtures("run")
+def test_a_run_gives_the_costs_of_its_ciphers_and_of_no_others(capsys: pytest.CaptureFixture[str]) -> None:
+    told = asked(capsys, "--message", "64B", "--every", "1s")
+    assert {row["cipher"] for row in told["ranked"]} == set(SEALED)
+    assert {row["provider"] for row in told["ranked"]} == {"rustcrypto"}
+    assert {row["cost_source"] for row in told["ranked"]} == {"the run"}
+    small = shares(told)
+    assert small["chacha20-poly1305"] / small["aes128-gcm"] == pytest.approx(1.5, rel=0.05)
+
+
+@pytest.mark.usefixtures("run")
+def test_the_cost_of_a_size_between_is_linear(capsys: pytest.CaptureFixture[str]) -> None:
+    between = shares(asked(capsys, "--message", "200B", "--every", "10s"))
+    at = {"aes128-gcm": 0.02 + 0.03 * 136 / 960, "chacha20-poly1305": 0.03 + 0.27 * 136 / 960}
+    assert between["chacha20-poly1305"] / between["aes128-gcm"] == pytest.approx(
+        at["chacha20-poly1305"] / at["aes128-gcm"], rel=0.05
+    )
+
+
+def test_a_run_that_is_not_there_is_refused_with_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["advise", "--run", "nowhere", "--message", "64B", "--every", "1s"]
+    assert cli.answer(words) != 0
+    assert "there is no run nowhere" in capsys.readouterr().err

@@ -1,0 +1,89 @@
+"""The self_checks: what makes a run worth nothing, and what does not."""
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from support.made_up_batches import summaries
+from wattlock.analysis import self_checks
+
+CASES: list[dict[str, Any]] = [
+    {"case": number, "role": role}
+    for number, role in enumerate(["study", "reference", "aa_test", "injected_slowdown", "empty"])
+]
+WOBBLE = np.array([0.0001, -0.0001, 0.0002, -0.0002, 0.0])
+
+
+def run(copy: float = 0.0, effect: float = math.log(61 / 60), wobble: float = 1.0) -> pl.DataFrame:
+    """Summaries of five processes, each with a memory layout that moves all its cases alike."""
+    layout = np.array([0.0, 0.01, -0.01, 0.02, 0.005])
+    logs = np.stack([layout + shift for shift in (1.0, 0.0, copy, effect, -4.0)])
+    logs[2:4] += WOBBLE * wobble
+    return summaries(logs)
+
+
+def test_a_sound_run_is_believed() -> None:
+    verdicts = self_checks.judge(CASES, run())
+    assert [(v.name, v.believed, v.processes) for v in verdicts] == [
+        ("A/A test", True, 5),
+        ("injected slowdown", True, 5),
+    ]
+    assert verdicts[1].truth == pytest.approx(61 / 60)
+    assert all(v.low < v.truth < v.high for v in verdicts)
+    assert self_checks.reasons_against(verdicts) == []
+
+
+def test_self_checks_are_compared_with_the_reference_of_their_own_process() -> None:
+    verdict = self_checks.judge(CASES, run())[0]
+    assert verdict.high - verdict.low < 0.01 * 0.3
+
+
+def test_copies_that_differ_steadily_by_one_percent_make_the_run_invalid() -> None:
+    verdicts = self_checks.judge(CASES, run(copy=0.01))
+    assert [v.believed for v in verdicts] == [False, True]
+    (reason,) = self_checks.reasons_against(verdicts)
+    assert reason.startswith("the copy measured 1.010")
+
+
+def test_copies_within_three_in_a_thousand_are_believed_however_sure_the_difference_is() -> None:
+    assert self_checks.judge(CASES, run(copy=0.0029, wobble=0.01))[0].believed
+    assert not self_checks.judge(CASES, run(copy=0.0031, wobble=0.01))[0].believed
+
+
+def test_copies_that_differ_by_chance_are_believed() -> None:
+    assert self_checks.judge(CASES, run(copy=0.01, wobble=100.0))[0].believed
+
+
+@pytest.mark.parametrize("effect", [0.0, 2 * math.log(61 / 60)])
+def test_a_injected_slowdown_that_is_missed_makes_the_run_invalid(effect: float) -> None:
+    verdicts = self_checks.judge(CASES, run(effect=effect))
+    assert [v.believed for v in verdicts] == [True, False]
+    assert "the truth is 1.01667" in self_checks.reasons_against(verdicts)[0]
+
+
+def test_the_spread_of_the_copies_is_the_least_claim() -> None:
+    assert self_checks.aa_spread(self_checks.judge(CASES, run(copy=-0.02))) == pytest.approx(0.02)
+    assert self_checks.aa_spread([]) == 0.0
+
+
+def test_one_process_says_nothing() -> None:
+    assert self_checks.judge(CASES, run().filter(process=0)) == []
+
+
+def test_a_process_without_its_reference_is_left_out() -> None:
+    found = run().filter((pl.col("case") != 1) | (pl.col("process") > 1))
+    assert [v.processes for v in self_checks.judge(CASES, found)] == [3, 3]
+
+
+@pytest.mark.parametrize("cases", [[], CASES, CASES[:1]])
+def test_a_run_in_which_nothing_was_measured_has_no_verdict(cases: list[dict[str, Any]]) -> None:
+    assert self_checks.judge(cases, run().clear()) == []
+
+
+def test_noise_in_which_no_effect_was_found_makes_the_run_invalid() -> None:
+    verdicts = self_checks.judge(CASES, run(effect=0.0, wobble=150.0))
+    assert verdicts[1].low < 1 < verdicts[1].high
+    assert [v.believed for v in verdicts] == [True, False]

@@ -1,0 +1,172 @@
+"""What one process says of its cases: made-up batches go in, and the truth is known."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.made_up_batches import (
+    CALLS,
+    CANARY_TICKS,
+    QUIET_PPM,
+    TICKS_PER_SECOND,
+    batch,
+    frame,
+    header,
+    rounds,
+    summary_of,
+)
+from wattlock.analysis import within
+
+exactly = pytest.approx
+
+
+def trimmed(values: list[float]) -> float:
+    return float(pl.DataFrame({"x": values}).select(within.trimmed_mean(pl.col("x"))).item())
+
+
+def test_a_case_costs_the_same_canaries_whatever_the_clock_does() -> None:
+    draw = random.Random(5)
+    wandering = [batch(0.7, clock=draw.uniform(0.6, 1.4), round=number) for number in range(24)]
+    assert summary_of(wandering)["log_canaries"] == exactly(math.log(0.7), abs=1e-7)
+
+
+def test_a_clock_that_changes_within_a_batch_is_met_by_the_mean_of_its_canaries() -> None:
+    drifting = rounds(5, canary_before_ticks=CANARY_TICKS * 9 // 10, canary_after_ticks=CANARY_TICKS * 11 // 10)
+    assert summary_of(drifting)["log_canaries"] == exactly(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("cause", ["switch", "migration", "clock", "neighbour"])
+def test_a_disturbed_batch_does_not_count_and_is_counted(cause: str) -> None:
+    batches = rounds(10, 0.5) + rounds(6, 5.0, clean=False, cause=cause)
+    found = summary_of(batches)
+    assert found["log_canaries"] == exactly(math.log(0.5))
+    assert (found["rounds"], found["batches"], found["dirty"]) == (10, 16, 6)
+    assert within.causes(frame(batches)) == {cause: 6}
+
+
+def test_a_slow_batch_without_a_cause_counts() -> None:
+    values = [1.0] * 18 + [1.3] * 6
+    found = summary_of([batch(value, round=number) for number, value in enumerate(values)])
+    assert found["log_canaries"] == exactly(4 / 20 * math.log(1.3), rel=1e-6)
+
+
+def test_a_batch_beside_a_neighbour_does_not_count_once_the_run_knows_a_quiet_core() -> None:
+    batches = rounds(12, 1.0) + rounds(12, 1.2, burst=1.05)
+    assert summary_of(batches)["rounds"] == 24
+    found = summary_of(batches, quiet_ppm=QUIET_PPM)
+    assert found["log_canaries"] == exactly(0.0, abs=1e-9)
+    assert (found["rounds"], found["dirty"]) == (12, 12)
+    assert within.causes(frame(batches), QUIET_PPM) == {"neighbour": 12}
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_neighbour_on_one_side_of_a_batch_is_enough(side: str) -> None:
+    shared: dict[str, Any] = {f"burst_{side}_ticks": round(CANARY_TICKS * QUIET_PPM / 1e6 * 1.021)}
+    assert within.causes(frame(rounds(3, **shared)), QUIET_PPM) == {"neighbour": 3}
+
+
+def test_a_burst_within_two_percent_of_the_quiet_level_is_no_neighbour() -> None:
+    assert within.causes(frame(rounds(3, burst=1.0199)), QUIET_PPM) == {}
+
+
+def test_a_batch_that_the_engine_gave_a_cause_keeps_it_beside_a_neighbour() -> None:
+    assert within.causes(frame(rounds(2, burst=2.0, clean=False, cause="switch")), QUIET_PPM) == {"switch": 2}
+
+
+@pytest.mark.parametrize(
+    ("count", "cut"), [(1, 0), (3, 0), (4, 0), (5, 1), (10, 1), (14, 1), (15, 2), (24, 2), (25, 3), (96, 10)]
+)
+def test_the_trimmed_mean_leaves_out_a_tenth_on_each_side_in_whole_values(count: int, cut: int) -> None:
+    values = [float(number**2) for number in range(count)]
+    assert trimmed(random.Random(1).sample(values, count)) == exactly(np.mean(values[cut : count - cut]))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=120), st.floats(1e7, 1e9))
+def test_one_wild_value_among_five_and_more_moves_no_trimmed_mean_beyond_the_others(
+    values: list[float], wild: float
+) -> None:
+    assert trimmed([*values, wild]) <= max(values) + 1e-6
+    assert trimmed([*values, -wild]) >= min(values) - 1e-6
+
+
+def test_a_case_with_two_speeds_has_the_mean_of_both_and_not_one_of_them() -> None:
+    values = [1.0, 1.11] * 12
+    found = summary_of([batch(value, round=number) for number, value in enumerate(values)])
+    assert found["log_canaries"] == exactly(math.log(1.11) / 2, rel=1e-6)
+    assert found["spread"] == exactly(np.std(np.log(values), ddof=1), rel=1e-6)
+
+
+def test_the_segments_of_a_long_input_are_summed() -> None:
+    batches = [one for segment in range(3) for one in rounds(4, segment + 1.0, segment=segment, offset_B=segment)]
+    found = summary_of(batches, {0: 3})
+    a_canary_ns = CANARY_TICKS * 1e9 / TICKS_PER_SECOND
+    assert found["log_canaries"] == exactly(math.log(6))
+    assert found["wall_ns"] == exactly(6 * a_canary_ns)
+    assert found["cpu_ns"] == exactly(6 * a_canary_ns)
+    assert found["rounds"] == 4
+
+
+def test_a_case_of_which_a_segment_is_missing_has_no_row() -> None:
+    batches = [one for segment in (0, 2) for one in rounds(9, segment=segment)]
+    assert within.summarise(frame(batches), header({0: 3})).is_empty()
+
+
+def test_a_case_of_which_a_segment_was_always_disturbed_has_no_row() -> None:
+    batches = rounds(9, segment=0) + rounds(9, segment=1, clean=False, cause="switch")
+    assert within.summarise(frame(batches), header({0: 2})).is_empty()
+
+
+@pytest.mark.parametrize(("clean", "rows"), [(2, 0), (3, 1)])
+def test_three_clean_rounds_are_the_least(clean: int, rows: int) -> None:
+    assert within.summarise(frame(rounds(clean)), header()).height == rows
+
+
+@pytest.mark.parametrize(("clean", "rows"), [([1, *[3] * 7], 1), ([1] * 8, 0), ([1] * 4 + [3] * 4, 1)])
+def test_of_many_segments_each_needs_one_round_and_all_need_two_on_average(clean: list[int], rows: int) -> None:
+    batches = [one for segment, count in enumerate(clean) for one in rounds(count, segment=segment)]
+    assert within.summarise(frame(batches), header({0: len(clean)})).height == rows
+
+
+def test_a_case_without_cpu_times_has_wall_times() -> None:
+    found = summary_of(rounds(4, cpu_ns=None))
+    assert found["cpu_ns"] is None
+    assert found["wall_ns"] > 0
+
+
+def test_half_batches_tell_of_the_linearity_and_not_of_the_cost() -> None:
+    halves = [batch(1.02, calls=CALLS // 2, round=number) for number in range(4)]
+    found = summary_of(rounds(24) + halves)
+    assert found["log_canaries"] == exactly(0.0, abs=1e-9)
+    assert found["log_half"] == exactly(math.log(1.02), rel=1e-6)
+    assert summary_of(rounds(24))["log_half"] is None
+
+
+def test_two_speeds_in_the_same_shares_are_no_lack_of_linearity() -> None:
+    whole = [batch(value, round=number) for number, value in enumerate([1.0] * 18 + [1.11] * 6)]
+    halves = [batch(value, calls=CALLS // 2) for value in (1.0, 1.0, 1.0, 1.11)]
+    assert summary_of(whole + halves)["log_half"] == exactly(0.0, abs=1e-7)
+
+
+def test_each_case_has_its_own_row_with_its_process() -> None:
+    batches = [one for number in (4, 9) for one in rounds(5, number, case=number, process=3)]
+    found = within.summarise(frame(batches), header({9: 1, 4: 1}, process=3))
+    assert found.select("process", "case").rows() == [(3, 4), (3, 9)]
+    assert found["log_canaries"].to_list() == exactly([math.log(4), math.log(9)])
+
+
+@pytest.mark.parametrize("batches", [[], rounds(5, clean=False, cause="switch")])
+def test_a_process_without_a_clean_batch_has_an_empty_summary(batches: list[dict[str, Any]]) -> None:
+    found = within.summarise(frame(batches), header(), QUIET_PPM)
+    assert found.is_empty()
+    assert found.schema == within.SUMMARY_SCHEMA
+
+
+def test_the_time_of_a_canary_is_that_of_clean_batches_only() -> None:
+    batches = rounds(2, canary_after_ticks=CANARY_TICKS * 2) + rounds(3, clock=9.0, clean=False, cause="clock")
+    assert within.canary_times(frame(batches), header()).to_list() == exactly([1.5 * CANARY_TICKS / 2.5] * 2)

@@ -1,0 +1,241 @@
+"""What a judge says: bounds, digits and the parts of a sentence, and at which end of an interval a verdict turns."""
+
+import math
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from support import papers_worlds as worlds
+from support.papers_evidence import PAPERS, about, nothing
+from wattlock.analysis.effects import Ratio
+from wattlock.papers.judges import JUDGES, Compared, Effect, compose, verdict
+from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, TABLES
+from wattlock.papers.judges.verdict import Bounds
+
+CLAIM = PAPERS.claim("text-encrypt-ranking")
+SAYS = CLAIM.says
+
+
+def made(implementation: str = "as built", value: float = 2.0, **more: object) -> Compared:
+    what = str(more.get("what", "what it takes"))
+    holds, bounds = more.get("holds", True), more.get("bounds", Bounds(1, 3))
+    assert holds is None or isinstance(holds, bool)
+    assert bounds is None or isinstance(bounds, Bounds)
+    return Compared(implementation, str(more.get("cases", "a")), Effect(what, "1", value, value, value), holds, bounds)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        (Bounds(None, 5, "%"), "at most 5 % (our bound)"),
+        (Bounds(70, None, "%", ours=False), "above 70 % (the paper’s bound)"),
+        (Bounds(1, None), "above 1 (our bound)"),
+        (Bounds(9, 9), "9 (our bound)"),
+        (Bounds(75, 125, "B"), "75 to 125 B (our bound)"),
+        (Bounds(0.95, 1, of="of each key by itself"), "of each key by itself 0.95 to 1 (our bound)"),
+    ],
+)
+def test_bounds_are_told_with_their_unit_and_whose_they_are(bounds: Bounds, told: str) -> None:
+    assert bounds.told() == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0.12345, "0.123"),
+        (999, "999"),
+        (999.7, "1,000"),
+        (1000, "1,000"),
+        (-1234.4, "-1,234"),
+        (999_999, "999,999"),
+        (1e6, "1e+06"),
+        (-2.5e6, "-2.5e+06"),
+    ],
+)
+def test_what_people_count_has_no_exponent_and_all_else_three_digits(value: float, told: str) -> None:
+    assert Effect("a", "1", value, value, value).told() == told
+
+
+def test_a_figure_is_told_with_its_unit_and_its_interval_unless_it_is_exact() -> None:
+    assert Effect("a", "%", 5, 4, 6).told() == "5 % (4 to 6)"
+    assert Effect("a", "1", 5, 4, 6).told() == "5 (4 to 6)"
+    assert Effect("a", "uJ", 5, 5, 5).told() == "5 uJ"
+    assert verdict.percent_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "%", 50, 25, 100)
+    assert verdict.ratio_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "1", 1.5, 1.25, 2.0)
+
+
+def test_a_model_explains_or_fails_to_and_what_cannot_be_told_is_open_either_way() -> None:
+    said = [(verdict.verdict(holds=one), verdict.verdict(holds=one, by_model=True)) for one in (True, False, None)]
+    assert said == [
+        ("reproduced", "explained"),
+        ("not reproduced", "not explained"),
+        ("inconclusive", "inconclusive"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "holds"),
+    [
+        (1, 3, True),
+        (1.5, 2, True),
+        (0.9, 3, None),
+        (1, 3.1, None),
+        (0.5, 1, None),
+        (3, 4, None),
+        (0.5, 0.99, False),
+        (3.01, 4, False),
+        (0, 9, None),
+        (math.nan, 2, None),
+        (2, math.nan, None),
+    ],
+)
+def test_bounds_themselves_count_as_within(low: float, high: float, holds: bool | None) -> None:
+    assert verdict.within(low, high, 1, 3) is holds
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "holds"), [(1.01, 2, True), (1, 2, None), (0.5, 1.01, None), (0.5, 1, False), (1, 1, False)]
+)
+def test_what_lies_on_a_bound_is_not_above_it(low: float, high: float, holds: bool | None) -> None:
+    assert verdict.above(low, high, 1) is holds
+
+
+def test_an_open_side_takes_any_figure() -> None:
+    assert verdict.inside(-1e9, 5, Bounds(None, 5)) is True
+    assert verdict.inside(5.1, 6, Bounds(None, 5)) is False
+    assert verdict.inside(5, 1e9, Bounds(5, None)) is True
+    assert verdict.inside(1, 4.9, Bounds(5, None)) is False
+
+
+def test_bands_are_as_wide_as_they_are_said_to_be() -> None:
+    # The cube root of 8 is 2, so a third of its logarithm less or more is 4 or 16.
+    assert verdict.effect_band(8)[:2] == pytest.approx((4, 16))
+    assert verdict.effect_band(1 / 8)[:2] == pytest.approx((1 / 16, 1 / 4))
+    assert verdict.percent_band(700)[:3] == (about(300), about(1500), "%")
+    assert verdict.amount_band(100)[:3] == (75, 125, "1")
+    assert verdict.amount_band(-1)[:2] == (-1.25, -0.75)
+    assert verdict.amount_band(100, 0.01, "B")[:3] == (99, 101, "B")
+
+
+def test_what_is_at_hand_and_what_was_said_of_it_stay_as_they_are() -> None:
+    evidence = nothing()
+    found = compose.judged(CLAIM, "e", [made()], control="c", needs="n")
+    for whole, name in ((evidence, "run"), (found, "verdict")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(whole, name, "other")
+
+
+TOLD = {
+    "text-encrypt-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "audio-ranking": "above 1 (our bound)",
+    "image-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "data-type": "-1 to 1 % (our bound)",
+    "asymmetric-vs-symmetric": "100 to 10,000 (our bound)",
+    "encoding": "-5 to 5 % (our bound)",
+    "aes-key-size-clear": "above 1 % (our bound)",
+    "aes-key-size-small": "0 to 10 % (our bound)",
+    "rc4-key-size": "-1 to 1 % (our bound)",
+    "long-key-advice": "above -10 % (our bound)",
+    "rijndael-pareto": "of each key by itself 0.95 to 1 (our bound)",
+    "rc4-small-cpu": "above 1 (our bound)",
+    "rc4-aes-crossover": "75 to 125 B (our bound)",
+    "hybrid-saves": "at most 0 % (our bound)",
+    "fragmentation": "the time above that of whole packets, the energy at most 0 % (our bound)",
+    "packet-sizes": "above 0 % (our bound)",
+    "3des-battery": "33.8 to 56.2 % (our bound)",
+    "transmission-dominates": "0.5 to 1 (our bound)",
+    "poor-signal": "above 70 % (the paper’s bound)",
+    "ciphertext-faster-than-plaintext": "9 (our bound)",
+    "advice-blowfish-rc6": "at most 0 % (our bound)",
+    "advice-aes-decrypt-often": "at most 1 (our bound)",
+    "advice-rc4-100": "at most 0 % (our bound)",
+}
+
+
+@pytest.mark.parametrize("name", list(TOLD))
+def test_a_claim_is_told_with_what_it_was_held_against(name: str) -> None:
+    claim = PAPERS.claim(name)
+    bounds = JUDGES[name](claim, worlds.world(claim, "holds")).compared[0].bounds
+    assert bounds is not None
+    assert bounds.told() == TOLD[name]
+
+
+# ---------- a sentence
+
+
+def said(compared: list[Compared], also: str = "") -> str:
+    return compose.judged(CLAIM, "measured time", compared, control="c", needs="n", also=also).sentence
+
+
+def test_a_sentence_has_the_figure_where_it_was_found_the_claim_and_its_bounds() -> None:
+    whole = f"What it takes is 2 with a, as built; the claim: {SAYS}. What counts as the claim: 1 to 3 (our bound)."
+    assert said([made()]) == whole
+    assert said([made()], also="And so on.") == f"{whole} And so on."
+    assert said([made(bounds=None)]) == f"What it takes is 2 with a, as built; the claim: {SAYS}."
+    # An id stays as it is written.
+    assert said([made(what="rsa2048-oaep over AES")]).startswith("rsa2048-oaep over AES is 2")
+
+
+def test_other_comparisons_say_whether_they_hold_and_what_they_compare_where_that_differs() -> None:
+    others = [
+        made(TABLES, 3.0, cases="b"),
+        made(TABLES, 5.0, cases="c", holds=False),
+        made(TABLES, 4.0, cases="d", holds=None, what="another"),
+        made(TABLES, 6.0, cases="e", holds=None, bounds=None),
+    ]
+    assert said([made(), *others]).partition("Elsewhere: ")[2] == (
+        "table-based (b): 3, holds; table-based (c): 5, does not hold; table-based (d): another is 4, can't be told; "
+        "table-based (e): 6, stands beside it."
+    )
+
+
+@pytest.mark.parametrize(("others", "told", "more"), [(4, 4, 0), (5, 5, 0), (6, 5, 1), (8, 5, 3)])
+def test_at_most_five_other_comparisons_are_told_and_the_rest_counted(others: int, told: int, more: int) -> None:
+    sentence = said([made(), *(made(TABLES, cases=f"place {one}") for one in range(others))])
+    assert sentence.count("place ") == told
+    assert [f"place {one})" in sentence for one in range(others)] == [one < told for one in range(others)]
+    assert (f"; {more} more in the table." in sentence) is bool(more)
+
+
+@pytest.mark.parametrize(
+    ("implementation", "lacks"), [(FIXSLICED, True), (HARDWARE, True), (TABLES, False), ("as built", False)]
+)
+def test_that_no_table_based_aes_decides_is_said_where_another_kind_does(implementation: str, lacks: bool) -> None:
+    assert ("No table-based AES was measured" in said([made(implementation), made("else")])) is lacks
+    assert "No table-based AES" not in said([made(), made(implementation)])
+
+
+def test_only_an_open_verdict_asks_for_more() -> None:
+    def asks(holds: bool | None) -> tuple[str, str, str]:
+        found = compose.judged(CLAIM, "e", [made(holds=holds)], control="c", needs="n", unsure=("longer", "do"))
+        return found.verdict, found.needs, found.command
+
+    assert asks(True) == ("reproduced", "", "")
+    assert asks(False) == ("not reproduced", "", "")
+    assert asks(None) == ("inconclusive", "longer", "do")
+    open_one = compose.judged(CLAIM, "e", [made(holds=None)], control="c", needs="n")
+    assert (open_one.needs, open_one.command) == (
+        "a narrower interval: this one holds both",
+        "wattlock papers --length full",
+    )
+
+
+def test_without_a_comparison_a_claim_is_not_tested_and_says_what_it_needs() -> None:
+    found = compose.judged(CLAIM, "e", [], control="c", needs="cases", command="do", basis="the air")
+    assert found.sentence == f"Nothing at hand decides whether {SAYS}: it needs cases."
+    assert (found.verdict, found.effect, found.compared) == ("not tested", None, ())
+    assert (found.needs, found.command, found.control) == ("cases", "do", "c")
+    assert (found.evidence, found.basis) == ("nothing", "the air")
+
+
+def test_what_another_machine_found_stands_beside_and_holds_nothing() -> None:
+    claim = PAPERS.claim("aes-low-power-devices")
+    needs = "a run on a handheld or a microcontroller (this one is of a computer)"
+    nothing_here = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
+    found = compose.of_another_machine(claim, nothing(), [made(), made(TABLES, 3.0, cases="b")], control="c")
+    assert found.sentence == (
+        f"{nothing_here} Beside it, here: what it takes is 2 (a, as built); what it takes is 3 (b, table-based)."
+    )
+    assert [(one.holds, one.bounds) for one in found.compared] == [(None, None), (None, None)]
+    assert (found.needs, found.command) == (needs, "wattlock papers --machine handheld")
+    assert compose.of_another_machine(claim, nothing(), [], control="c").sentence == nothing_here

@@ -1,0 +1,251 @@
+"""The page of the papers: verdicts first, every claim and exhibit on it, offline, by keyboard, the same bytes twice."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from support import papers_run
+from support.papers_run import PAPERS, material
+from support.tree import TESTS
+from wattlock.papers.exhibits import show_all
+from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
+from wattlock.papers.judges.verdict import DECIDED, OPEN
+from wattlock.report import papers_page as papers_page_module
+from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
+
+LIMIT_S = 240
+MOST_B = 8_000_000
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FACTS = PapersFacts(
+    studies=["papers-quick"],
+    runs=["papers-quick-1"],
+    created="2026-11-21T03:25:47+00:00",
+    duration_s=71.0,
+    host=[("Processor", "a core & <another>")],
+    command=["wattlock papers --length quick"],
+    joules="Joules here are assumed.",
+    warnings=["26% of the batches were disturbed"],
+)
+
+
+def evidence(**changes: Any) -> Evidence:
+    transfers = [case.as_transfer() for case in papers_run.sent()]
+    given: dict[str, Any] = {"estimates": papers_run.estimates(), "transfers": transfers, "run": "papers-quick-1"}
+    return Evidence(**(given | changes))
+
+
+def made(**changes: Any) -> str:
+    return papers_page(FACTS, PAPERS, judge_all(evidence(**changes)), show_all(material()))
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return made()
+
+
+def test_every_claim_has_a_row_and_its_reasons_and_every_exhibit_its_place(page: str) -> None:
+    table = page[page.index('id="verdict-table"') :]
+    rows = table[: table.index("</table>")].count("<tr>") - 1
+    assert rows == len(PAPERS.claims)
+    for claim in PAPERS.claims:
+        assert page.count(f'id="claim-{claim.id}"') == 1
+        assert f'href="#claim-{claim.id}"' in page
+    for one in PAPERS.exhibits:
+        assert page.count(f'id="{one.id}"') == 1
+
+
+def test_the_lead_counts_the_verdicts(page: str) -> None:
+    of = counts(judge_all(evidence()))
+    assert sum(of.values()) == len(PAPERS.claims)
+    lead = re.sub(r"<[^>]+>", "", page[page.index('class="lead"') :][:400]).replace("\u00a0", " ")
+    assert f"{of['reproduced']} are reproduced" in lead
+    assert f"{of['not reproduced']} are not; a model explains {of['explained']}" in lead
+    assert f"{of['inconclusive']} are inconclusive and {of['not tested']} not tested" in lead
+
+
+def words_of(page: str, section: str) -> str:
+    """A section as it is read."""
+    inside = page[page.index(f'<section id="{section}"') :]
+    inside = re.sub(r"<[^>]+>", " ", inside[: inside.index("</section>")])
+    return " ".join(html.unescape(inside).replace("\u00a0", " ").split())
+
+
+def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_models_and_tables(page: str) -> None:
+    told, judgements = words_of(page, "answer"), judge_all(evidence())
+    decided = Counter(one.basis for one in judgements if one.verdict in DECIDED)
+    assert set(decided) == {"this machine", "the air", "their tables", "what is known"}
+    starts: dict[str, Basis] = {
+        "What this machine measured": "this machine",
+        "wattlock’s model of the air": "the air",
+        "What the papers print in tables": "their tables",
+        "A sum done again or the security data": "what is known",
+    }
+    for start, basis in starts.items():
+        assert f"{start} decides {decided[basis]}: " in told
+    assert "reproduced on this machine" not in told
+    measured = [one for one in judgements if one.basis == "this machine" and one.verdict in DECIDED]
+    assert all(one.evidence.startswith("measured") for one in measured)
+
+
+def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
+    told = words_of(page, "unknown")
+    for one in judge_all(evidence()):
+        named = f"{PAPERS.claim(one.claim).says} : it needs {one.needs}. {one.command}"
+        assert (named in told) == (one.verdict in OPEN)
+
+
+def test_many_comparisons_are_folded_and_few_are_not(page: str) -> None:
+    for one in judge_all(evidence()):
+        drawn = page.find(f"<caption>Comparisons of {one.claim}</caption>")
+        fold = f"<summary>All {len(one.compared)} comparisons</summary>"
+        assert (drawn > 0) == (len(one.compared) > 1)
+        assert (fold in page[drawn - 300 : drawn]) == (len(one.compared) > 8)
+
+
+def test_the_same_run_judged_twice_gives_the_same_bytes(page: str) -> None:
+    assert made() == page
+
+
+def test_another_order_of_hashing_gives_the_same_bytes() -> None:
+    program = "import hashlib, report.test_papers_page as t; print(hashlib.sha256(t.made().encode()).hexdigest())"
+    told = set()
+    for seed in ("1", "4242"):
+        known = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", program], env=known, capture_output=True, text=True, check=True)
+        told.add(done.stdout)
+    assert len(told) == 1
+
+
+def test_the_page_fetches_nothing_and_is_small_enough(page: str) -> None:
+    assert len(page.encode()) < MOST_B
+    outside = re.findall(r'(?:src|href)="(?!#|data:)([^"]+)"', re.sub(r"<script>.*?</script>", "", page, flags=re.S))
+    assert outside == []
+    assert "default-src 'none'" in page
+
+
+def test_every_contradiction_is_on_the_page_as_a_sentence_and_leads_to_its_claims(page: str) -> None:
+    section = page[page.index('<section id="contradictions"') :]
+    section = section[: section.index("</section>")]
+    told = words_of(page, "contradictions")
+    assert section.count("<li>") == len(PAPERS.contradictions)
+    assert "38 sentences of the papers" in told
+    assert "and 4 of ours for what stands in their tables alone" in told
+    for one in PAPERS.contradictions:
+        by = f" ({', '.join(papers_page_module.SHORT[paper] for paper in one.by)})" if one.by else ""
+        assert f"{one.says} But{by} : {one.but}" in told or f"{one.says} But{by}: {one.but}" in told
+        assert all(f'href="#claim-{claim}"' in section for claim in one.claims)
+
+
+def test_text_of_a_run_is_escaped(page: str) -> None:
+    assert "a core &amp; &lt;another&gt;" in page
+    assert "<another>" not in page
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(4.95e-7, "4.95 · 10⁻⁷ %"), (-3e-5, "-3.00 · 10⁻⁵ %"), (0.0, "0 %"), (0.0123, "0.0123 %")]
+)
+def test_a_figure_of_many_zeros_is_told_by_a_power_of_ten(value: float, told: str) -> None:
+    assert papers_page_module._effect(Effect("x", "%", value, value, value))[0] == told
+
+
+def test_a_command_within_a_note_is_set_as_code(page: str) -> None:
+    assert "<code>wattlock papers --length full</code> goes so far" in page
+    assert "`wattlock" not in page
+
+
+def test_without_any_case_the_page_still_stands_and_judges_by_tables_alone() -> None:
+    empty = papers_run.estimates().clear()
+    shown = show_all(material(estimates=empty, sent=[], curves=None, capture=None))
+    judgements = judge_all(evidence(estimates=empty, transfers=[]))
+    html = papers_page(FACTS, PAPERS, judgements, shown)
+    assert counts(judgements)["not tested"] > 45
+    assert html.count("Missing:") > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("elminaam-wlan-table1", "Table 1"),
+        ("elminaam-perf-fig6-9", "Figures 6 to 9"),
+        ("singh-figA-C", "Figures A to C"),
+        ("toldinas-fig5", "Figure 5"),
+    ],
+)
+def test_an_exhibit_is_named_as_in_its_paper(name: str, words: str) -> None:
+    assert exhibit_name(name) == words
+
+
+# The accessibility checker, which `make test` installs as it does playwright.
+AXE = files("axe_playwright_python") / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def visits(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH: `.ci/run` installs it, which takes root")
+    file = tmp_path_factory.mktemp("papers") / "papers.html"
+    file.write_text(page, encoding="utf-8")
+    command = [sys.executable, "-m", "support.papers_browser", CHROMIUM, str(file), str(AXE)]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    seen: list[dict[str, Any]] = json.loads(done.stdout)
+    return seen
+
+
+def test_every_figure_is_drawn_and_not_all_before_they_are_near(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["charts"] == visit["figures"] > 50
+        assert visit["early"] < visit["figures"]
+        assert visit["drawings"] == 6
+
+
+def test_nothing_is_wider_than_a_phone_and_the_console_is_silent(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["overflow_px"] == 0
+        assert visit["complaints"] == []
+        assert [one.partition(":")[0] for one in visit["requests"]] == ["file"] + ["data"] * (
+            len(visit["requests"]) - 1
+        )
+
+
+def test_a_print_unfolds_every_claim(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["unfolded"] == visit["claims"] == len(PAPERS.claims)
+
+
+def test_the_keyboard_reaches_the_verdicts_and_sorts_them_both_ways(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert visit["first_focus"] == "Skip to the verdicts"
+        (rising, told), (falling, told_back) = visit["upwards"], visit["downwards"]
+        assert (told, told_back) == ("ascending", "descending")
+        assert rising != visit["as_judged"]
+        groups = list(dict.fromkeys(rising))
+        assert [groups.index(one) for one in rising] == sorted(groups.index(one) for one in rising)
+        assert list(dict.fromkeys(falling)) == groups[::-1]
+        numbers = [float(one) for one in visit["effects"] if one is not None]
+        assert numbers == sorted(numbers)
+        assert visit["effects"][len(numbers) :] == [None] * (len(visit["effects"]) - len(numbers))
+
+
+def test_a_claim_of_the_table_leads_to_its_reasons(visits: list[dict[str, Any]]) -> None:
+    assert all(visit["opened"] for visit in visits)
+
+
+def test_an_accessibility_scan_has_no_serious_finding(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert [one for one in visit["violations"] if one[0] in {"serious", "critical"}] == []
+
+
+def test_a_shuffled_frame_has_the_same_verdicts() -> None:
+    shuffled = papers_run.estimates().sample(fraction=1, shuffle=True, seed=7)
+    verdicts = [one.verdict for one in judge_all(evidence(estimates=shuffled))]
+    assert verdicts == [one.verdict for one in judge_all(evidence())]

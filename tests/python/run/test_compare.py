@@ -1,0 +1,212 @@
+"""`wattlock compare`: ratios with their intervals, what may be compared with what, and when a change is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from support.scripted_probe import asked, direct, install, truth
+from support.virtual_runs import study_of, write_study
+from wattlock import cli
+from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower
+from wattlock.run import compare
+from wattlock.store import RunFolder
+
+
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A probe in virtual time, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    program = install(tmp_path / "probe")
+    monkeypatch.setenv("WATTLOCK_PROBE", str(program))
+    write_study(tmp_path / "virtual.toml", study_of())
+    return program
+
+
+def measure(probe: Path, out: str, *words: str, **script: Any) -> None:
+    direct(probe, **script)
+    code = CasesFailed.exit_code if script.get("fails") else 0
+    assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == code
+
+
+def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[list[dict[str, Any]], str]:
+    capsys.readouterr()
+    assert cli.answer(["compare", *words, "--format", "json"]) == code
+    said = capsys.readouterr()
+    return json.loads(said.out or "[]"), said.err
+
+
+def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(probe, "before")
+    measure(probe, "after", canaries={"1": truth(1) * 1.05, "2": truth(2) * 0.9})
+    rows, _ = compared(capsys, "before", "after")
+    assert [row["verdict"] for row in rows] == ["same", "slower", "faster", "same"]
+    for row, ratio in zip(rows, (1, 1.05, 0.9, 1), strict=True):
+        assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+        assert row["ratio"] == pytest.approx(ratio, rel=0.003)
+        assert row["cycles_per_byte_b"] / row["cycles_per_byte_a"] == pytest.approx(row["ratio"])
+
+
+def test_a_run_compared_with_itself_is_the_same_everywhere(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "run")
+    rows, errors = compared(capsys, "run", "run")
+    assert [(row["ratio"], row["verdict"]) for row in rows] == [(1.0, "same")] * 4
+    assert "differ" not in errors
+
+
+def test_fail_above_ends_with_its_own_code_and_names_the_cases(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    measure(probe, "after", canaries={"1": truth(1) * 1.05})
+    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
+    assert len(rows) == 4
+    assert "1 of 4 cases are slower by more than 2 %: des-cbc encrypt 64 B of rustcrypto (+5." in errors
+    compared(capsys, "before", "after", "--fail-above", "10%")
+    compared(capsys, "after", "before", "--fail-above", "2%")
+
+
+def test_a_noisy_case_does_not_fail_and_is_said_to_tell_nothing(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(probe, "before", between={"1": 0.1})
+    measure(probe, "after", between={"1": 0.1})
+    rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
+    assert rows[1]["verdict"] == "undecided"
+    assert "warning: 1 cases can't tell: des-cbc" in errors
+
+
+def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(probe, "before")
+    measure(probe, "after", fails={"2": "no such key"})
+    rows, _ = compared(capsys, "before", "after")
+    assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
+    assert "1 cases can't tell" in errors
+    assert "1 cases have a number in the first and none in the second: " in errors
+    # What never had a number can't lose it.
+    compared(capsys, "after", "before", "--fail-above", "2%")
+
+
+def test_a_case_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc"]))
+    measure(probe, "after")
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
+    assert "none in the second: des-cbc" in errors
+
+
+def test_two_providers_of_one_run_are_compared_case_by_case(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc", "des-cbc"], provider=["rustcrypto", "openssl"]))
+    measure(probe, "run", providers=["openssl"], canaries={"0": 0.02, "1": 0.01, "2": 0.02, "3": 0.04})
+    rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "openssl")
+    assert [(row["provider_a"], row["provider_b"], row["verdict"]) for row in rows] == [
+        ("rustcrypto", "openssl", "faster"),
+        ("rustcrypto", "openssl", "slower"),
+    ]
+
+
+def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("libmine.so").write_bytes(b"a library")
+    measure(probe, "run", "--library", "libmine.so", "--only", "aes*")
+    # Processes of its own cases alone are told of it.
+    heads = [(head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in asked(probe)]
+    expected = [{"name": "mine", "path": str(Path("libmine.so").absolute())}]
+    assert [head.get("libraries") for head, _ in heads] == [expected if "mine" in names else None for _, names in heads]
+    assert any("mine" in names for _, names in heads)
+    (kept,) = RunFolder.open(Path("run")).plan()[0]["libraries"]
+    assert kept["name"] == "mine"
+    assert "path" not in kept
+    rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "mine")
+    assert [row["cipher"] for row in rows] == ["aes128-cbc"]
+
+
+def test_a_cut_off_run_goes_on_only_with_the_library_that_it_was_begun_with(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("libmine.so").write_bytes(b"a library")
+    direct(probe, dies={"1": "SIGKILL"})
+    assert cli.answer(["run", "virtual.toml", "--out", "run", "--library", "mine=libmine.so"]) != 0
+    direct(probe)
+    capsys.readouterr()
+    assert cli.answer(["run", "--resume", "run"]) == InputError.exit_code
+    Path("libmine.so").write_bytes(b"another library")
+    assert cli.answer(["run", "--resume", "run", "--library", "libmine.so"]) == InputError.exit_code
+    Path("libmine.so").write_bytes(b"a library")
+    assert cli.answer(["run", "--resume", "run", "--library", "libmine.so"]) == 0
+    assert "was begun with another libmine.so" in capsys.readouterr().err
+
+
+def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "monday")
+    measure(probe, "tuesday", canaries={"1": truth(1) * 1.05})
+    measure(probe, "wednesday", canaries={"1": truth(1) * 0.9})
+    rows, _ = compared(capsys, "monday", "tuesday", "wednesday")
+    ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
+    assert [row["run_a"] for row in rows] == [ids[0]] * 8
+    assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
+    assert [row["verdict"] for row in rows] == ["same", "slower", "same", "same", "same", "faster", "same", "same"]
+    _, errors = compared(capsys, "monday", "tuesday", "wednesday", "--fail-above", "2%", code=Slower.exit_code)
+    assert "1 of 8 cases are slower" in errors
+
+
+def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "before")
+    probe.write_text(f"{probe.read_text()}# another build\n")
+    measure(probe, "after", canaries={"1": truth(1) * 1.5})
+    rows, errors = compared(capsys, "before", "after")
+    assert {row["verdict"] for row in rows} == {"undecided"}
+    assert rows[1]["ratio"] == pytest.approx(1.5, rel=0.01)
+    assert all(row["reason"].startswith("two builds of the probe, ") for row in rows)
+    assert "differ in their build" in errors
+    _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=EvidenceError.exit_code)
+    assert "can't judge two builds of the probe" in errors
+
+
+def test_an_invalid_run_is_not_let_through(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(probe, "run", canaries={"5": 0.7})
+    _, errors = compared(capsys, "run", "run", "--fail-above", "2%", code=EvidenceError.exit_code)
+    assert "invalid" in errors
+
+
+MISTAKES = {
+    "one run alone": (["run"], "nothing to compare"),
+    "a bare number": (["run", "run", "--fail-above", "2"], "no percentage"),
+    "a word": (["run", "run", "--fail-above", "much%"], "no percentage"),
+    "a provider that the run has not": (["run", "--providers", "rustcrypto", "openssl"], 'provider "openssl"'),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_with_a_way_out(probe: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
+    words, place = MISTAKES[mistake]
+    measure(probe, "run")
+    _, errors = compared(capsys, *words, code=InputError.exit_code)
+    assert place in errors
+    assert "hint:" in errors
+
+
+@pytest.mark.parametrize("library", ["nowhere.so", "Mine=lib.so", "x=nowhere"])
+def test_a_library_that_can_not_be_named_or_found_is_refused(probe: Path, library: str) -> None:
+    Path("lib.so").touch()
+    assert probe.is_file()
+    assert cli.answer(["run", "virtual.toml", "--out", "run", "--library", library]) == InputError.exit_code
+    assert not Path("run").exists()
+
+
+def test_times_of_two_kinds_of_evidence_are_not_compared() -> None:
+    measured, modelled = (pl.DataFrame({"time_evidence": [kind, None]}) for kind in ("measured", "modelled"))
+    compare._refuse_mixed([measured, measured])
+    with pytest.raises(EvidenceError, match="times that are measured and modelled are not compared"):
+        compare._refuse_mixed([measured, modelled])
+
+
+def test_the_help_says_what_share_finds_a_slowdown(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.answer(["compare", "--help"])
+    assert "to find 2 %, ask for --fail-above 1%" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,101 @@
+"""Visits the page of the papers as its readers do and prints what it saw as one JSON array.
+
+Run by the tests in a process of its own: `python -m support.papers_browser CHROMIUM PAGE.html [AXE.js]`.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from support.report_browser import DRAWN, OVERFLOW, QUIET
+
+MOST_TABS = 40
+VERDICTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cases[1].textContent)"
+EFFECTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cases[2].dataset.v ?? null)"
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def main() -> None:
+    chromium, page = sys.argv[1], Path(sys.argv[2]).as_uri()
+    axe = Path(sys.argv[3]).read_text(encoding="utf-8") if len(sys.argv) > 3 else None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
+        seen = [visit(browser, page, width, scheme, axe) for width, scheme in ((1280, "light"), (390, "dark"))]
+        browser.close()
+    json.dump(seen, sys.stdout)
+
+
+def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | None) -> dict[str, object]:
+    """What one reader sees."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    complaints: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(address)
+    seen: dict[str, object] = {"width": width, "paint_ms": page.evaluate(PAINT), "as_judged": page.evaluate(VERDICTS)}
+    seen["early"] = page.locator(".chart svg").count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(DRAWN)
+    seen |= {
+        "figures": page.locator("figure:has(.spec)").count(),
+        "charts": page.locator(".chart svg").count(),
+        "drawings": page.locator("svg.drawing[role=img]").count(),
+        "overflow_px": page.evaluate(OVERFLOW),
+        "unfolded": page.locator("details.claim[open]").count(),
+        "claims": page.locator("details.claim").count(),
+    }
+    if axe is not None:
+        # The page's policy forbids scripts from elsewhere; this one is handed over by the browser's own tool.
+        page.evaluate(axe)
+        run = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
+        seen["violations"] = [[one["impact"], one["id"], one["nodes"][0]["html"][:200]] for one in page.evaluate(run)]
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
+    seen |= by_keyboard(page) | by_link(page)
+    seen |= {"complaints": complaints, "requests": requests}
+    context.close()
+    return seen
+
+
+def by_keyboard(page: Page) -> dict[str, object]:
+    """Tabs from the top to the verdicts' head and sorts by it."""
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("Tab")
+    first = page.evaluate("document.activeElement.textContent")
+    for _ in range(MOST_TABS):
+        if (
+            page.evaluate(
+                "document.activeElement.closest('#verdict-table thead') && document.activeElement.textContent"
+            )
+            == "Verdict"
+        ):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    sort = "document.querySelector('#verdict-table thead th:nth-child(2)').getAttribute('aria-sort')"
+    upwards = page.evaluate(VERDICTS), page.evaluate(sort)
+    page.keyboard.press("Enter")
+    downwards = page.evaluate(VERDICTS), page.evaluate(sort)
+    page.get_by_role("button", name="Effect", exact=True).click()
+    return {
+        "first_focus": first,
+        "upwards": upwards,
+        "downwards": downwards,
+        "effects": page.evaluate(EFFECTS),
+    }
+
+
+def by_link(page: Page) -> dict[str, object]:
+    """Follows a claim of the table to its reasons."""
+    page.locator("#verdict-table tbody tr a").first.click()
+    page.wait_for_function("document.querySelector('details.claim[open]')")
+    return {"opened": page.evaluate("'#' + document.querySelector('details.claim[open]').id === location.hash")}
+
+
+if __name__ == "__main__":
+    main()
