@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wattlock.analysis.draws import Array, drawn, interval
-from wattlock.analysis.law import FEWEST_SIZES, theil_sen
 from wattlock.errors import InputError
+
+FEWEST_SIZES = 3
 
 
 class Crossover(NamedTuple):
@@ -17,8 +19,8 @@ class Crossover(NamedTuple):
 
     * `payload_B`, `low_B`, `high_B`: between the two measured sizes where the cheaper one changes, and its interval;
       None where it doesn't change. Between sizes costs are taken as straight lines.
-    * `by_law_B`: where the two laws meet, None where they don't within the measured sizes; `disagreement`: the greater
-      of the two ways over the less.
+    * `by_law_B`: where two laws of a fixed cost and one for each byte meet, None where they don't within the measured
+      sizes; `disagreement`: the greater of the two ways over the less.
     * `probability`: the share of draws in which the costs cross an odd number of times.
     * `cheaper_below`: the cheaper one at the smallest size, "a" or "b"; `cheaper_above`: at the largest.
     * `crossings`: how often the cheaper one changes; with more than one there is no "from this size on".
@@ -74,6 +76,17 @@ def crossover(payload_B: ArrayLike, a: tuple[ArrayLike, ArrayLike], b: tuple[Arr
         "a" if gap[-1] < 0 else "b",
         crossings,
     )
+
+
+def theil_sen(x: Array, y: Array) -> tuple[Array, Array]:
+    """Intercepts and slopes of rows of `y`, shape (rows, points), over `x`: medians of slopes and of what is left.
+
+    Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
+    """
+    pairs = [(i, j) for i, j in combinations(range(len(x)), 2) if x[i] != x[j]]
+    first, second = np.array(pairs).T
+    slopes = np.median((y[:, second] - y[:, first]) / (x[second] - x[first]), axis=1)
+    return np.median(y - slopes[:, None] * x, axis=1), slopes
 
 
 def _first_change(size: Array, gaps: Array) -> Array:

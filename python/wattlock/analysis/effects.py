@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-import polars as pl
 from scipy.special import ndtr, stdtrit
 
-from wattlock.analysis.draws import COVERAGE, log_sigma
+from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import LEVEL
 
 Says = Literal["equivalent", "different", "undecided"]
@@ -77,27 +76,3 @@ def equivalence(found: Ratio, low_percent: float, high_percent: float) -> Equiva
     p = max(float(ndtr((low - found.log) / found.sigma)), float(ndtr((found.log - high) / found.sigma)))
     outside = math.log(found.low) > high or math.log(found.high) < low
     return Equivalence(p, "different" if outside else "equivalent" if p < LEVEL else "undecided")
-
-
-def factor_effects(cases: pl.DataFrame, factor: str, same: Sequence[str], cost: str = "time_ns") -> pl.DataFrame:
-    """What each level of a factor costs over its first one, in cases that differ in nothing else.
-
-    * `cases`: with `cost` and `half_width_percent`; `same`: the columns in which matched cases agree.
-    * Returns a row a level but the first: `level, pairs, ratio, low, high` (95 %, over the matched pairs, `mean`).
-    """
-    rows = cases.filter(pl.col(cost).is_not_null())
-    levels = rows[factor].unique(maintain_order=True).to_list()
-    found = []
-    for level in levels[1:]:
-        pairs = rows.filter(pl.col(factor) == levels[0]).join(
-            rows.filter(pl.col(factor) == level), on=list(same), suffix=".b", nulls_equal=True
-        )
-        sigma = log_sigma(pairs["half_width_percent"]), log_sigma(pairs["half_width_percent.b"])
-        ratios = [
-            ratio(b, a, *both) for a, b, *both in zip(pairs[cost], pairs[f"{cost}.b"], *map(list, sigma), strict=True)
-        ]
-        if ratios:
-            value, low, high = mean(ratios)
-            found.append({"level": str(level), "pairs": len(ratios), "ratio": value, "low": low, "high": high})
-    schema = {"level": pl.String, "pairs": pl.Int64, "ratio": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    return pl.DataFrame(found, schema=schema)

@@ -23,15 +23,6 @@ def mix(encrypt: float, decrypt: float, encrypt_share: float) -> float:
     return encrypt_share * encrypt + (1 - encrypt_share) * decrypt
 
 
-def break_even_share(a: tuple[float, float], b: tuple[float, float]) -> float | None:
-    """The share of encryptions at which two ciphers, each (encrypt, decrypt), cost the same; None without one."""
-    encrypt, decrypt = a[0] - b[0], a[1] - b[1]
-    if encrypt == decrypt:
-        return None
-    share = decrypt / (decrypt - encrypt)
-    return share if 0 <= share <= 1 else None
-
-
 class Costs(NamedTuple):
     """What a cipher costs by size: `payload_B` rising, `cost` of one call, `sigma` of their logarithms."""
 

@@ -53,13 +53,6 @@ def kibam_s(capacity_C: Any, current_A: Any, available_share: Any, exchange_per_
     return np.asarray(ahead + rest / exchange_per_s, dtype=np.float64)
 
 
-def kibam_available_C(time_s: Any, capacity_C: Any, current_A: Any, available_share: Any, exchange_per_s: Any) -> Array:
-    """Coulombs in the available well after `time_s` of a constant load; negative where it was empty before."""
-    height = (1.0 - np.exp(-exchange_per_s * np.asarray(time_s))) * current_A / (available_share * exchange_per_s)
-    left = capacity_C - current_A * np.asarray(time_s)
-    return np.asarray(available_share * left - available_share * (1.0 - available_share) * height, dtype=np.float64)
-
-
 class Tremblay(NamedTuple):
     """Terminal voltage over charge drawn: V = E0 - R i - K Q / (Q - q) (q + i*) + A exp(-B q).
 

@@ -48,11 +48,6 @@ class OperatingPoints(Table):
                 )
         return self
 
-    def voltage_at(self, frequency_MHz: float) -> Number | None:
-        """The voltage that carries a clock, that of the first point at or above it; None above the highest."""
-        point = next((one for one in self.at if one.frequency_MHz >= frequency_MHz), None)
-        return self.number(point) if point else None
-
     def number(self, point: Point) -> Number:
         """The voltage of a point, as a number with its source."""
         return Number(value=point.voltage_V, unit="V", **self.model_dump(exclude={"at"}))

@@ -7,7 +7,7 @@ paper's. A cipher adds what it lengthens the file by, and its own time, which th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -205,8 +205,3 @@ def _small(size_B: int, answer: Answer) -> Transfer:
     found = _plain("packet", answer)
     overhead = Ratio(share, share, share) if share is not None else None
     return found._replace(payload_B=size_B, overhead_share=overhead)
-
-
-def condition_names() -> Sequence[str]:
-    """The conditions in the order of the tables."""
-    return list(SCENARIOS)

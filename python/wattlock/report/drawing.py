@@ -59,11 +59,6 @@ class Sheet:
         if head:
             self._head(points[-2], points[-1], role)
 
-    def dot(self, x: float, y: float, *, filled: bool) -> None:
-        """A small circle."""
-        fill = colour("ink" if filled else "paper")
-        self.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="4" fill="{fill}" stroke="{colour("ink")}"/>')
-
     def svg(self) -> str:
         """The drawing, with its title and description for those who don't see it."""
         return (

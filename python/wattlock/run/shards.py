@@ -100,12 +100,6 @@ def cuts(headers: Iterable[Mapping[str, Any]]) -> dict[int, int]:
     return found
 
 
-def ended_by(failures: Iterable[Mapping[str, Any]], process: int) -> Mapping[str, Any] | None:
-    """The failure of the case in which a user's library ended this process; null where none did."""
-    of_process = (failure for failure in failures if failure["process"] == process)
-    return next((failure for failure in of_process if failure["follows"] == "end_run"), None)
-
-
 def probe_plan(
     shard: Sequence[Case],
     watch: Sequence[Case],

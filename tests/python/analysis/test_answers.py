@@ -1,17 +1,15 @@
-"""Laws, crossovers, effects, fronts, policies and predictions: answers worked by hand."""
+"""Lines, crossovers, effects, fronts, policies and predictions: answers worked by hand."""
 
 import math
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 
-from wattlock.analysis import crossover, draws, effects, front, law, policy, prediction
+from wattlock.analysis import crossover, draws, effects, front, policy, prediction
 from wattlock.errors import InputError
 
 THREE = [10.0, 20.0, 40.0]
-SURE = [0.0, 0.0, 0.0]
 exactly = pytest.approx
 
 
@@ -37,52 +35,16 @@ def test_draws_are_those_of_one_seed_so_that_intervals_come_out_again() -> None:
     assert np.array_equal(draws.drawn([2.0, 3.0], [0.1, 0.2]), [2.0, 3.0] * np.exp([0.1, 0.2] * normal))
 
 
-def test_the_interval_of_a_law_is_the_middle_of_its_draws() -> None:
-    sigma = [0.03, 0.02, 0.01]
-    y = draws.drawn([10, 20, 33], sigma)
-    slopes = np.median([y[:, 1] - y[:, 0], y[:, 2] - y[:, 1], (y[:, 2] - y[:, 0]) / 2], axis=0)
-    fixed = np.median(y - slopes[:, None] * [1, 2, 3], axis=1)
-    found = law.cost_law([1, 2, 3], [10, 20, 33], sigma)
-    assert (found.per_byte_low, found.per_byte_high) == exactly(draws.interval(slopes), rel=1e-9)
-    assert (found.fixed_low, found.fixed_high) == exactly(draws.interval(fixed), rel=1e-9)
-
-
-def test_a_law_over_three_sizes_equals_one_worked_by_hand() -> None:
-    # Slopes 10, 11.5 and 13; left are -1.5, -3 and -1.5. The second cost lies 1.5 of 20 from the law, 1.5 errors.
-    found = law.cost_law([1, 2, 3], [10, 20, 33], [0.05, 0.05, 0.05])
-    assert (found.per_byte, found.fixed, found.worst_percent) == exactly((11.5, -1.5, 7.5))
-    assert found.p_of_fit == exactly(stats.chi2.sf(1.5**2, 1))
-    assert found.at(10) == exactly(113.5)
-    assert found.fixed_low < found.fixed < found.fixed_high
-    assert found.per_byte_low < found.per_byte < found.per_byte_high
-
-
-def test_a_law_of_costs_without_errors_has_intervals_without_width_and_no_chance_to_fit_what_is_bent() -> None:
-    found = law.cost_law([1, 2, 3], [10, 20, 33], SURE)
-    assert (found.fixed_low, found.fixed_high) == exactly((-1.5, -1.5))
-    assert (found.per_byte_low, found.per_byte_high) == exactly((11.5, 11.5))
-    assert found.p_of_fit == 0.0
-    assert law.cost_law([1, 2, 3], [10, 20, 30], SURE).p_of_fit == 1.0
-
-
-def test_the_fit_of_a_law_is_judged_by_all_its_costs_each_in_its_own_error() -> None:
-    # On the line 10 + x but for the fourth, 2 above its 15: 2 / (17 * 0.1) errors.
-    found = law.cost_law([1, 2, 3, 5, 6], [11, 12, 13, 17, 16], [0.01, 0.01, 0.01, 0.1, 0.01])
-    assert (found.fixed, found.per_byte) == exactly((10, 1))
-    assert found.p_of_fit == exactly(stats.chi2.sf((2 / 1.7) ** 2, 3))
-    assert found.worst_percent == exactly(100 * 2 / 17)
-
-
 def test_sizes_that_are_measured_twice_are_one_size_and_have_no_slope_between_them() -> None:
-    found = law.cost_law([1, 1, 2, 3], [4, 6, 7, 9], [0.01] * 4)
+    (fixed,), (per_byte,) = crossover.theil_sen(np.array([1, 1, 2, 3]), np.array([[4, 6, 7, 9]]))
     # Slopes 3, 2.5, 1, 1.5 and 2; left are 2, 4, 3 and 3.
-    assert (found.per_byte, found.fixed) == exactly((2, 3))
-    with pytest.raises(InputError, match="a law of cost needs 3 sizes, there are 2"):
-        law.cost_law([1, 1, 2], [1, 2, 3], SURE)
+    assert (per_byte, fixed) == exactly((2, 3))
 
 
-def test_throughput_is_bytes_over_microseconds() -> None:
-    assert law.throughput_MB_s([100, 300], [50, 150]) == exactly(2000)
+def test_a_line_over_three_sizes_equals_one_worked_by_hand() -> None:
+    # Slopes 10, 11.5 and 13; left are -1.5, -3 and -1.5.
+    (fixed,), (per_byte,) = crossover.theil_sen(np.array([1, 2, 3]), np.array([[10, 20, 33]]))
+    assert (per_byte, fixed) == exactly((11.5, -1.5))
 
 
 def met(a: list[float], b: list[float], sigma: float = 0.0, sizes: list[float] = THREE) -> crossover.Crossover:
@@ -199,21 +161,6 @@ def test_either_of_the_one_sided_tests_can_be_the_greater() -> None:
         assert found.p == exactly(stats.norm.sf(distance / 0.1))
 
 
-def test_the_effect_of_a_factor_is_each_level_over_the_first_with_the_errors_of_both() -> None:
-    rows = [
-        *(("a", "raw", 100.0, 1.0), ("a", "hex", 110.0, 2.0), ("a", "b64", 300.0, 0.0)),
-        *((None, "raw", 10.0, 1.0), (None, "hex", 11.0, 2.0), ("c", "raw", None, 1.0), ("c", "hex", 1.0, 1.0)),
-        *(("d", "odd", 5.0, 1.0), ("e", "raw", 5.0, 1.0)),
-    ]
-    cases = pl.DataFrame(rows, schema=["cipher", "encoding", "cycles", "half_width_percent"], orient="row")
-    found = effects.factor_effects(cases, "encoding", ["cipher"], cost="cycles")
-    assert found.select("level", "pairs").rows() == [("hex", 2), ("b64", 1)]
-    assert found["ratio"].to_list() == exactly([1.1, 3.0])
-    halves = [math.hypot(math.log(1.01), math.log(1.02)) / math.sqrt(2), math.log(1.01)]
-    for row, half in zip(found.to_dicts(), halves, strict=True):
-        assert (row["low"], row["high"]) == exactly((row["ratio"] / math.exp(half), row["ratio"] * math.exp(half)))
-
-
 def test_choices_that_are_alike_are_both_on_the_front_and_a_weaker_one_at_the_same_cost_is_not() -> None:
     assert front.front([1, 1, 2], [5, 5, 5]).tolist() == [True, True, False]
     assert front.front([1, 1, 1], [4, 5, 5]).tolist() == [False, True, True]
@@ -272,25 +219,6 @@ def test_a_mix_is_the_mean_by_its_share_up_to_both_ends(share: float, cost: floa
 def test_a_share_beyond_all_or_nothing_is_refused(share: float) -> None:
     with pytest.raises(InputError, match=f"the share of encryptions is {share:g}"):
         policy.mix(10, 2, share)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "share"),
-    [
-        ((10, 2), (6, 5), 3 / 7),
-        # Encryption alone, and decryption alone, costs the same.
-        ((10, 2), (10, 5), 1),
-        ((10, 5), (6, 5), 0),
-        ((10, 5), (6, 3), None),
-        # Everywhere a constant apart.
-        ((10, 5), (9, 4), None),
-        ((10, 5), (10, 5), None),
-    ],
-)
-def test_the_break_even_share_lies_from_none_to_all(
-    a: tuple[float, float], b: tuple[float, float], share: float | None
-) -> None:
-    assert policy.break_even_share(a, b) == exactly(share)
 
 
 def costs(*values: float, sigma: float = 0.0) -> policy.Costs:

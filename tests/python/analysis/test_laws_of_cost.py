@@ -3,59 +3,25 @@
 import math
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wattlock.analysis import crossover, draws, effects, front, law, policy, prediction
+from wattlock.analysis import crossover, draws, effects, front, policy, prediction
 from wattlock.errors import InputError
 
 SIZES = np.array([14.0, 64.0, 256.0, 1500.0, 16384.0])
-EXACT = np.zeros(5)
 ONE_PERCENT = np.full(5, 0.005)
 COSTS = st.lists(st.floats(0.1, 1e6), min_size=3, max_size=8)
 
 
-@given(st.floats(1, 1e4), st.floats(0.01, 1e3))
-def test_a_law_without_noise_is_found_again(fixed: float, per_byte: float) -> None:
-    found = law.cost_law(SIZES, fixed + per_byte * SIZES, EXACT)
-    assert (found.fixed, found.per_byte) == pytest.approx((fixed, per_byte), rel=1e-6)
-    assert found.worst_percent < 1e-6
-
-
 @given(st.lists(st.floats(1, 1e5), min_size=5, max_size=5))
 def test_the_slope_is_that_of_scipy(costs: list[float]) -> None:
-    (fixed,), (slope,) = law.theil_sen(SIZES, np.array([costs]))
+    (fixed,), (slope,) = crossover.theil_sen(SIZES, np.array([costs]))
     oracle = stats.theilslopes(costs, SIZES)
     assert slope == pytest.approx(oracle.slope)
     assert fixed == pytest.approx(np.median(np.array(costs) - slope * SIZES))
-
-
-def test_a_cost_that_is_no_line_is_seen_and_one_within_the_errors_is_not() -> None:
-    line = 40 + 2.4 * SIZES
-    noise = np.exp(np.array([0.004, -0.003, 0.005, -0.004, 0.002]))
-    assert law.cost_law(SIZES, line * noise, ONE_PERCENT).p_of_fit > 0.05
-    assert law.cost_law(SIZES, line * np.array([1, 1.2, 1, 0.8, 1]), ONE_PERCENT).p_of_fit < 0.001
-
-
-def test_the_interval_of_a_law_holds_the_truth_about_as_often_as_it_says() -> None:
-    random, hits = np.random.default_rng(1), 0
-    for _ in range(200):
-        costs = (400 + 2.4 * SIZES) * np.exp(ONE_PERCENT * random.standard_normal(5))
-        found = law.cost_law(SIZES, costs, ONE_PERCENT)
-        hits += found.per_byte_low <= 2.4 <= found.per_byte_high
-    assert hits >= 180
-
-
-def test_two_sizes_are_no_law() -> None:
-    with pytest.raises(InputError, match="needs 3 sizes, there are 2"):
-        law.cost_law([1, 2], [1, 2], [0, 0])
-
-
-def test_throughput_is_all_bytes_over_all_time_and_no_mean_of_throughputs() -> None:
-    assert law.throughput_MB_s([1_000, 9_000], [1_000, 99_000]) == pytest.approx(100)
 
 
 @given(st.floats(0.1, 10), st.floats(0, 0.1), st.floats(0, 0.1))
@@ -83,14 +49,6 @@ def test_the_p_of_equivalence_is_the_greater_of_two_one_sided_tests() -> None:
     found = effects.ratio(1.003, 1, 0.004)
     p = max(stats.norm.sf((math.log(1.003) - math.log(0.99)) / 0.004), stats.norm.cdf(math.log(1.003 / 1.01) / 0.004))
     assert effects.equivalence(found, -1, 1).p == pytest.approx(p)
-
-
-def test_a_factor_is_compared_only_between_cases_that_match() -> None:
-    rows = [("a", "raw", 100.0), ("a", "hex", 110.0), ("b", "raw", 10.0), ("b", "hex", 11.0), ("c", "hex", 500.0)]
-    cases = pl.DataFrame(rows, schema=["cipher", "encoding", "time_ns"], orient="row")
-    found = effects.factor_effects(cases.with_columns(half_width_percent=pl.lit(0.5)), "encoding", ["cipher"])
-    assert found.select("level", "pairs").rows() == [("hex", 2)]
-    assert found["ratio"][0] == pytest.approx(1.1)
 
 
 def crossing(fixed_a: float, a: float, fixed_b: float, b: float) -> crossover.Crossover:
@@ -195,13 +153,6 @@ def test_three_pairs_are_no_prediction() -> None:
 @given(st.floats(0, 1), st.floats(1, 100), st.floats(1, 100))
 def test_a_mix_lies_between_its_two_costs(share: float, a: float, b: float) -> None:
     assert min(a, b) - 1e-9 <= policy.mix(a, b, share) <= max(a, b) + 1e-9
-
-
-def test_at_the_break_even_share_both_cost_the_same() -> None:
-    share = policy.break_even_share((10, 2), (6, 5))
-    assert share is not None
-    assert policy.mix(10, 2, share) == pytest.approx(policy.mix(6, 5, share))
-    assert policy.break_even_share((10, 5), (6, 2)) is None
 
 
 def two_ciphers() -> dict[str, policy.Costs]:

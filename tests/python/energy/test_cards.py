@@ -65,13 +65,6 @@ def test_a_radio_takes_the_draw_of_the_rate_nearest_to_the_one_asked_for() -> No
     assert first.value == 379
 
 
-def test_a_clock_takes_the_voltage_of_the_first_point_that_carries_it() -> None:
-    points = cards.load("cortex-a72-rk3399").card.operating_points
-    assert points is not None
-    assert [points.voltage_at(clock).value for clock in (100, 408, 1000, 1800)] == [0.825, 0.825, 0.875, 1.2]  # type: ignore[union-attr]
-    assert points.voltage_at(1801) is None
-
-
 def test_operating_points_that_do_not_rise_are_refused() -> None:
     points = cards.load("cortex-a72-rk3399").card.operating_points
     assert points is not None

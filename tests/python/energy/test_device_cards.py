@@ -88,16 +88,6 @@ def points(*pairs: tuple[float, float]) -> OperatingPoints:
     )
 
 
-def test_the_voltage_of_a_clock_is_that_of_the_point_at_or_above_it() -> None:
-    scaled = points((0.5, 0.5), (200.0, 0.5), (400.0, 1.2))
-    found = [scaled.voltage_at(clock) for clock in (0.1, 0.5, 0.6, 200.0, 200.1, 400.0)]
-    assert [one.value if one else None for one in found] == [0.5, 0.5, 0.5, 0.5, 1.2, 1.2]
-    assert scaled.voltage_at(400.1) is None
-    told = scaled.voltage_at(400.0)
-    assert told is not None
-    assert (told.unit, told.relative_uncertainty, told.source) == ("V", 0.1, "the test")
-
-
 @pytest.mark.parametrize(
     "pairs",
     [

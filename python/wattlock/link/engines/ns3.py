@@ -67,8 +67,6 @@ HARMLESS: dict[str, tuple[Any, ...]] = {
 FAMILY = {"b": "Dsss", "g": "ErpOfdm", "a": "Ofdm", "n": "Ht", "ac": "Vht", "ax": "He"}
 DSSS = {1_000_000: "1", 2_000_000: "2", 5_500_000: "5_5", 11_000_000: "11"}
 LLC_B, FCS_B = 8, 4
-# TCP's headers with timestamps and IP's: what ns-3 takes off a packet to find its segment.
-TCP_IP_B = 52
 # Everybody hears everybody so well that nothing is lost.
 CLEAR_dBm = -40.0
 # Times the duration of ours: more than any scenario on which the two agree.

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wattlock.analysis.crossover import crossover
-from wattlock.analysis.law import FEWEST_SIZES
+from wattlock.analysis.crossover import FEWEST_SIZES, crossover
 from wattlock.analysis.policy import Costs, hybrid
 from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, of_another_machine
 from wattlock.papers.judges.evidence import NAMES, Capture, Case, Evidence, Ground, grounds
