@@ -182,7 +182,7 @@ class Priced(NamedTuple):
     compared: str = "C"
 
 
-COSTS = Shelf("cost card", "cards", "costs", File, own_too=True)
+COSTS = Shelf("cost card", "cards", "costs", File)
 
 
 def price(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
@@ -14,6 +16,7 @@ from wattlock.errors import InputError
 SHORT = ["name", "access", "unit", "update_ms", "gain_percent", "read_us", "scope"]
 """The columns for eyes; JSON and CSV have all that the probe says."""
 
+NEEDS = ("name", "kind", "unit", "scope", "access", "hint", "overlaps")
 KINDS = {
     "powercap": "class/powercap: the processor's counters; virtual machines hide them, else load intel_rapl_msr",
     "perf": "devices/power: the same counters by the kernel's perf; virtual machines hide them",
@@ -22,10 +25,42 @@ KINDS = {
 }
 """Where each kind of meter would be, and why it may be missing."""
 
-BESIDE = "besides: ppk2 by --stream /dev/ttyACM0; recordings of lab instruments by `wattlock-probe meters --csv`"
+BESIDE = "besides: ppk2 by --read ppk2 --stream /dev/ttyACM0; recordings of lab instruments by --csv"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording of an instrument, and what in it counts."""
+
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="FILE",
+            help="Integrate this recording: columns of time and of current and voltage, or power, with units.",
+        ),
+    ] = None
+    blocks: Annotated[
+        Path | None,
+        typer.Option(
+            "--blocks", metavar="FILE", help="Its blocks: a CSV of block,start_s,end_s in the recording's time."
+        ),
+    ] = None
+    marker: Annotated[
+        str | None,
+        typer.Option(
+            "--marker", metavar="COLUMN", help="Its blocks are where this column is not 0; D0 to D7 of D0-D7."
+        ),
+    ] = None
+    voltage: Annotated[
+        float | None,
+        typer.Option("--voltage", metavar="V", min=0, help="Volts, where the recording has current alone."),
+    ] = None
 
 
 def meters(
+    context: typer.Context,
+    *,
     read: Annotated[
         str | None, typer.Option("--read", metavar="NAME", help="Read this meter: idle power, what a read costs.")
     ] = None,
@@ -36,13 +71,25 @@ def meters(
         Path | None,
         typer.Option("--stream", metavar="FILE", help="With --read: the meter's serial device or recording."),
     ] = None,
+    recorded: Recorded = Recorded(),
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """List the energy meters of this machine, which are missing, and what would grant access to the others.
 
+    --csv integrates a recording of Otii, Joulescope, the Power Profiler or generic columns instead.
+
     Examples: wattlock meters    wattlock meters --read powercap:package-0
+    wattlock meters --csv otii.csv --blocks blocks.csv    wattlock meters --csv ppk2.csv --voltage 3.3 --marker D0
     """
     import polars as pl
+
+    _refuse_together(given(context))
+    if recorded.csv is not None:
+        from wattlock.energy.recordings import integrate
+
+        table = integrate(recorded.csv, blocks=recorded.blocks, marker=recorded.marker, voltage_V=recorded.voltage)
+        print_table(table, form)
+        return
 
     from wattlock.targets import local, probe
 
@@ -53,8 +100,23 @@ def meters(
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]
         print_table(pl.DataFrame(probe.rows(local.find(), "meters", "--format", "json", *words, needs=())), form)
         return
-    needs = ("name", "kind", "unit", "scope", "access", "hint", "overlaps")
-    rows = probe.rows(local.find(), "meters", "--format", "json", *words, needs=needs)
+    _list(probe.rows(local.find(), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
+
+
+def _refuse_together(asked: dict[str, Any]) -> None:
+    """Raises InputError where options don't go together, or say something of one that was not given."""
+    if "--csv" in asked:
+        refuse_beside(asked, "--csv", ["--blocks", "--marker", "--voltage", "--format"])
+    for option in ("--blocks", "--marker", "--voltage"):
+        refuse_without(asked, option, "--csv", "name the recording: --csv otii.csv")
+    refuse_pair(asked, "--blocks", "--marker", "both say where the blocks are: leave one of them out")
+    refuse_without(asked, "--stream", "--read", "name the meter: --read ppk2")
+
+
+def _list(rows: list[dict[str, Any]], sys_root: Path | None, form: Format) -> None:
+    """The meters, and to standard error what is missing and what would grant access."""
+    import polars as pl
+
     if form is not Format.table:
         print_table(pl.DataFrame(rows, infer_schema_length=None), form)
         return

@@ -1,8 +1,6 @@
 //! `wattlock-probe meters`: what this machine can be weighed with, what is missing, and what would grant access.
 #![forbid(unsafe_code)]
 
-mod import;
-
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -17,14 +15,12 @@ pub const EXAMPLE: &str = "Examples:
   wattlock-probe meters
   wattlock-probe meters --sys-root ./copied-sys --format json
   wattlock-probe meters --read powercap:package-0
-  wattlock-probe meters --csv otii.csv --blocks blocks.csv
-  wattlock-probe meters --csv ppk2.csv --voltage 3.3 --marker D0
 
 Nothing is granted, loaded or switched: the column `hint` says what you could do.
 
-Exit codes: 10 where a CSV can't be read, 11 where a meter can't.";
+Exit code: 11 where a meter can't be read.";
 
-/// Lists the energy meters of this machine, reads one, or integrates a recording.
+/// Lists the energy meters of this machine, or reads one.
 #[derive(clap::Args)]
 pub struct Options {
     /// What stands for `/sys`: a copied or made-up tree.
@@ -34,23 +30,18 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Reads this meter: its power while the program sleeps, and what reading costs and changes.
-    #[arg(long, value_name = "NAME", conflicts_with = "csv")]
+    #[arg(long, value_name = "NAME")]
     read: Option<String>,
     /// The serial device or the recording that a meter's bytes come from.
     #[arg(long, value_name = "PATH", requires = "read")]
     stream: Option<String>,
-    #[command(flatten)]
-    recording: import::Import,
 }
 
-/// Lists, reads or imports.
+/// Lists or reads.
 ///
 /// # Errors
-/// A meter or a recording that can't be read, with what would mend it.
+/// A meter that can't be read, with what would mend it.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    if options.recording.csv.is_some() {
-        return import::run(&options.recording, options.format);
-    }
     if let Some(name) = options.read {
         let plan = EnergyPlan {
             meter: name,
@@ -68,7 +59,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let rows: Vec<Row> = meters::all(&root).into_iter().map(|found| Row::of(found, options.sys_root.clone())).collect();
     if rows.is_empty() && options.format == Format::Table {
         return Err(Failure::new(11, format!("no energy meter below {}", root.display())).hint(
-            "virtual machines hide them; a PPK2 is read with --read ppk2 --stream /dev/ttyACM0, a recording with --csv",
+            "virtual machines hide them; a PPK2 is read with --read ppk2 --stream /dev/ttyACM0, a recording by `wattlock meters --csv`",
         ));
     }
     print_rows(&rows, &["name", "access", "unit", "read_ns", "overlaps", "hint"], options.format)?;
