@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,7 +32,7 @@ def start(code: str, *arguments: str, **more: Any) -> subprocess.CompletedProces
     )
 
 
-PROGRAM = "from wattlock.cli import main; main()"
+PROGRAM = "from wattlock.__main__ import main; main()"
 
 
 def with_verb(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
@@ -157,6 +158,14 @@ def test_what_a_verb_gives_back_is_no_exit_code_unless_it_is_a_number(monkeypatc
     assert cli.answer(["devices"]) == 0
     with_verb(monkeypatch, raising(typer.Exit(9)))
     assert cli.answer(["devices"]) == 9
+
+
+def test_ctrl_c_while_the_command_line_is_imported_ends_with_its_code_and_no_word(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)")
+    # A test run in the background may have been told to ignore Ctrl-C, and hands that on.
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    done = start(f"{code}sys.path.insert(0, {str(tmp_path)!r})\nfrom wattlock.__main__ import main; main()", "--help")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 FRAME = pl.DataFrame({"cipher": ["aes128-cbc", "rc4, 128"], "cycles": [1234.5, float("nan")], "rounds": [10, None]})

@@ -133,7 +133,7 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of(words: list[str], place: P
     os.close(read)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", "from wattlock.cli import main; main()", *words],
+            [sys.executable, "-c", "from wattlock.__main__ import main; main()", *words],
             stdout=write,
             stderr=subprocess.PIPE,
             text=True,

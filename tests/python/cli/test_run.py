@@ -241,7 +241,7 @@ def waiting(place: Path) -> Iterator[subprocess.Popen[str]]:
     # A test run in the background may have been told to ignore Ctrl-C, and hands that on.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     heed += "; signal.signal(signal.SIGHUP, signal.SIG_DFL)"
-    code = f"{heed}\nfrom wattlock.cli import main; main()"
+    code = f"{heed}\nfrom wattlock.__main__ import main; main()"
     program = subprocess.Popen(
         [sys.executable, "-c", code, "run", "virtual.toml", "--out", "run"],
         env={**os.environ, "PYTHONPATH": str(TREE / "python")},
