@@ -35,6 +35,22 @@ macro_rules! functions {
 
 pub(crate) use functions;
 
+/// A function `library` that opens a library in this process once.
+macro_rules! opened_once {
+    ($library:ty, $open:expr) => {
+        /// The library, opened in this process once.
+        ///
+        /// # Errors
+        /// Why it can't be opened, and how to get it.
+        fn library() -> Result<&'static $library, String> {
+            static OPEN: std::sync::OnceLock<Result<$library, String>> = std::sync::OnceLock::new();
+            OPEN.get_or_init($open).as_ref().map_err(Clone::clone)
+        }
+    };
+}
+
+pub(crate) use opened_once;
+
 /// A copy of a text in C.
 ///
 /// # Safety

@@ -6,21 +6,26 @@
 
 use wattlock_ciphers::{Cipher, Error, Mode, Spec};
 
-use super::next_iv;
+use super::{lengths, next_iv};
 
-/// A library's object with its key. Lengths are checked before it is called.
+/// A library's object with its key. Lengths are checked before it is called. What is left out it does not have:
+/// [`Error::NoSuchOperation`].
 pub trait Handle: 'static {
     /// Begins a message at `iv`, which is as long as the spec says; not called where there is no IV.
     ///
     /// # Errors
     /// The library's.
-    fn start(&mut self, decrypts: bool, iv: &[u8]) -> Result<(), Error>;
+    fn start(&mut self, _decrypts: bool, _iv: &[u8]) -> Result<(), Error> {
+        Err(Error::NoSuchOperation)
+    }
 
     /// Goes on with the message: whole blocks in ECB and CBC. `output` is as long as `input`, which is not empty.
     ///
     /// # Errors
     /// The library's.
-    fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error>;
+    fn run(&mut self, _decrypts: bool, _input: &[u8], _output: &mut [u8]) -> Result<(), Error> {
+        Err(Error::NoSuchOperation)
+    }
 
     /// Seals one message: `output` is as long as `input`, `tag` as the spec says.
     ///
@@ -67,48 +72,10 @@ impl<H> Moded<H> {
     /// * `spec`: what the handle was made for.
     #[inline]
     pub fn new(spec: &Spec, handle: H) -> Self {
-        // CCM's nonce leaves few bytes for the length of a message (RFC 3610, 2.1).
-        let is_ccm = spec.card.family.starts_with("aes-ccm");
-        let length_B = 15_usize.saturating_sub(spec.iv_B());
-        let most_B = if is_ccm && length_B < 8 { (1 << (8 * length_B)) - 1 } else { u64::MAX };
+        let most_B = lengths::most_B(spec);
         let (block_B, iv_B, tag_B) = (spec.block_B(), spec.iv_B(), spec.tag_B());
         Self { mode: spec.card.mode, block_B, iv_B, tag_B, most_B, handle }
     }
-
-    #[inline]
-    fn fits(&self, iv: &[u8]) -> Result<(), Error> {
-        let (given_B, right_B) = (iv.len(), self.iv_B);
-        if given_B == right_B { Ok(()) } else { Err(Error::WrongIvLength { given_B, right_B }) }
-    }
-
-    #[inline]
-    fn pads(&self) -> bool {
-        matches!(self.mode, Mode::Ecb | Mode::Cbc)
-    }
-
-    #[inline]
-    fn whole_blocks(&self, input: &[u8]) -> Result<(), Error> {
-        let (given_B, block_B) = (input.len(), self.block_B);
-        let is_whole = match block_B {
-            8 => given_B.is_multiple_of(8),
-            16 => given_B.is_multiple_of(16),
-            _ => given_B.is_multiple_of(block_B),
-        };
-        if !self.pads() || is_whole { Ok(()) } else { Err(Error::NotWholeBlocks { given_B, block_B }) }
-    }
-
-    /// The text's length of a sealed message, and that it is not longer than the nonce allows.
-    #[inline]
-    fn not_too_long(&self, text_B: usize) -> Result<(), Error> {
-        let (given_B, most_B) = (text_B as u64, self.most_B);
-        if given_B <= most_B { Ok(()) } else { Err(Error::TooLong { given_B, most_B }) }
-    }
-}
-
-#[inline]
-fn room(output: &mut [u8], needed_B: usize) -> Result<&mut [u8], Error> {
-    let given_B = output.len();
-    output.get_mut(..needed_B).ok_or(Error::OutputTooSmall { given_B, needed_B })
 }
 
 impl<H: Handle> Moded<H> {
@@ -126,9 +93,9 @@ impl<H: Handle> Moded<H> {
         if self.mode == Mode::Aead || (self.mode == Mode::Stream && self.iv_B > 0) {
             return Err(Error::NoSuchOperation); // no IV can say where such a stream stands
         }
-        self.fits(iv)?;
-        self.whole_blocks(input)?;
-        let output = room(output, input.len())?;
+        lengths::iv(iv, self.iv_B)?;
+        lengths::whole_blocks(self.mode, self.block_B, input)?;
+        let output = lengths::room(output, input.len())?;
         self.pass(decrypts, iv, input, output)?;
         next_iv::go_on(self.mode, decrypts, iv, input, output);
         Ok(())
@@ -141,7 +108,7 @@ impl<H: Handle> Moded<H> {
     fn padded<const BLOCK_B: usize>(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let (_, rest) = input.as_chunks::<BLOCK_B>();
         let (whole, _) = input.split_at(input.len() - rest.len());
-        let (body, end) = room(output, whole.len() + BLOCK_B)?.split_at_mut(whole.len());
+        let (body, end) = lengths::room(output, whole.len() + BLOCK_B)?.split_at_mut(whole.len());
         // Padded first: a block that is read just after it was put together waits for its bytes to reach the cache.
         let mut last = [u8::try_from(BLOCK_B - rest.len()).unwrap_or(0); BLOCK_B];
         last[..rest.len()].copy_from_slice(rest);
@@ -157,9 +124,9 @@ impl<H: Handle> Cipher for Moded<H> {
         if self.mode == Mode::Aead {
             return Err(Error::NoSuchOperation);
         }
-        self.fits(iv)?;
-        if !self.pads() {
-            self.pass(false, iv, input, room(output, input.len())?)?;
+        lengths::iv(iv, self.iv_B)?;
+        if !lengths::pads(self.mode) {
+            self.pass(false, iv, input, lengths::room(output, input.len())?)?;
             return Ok(input.len());
         }
         // A block's length that the compiler knows spares a division and calls to copy: a third of a call of 14 bytes.
@@ -177,11 +144,11 @@ impl<H: Handle> Cipher for Moded<H> {
         if self.mode == Mode::Aead {
             return Err(Error::NoSuchOperation);
         }
-        self.fits(iv)?;
-        self.whole_blocks(input)?;
-        let output = room(output, input.len())?;
+        lengths::iv(iv, self.iv_B)?;
+        lengths::whole_blocks(self.mode, self.block_B, input)?;
+        let output = lengths::room(output, input.len())?;
         self.pass(true, iv, input, output)?;
-        if self.pads() { unpadded(output, self.block_B) } else { Ok(input.len()) }
+        if lengths::pads(self.mode) { unpadded(output, self.block_B) } else { Ok(input.len()) }
     }
 
     #[inline]
@@ -199,9 +166,9 @@ impl<H: Handle> Cipher for Moded<H> {
         if self.mode != Mode::Aead {
             return Err(Error::NoSuchOperation);
         }
-        self.fits(nonce)?;
-        self.not_too_long(input.len())?;
-        let (text, tag) = room(output, input.len() + self.tag_B)?.split_at_mut(input.len());
+        lengths::iv(nonce, self.iv_B)?;
+        lengths::not_too_long(input.len(), self.most_B)?;
+        let (text, tag) = lengths::room(output, input.len() + self.tag_B)?.split_at_mut(input.len());
         self.handle.seal(nonce, aad, input, text, tag)?;
         Ok(input.len() + self.tag_B)
     }
@@ -211,11 +178,11 @@ impl<H: Handle> Cipher for Moded<H> {
         if self.mode != Mode::Aead {
             return Err(Error::NoSuchOperation);
         }
-        self.fits(nonce)?;
+        lengths::iv(nonce, self.iv_B)?;
         let text_B = input.len().checked_sub(self.tag_B).ok_or(Error::Forged)?;
-        self.not_too_long(text_B)?;
+        lengths::not_too_long(text_B, self.most_B)?;
         let (text, tag) = input.split_at(text_B);
-        let output = room(output, text_B)?;
+        let output = lengths::room(output, text_B)?;
         let opened = self.handle.open(nonce, aad, text, output, tag);
         if opened.is_err() {
             output.fill(0);

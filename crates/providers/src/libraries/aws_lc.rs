@@ -11,7 +11,7 @@ use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
 
 use crate::adapter::mode_adapter::unpadded;
-use crate::adapter::next_iv;
+use crate::adapter::{lengths, next_iv};
 use crate::library::Library;
 
 /// AWS-LC.
@@ -66,7 +66,7 @@ impl Suite for AeadSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<KeyedAead, Error> {
-        right_length(key, &self.spec)?;
+        lengths::key(&self.spec, key)?;
         let key = UnboundKey::new(self.algorithm, key).map_err(|_| failed("UnboundKey::new"))?;
         Ok(KeyedAead { tag_B: self.spec.tag_B(), key: LessSafeKey::new(key) })
     }
@@ -82,7 +82,7 @@ impl Cipher for KeyedAead {
     fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let nonce = right_nonce(nonce)?;
         let needed_B = input.len() + self.tag_B;
-        let (sealed, tag) = room(output, needed_B)?.split_at_mut(input.len());
+        let (sealed, tag) = lengths::room(output, needed_B)?.split_at_mut(input.len());
         let done = self.key.seal_out_of_place_scatter(nonce, Aad::from(aad), input, sealed, &[], tag);
         done.map(|()| needed_B).map_err(|_| failed("seal_out_of_place_scatter"))
     }
@@ -92,7 +92,7 @@ impl Cipher for KeyedAead {
         let nonce = right_nonce(nonce)?;
         let message_B = input.len().checked_sub(self.tag_B).ok_or(Error::Forged)?;
         let (sealed, tag) = input.split_at(message_B);
-        let output = room(output, message_B)?;
+        let output = lengths::room(output, message_B)?;
         match self.key.open_separate_gather(nonce, Aad::from(aad), sealed, tag, output) {
             Ok(()) => Ok(message_B),
             Err(_) => {
@@ -143,7 +143,7 @@ impl Suite for AesSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
-        right_length(key, &self.spec)?;
+        lengths::key(&self.spec, key)?;
         let mut kept = [0; AES_KEY_B];
         kept[..key.len()].copy_from_slice(key);
         let (encrypts, decrypts) = match direction {
@@ -199,19 +199,9 @@ impl Keyed {
     }
 
     #[inline]
-    fn whole_blocks(&self, input: &[u8]) -> Result<(), Error> {
-        let (given_B, block_B) = (input.len(), self.suite.spec.block_B());
-        if !self.pads() || given_B.is_multiple_of(block_B) {
-            Ok(())
-        } else {
-            Err(Error::NotWholeBlocks { given_B, block_B })
-        }
-    }
-
-    #[inline]
     fn part(&mut self, decrypts: bool, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.whole_blocks(input)?;
-        let output = room(output, input.len())?;
+        lengths::whole_blocks(self.suite.spec.card.mode, self.suite.spec.block_B(), input)?;
+        let output = lengths::room(output, input.len())?;
         output.copy_from_slice(input);
         self.in_place(decrypts, iv, output)?;
         next_iv::go_on(self.suite.spec.card.mode, decrypts, iv, input, output);
@@ -224,7 +214,7 @@ impl Cipher for Keyed {
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let block_B = self.suite.spec.block_B();
         let padding_B = if self.pads() { block_B - input.len() % block_B } else { 0 };
-        let output = room(output, input.len() + padding_B)?;
+        let output = lengths::room(output, input.len() + padding_B)?;
         let (text, padding) = output.split_at_mut(input.len());
         text.copy_from_slice(input);
         // PKCS#7: each byte of the padding is their number, which is at most a block's.
@@ -234,8 +224,8 @@ impl Cipher for Keyed {
 
     #[inline]
     fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        self.whole_blocks(input)?;
-        let output = room(output, input.len())?;
+        lengths::whole_blocks(self.suite.spec.card.mode, self.suite.spec.block_B(), input)?;
+        let output = lengths::room(output, input.len())?;
         output.copy_from_slice(input);
         self.in_place(true, iv, output)?;
         if self.pads() { unpadded(output, self.suite.spec.block_B()) } else { Ok(input.len()) }
@@ -257,21 +247,9 @@ fn failed(function: &'static str) -> Error {
 }
 
 #[inline]
-fn right_length(key: &[u8], spec: &Spec) -> Result<(), Error> {
-    let wrong = Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: spec.key_bits };
-    if key.len() == spec.key_B() { Ok(()) } else { Err(wrong) }
-}
-
-#[inline]
 fn right_nonce(nonce: &[u8]) -> Result<Nonce, Error> {
     let wrong = Error::WrongIvLength { given_B: nonce.len(), right_B: aead::NONCE_LEN };
     Nonce::try_assume_unique_for_key(nonce).map_err(|_| wrong)
-}
-
-#[inline]
-fn room(output: &mut [u8], needed_B: usize) -> Result<&mut [u8], Error> {
-    let given_B = output.len();
-    output.get_mut(..needed_B).ok_or(Error::OutputTooSmall { given_B, needed_B })
 }
 
 #[cfg(test)]

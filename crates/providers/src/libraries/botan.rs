@@ -6,14 +6,16 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
-use wattlock_ciphers::{Cipher, Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, Mode, Spec, Suite};
 
 use super::libbotan::{Kind, Libbotan, Object, Pool};
+use crate::adapter::functions::opened_once;
+use crate::adapter::keeping::KeptKey;
 use crate::adapter::mode_adapter::unpadded;
-use crate::adapter::{file, next_iv};
+use crate::adapter::whole::{Messages, Whole};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// Botan 2 or 3.
@@ -41,27 +43,21 @@ impl Library for Botan {
 /// The versions of `libbotan-3.so` that are tried: Botan 3 counts one a minor version.
 const NEWEST_MINOR: u32 = 20;
 
-/// The library, opened in this process once.
-///
-/// # Errors
-/// That it can't be opened, and how to get it.
-fn library() -> Result<&'static Libbotan, String> {
-    static OPEN: OnceLock<Result<Libbotan, String>> = OnceLock::new();
-    let open = || {
-        let of_three = (0..=NEWEST_MINOR).rev().map(|minor| format!("libbotan-3.so.{minor}"));
-        let names: Vec<_> = of_three
-            .chain(["libbotan-2.so.19", "libbotan-3.so", "libbotan-2.so"].map(str::to_owned))
-            .chain(["libbotan-3.dylib", "/opt/homebrew/lib/libbotan-3.dylib", "botan-3.dll"].map(str::to_owned))
-            .collect();
-        Libbotan::open(&names.iter().map(String::as_str).collect::<Vec<_>>()).map_err(|refusals| {
-            let first = refusals.split("; ").next().unwrap_or_default();
-            format!(
-                "libbotan of Botan 2 or 3 can't be opened ({first}, and others); it is in the package libbotan-2-19 or \
-                 libbotan-3-7 (Debian, Ubuntu), botan2 or botan3 (Fedora), botan (Homebrew)"
-            )
-        })
-    };
-    OPEN.get_or_init(open).as_ref().map_err(Clone::clone)
+opened_once!(Libbotan, open);
+
+fn open() -> Result<Libbotan, String> {
+    let of_three = (0..=NEWEST_MINOR).rev().map(|minor| format!("libbotan-3.so.{minor}"));
+    let names: Vec<_> = of_three
+        .chain(["libbotan-2.so.19", "libbotan-3.so", "libbotan-2.so"].map(str::to_owned))
+        .chain(["libbotan-3.dylib", "/opt/homebrew/lib/libbotan-3.dylib", "botan-3.dll"].map(str::to_owned))
+        .collect();
+    Libbotan::open(&names.iter().map(String::as_str).collect::<Vec<_>>()).map_err(|refusals| {
+        let first = refusals.split("; ").next().unwrap_or_default();
+        format!(
+            "libbotan of Botan 2 or 3 can't be opened ({first}, and others); it is in the package libbotan-2-19 or \
+             libbotan-3-7 (Debian, Ubuntu), botan2 or botan3 (Fedora), botan (Homebrew)"
+        )
+    })
 }
 
 /// Botan's name of a cipher, once for messages and once for parts without padding.
@@ -152,26 +148,22 @@ impl BotanSuite {
 }
 
 impl Suite for BotanSuite {
-    type Cipher = Keyed;
+    type Cipher = Whole<Keyed>;
 
     #[inline]
-    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Self::Cipher, Error> {
+        lengths::key(&self.spec, key)?;
         let mut objects = [const { None }; 4];
         let slot = self.slot(false, direction == Direction::Decrypt);
         objects[slot] = Some(self.pools[slot].keyed(key)?);
-        Ok(Keyed { suite: self.clone(), key: kept, objects })
+        Ok(Whole::new(Keyed { suite: self.clone(), key: KeptKey::of(key), objects }))
     }
 }
 
 /// A cipher with its key: an object for the direction of the key setup, others when they are first used.
 struct Keyed {
     suite: BotanSuite,
-    key: [u8; MAX_KEY_B],
+    key: KeptKey,
     objects: [Option<Object>; 4],
 }
 
@@ -181,141 +173,70 @@ impl Keyed {
         let slot = self.suite.slot(is_part, decrypts);
         match &mut self.objects[slot] {
             Some(object) => Ok(object),
-            none => Ok(none.insert(self.suite.pools[slot].keyed(&self.key[..self.suite.spec.key_B()])?)),
+            none => Ok(none.insert(self.suite.pools[slot].keyed(self.key.bytes())?)),
         }
     }
 
+    /// A message by the block cipher, padded here.
     #[inline]
-    fn fits(&self, iv: &[u8], needed_B: usize, output: &[u8]) -> Result<(), Error> {
-        let (given_B, right_B) = (iv.len(), self.suite.spec.iv_B());
-        if given_B != right_B {
-            return Err(Error::WrongIvLength { given_B, right_B });
+    fn padded(&mut self, block_B: usize, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        let object = self.object(false, false)?;
+        let (whole, rest) = input.split_at(input.len() / block_B * block_B);
+        if !whole.is_empty() {
+            object.blocks(block_B, false, whole, output)?;
         }
-        let given_B = output.len();
-        if given_B >= needed_B { Ok(()) } else { Err(Error::OutputTooSmall { given_B, needed_B }) }
-    }
-
-    #[inline]
-    fn whole_blocks(&self, input: &[u8]) -> Result<(), Error> {
-        let (given_B, block_B) = (input.len(), self.suite.spec.block_B());
-        if given_B.is_multiple_of(block_B) { Ok(()) } else { Err(Error::NotWholeBlocks { given_B, block_B }) }
-    }
-
-    #[inline]
-    fn part(&mut self, decrypts: bool, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        let (mode, block_B) = (self.suite.spec.card.mode, self.suite.spec.block_B());
-        self.fits(iv, input.len(), output)?;
-        match mode {
-            Mode::Ecb => return self.object(true, decrypts)?.blocks(block_B, decrypts, input, output),
-            Mode::Aead => return Err(Error::NoSuchOperation),
-            // Where a stream stands can't be said by its IV; RC4 has none and goes on.
-            Mode::Stream if !iv.is_empty() => return Err(Error::NoSuchOperation),
-            Mode::Cbc => self.whole_blocks(input)?,
-            _ => {}
-        }
-        if !input.is_empty() {
-            self.object(true, decrypts)?.message(iv, input, output)?;
-            next_iv::go_on(mode, decrypts, iv, input, output);
-        }
-        Ok(())
+        // PKCS#7: each byte of the padding is their number, which is at most a block's.
+        let mut last = [u8::try_from(block_B - rest.len()).unwrap_or(0); MAX_IV_B];
+        last[..rest.len()].copy_from_slice(rest);
+        object.blocks(block_B, false, &last[..block_B], &mut output[whole.len()..])?;
+        Ok(whole.len() + block_B)
     }
 }
 
-impl Cipher for Keyed {
+impl Messages for Keyed {
     #[inline]
-    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        let (mode, block_B) = (self.suite.spec.card.mode, self.suite.spec.block_B());
-        let whole_B = input.len() / block_B * block_B;
-        match mode {
-            Mode::Aead => Err(Error::NoSuchOperation),
-            Mode::Ecb => {
-                let written_B = whole_B + block_B;
-                self.fits(iv, written_B, output)?;
-                let object = self.object(false, false)?;
-                let (whole, rest) = input.split_at(whole_B);
-                if !whole.is_empty() {
-                    object.blocks(block_B, false, whole, output)?;
-                }
-                // PKCS#7: each byte of the padding is their number, which is at most a block's.
-                let mut last = [u8::try_from(block_B - rest.len()).unwrap_or(0); MAX_IV_B];
-                last[..rest.len()].copy_from_slice(rest);
-                object.blocks(block_B, false, &last[..block_B], &mut output[whole_B..]).map(|()| written_B)
-            }
-            _ => {
-                self.fits(iv, if mode == Mode::Cbc { whole_B + block_B } else { input.len() }, output)?;
-                self.object(false, false)?.message(iv, input, output)
-            }
-        }
+    fn spec(&self) -> &Spec {
+        &self.suite.spec
     }
 
     #[inline]
-    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        let (mode, block_B) = (self.suite.spec.card.mode, self.suite.spec.block_B());
-        self.fits(iv, input.len(), output)?;
-        if matches!(mode, Mode::Ecb | Mode::Cbc) {
-            self.whole_blocks(input)?;
-            if input.is_empty() {
-                return Err(Error::BadPadding);
-            }
-        }
-        match mode {
-            Mode::Aead => Err(Error::NoSuchOperation),
-            Mode::Ecb => {
+    fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        let block_B = self.suite.spec.block_B();
+        match self.suite.spec.card.mode {
+            Mode::Ecb if decrypts => {
                 self.object(false, true)?.blocks(block_B, true, input, output)?;
-                unpadded(&output[..input.len()], block_B)
+                unpadded(output, block_B)
             }
-            Mode::Cbc => self.object(false, true)?.message(iv, input, output).map_err(|_| Error::BadPadding),
-            _ => self.object(false, true)?.message(iv, input, output),
+            Mode::Ecb => self.padded(block_B, input, output),
+            Mode::Cbc if decrypts => {
+                self.object(false, true)?.message(iv, input, output).map_err(|_| Error::BadPadding)
+            }
+            _ => self.object(false, decrypts)?.message(iv, input, output),
         }
     }
 
     #[inline]
-    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.part(false, iv, input, output)
-    }
-
-    #[inline]
-    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.part(true, iv, input, output)
-    }
-
-    #[inline]
-    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        if self.suite.spec.card.mode != Mode::Aead {
-            return Err(Error::NoSuchOperation);
+    fn part(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let spec = self.suite.spec;
+        let object = self.object(true, decrypts)?;
+        match spec.card.mode {
+            Mode::Ecb => object.blocks(spec.block_B(), decrypts, input, output),
+            _ => object.message(iv, input, output).map(drop),
         }
-        self.fits(nonce, input.len() + self.suite.spec.tag_B(), output)?;
-        self.not_too_long(input.len())?;
+    }
+
+    #[inline]
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let object = self.object(false, false)?;
         object.associate(aad)?;
-        object.message(nonce, input, output)
+        object.message(nonce, input, output).map(drop)
     }
 
     #[inline]
-    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        if self.suite.spec.card.mode != Mode::Aead {
-            return Err(Error::NoSuchOperation);
-        }
-        let message_B = input.len().checked_sub(self.suite.spec.tag_B()).ok_or(Error::Forged)?;
-        self.fits(nonce, message_B, output)?;
-        self.not_too_long(message_B)?;
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let object = self.object(false, true)?;
         object.associate(aad)?;
-        object.message(nonce, input, &mut output[..message_B])
-    }
-}
-
-impl Keyed {
-    /// CCM's nonce leaves few bytes for the length of a message (RFC 3610, 2.1).
-    #[inline]
-    fn not_too_long(&self, message_B: usize) -> Result<(), Error> {
-        let spec = &self.suite.spec;
-        let length_B = 15_usize.saturating_sub(spec.iv_B());
-        if !spec.card.family.starts_with("aes-ccm") || length_B >= 8 {
-            return Ok(());
-        }
-        let (given_B, most_B) = (message_B as u64, (1 << (8 * length_B)) - 1);
-        if given_B <= most_B { Ok(()) } else { Err(Error::TooLong { given_B, most_B }) }
+        object.message(nonce, input, output).map(drop)
     }
 }
 

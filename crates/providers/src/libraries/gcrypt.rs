@@ -6,14 +6,14 @@
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher as _, Direction, Error, Mode, Spec, Suite};
 
-use crate::adapter::file;
-use crate::adapter::functions::{functions, text};
+use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::keeping::{sample_key, three_keys};
 use crate::adapter::mode_adapter::{Handle, Moded};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// What `gcry_cipher_hd_t` points to.
@@ -75,9 +75,8 @@ impl Library for Gcrypt {
         let library = library()?;
         let (algorithm, mode) = numbers(spec)?;
         let suite = GcryptSuite { spec: *spec, functions: &library.functions, algorithm, mode };
-        let key: Vec<u8> = (1..=255).cycle().take(spec.key_B()).collect();
         let lacks = |_| format!("libgcrypt {} has no such cipher, mode, key or nonce", library.version);
-        let mut cipher = suite.key_setup(&key, Direction::Encrypt).map_err(lacks)?;
+        let mut cipher = suite.key_setup(&sample_key(spec.key_B()), Direction::Encrypt).map_err(lacks)?;
         if spec.card.mode == Mode::Aead {
             cipher.seal(&vec![0; spec.iv_B()], &[], &[0; 16], &mut [0; 32]).map_err(lacks)?;
         }
@@ -99,11 +98,7 @@ const FILES: &[&str] = &["libgcrypt.20.dylib", "/opt/homebrew/lib/libgcrypt.20.d
 #[cfg(not(target_os = "macos"))]
 const FILES: &[&str] = &["libgcrypt.so.20", "libgcrypt.so"];
 
-/// The library, opened in this process once.
-fn library() -> Result<&'static Libgcrypt, String> {
-    static OPEN: OnceLock<Result<Libgcrypt, String>> = OnceLock::new();
-    OPEN.get_or_init(Libgcrypt::open).as_ref().map_err(Clone::clone)
-}
+opened_once!(Libgcrypt, Libgcrypt::open);
 
 impl Libgcrypt {
     fn open() -> Result<Self, String> {
@@ -209,9 +204,7 @@ impl Suite for GcryptSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
+        lengths::key(&self.spec, key)?;
         let mut pointer = ptr::null_mut();
         // SAFETY: it writes a handle that is ours, or gives an error.
         let done = unsafe { (self.functions.gcry_cipher_open)(&raw mut pointer, self.algorithm, self.mode, 0) };
@@ -224,15 +217,8 @@ impl Suite for GcryptSuite {
             // DES's weak keys are among its published vectors; without this they are refused.
             let _ = keyed.control(SET_ALLOW_WEAK_KEY, ptr::null_mut(), 1);
         }
-        let mut three = [0; 24];
-        let key = if self.spec.card.family == "3des2" {
-            // Keying option 2: the third key is the first.
-            three[..16].copy_from_slice(key);
-            three[16..].copy_from_slice(&key[..8]);
-            &three
-        } else {
-            key
-        };
+        let three = three_keys(key);
+        let key = if self.spec.card.family == "3des2" { &three } else { key };
         // SAFETY: the handle is live and the key as long as said.
         let done = unsafe { (self.functions.gcry_cipher_setkey)(pointer.as_ptr(), key.as_ptr(), key.len()) };
         // Told, but the key is set all the same where weak ones were allowed.

@@ -6,14 +6,14 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
-use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, Mode, Spec, Suite};
 
-use crate::adapter::file;
-use crate::adapter::functions::{functions, text};
+use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::keeping::{sample_key, three_keys};
 use crate::adapter::mode_adapter::{Handle, Moded};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// What `MCRYPT` points to.
@@ -55,8 +55,7 @@ impl Library for Mcrypt {
         let names: &'static [CString; 2] = Box::leak(Box::new([algorithm_in_c, mode_in_c]));
         let suite = McryptSuite { spec: *spec, functions: &library.functions, names };
         let lacks = |_| format!("libmcrypt {} has no {algorithm} in {mode} with this key", library.version);
-        let key: Vec<u8> = (1..=255).cycle().take(spec.key_B()).collect();
-        suite.key_setup(&key, Direction::Encrypt).map_err(lacks)?;
+        suite.key_setup(&sample_key(spec.key_B()), Direction::Encrypt).map_err(lacks)?;
         Ok(Box::new(Found { suite, backend: "portable".to_owned() }))
     }
 }
@@ -70,11 +69,7 @@ struct Libmcrypt {
 
 const FILES: &[&str] = &["libmcrypt.so.4", "libmcrypt.so", "libmcrypt.4.dylib"];
 
-/// The library, opened in this process once.
-fn library() -> Result<&'static Libmcrypt, String> {
-    static OPEN: OnceLock<Result<Libmcrypt, String>> = OnceLock::new();
-    OPEN.get_or_init(Libmcrypt::open).as_ref().map_err(Clone::clone)
-}
+opened_once!(Libmcrypt, Libmcrypt::open);
 
 impl Libmcrypt {
     fn open() -> Result<Self, String> {
@@ -135,9 +130,7 @@ impl Suite for McryptSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
+        lengths::key(&self.spec, key)?;
         let [algorithm, mode] = self.names;
         // SAFETY: the names end in zero bytes; null folders are those of the library.
         let pointer =
@@ -146,15 +139,9 @@ impl Suite for McryptSuite {
         // The state of a mode without padding is its place in the block, then the register.
         let place_B = usize::from(!matches!(self.spec.card.mode, Mode::Ecb | Mode::Cbc));
         let mut keyed = Keyed { functions: self.functions, pointer, place_B, is_ready: false };
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
-        let mut key_B = key.len();
-        if self.spec.card.family == "3des2" {
-            // Keying option 2: the third key is the first.
-            kept.copy_within(..8, key_B);
-            key_B += 8;
-        }
-        let key_B = c_int::try_from(key_B).map_err(|_| Error::Library { function: "int for a length" })?;
+        let three = three_keys(key);
+        let key = if self.spec.card.family == "3des2" { &three } else { key };
+        let key_B = c_int::try_from(key.len()).map_err(|_| Error::Library { function: "int for a length" })?;
         // SAFETY: the module is live, the key as long as said; the IV, of at most 32 bytes, is replaced by that of the
         // first message.
         let done = unsafe {
@@ -163,7 +150,7 @@ impl Suite for McryptSuite {
                 return Err(Error::Library { function: "mcrypt_enc_get_block_size" });
             }
             let iv = [0_u8; 32];
-            (self.functions.mcrypt_generic_init)(pointer.as_ptr(), kept.as_ptr().cast(), key_B, iv.as_ptr().cast())
+            (self.functions.mcrypt_generic_init)(pointer.as_ptr(), key.as_ptr().cast(), key_B, iv.as_ptr().cast())
         };
         if done < 0 {
             return Err(Error::Library { function: "mcrypt_generic_init" });

@@ -8,7 +8,6 @@ mod keyed;
 mod tables;
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Mode, Spec};
@@ -16,6 +15,7 @@ use wattlock_ciphers::{Mode, Spec};
 use self::keyed::{AeadSuite, EvpSuite};
 use super::libcrypto::{Aead, Evp, Libcrypto};
 use crate::adapter::file;
+use crate::adapter::functions::opened_once;
 use crate::library::Library;
 
 pub use tables::OpenSslTables;
@@ -54,14 +54,7 @@ pub(super) const FILES: &[&str] = &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dl
 #[cfg(not(any(target_os = "macos", windows)))]
 pub(super) const FILES: &[&str] = &["libcrypto.so.3", "libcrypto.so"];
 
-/// The library, opened in this process once.
-///
-/// # Errors
-/// As of [`Libcrypto::open`].
-fn library() -> Result<&'static Libcrypto, String> {
-    static OPEN: OnceLock<Result<Libcrypto, String>> = OnceLock::new();
-    OPEN.get_or_init(|| Libcrypto::open(FILES)).as_ref().map_err(Clone::clone)
-}
+opened_once!(Libcrypto, || Libcrypto::open(FILES));
 
 /// The code for `spec` of an open library.
 ///
@@ -130,7 +123,7 @@ fn aead_suite(spec: &Spec, evp: &'static Evp) -> AeadSuite {
     let is_ccm = spec.card.family.starts_with("aes-ccm");
     let sets_tag_length = is_ccm || spec.card.family.starts_with("aes-ocb");
     let aead = Aead { evp, nonce_B: spec.iv_B(), tag_B: spec.tag_B(), is_ccm, sets_tag_length };
-    AeadSuite { key_bits: spec.key_bits, aead }
+    AeadSuite { spec: *spec, aead }
 }
 
 /// Which way the library goes on this processor, as far as it tells: for AES by the features that it found, for the

@@ -7,13 +7,13 @@ use std::ffi::{c_char, c_int, c_uchar, c_ulonglong};
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::ptr;
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
-use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, Spec, Suite};
 
-use crate::adapter::file;
-use crate::adapter::functions::{functions, text};
+use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::whole::{Messages, Whole};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// `c`, `m`, `mlen`, `n`, `k`: output, input and its length, nonce, key.
@@ -71,8 +71,6 @@ functions! { of "libsodium 1's `sodium.h`";
 /// Every key here.
 const KEY_BITS: u16 = 256;
 const KEY_B: usize = KEY_BITS as usize / 8;
-/// Bytes of every tag here.
-const TAG_B: usize = 16;
 /// Bytes of what AES-256-GCM makes of a key.
 const SCHEDULE_B: usize = 512;
 /// The longest message with a counter of 32 bits over blocks of 64 bytes, its first block being the authenticator's.
@@ -98,27 +96,21 @@ const FILES: &[&str] = &[
     "libsodium.dll",
 ];
 
-/// The library, opened in this process once.
-///
-/// # Errors
-/// Why it can't be opened, and how to get it.
-fn library() -> Result<&'static Libsodium, String> {
-    static OPEN: OnceLock<Result<Libsodium, String>> = OnceLock::new();
+opened_once!(Libsodium, open);
+
+fn open() -> Result<Libsodium, String> {
     let how = "it is in the package libsodium23 (Debian, Ubuntu), libsodium (Fedora, Homebrew)";
-    let open = || {
-        let library = file::first_of(FILES).map_err(|refusals| {
-            let first = refusals.split("; ").next().unwrap_or_default();
-            format!("libsodium can't be opened ({first}, and others); {how}")
-        })?;
-        let functions = Functions::of(&library)
-            .map_err(|name| format!("libsodium has no {name}: it is older than 1.0.12; {how}"))?;
-        // SAFETY: it takes nothing, may be called again, and is called before anything else of the library.
-        if unsafe { (functions.sodium_init)() } < 0 {
-            return Err("libsodium's sodium_init failed".to_owned());
-        }
-        Ok(Libsodium { functions, _library: library })
-    };
-    OPEN.get_or_init(open).as_ref().map_err(Clone::clone)
+    let library = file::first_of(FILES).map_err(|refusals| {
+        let first = refusals.split("; ").next().unwrap_or_default();
+        format!("libsodium can't be opened ({first}, and others); {how}")
+    })?;
+    let functions =
+        Functions::of(&library).map_err(|name| format!("libsodium has no {name}: it is older than 1.0.12; {how}"))?;
+    // SAFETY: it takes nothing, may be called again, and is called before anything else of the library.
+    if unsafe { (functions.sodium_init)() } < 0 {
+        return Err("libsodium's sodium_init failed".to_owned());
+    }
+    Ok(Libsodium { functions, _library: library })
 }
 
 impl Library for Sodium {
@@ -199,24 +191,11 @@ fn gcm(functions: &Functions, spec: &Spec) -> Result<GcmSuite, String> {
     })
 }
 
+/// The key, whose length is that of every key here.
 #[inline]
-fn key(bytes: &[u8]) -> Result<[u8; KEY_B], Error> {
-    bytes.try_into().map_err(|_| Error::WrongKeyLength { given_bits: bytes.len() * 8, right_bits: KEY_BITS })
-}
-
-#[inline]
-fn fits(spec: &Spec, nonce: &[u8], message_B: usize, most_B: u64, room_B: usize, needed_B: usize) -> Result<(), Error> {
-    let (given_B, right_B) = (nonce.len(), spec.iv_B());
-    if given_B != right_B {
-        return Err(Error::WrongIvLength { given_B, right_B });
-    }
-    if message_B as u64 > most_B {
-        return Err(Error::TooLong { given_B: message_B as u64, most_B });
-    }
-    if room_B < needed_B {
-        return Err(Error::OutputTooSmall { given_B: room_B, needed_B });
-    }
-    Ok(())
+fn key(spec: &Spec, bytes: &[u8]) -> Result<[u8; KEY_B], Error> {
+    lengths::key(spec, bytes)?;
+    bytes.try_into().map_err(|_| Error::NoSuchOperation)
 }
 
 /// A key stream of the library.
@@ -228,11 +207,11 @@ struct StreamSuite {
 }
 
 impl Suite for StreamSuite {
-    type Cipher = KeyedStream;
+    type Cipher = Whole<KeyedStream>;
 
     #[inline]
-    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedStream, Error> {
-        Ok(KeyedStream { suite: self.clone(), key: key(bytes)? })
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
+        Ok(Whole::new(KeyedStream { suite: self.clone(), key: key(&self.spec, bytes)? }))
     }
 }
 
@@ -241,21 +220,21 @@ struct KeyedStream {
     key: [u8; KEY_B],
 }
 
-impl Cipher for KeyedStream {
+impl Messages for KeyedStream {
     #[inline]
-    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    fn spec(&self) -> &Spec {
+        &self.suite.spec
+    }
+
+    #[inline]
+    fn message(&mut self, _decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let input_B = input.len();
-        fits(&self.suite.spec, iv, input_B, self.suite.most_B, output.len(), input_B)?;
+        lengths::not_too_long(input_B, self.suite.most_B)?;
         // SAFETY: the output has room for the input, the nonce has the cipher's length and the key 32 bytes.
         let done = unsafe {
             (self.suite.xor)(output.as_mut_ptr(), input.as_ptr(), input_B as u64, iv.as_ptr(), self.key.as_ptr())
         };
         if done == 0 { Ok(input_B) } else { Err(Error::Library { function: "crypto_stream_xor" }) }
-    }
-
-    #[inline]
-    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        self.encrypt(iv, input, output)
     }
 }
 
@@ -268,94 +247,12 @@ struct AeadSuite {
     most_B: u64,
 }
 
-impl AeadSuite {
-    /// # Safety
-    /// `key` is what the functions take for one.
-    #[inline]
-    unsafe fn seal(
-        &self,
-        key: *const c_uchar,
-        nonce: &[u8],
-        aad: &[u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<usize, Error> {
-        let (input_B, needed_B) = (input.len(), input.len() + TAG_B);
-        fits(&self.spec, nonce, input_B, self.most_B, output.len(), needed_B)?;
-        // SAFETY: the output has room for message and tag, the nonce has the cipher's length, the key is as the caller
-        // promises; there is no secret nonce, and where the length is written to may be null.
-        let done = unsafe {
-            (self.seal)(
-                output.as_mut_ptr(),
-                ptr::null_mut(),
-                input.as_ptr(),
-                input_B as u64,
-                aad.as_ptr(),
-                aad.len() as u64,
-                ptr::null(),
-                nonce.as_ptr(),
-                key,
-            )
-        };
-        if done == 0 { Ok(needed_B) } else { Err(Error::Library { function: "crypto_aead_encrypt" }) }
-    }
-
-    /// # Safety
-    /// `key` is what the functions take for one.
-    #[inline]
-    unsafe fn open(
-        &self,
-        key: *const c_uchar,
-        nonce: &[u8],
-        aad: &[u8],
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<usize, Error> {
-        let message_B = input.len().checked_sub(TAG_B).ok_or(Error::Forged)?;
-        fits(&self.spec, nonce, message_B, self.most_B, output.len(), message_B)?;
-        // SAFETY: as of `seal`; the output has room for the message. The library writes zeros where the tag is wrong.
-        let done = unsafe {
-            (self.open)(
-                output.as_mut_ptr(),
-                ptr::null_mut(),
-                ptr::null_mut(),
-                input.as_ptr(),
-                input.len() as u64,
-                aad.as_ptr(),
-                aad.len() as u64,
-                nonce.as_ptr(),
-                key,
-            )
-        };
-        if done == 0 { Ok(message_B) } else { Err(Error::Forged) }
-    }
-}
-
 impl Suite for AeadSuite {
-    type Cipher = KeyedAead;
+    type Cipher = Whole<KeyedAead<[u8; KEY_B]>>;
 
     #[inline]
-    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedAead, Error> {
-        Ok(KeyedAead { suite: self.clone(), key: key(bytes)? })
-    }
-}
-
-struct KeyedAead {
-    suite: AeadSuite,
-    key: [u8; KEY_B],
-}
-
-impl Cipher for KeyedAead {
-    #[inline]
-    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        // SAFETY: the functions take a key of 32 bytes.
-        unsafe { self.suite.seal(self.key.as_ptr(), nonce, aad, input, output) }
-    }
-
-    #[inline]
-    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        // SAFETY: as above.
-        unsafe { self.suite.open(self.key.as_ptr(), nonce, aad, input, output) }
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
+        Ok(Whole::new(KeyedAead { suite: self.clone(), key: key(&self.spec, bytes)? }))
     }
 }
 
@@ -371,40 +268,100 @@ struct GcmSuite {
 struct Schedule(MaybeUninit<[u8; SCHEDULE_B]>);
 
 impl Suite for GcmSuite {
-    type Cipher = KeyedGcm;
+    type Cipher = Whole<KeyedAead<Schedule>>;
 
     #[inline]
-    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<KeyedGcm, Error> {
-        let key = key(bytes)?;
-        let mut keyed = KeyedGcm { suite: self.aead.clone(), schedule: Schedule(MaybeUninit::uninit()) };
+    fn key_setup(&self, bytes: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
+        let key = key(&self.aead.spec, bytes)?;
+        let mut keyed = KeyedAead { suite: self.aead.clone(), key: Schedule(MaybeUninit::uninit()) };
         // SAFETY: the room is aligned and as long as the library said, which was seen when it was found.
-        let done = unsafe { (self.schedule)(keyed.schedule.0.as_mut_ptr().cast(), key.as_ptr()) };
-        if done == 0 { Ok(keyed) } else { Err(Error::Library { function: "crypto_aead_aes256gcm_beforenm" }) }
+        let done = unsafe { (self.schedule)(keyed.key.0.as_mut_ptr().cast(), key.as_ptr()) };
+        if done == 0 {
+            Ok(Whole::new(keyed))
+        } else {
+            Err(Error::Library { function: "crypto_aead_aes256gcm_beforenm" })
+        }
     }
 }
 
-struct KeyedGcm {
+/// What the functions of an [`AeadSuite`] take for a key.
+trait Key: 'static {
+    fn pointer(&self) -> *const c_uchar;
+}
+
+impl Key for [u8; KEY_B] {
+    #[inline]
+    fn pointer(&self) -> *const c_uchar {
+        self.as_ptr()
+    }
+}
+
+/// It may be moved: it holds no pointer.
+impl Key for Schedule {
+    #[inline]
+    fn pointer(&self) -> *const c_uchar {
+        self.0.as_ptr().cast()
+    }
+}
+
+struct KeyedAead<K> {
     suite: AeadSuite,
-    schedule: Schedule,
+    key: K,
 }
 
-impl Cipher for KeyedGcm {
+impl<K: Key> Messages for KeyedAead<K> {
     #[inline]
-    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        // SAFETY: the functions take the schedule, which may be moved: it holds no pointer.
-        unsafe { self.suite.seal(self.schedule.0.as_ptr().cast(), nonce, aad, input, output) }
+    fn spec(&self) -> &Spec {
+        &self.suite.spec
     }
 
     #[inline]
-    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        // SAFETY: as above.
-        unsafe { self.suite.open(self.schedule.0.as_ptr().cast(), nonce, aad, input, output) }
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        lengths::not_too_long(input.len(), self.suite.most_B)?;
+        // SAFETY: the output has room for message and tag, the nonce has the cipher's length, the key is what these
+        // functions take for one; there is no secret nonce, and where the length is written to may be null.
+        let done = unsafe {
+            (self.suite.seal)(
+                output.as_mut_ptr(),
+                ptr::null_mut(),
+                input.as_ptr(),
+                input.len() as u64,
+                aad.as_ptr(),
+                aad.len() as u64,
+                ptr::null(),
+                nonce.as_ptr(),
+                self.key.pointer(),
+            )
+        };
+        if done == 0 { Ok(()) } else { Err(Error::Library { function: "crypto_aead_encrypt" }) }
+    }
+
+    #[inline]
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        lengths::not_too_long(output.len(), self.suite.most_B)?;
+        // SAFETY: as of `seal`; the output has room for the message.
+        let done = unsafe {
+            (self.suite.open)(
+                output.as_mut_ptr(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                input.as_ptr(),
+                input.len() as u64,
+                aad.as_ptr(),
+                aad.len() as u64,
+                nonce.as_ptr(),
+                self.key.pointer(),
+            )
+        };
+        if done == 0 { Ok(()) } else { Err(Error::Forged) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use wattlock_ciphers::Cipher as _;
+
     use super::*;
     use crate::adapter::agreement;
 
@@ -421,10 +378,17 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_before_the_library_ends_the_program() {
         let spec = Spec::parse("chacha20").unwrap();
-        assert_eq!(fits(&spec, &[0; 12], 9, 9, 10, 10), Ok(()));
-        assert_eq!(fits(&spec, &[0; 8], 9, 9, 10, 10), Err(Error::WrongIvLength { given_B: 8, right_B: 12 }));
-        assert_eq!(fits(&spec, &[0; 12], 10, 9, 10, 10), Err(Error::TooLong { given_B: 10, most_B: 9 }));
-        assert_eq!(fits(&spec, &[0; 12], 9, 9, 9, 10), Err(Error::OutputTooSmall { given_B: 9, needed_B: 10 }));
-        assert_eq!(key(&[0; 31]), Err(Error::WrongKeyLength { given_bits: 248, right_bits: 256 }));
+        let Ok(library) = library() else { return };
+        let suite = StreamSuite { spec, xor: library.functions.crypto_stream_chacha20_ietf_xor, most_B: 9 };
+        let mut keyed = suite.key_setup(&[0; 32], Direction::Encrypt).unwrap();
+        let mut encrypt = |nonce_B: usize, input_B: usize, room_B: usize| {
+            keyed.encrypt(&vec![0; nonce_B], &vec![0; input_B], &mut vec![0; room_B])
+        };
+        assert_eq!(encrypt(12, 9, 10), Ok(9));
+        assert_eq!(encrypt(8, 9, 10), Err(Error::WrongIvLength { given_B: 8, right_B: 12 }));
+        assert_eq!(encrypt(12, 10, 10), Err(Error::TooLong { given_B: 10, most_B: 9 }));
+        assert_eq!(encrypt(12, 9, 8), Err(Error::OutputTooSmall { given_B: 8, needed_B: 9 }));
+        let wrong = suite.key_setup(&[0; 31], Direction::Encrypt).err();
+        assert_eq!(wrong, Some(Error::WrongKeyLength { given_bits: 248, right_bits: 256 }));
     }
 }

@@ -6,17 +6,16 @@
 mod aead;
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulong, c_void};
-use std::mem::MaybeUninit;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
 
 use self::aead::{Aead, AeadSuite};
-use crate::adapter::file;
-use crate::adapter::functions::{functions, text};
+use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::keeping::{Room, room, sample_key};
 use crate::adapter::mode_adapter::{Handle, Moded};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// `..._start(cipher, IV, key, length, rounds, state)`; ECB's has no IV, CTR's a mode before the state.
@@ -71,9 +70,8 @@ impl Library for Tomcrypt {
             return Ok(Box::new(Found { suite, backend: format!("{backend}{anew}") }));
         }
         let suite = TomcryptSuite { spec: *spec, calls: library.calls(spec)?, functions: &library.functions };
-        let key: Vec<u8> = (1..=255).cycle().take(spec.key_B()).collect();
         suite
-            .key_setup(&key, Direction::Encrypt)
+            .key_setup(&sample_key(spec.key_B()), Direction::Encrypt)
             .map_err(|_| format!("libtomcrypt takes no key of {} bits or not these rounds", spec.key_bits))?;
         Ok(Box::new(Found { suite, backend: backend.to_owned() }))
     }
@@ -110,11 +108,7 @@ fn backend(family: &str) -> &'static str {
     }
 }
 
-/// The library, opened in this process once.
-fn library() -> Result<&'static Libtomcrypt, String> {
-    static OPEN: OnceLock<Result<Libtomcrypt, String>> = OnceLock::new();
-    OPEN.get_or_init(Libtomcrypt::open).as_ref().map_err(Clone::clone)
-}
+opened_once!(Libtomcrypt, Libtomcrypt::open);
 
 impl Libtomcrypt {
     fn open() -> Result<Self, String> {
@@ -262,22 +256,12 @@ struct TomcryptSuite {
     calls: Calls,
 }
 
-/// Memory of a state, aligned for whatever is in it.
-type Room = Box<[MaybeUninit<u128>]>;
-
-#[inline]
-fn room(state_B: usize) -> Room {
-    Box::<[u128]>::new_uninit_slice(state_B.div_ceil(size_of::<u128>()))
-}
-
 impl Suite for TomcryptSuite {
     type Cipher = Moded<Keyed>;
 
     #[inline]
     fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
+        lengths::key(&self.spec, key)?;
         let failed = Error::Library { function: "start" };
         let key_B = c_int::try_from(key.len()).map_err(|_| failed)?;
         let (Calls::Mode { state_B, .. } | Calls::Rc4 { state_B } | Calls::ChaCha { state_B }) = self.calls;

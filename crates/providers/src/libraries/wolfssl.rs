@@ -3,16 +3,20 @@
 //! A message is what a program would do for one: a new IV, update, final. A key setup is a new context with its key.
 //! wolfSSL's own functions for AES and DES take structs of the caller, which differ from build to build: not here.
 
+mod one_shot;
+
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
-use wattlock_ciphers::{Cipher, Direction, Error, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
 
-use crate::adapter::functions::{functions, text};
-use crate::adapter::{file, next_iv};
+use self::one_shot::OneShot;
+use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::keeping::EachWay;
+use crate::adapter::whole::{Messages, Whole};
+use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// `WOLFSSL_EVP_CIPHER`.
@@ -47,8 +51,6 @@ const SAME_DIRECTION: c_int = -1;
 const TAG_B: usize = 16;
 /// Bytes of ChaCha20's counter, which stands before the nonce in what EVP takes for an IV.
 const COUNTER_B: usize = 4;
-/// Bytes of ChaCha20-Poly1305's key.
-const CHACHA20_KEY_B: usize = 32;
 
 /// wolfSSL 5.
 pub struct WolfSsl;
@@ -62,28 +64,22 @@ struct Libwolfssl {
 const NEWEST: u32 = 44;
 const OLDEST: u32 = 35;
 
-/// The library, opened in this process once.
-///
-/// # Errors
-/// Why it can't be opened, and how to get it.
-fn library() -> Result<&'static Libwolfssl, String> {
-    static OPEN: OnceLock<Result<Libwolfssl, String>> = OnceLock::new();
+opened_once!(Libwolfssl, open);
+
+fn open() -> Result<Libwolfssl, String> {
     let how = "it is in the package libwolfssl35 or libwolfssl42 (Debian, Ubuntu), wolfssl (Fedora, Homebrew)";
-    let open = || {
-        let versions = (OLDEST..=NEWEST).rev().map(|version| format!("libwolfssl.so.{version}"));
-        let others = ["libwolfssl.so", "libwolfssl.dylib", "/opt/homebrew/lib/libwolfssl.dylib", "wolfssl.dll"];
-        let names: Vec<_> = versions.chain(others.map(str::to_owned)).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let library = file::first_of(&names).map_err(|refusals| {
-            let first = refusals.split("; ").next().unwrap_or_default();
-            format!("libwolfssl of wolfSSL 5 can't be opened ({first}, and others); {how}")
-        })?;
-        let functions = Functions::of(&library).map_err(|name| {
-            format!("libwolfssl has no {name}: it was built without OpenSSL's interface, or is older than 5; {how}")
-        })?;
-        Ok(Libwolfssl { functions, library })
-    };
-    OPEN.get_or_init(open).as_ref().map_err(Clone::clone)
+    let versions = (OLDEST..=NEWEST).rev().map(|version| format!("libwolfssl.so.{version}"));
+    let others = ["libwolfssl.so", "libwolfssl.dylib", "/opt/homebrew/lib/libwolfssl.dylib", "wolfssl.dll"];
+    let names: Vec<_> = versions.chain(others.map(str::to_owned)).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let library = file::first_of(&names).map_err(|refusals| {
+        let first = refusals.split("; ").next().unwrap_or_default();
+        format!("libwolfssl of wolfSSL 5 can't be opened ({first}, and others); {how}")
+    })?;
+    let functions = Functions::of(&library).map_err(|name| {
+        format!("libwolfssl has no {name}: it was built without OpenSSL's interface, or is older than 5; {how}")
+    })?;
+    Ok(Libwolfssl { functions, library })
 }
 
 impl Library for WolfSsl {
@@ -105,7 +101,7 @@ impl Library for WolfSsl {
         let functions = &library()?.functions;
         let backend = "as built, not told".to_owned();
         if spec.card.family == "chacha20-poly1305" {
-            return Ok(Box::new(Found { suite: OneShot { functions }, backend }));
+            return Ok(Box::new(Found { suite: OneShot { spec: *spec, functions }, backend }));
         }
         let name = name(spec)?;
         let object = object(&name).ok_or_else(|| format!("this wolfSSL was built without {name}"))?;
@@ -163,7 +159,7 @@ impl EvpSuite {
         // SAFETY: it takes nothing and gives null or a context that is ours.
         let pointer = unsafe { (functions.wolfSSL_EVP_CIPHER_CTX_new)() };
         let pointer = NonNull::new(pointer).ok_or(failed("wolfSSL_EVP_CIPHER_CTX_new"))?;
-        let context = Context { functions, pointer, pads: true, decrypts };
+        let context = Context { functions, pointer, pads: true };
         let (direction, init) = (c_int::from(!decrypts), functions.wolfSSL_EVP_CipherInit);
         let mut object = self.object;
         if self.spec.card.family == "rc4" {
@@ -186,17 +182,14 @@ impl EvpSuite {
 }
 
 impl Suite for EvpSuite {
-    type Cipher = Keyed;
+    type Cipher = Whole<Keyed>;
 
     #[inline]
-    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
-        let ready = self.context(key, direction == Direction::Decrypt)?;
-        Ok(Keyed { suite: self.clone(), key: kept, ready, other: None })
+    fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Self::Cipher, Error> {
+        lengths::key(&self.spec, key)?;
+        let decrypts = direction == Direction::Decrypt;
+        let contexts = EachWay::new(key, decrypts, self.context(key, decrypts)?);
+        Ok(Whole::new(Keyed { suite: self.clone(), contexts }))
     }
 }
 
@@ -205,7 +198,6 @@ struct Context {
     functions: &'static Functions,
     pointer: NonNull<CipherContext>,
     pads: bool,
-    decrypts: bool,
 }
 
 impl Drop for Context {
@@ -274,65 +266,33 @@ impl Context {
     }
 }
 
-/// An EVP cipher with its key; the context of the other direction is made when it is first used.
+/// An EVP cipher with its key.
 struct Keyed {
     suite: EvpSuite,
-    key: [u8; MAX_KEY_B],
-    ready: Context,
-    other: Option<Context>,
+    contexts: EachWay<Context>,
 }
 
 impl Keyed {
     #[inline]
     fn context(&mut self, decrypts: bool) -> Result<&mut Context, Error> {
-        let has_directions = matches!(self.suite.spec.card.mode, Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Aead);
-        if decrypts == self.ready.decrypts || !has_directions {
-            return Ok(&mut self.ready);
+        let Self { suite, contexts } = self;
+        let has_directions = matches!(suite.spec.card.mode, Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Aead);
+        if !has_directions {
+            return Ok(contexts.ready());
         }
-        match &mut self.other {
-            Some(context) => Ok(context),
-            none => Ok(none.insert(self.suite.context(&self.key[..self.suite.spec.key_B()], decrypts)?)),
-        }
+        contexts.get(decrypts, |key| suite.context(key, decrypts))
     }
+}
 
-    fn chains(&self) -> bool {
-        matches!(self.suite.spec.card.mode, Mode::Ecb | Mode::Cbc)
-    }
-
+impl Messages for Keyed {
     #[inline]
-    fn fits(&self, iv: &[u8], needed_B: usize, output: &[u8]) -> Result<(), Error> {
-        let (given_B, right_B) = (iv.len(), self.suite.spec.iv_B());
-        if given_B != right_B {
-            return Err(Error::WrongIvLength { given_B, right_B });
-        }
-        let given_B = output.len();
-        if given_B >= needed_B { Ok(()) } else { Err(Error::OutputTooSmall { given_B, needed_B }) }
-    }
-
-    #[inline]
-    fn whole_blocks(&self, input: &[u8]) -> Result<(), Error> {
-        let (given_B, block_B) = (input.len(), self.suite.spec.block_B());
-        if !self.chains() || given_B.is_multiple_of(block_B) {
-            Ok(())
-        } else {
-            Err(Error::NotWholeBlocks { given_B, block_B })
-        }
+    fn spec(&self) -> &Spec {
+        &self.suite.spec
     }
 
     #[inline]
     fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        let (chains, block_B) = (self.chains(), self.suite.spec.block_B());
-        if self.suite.spec.card.mode == Mode::Aead {
-            return Err(Error::NoSuchOperation);
-        }
-        let padded_B = (input.len() / block_B + 1) * block_B;
-        self.fits(iv, if chains && !decrypts { padded_B } else { input.len() }, output)?;
-        if decrypts {
-            self.whole_blocks(input)?;
-            if chains && input.is_empty() {
-                return Err(Error::BadPadding);
-            }
-        }
+        let pads = lengths::pads(self.suite.spec.card.mode);
         let mut with_counter = [0; COUNTER_B + 12];
         let is_chacha20 = self.suite.spec.card.family == "chacha20";
         let iv = if is_chacha20 {
@@ -341,19 +301,19 @@ impl Keyed {
         } else {
             iv
         };
-        let goes_on = iv.is_empty() && !chains;
+        let goes_on = iv.is_empty() && !pads;
         let context = self.context(decrypts)?;
         context.pad(true)?;
         if !goes_on {
             // SAFETY: the IV has the length of the card, with ChaCha20's counter before it.
             unsafe { context.start(iv) }?;
         }
-        if input.is_empty() && !chains {
+        if input.is_empty() && !pads {
             return Ok(0);
         }
         // SAFETY: the output has room for the message with its padding, which is all that is written.
         let written_B = unsafe { context.update(input, output.as_mut_ptr()) }?;
-        if !chains {
+        if !pads {
             return Ok(written_B);
         }
         let rest = output.get_mut(written_B..).ok_or(failed("wolfSSL_EVP_CipherUpdate"))?;
@@ -368,59 +328,21 @@ impl Keyed {
     }
 
     #[inline]
-    fn part(&mut self, decrypts: bool, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        let mode = self.suite.spec.card.mode;
-        if mode == Mode::Aead || (mode == Mode::Stream && !iv.is_empty()) {
-            return Err(Error::NoSuchOperation);
-        }
-        self.fits(iv, input.len(), output)?;
-        self.whole_blocks(input)?;
-        if input.is_empty() {
-            return Ok(());
-        }
+    fn part(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let is_stream = self.suite.spec.card.mode == Mode::Stream;
         let context = self.context(decrypts)?;
         context.pad(false)?;
-        if mode != Mode::Stream {
+        if !is_stream {
             // SAFETY: the IV has the length of the card.
             unsafe { context.start(iv) }?;
         }
         // SAFETY: the output has room for what is as long as the input.
         let written_B = unsafe { context.update(input, output.as_mut_ptr()) }?;
-        if written_B != input.len() {
-            return Err(failed("wolfSSL_EVP_CipherUpdate"));
-        }
-        next_iv::go_on(mode, decrypts, iv, input, output);
-        Ok(())
-    }
-}
-
-impl Cipher for Keyed {
-    #[inline]
-    fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        self.message(false, iv, input, output)
+        if written_B == input.len() { Ok(()) } else { Err(failed("wolfSSL_EVP_CipherUpdate")) }
     }
 
     #[inline]
-    fn decrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        self.message(true, iv, input, output)
-    }
-
-    #[inline]
-    fn encrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.part(false, iv, input, output)
-    }
-
-    #[inline]
-    fn decrypt_part(&mut self, iv: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.part(true, iv, input, output)
-    }
-
-    #[inline]
-    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        if self.suite.spec.card.mode != Mode::Aead {
-            return Err(Error::NoSuchOperation);
-        }
-        self.fits(nonce, input.len() + TAG_B, output)?;
+    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let context = self.context(false)?;
         // SAFETY: the nonce has the 12 bytes that the library takes where it is told nothing else; without an output the
         // input is associated data; the output has room for the message, and after it for the tag.
@@ -432,19 +354,13 @@ impl Cipher for Keyed {
             let mut written_B = context.update(input, output.as_mut_ptr())?;
             written_B += context.finish(output.as_mut_ptr().add(written_B.min(input.len())))?;
             let tag = output.get_mut(written_B..written_B + TAG_B).ok_or(failed("wolfSSL_EVP_CipherFinal"))?;
-            context.tag(GET_TAG, tag.as_mut_ptr())?;
-            Ok(written_B + TAG_B)
+            context.tag(GET_TAG, tag.as_mut_ptr())
         }
     }
 
     #[inline]
-    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        if self.suite.spec.card.mode != Mode::Aead {
-            return Err(Error::NoSuchOperation);
-        }
-        let message_B = input.len().checked_sub(TAG_B).ok_or(Error::Forged)?;
-        self.fits(nonce, message_B, output)?;
-        let (sealed, tag) = input.split_at(message_B);
+    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let (sealed, tag) = input.split_at(output.len());
         let context = self.context(true)?;
         // SAFETY: as of `seal`; the library copies the tag and writes nothing to it.
         let opened = unsafe {
@@ -454,84 +370,9 @@ impl Cipher for Keyed {
                 context.update(aad, ptr::null_mut())?;
             }
             let written_B = context.update(sealed, output.as_mut_ptr())?;
-            context.finish(output.as_mut_ptr().add(written_B.min(message_B))).map(|rest_B| written_B + rest_B)
+            context.finish(output.as_mut_ptr().add(written_B.min(output.len())))
         };
-        opened.map_err(|_| {
-            output[..message_B].fill(0);
-            Error::Forged
-        })
-    }
-}
-
-/// ChaCha20-Poly1305, which takes the key in each call.
-#[derive(Clone)]
-struct OneShot {
-    functions: &'static Functions,
-}
-
-impl Suite for OneShot {
-    type Cipher = KeyedOneShot;
-
-    #[inline]
-    fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<KeyedOneShot, Error> {
-        let wrong = Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: 256 };
-        Ok(KeyedOneShot { functions: self.functions, key: key.try_into().map_err(|_| wrong)? })
-    }
-}
-
-struct KeyedOneShot {
-    functions: &'static Functions,
-    key: [u8; CHACHA20_KEY_B],
-}
-
-/// The library counts these bytes in 32 bits.
-#[inline]
-fn word(length_B: usize) -> Result<u32, Error> {
-    let most_B = u64::from(u32::MAX);
-    u32::try_from(length_B).map_err(|_| Error::TooLong { given_B: length_B as u64, most_B })
-}
-
-#[inline]
-fn one_shot_fits(nonce: &[u8], room_B: usize, needed_B: usize) -> Result<(), Error> {
-    let (given_B, right_B) = (nonce.len(), 12);
-    if given_B != right_B {
-        return Err(Error::WrongIvLength { given_B, right_B });
-    }
-    if room_B >= needed_B { Ok(()) } else { Err(Error::OutputTooSmall { given_B: room_B, needed_B }) }
-}
-
-impl Cipher for KeyedOneShot {
-    #[inline]
-    fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        let needed_B = input.len() + TAG_B;
-        one_shot_fits(nonce, output.len(), needed_B)?;
-        let (aad_B, input_B) = (word(aad.len())?, word(input.len())?);
-        let (sealed, tag) = output.split_at_mut(input.len());
-        let (key, nonce, aad, input) = (self.key.as_ptr(), nonce.as_ptr(), aad.as_ptr(), input.as_ptr());
-        let (sealed, tag) = (sealed.as_mut_ptr(), tag.as_mut_ptr());
-        // SAFETY: key and nonce have 32 and 12 bytes, the output has room for the message and then for the tag.
-        let done = unsafe {
-            (self.functions.wc_ChaCha20Poly1305_Encrypt)(key, nonce, aad, aad_B, input, input_B, sealed, tag)
-        };
-        if done == 0 { Ok(needed_B) } else { Err(failed("wc_ChaCha20Poly1305_Encrypt")) }
-    }
-
-    #[inline]
-    fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-        let message_B = input.len().checked_sub(TAG_B).ok_or(Error::Forged)?;
-        one_shot_fits(nonce, output.len(), message_B)?;
-        let (aad_B, input_B) = (word(aad.len())?, word(message_B)?);
-        let (sealed, tag) = input.split_at(message_B);
-        let (key, nonce, aad, into) = (self.key.as_ptr(), nonce.as_ptr(), aad.as_ptr(), output.as_mut_ptr());
-        let (sealed, tag) = (sealed.as_ptr(), tag.as_ptr());
-        // SAFETY: as above.
-        let done =
-            unsafe { (self.functions.wc_ChaCha20Poly1305_Decrypt)(key, nonce, aad, aad_B, sealed, input_B, tag, into) };
-        if done == 0 {
-            return Ok(message_B);
-        }
-        output[..message_B].fill(0);
-        Err(Error::Forged)
+        opened.map(drop).map_err(|_| Error::Forged)
     }
 }
 

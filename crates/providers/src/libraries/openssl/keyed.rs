@@ -1,9 +1,10 @@
 //! OpenSSL's ciphers as suites.
 #![forbid(unsafe_code)]
 
-use wattlock_ciphers::{Cipher, Direction, Error, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
 
-use crate::adapter::next_iv;
+use crate::adapter::keeping::{AEAD_KEY_B, EachWay};
+use crate::adapter::{lengths, next_iv};
 use crate::libraries::libcrypto::{Aead, AeadContext, Context, Evp};
 
 /// Effective key bits that RC2 has where none are set.
@@ -25,17 +26,15 @@ impl Suite for EvpSuite {
     #[inline]
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Keyed, Error> {
         let Self { spec, evp } = *self;
-        right_length(key, spec.key_bits)?;
+        lengths::key(&spec, key)?;
         let decrypts = direction == Direction::Decrypt;
-        let ready = evp.context(key, effective(&spec), decrypts)?;
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
+        let contexts = EachWay::new(key, decrypts, evp.context(key, effective(&spec), decrypts)?);
         let stream = match spec.card.family {
             "rc4" => Some(Stream::GoesOn),
             "chacha20" => Some(Stream::ChaCha20),
             _ => None,
         };
-        Ok(Keyed { spec, evp, stream, key: kept, decrypts, ready, other: None })
+        Ok(Keyed { spec, evp, stream, contexts })
     }
 }
 
@@ -49,48 +48,34 @@ enum Stream {
 }
 
 /// An EVP cipher with its key.
-///
-/// The key setup makes a context of its direction. A block cipher's context of the other direction is made when it is
-/// first used, so that a timed key setup pays for one, as a program would.
 pub struct Keyed {
     spec: Spec,
     evp: &'static Evp,
     stream: Option<Stream>,
-    key: [u8; MAX_KEY_B],
-    decrypts: bool,
-    ready: Context,
-    other: Option<Context>,
+    contexts: EachWay<Context>,
 }
 
 impl Keyed {
     /// The context for a direction; a key stream has one for both, CFB works in two directions.
     #[inline]
     fn context(&mut self, decrypts: bool) -> Result<&mut Context, Error> {
-        let has_one = self.stream.is_some() || matches!(self.spec.card.mode, Mode::Ctr | Mode::Ofb);
-        if decrypts == self.decrypts || has_one {
-            return Ok(&mut self.ready);
+        if self.stream.is_some() || matches!(self.spec.card.mode, Mode::Ctr | Mode::Ofb) {
+            return Ok(self.contexts.ready());
         }
-        match &mut self.other {
-            Some(context) => Ok(context),
-            none => {
-                Ok(none.insert(self.evp.context(&self.key[..self.spec.key_B()], effective(&self.spec), decrypts)?))
-            }
-        }
+        let Self { spec, evp, .. } = *self;
+        self.contexts.get(decrypts, |key| evp.context(key, effective(&spec), decrypts))
     }
 
     #[inline]
     fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         match self.stream {
             None => self.context(decrypts)?.message(iv, input, output),
-            Some(Stream::GoesOn) => self.ready.go_on(iv, input, output).map(|()| input.len()),
+            Some(Stream::GoesOn) => self.contexts.ready().go_on(iv, input, output).map(|()| input.len()),
             Some(Stream::ChaCha20) => {
-                let (given_B, right_B) = (iv.len(), CHACHA20_NONCE_B);
-                if given_B != right_B {
-                    return Err(Error::WrongIvLength { given_B, right_B });
-                }
+                lengths::iv(iv, CHACHA20_NONCE_B)?;
                 let mut from_zero = [0; CHACHA20_IV_B];
                 from_zero[CHACHA20_IV_B - CHACHA20_NONCE_B..].copy_from_slice(iv);
-                self.ready.message(&from_zero, input, output)
+                self.contexts.ready().message(&from_zero, input, output)
             }
         }
     }
@@ -103,7 +88,7 @@ impl Keyed {
                 next_iv::go_on(self.spec.card.mode, decrypts, iv, input, output);
                 Ok(())
             }
-            Some(Stream::GoesOn) => self.ready.go_on(iv, input, output),
+            Some(Stream::GoesOn) => self.contexts.ready().go_on(iv, input, output),
             Some(Stream::ChaCha20) => Err(Error::NoSuchOperation),
         }
     }
@@ -134,7 +119,7 @@ impl Cipher for Keyed {
 /// An authenticated cipher of the library, ready to take keys.
 #[derive(Clone)]
 pub struct AeadSuite {
-    pub(super) key_bits: u16,
+    pub(super) spec: Spec,
     pub(super) aead: Aead,
 }
 
@@ -143,38 +128,24 @@ impl Suite for AeadSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<KeyedAead, Error> {
-        right_length(key, self.key_bits)?;
+        lengths::key(&self.spec, key)?;
         let decrypts = direction == Direction::Decrypt;
-        let ready = self.aead.context(key, decrypts)?;
-        let mut kept = [0; AEAD_KEY_B];
-        kept.get_mut(..key.len()).ok_or(Error::NoSuchOperation)?.copy_from_slice(key);
-        Ok(KeyedAead { aead: self.aead, key: kept, key_B: key.len(), decrypts, ready, other: None })
+        let contexts = EachWay::new(key, decrypts, self.aead.context(key, decrypts)?);
+        Ok(KeyedAead { aead: self.aead, contexts })
     }
 }
 
-/// No authenticated cipher here has a longer key.
-const AEAD_KEY_B: usize = 32;
-
-/// An authenticated cipher with its key; its context of the other direction is made when it is first used.
+/// An authenticated cipher with its key.
 pub struct KeyedAead {
     aead: Aead,
-    key: [u8; AEAD_KEY_B],
-    key_B: usize,
-    decrypts: bool,
-    ready: AeadContext,
-    other: Option<AeadContext>,
+    contexts: EachWay<AeadContext, AEAD_KEY_B>,
 }
 
 impl KeyedAead {
     #[inline]
     fn context(&mut self, decrypts: bool) -> Result<&mut AeadContext, Error> {
-        if decrypts == self.decrypts {
-            return Ok(&mut self.ready);
-        }
-        match &mut self.other {
-            Some(context) => Ok(context),
-            none => Ok(none.insert(self.aead.context(&self.key[..self.key_B], decrypts)?)),
-        }
+        let aead = self.aead;
+        self.contexts.get(decrypts, |key| aead.context(key, decrypts))
     }
 }
 
@@ -188,14 +159,6 @@ impl Cipher for KeyedAead {
     fn open(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         self.context(true)?.open(nonce, aad, input, output)
     }
-}
-
-#[inline]
-fn right_length(key: &[u8], right_bits: u16) -> Result<(), Error> {
-    if key.len() * 8 == usize::from(right_bits) {
-        return Ok(());
-    }
-    Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits })
 }
 
 /// RC2's effective bits where the library must be told.

@@ -7,8 +7,10 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
 
-use super::{Room, check, room};
+use super::check;
 use crate::adapter::functions::functions;
+use crate::adapter::keeping::{AEAD_KEY_B, KeptKey, Room, room};
+use crate::adapter::lengths;
 use crate::adapter::mode_adapter::{self, Handle, Moded};
 
 functions! { of "`tomcrypt_mac.h` and `tomcrypt_cipher.h`, version 1.18";
@@ -42,8 +44,7 @@ functions! { of "`tomcrypt_mac.h` and `tomcrypt_cipher.h`, version 1.18";
 
 /// `CRYPT_ERROR`: what CCM says of a wrong tag.
 const ERROR: c_int = 1;
-/// Bytes of the longest key, and of the longest tag.
-const MOST_KEY_B: usize = 32;
+/// Bytes of the longest tag.
 const MOST_TAG_B: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -118,12 +119,8 @@ impl Suite for AeadSuite {
     #[inline]
     fn key_setup(&self, key: &[u8], _direction: Direction) -> Result<Self::Cipher, Error> {
         const FAILED: Error = Error::Library { function: "int for a length" };
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
+        lengths::key(&self.spec, key)?;
         let Aead { functions, kind, cipher } = self.aead;
-        let mut kept = [0; MOST_KEY_B];
-        kept.get_mut(..key.len()).ok_or(FAILED)?.copy_from_slice(key);
         let key_B = c_int::try_from(key.len()).map_err(|_| FAILED)?;
         let mut state = room(self.state_B);
         let pointer = state.as_mut_ptr().cast();
@@ -139,7 +136,7 @@ impl Suite for AeadSuite {
                 }
             }
         }
-        Ok(Moded::new(&self.spec, Keyed { aead: self.aead, state, key: kept, key_B: key.len() }))
+        Ok(Moded::new(&self.spec, Keyed { aead: self.aead, state, key: KeptKey::of(key) }))
     }
 }
 
@@ -147,19 +144,10 @@ impl Suite for AeadSuite {
 pub struct Keyed {
     aead: Aead,
     state: Room,
-    key: [u8; MOST_KEY_B],
-    key_B: usize,
+    key: KeptKey<AEAD_KEY_B>,
 }
 
 impl Handle for Keyed {
-    fn start(&mut self, _decrypts: bool, _iv: &[u8]) -> Result<(), Error> {
-        Err(Error::NoSuchOperation)
-    }
-
-    fn run(&mut self, _decrypts: bool, _input: &[u8], _output: &mut [u8]) -> Result<(), Error> {
-        Err(Error::NoSuchOperation)
-    }
-
     #[inline]
     fn seal(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], output: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
         self.message(false, nonce, aad, input, output, tag)
@@ -189,7 +177,7 @@ impl Keyed {
     ) -> Result<(), Error> {
         let Aead { functions, kind, cipher } = self.aead;
         let state = self.state.as_mut_ptr().cast();
-        let ((key, key_B), (aad, aad_B)) = (in_c(&self.key[..self.key_B]), in_c(aad));
+        let ((key, key_B), (aad, aad_B)) = (in_c(self.key.bytes()), in_c(aad));
         let ((nonce, nonce_B), (from, text_B)) = (in_c(nonce), in_c(input));
         let mut tag_B = tag.len() as c_ulong;
         let (to, out, out_B) = (output.as_mut_ptr(), tag.as_mut_ptr(), &raw mut tag_B);
