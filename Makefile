@@ -39,7 +39,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	@cargo fmt --version >/dev/null 2>&1 || { echo "error: rustfmt is missing; get it with \`rustup component add rustfmt\`" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "error: clippy is missing; get it with \`rustup component add clippy\`" >&2; exit 1; }
 	cargo fmt --all --check
-	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs # a list in a macro names them
+	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs crates/providers/src/libraries/*.rs # lists in macros name them
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
 	cd benchmarks/criterion && cargo build --quiet --locked

@@ -14,7 +14,7 @@
 //!
 //! Without the feature `libraries` (a static program can't open any) only what is built in is left, and no `unsafe`.
 //!
-//! A new library is a file in `libraries`, its module and its line in `all`.
+//! A new library is a file in `libraries` and one line of the list there.
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 #![cfg_attr(not(feature = "libraries"), forbid(unsafe_code))]
 
@@ -126,11 +126,8 @@ impl Providers {
     /// Those that carry out the operations of key establishment: what is built in first.
     #[must_use]
     pub fn exchanges(&self) -> Vec<&'static dyn Exchange> {
-        vec![
-            &establish::BuiltIn,
-            #[cfg(feature = "libraries")]
-            &libraries::exchange::OpenSsl,
-        ]
+        let built_in: &'static dyn Exchange = &establish::BuiltIn;
+        std::iter::once(built_in).chain(self.libraries.iter().filter_map(|library| library.exchange())).collect()
     }
 
     /// Why a library can't be opened or a built-in code was left out; `None` where there is no such reason.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use wattlock_bench::establish::Exchange;
 use wattlock_bench::implementation::{About, Implementation};
 use wattlock_ciphers::Spec;
 
@@ -37,6 +38,11 @@ pub trait Library {
     /// What the child that tries it must be told besides its name.
     fn arguments(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What carries out its operations of key establishment; `None` where it has none or nobody wrote them down yet.
+    fn exchange(&self) -> Option<&'static dyn Exchange> {
+        None
     }
 
     /// Its code for `spec`, all functions found.

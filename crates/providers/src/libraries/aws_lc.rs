@@ -15,7 +15,12 @@ use crate::adapter::{lengths, next_iv};
 use crate::library::Library;
 
 /// AWS-LC.
-pub struct AwsLc;
+struct AwsLc;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(AwsLc)]
+}
 
 impl Library for AwsLc {
     fn name(&self) -> &str {

@@ -19,7 +19,12 @@ use crate::adapter::{file, lengths};
 use crate::library::Library;
 
 /// Botan 2 or 3.
-pub struct Botan;
+struct Botan;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Botan)]
+}
 
 impl Library for Botan {
     fn name(&self) -> &str {

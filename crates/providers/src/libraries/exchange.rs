@@ -5,14 +5,13 @@ mod tests;
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use wattlock_bench::establish::{Exchange, Keyed, Octets, Scheme};
 use wattlock_bench::implementation::About;
 use wattlock_records::Operation;
 
 use super::openssl;
-use crate::adapter::functions::{functions, text};
+use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::{child_process, file};
 use crate::library::held_in;
 
@@ -95,23 +94,20 @@ unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
-/// The library, opened in this process once.
-fn library() -> Result<&'static Library, String> {
-    static OPEN: OnceLock<Result<Library, String>> = OnceLock::new();
-    let open = || {
-        // The program of a unit test is another one and can't be its own child.
-        if !cfg!(test) {
-            child_process::in_a_child("openssl", &[], false)?;
-        }
-        let library = file::first_of(openssl::FILES)?;
-        let functions = Functions::of(&library).map_err(|name| format!("libcrypto has no {name}: it is too old"))?;
-        // SAFETY: it takes nothing and gives null or a context that is ours.
-        let context = NonNull::new(unsafe { (functions.OSSL_LIB_CTX_new)() })
-            .ok_or_else(|| "libcrypto's OSSL_LIB_CTX_new failed".to_owned())?;
-        let p256 = generate(&functions, &generator(&functions, context, c"EC", 0)?)?;
-        Ok(Library { functions, context, p256, _library: library })
-    };
-    OPEN.get_or_init(open).as_ref().map_err(Clone::clone)
+opened_once!(Library, open);
+
+fn open() -> Result<Library, String> {
+    // The program of a unit test is another one and can't be its own child.
+    if !cfg!(test) {
+        child_process::in_a_child("openssl", &[], false)?;
+    }
+    let library = file::first_of(openssl::FILES)?;
+    let functions = Functions::of(&library).map_err(|name| format!("libcrypto has no {name}: it is too old"))?;
+    // SAFETY: it takes nothing and gives null or a context that is ours.
+    let context = NonNull::new(unsafe { (functions.OSSL_LIB_CTX_new)() })
+        .ok_or_else(|| "libcrypto's OSSL_LIB_CTX_new failed".to_owned())?;
+    let p256 = generate(&functions, &generator(&functions, context, c"EC", 0)?)?;
+    Ok(Library { functions, context, p256, _library: library })
 }
 
 /// OpenSSL's libcrypto, as one that carries out the operations of schemes.

@@ -56,7 +56,12 @@ const CHECKSUM: c_uint = 10;
 const WEAK_KEY: c_uint = 43;
 
 /// libgcrypt.
-pub struct Gcrypt;
+struct Gcrypt;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Gcrypt)]
+}
 
 impl Library for Gcrypt {
     fn name(&self) -> &str {

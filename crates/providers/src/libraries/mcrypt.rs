@@ -32,7 +32,12 @@ functions! { of "`mcrypt.h`, version 2.5";
 }
 
 /// libmcrypt.
-pub struct Mcrypt;
+struct Mcrypt;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Mcrypt)]
+}
 
 impl Library for Mcrypt {
     fn name(&self) -> &str {

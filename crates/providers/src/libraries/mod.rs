@@ -1,34 +1,36 @@
-//! The libraries of the system, a file each: its functions, its ids, how it is found.
+//! The libraries of the system: a file each, and one line in the list below, which makes the file's module and its place
+//! among the providers. The cargo feature on the line is that of a library that is compiled in.
+//!
+//! A library's file holds its functions, its ids, how it is found; its function `libraries` gives the providers that it
+//! makes, mostly one. What several of these files call has a file of its own before the list.
 
-#[cfg(feature = "aws-lc-rs")]
-mod aws_lc;
-mod botan;
-pub mod exchange;
-mod gcrypt;
+mod exchange;
 mod libbotan;
 mod libcrypto;
-mod mcrypt;
-mod nettle;
-mod openssl;
-mod sodium;
-mod tomcrypt;
-mod wolfssl;
 
 use crate::library::Library;
 
-/// All of them.
-pub fn all() -> Vec<Box<dyn Library>> {
-    vec![
-        Box::new(openssl::OpenSsl),
-        Box::new(openssl::OpenSslTables),
-        Box::new(botan::Botan),
-        Box::new(gcrypt::Gcrypt),
-        Box::new(nettle::Nettle),
-        Box::new(tomcrypt::Tomcrypt),
-        Box::new(mcrypt::Mcrypt),
-        Box::new(sodium::Sodium),
-        Box::new(wolfssl::WolfSsl),
-        #[cfg(feature = "aws-lc-rs")]
-        Box::new(aws_lc::AwsLc),
-    ]
+macro_rules! libraries {
+    ($($(#[$gate:meta])? $name:ident;)+) => {
+        $($(#[$gate])? mod $name;)+
+
+        /// All of them, in the order in which a catalogue prints them.
+        pub fn all() -> Vec<Box<dyn Library>> {
+            let mut all = Vec::new();
+            $($(#[$gate])? all.extend($name::libraries());)+
+            all
+        }
+    };
+}
+
+libraries! {
+    openssl;
+    botan;
+    gcrypt;
+    nettle;
+    tomcrypt;
+    mcrypt;
+    sodium;
+    wolfssl;
+    #[cfg(feature = "aws-lc-rs")] aws_lc;
 }

@@ -4,37 +4,21 @@
 //! encryption of its own since 3.8. A context is memory of the caller's: no struct is declared here, its room is bounded
 //! by the headers.
 
-use std::ffi::{c_int, c_uint, c_void};
-use std::mem::MaybeUninit;
+mod calls;
+
+use std::ffi::{c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
-use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite};
+use wattlock_ciphers::{Direction, Error, MAX_IV_B, Spec, Suite};
 
-use crate::adapter::functions::functions;
+use self::calls::{Block, Calls, Chained, Keying, Nonce};
+use crate::adapter::functions::{functions, opened_once};
+use crate::adapter::keeping::{KeptKey, Room, room, three_keys};
 use crate::adapter::mode_adapter::{self, Handle, Moded};
-use crate::adapter::{child_process, file};
+use crate::adapter::{child_process, file, lengths};
 use crate::library::Library;
-
-/// `nettle_cipher_func`: context, length, destination, source.
-type Block = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
-/// A mode around it: context, function, block size, IV, length, destination, source.
-type Chain = unsafe extern "C" fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
-/// `cbc_aes..._encrypt(ctx, IV, length, destination, source)`.
-type OwnChain = unsafe extern "C" fn(*const c_void, *mut u8, usize, *mut u8, *const u8);
-/// `..._set_key(ctx, key)`.
-type SetKey = unsafe extern "C" fn(*mut c_void, *const u8);
-/// `..._set_key(ctx, length, key)`; what it returns (a weak key, nothing) is not looked at.
-type SetSizedKey = unsafe extern "C" fn(*mut c_void, usize, *const u8);
-/// `nettle_arctwo_set_key_ekb(ctx, length, key, effective bits)`.
-type SetEffectiveKey = unsafe extern "C" fn(*mut c_void, usize, *const u8, c_uint);
-/// `..._crypt(ctx, length, destination, source)` of what changes its context, and `..._update`, `..._digest`.
-type Stream = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
-type Take = unsafe extern "C" fn(*mut c_void, usize, *const u8);
-type Give = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
-/// `ccm_..._set_nonce(ctx, length, nonce, lengths of data, message and tag)`.
-type SetNonceAndLengths = unsafe extern "C" fn(*mut c_void, usize, *const u8, usize, usize, usize);
 
 functions! { of "`cbc.h`, `cfb.h`, `ctr.h` and `version.h` of nettle 3.4 and newer";
     nettle_version_major: fn() -> c_int;
@@ -56,7 +40,12 @@ fn room_B(family: &str) -> usize {
 }
 
 /// nettle.
-pub struct Nettle;
+struct Nettle;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Nettle)]
+}
 
 impl Library for Nettle {
     fn name(&self) -> &str {
@@ -88,11 +77,7 @@ const FILES: &[&str] = &["libnettle.8.dylib", "/opt/homebrew/lib/libnettle.8.dyl
 #[cfg(not(target_os = "macos"))]
 const FILES: &[&str] = &["libnettle.so.8", "libnettle.so.7", "libnettle.so"];
 
-/// The library, opened in this process once.
-fn library() -> Result<&'static Libnettle, String> {
-    static OPEN: OnceLock<Result<Libnettle, String>> = OnceLock::new();
-    OPEN.get_or_init(Libnettle::open).as_ref().map_err(Clone::clone)
-}
+opened_once!(Libnettle, Libnettle::open);
 
 impl Libnettle {
     fn open() -> Result<Self, String> {
@@ -147,171 +132,6 @@ fn backend(spec: &Spec) -> &'static str {
     CHOSEN.get_or_init(|| child_process::said("nettle", "NETTLE_FAT_VERBOSE").map_or("not told", |said| chosen(&said)))
 }
 
-/// How a key is given.
-#[derive(Clone, Copy)]
-enum Keying {
-    Fixed(SetKey),
-    /// Keying option 2 of Triple DES: the third key is the first.
-    TwoOfThree(SetKey),
-    Sized(SetSizedKey),
-    Effective(SetEffectiveKey, c_uint),
-}
-
-/// What a cipher of nettle is made of.
-#[derive(Clone, Copy)]
-enum Calls {
-    /// Key schedules and block functions either way, and the mode's functions.
-    /// `forwards`: the mode needs the block cipher in one direction only.
-    Blocks { keyings: [Keying; 2], blocks: [Block; 2], chains: [Chained; 2], forwards: bool, block_B: usize },
-    /// A key stream; with a nonce where there is one.
-    Stream { keying: Keying, nonce: Option<SetKey>, run: Stream },
-    /// An AEAD: nonce, associated data, text either way, tag.
-    Aead { keying: Keying, nonce: Nonce, aad: Take, runs: [Stream; 2], tag: Give },
-}
-
-/// How blocks become a message.
-#[derive(Clone, Copy)]
-enum Chained {
-    /// Each by itself.
-    Not,
-    /// By a function for any cipher.
-    ByAny(Chain),
-    /// By one for this cipher.
-    ByOwn(OwnChain),
-}
-
-/// How the nonce of an AEAD is given.
-#[derive(Clone, Copy)]
-enum Nonce {
-    Fixed(SetKey),
-    Sized(Take),
-    /// CCM's wants the lengths of all that follows.
-    WithLengths(SetNonceAndLengths),
-}
-
-impl Calls {
-    fn of(library: &'static Libnettle, spec: &Spec) -> Result<Self, String> {
-        let bits = spec.key_bits;
-        let lacks = || format!("nettle has no {spec}");
-        let family = spec.card.family;
-        // SAFETY: of each branch: the types are those of the functions of these names in nettle's headers.
-        unsafe {
-            let fixed = |name: &str| library.function::<SetKey>(name).map(Keying::Fixed);
-            let sized = |name: &str| library.function::<SetSizedKey>(name).map(Keying::Sized);
-            let block = |name: &str| library.function::<Block>(name);
-            let (keyings, blocks) = match family {
-                "rc4" => {
-                    let keying = sized("nettle_arcfour_set_key")?;
-                    return Ok(Self::Stream { keying, nonce: None, run: library.function("nettle_arcfour_crypt")? });
-                }
-                "chacha20" => {
-                    let nonce = Some(library.function("nettle_chacha_set_nonce96")?);
-                    let run = library.function("nettle_chacha_crypt32")?;
-                    return Ok(Self::Stream { keying: fixed("nettle_chacha_set_key")?, nonce, run });
-                }
-                "salsa20" => {
-                    let nonce = Some(library.function("nettle_salsa20_set_nonce")?);
-                    let run = library.function("nettle_salsa20_crypt")?;
-                    return Ok(Self::Stream { keying: fixed("nettle_salsa20_256_set_key")?, nonce, run });
-                }
-                "chacha20-poly1305" => {
-                    let nonce = Nonce::Fixed(library.function("nettle_chacha_poly1305_set_nonce")?);
-                    return Self::aead(library, "nettle_chacha_poly1305", nonce);
-                }
-                "aes-gcm" => {
-                    let of = format!("nettle_gcm_aes{bits}");
-                    return Self::aead(library, &of, Nonce::Sized(library.function(&format!("{of}_set_iv"))?));
-                }
-                "aes-ccm" | "aes-ccm8" => {
-                    let of = format!("nettle_ccm_aes{bits}");
-                    let nonce = Nonce::WithLengths(library.function(&format!("{of}_set_nonce"))?);
-                    return Self::aead(library, &of, nonce);
-                }
-                "aes-eax" if bits == 128 => {
-                    let nonce = Nonce::Sized(library.function("nettle_eax_aes128_set_nonce")?);
-                    return Self::aead(library, "nettle_eax_aes128", nonce);
-                }
-                "aes-eax" => return Err("nettle declares EAX for AES-128 only".to_owned()),
-                "aes" => {
-                    let of = format!("nettle_aes{bits}");
-                    let keyings = [fixed(&format!("{of}_set_encrypt_key"))?, fixed(&format!("{of}_set_decrypt_key"))?];
-                    (keyings, [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
-                }
-                "camellia" => {
-                    // So the header names it, without the key's length.
-                    let decrypt = if bits == 128 {
-                        "camellia_set_decrypt_key"
-                    } else {
-                        &format!("camellia{bits}_set_decrypt_key")
-                    };
-                    let keyings = [
-                        fixed(&format!("nettle_camellia{bits}_set_encrypt_key"))?,
-                        fixed(&format!("nettle_{decrypt}"))?,
-                    ];
-                    let crypt = if bits == 128 { "nettle_camellia128_crypt" } else { "nettle_camellia256_crypt" };
-                    (keyings, [block(crypt)?; 2])
-                }
-                "rc2" => {
-                    let keying = library.function("nettle_arctwo_set_key_ekb")?;
-                    let keying = Keying::Effective(keying, spec.effective_bits.into());
-                    ([keying; 2], [block("nettle_arctwo_encrypt")?, block("nettle_arctwo_decrypt")?])
-                }
-                "des" | "3des" | "3des2" => {
-                    let of = if family == "des" { "nettle_des" } else { "nettle_des3" };
-                    let set = library.function(&format!("{of}_set_key"))?;
-                    let keying = if family == "3des2" { Keying::TwoOfThree(set) } else { Keying::Fixed(set) };
-                    ([keying; 2], [block(&format!("{of}_encrypt"))?, block(&format!("{of}_decrypt"))?])
-                }
-                "sm4" => {
-                    let keyings = [fixed("nettle_sm4_set_encrypt_key")?, fixed("nettle_sm4_set_decrypt_key")?];
-                    let crypt = block("nettle_sm4_crypt")?;
-                    (keyings, [crypt, crypt])
-                }
-                "blowfish" | "cast" | "serpent" | "twofish" => {
-                    let set = if family == "cast" { "cast5" } else { family };
-                    let of = if family == "cast" { "cast128" } else { family };
-                    let keying = sized(&format!("nettle_{set}_set_key"))?;
-                    let blocks = [block(&format!("nettle_{of}_encrypt"))?, block(&format!("nettle_{of}_decrypt"))?];
-                    ([keying; 2], blocks)
-                }
-                _ => return Err(lacks()),
-            };
-            if family == "blowfish" && bits < 64 {
-                return Err("nettle's Blowfish takes keys of 64 bits and more".to_owned());
-            }
-            let functions = &library.functions;
-            let chains = match spec.card.mode {
-                Mode::Ecb => [Chained::Not; 2],
-                Mode::Cbc => {
-                    let own = library.function(&format!("nettle_cbc_{family}{bits}_encrypt"));
-                    let any = Chained::ByAny(functions.nettle_cbc_encrypt);
-                    [own.map_or(any, Chained::ByOwn), Chained::ByAny(functions.nettle_cbc_decrypt)]
-                }
-                Mode::Cfb => [functions.nettle_cfb_encrypt, functions.nettle_cfb_decrypt].map(Chained::ByAny),
-                Mode::Ctr => [Chained::ByAny(functions.nettle_ctr_crypt); 2],
-                _ => return Err(format!("nettle has no mode {}", spec.card.mode)),
-            };
-            let forwards = !matches!(spec.card.mode, Mode::Ecb | Mode::Cbc);
-            Ok(Self::Blocks { keyings, blocks, chains, forwards, block_B: spec.block_B() })
-        }
-    }
-
-    /// # Safety
-    /// `of` begins the names of an AEAD's functions.
-    unsafe fn aead(library: &Libnettle, of: &str, nonce: Nonce) -> Result<Self, String> {
-        // SAFETY: the types are those of all of nettle's AEADs.
-        unsafe {
-            Ok(Self::Aead {
-                keying: Keying::Fixed(library.function(&format!("{of}_set_key"))?),
-                nonce,
-                aad: library.function(&format!("{of}_update"))?,
-                runs: [library.function(&format!("{of}_encrypt"))?, library.function(&format!("{of}_decrypt"))?],
-                tag: library.function(&format!("{of}_digest"))?,
-            })
-        }
-    }
-}
-
 /// A cipher of the library, ready to take keys.
 #[derive(Clone)]
 struct NettleSuite {
@@ -320,26 +140,19 @@ struct NettleSuite {
     room_B: usize,
 }
 
-/// Memory for a context, aligned for whatever is in it: nettle's own programs allocate theirs.
-type Context = Box<[MaybeUninit<u128>]>;
-
 /// A context with this key.
 ///
 /// # Safety
 /// The function takes a key of this length, and its context has room.
 #[inline]
-unsafe fn keyed(keying: Keying, key: &[u8], room_B: usize) -> Context {
-    let mut context = Box::<[u128]>::new_uninit_slice(room_B.div_ceil(size_of::<u128>()));
+unsafe fn keyed(keying: Keying, key: &[u8], room_B: usize) -> Room {
+    let mut context = room(room_B);
     let pointer = context.as_mut_ptr().cast();
     // SAFETY: as the caller promises; the key is as long as said, or as the function takes it.
     unsafe {
         match keying {
             Keying::Fixed(set) => set(pointer, key.as_ptr()),
-            Keying::TwoOfThree(set) => {
-                let mut three = [0; 24];
-                three.iter_mut().zip(key.iter().chain(key)).for_each(|(to, from)| *to = *from);
-                set(pointer, three.as_ptr());
-            }
+            Keying::TwoOfThree(set) => set(pointer, three_keys(key).as_ptr()),
             Keying::Sized(set) => set(pointer, key.len(), key.as_ptr()),
             Keying::Effective(set, bits) => set(pointer, key.len(), key.as_ptr(), bits),
         }
@@ -352,15 +165,10 @@ impl Suite for NettleSuite {
 
     #[inline]
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Self::Cipher, Error> {
-        if key.len() != self.spec.key_B() {
-            return Err(Error::WrongKeyLength { given_bits: key.len() * 8, right_bits: self.spec.key_bits });
-        }
-        let mut kept = [0; MAX_KEY_B];
-        kept[..key.len()].copy_from_slice(key);
+        lengths::key(&self.spec, key)?;
         let mut keyed = Keyed {
             calls: self.calls,
-            key: kept,
-            key_B: key.len(),
+            key: KeptKey::of(key),
             room_B: self.room_B,
             contexts: [None, None],
             iv: [0; MAX_IV_B],
@@ -373,11 +181,10 @@ impl Suite for NettleSuite {
 /// A key with its contexts: that of the other direction is made when it is first used.
 struct Keyed {
     calls: Calls,
-    key: [u8; MAX_KEY_B],
-    key_B: usize,
+    key: KeptKey,
     /// Bytes of a context.
     room_B: usize,
-    contexts: [Option<Context>; 2],
+    contexts: [Option<Room>; 2],
     /// Where a message stands.
     iv: [u8; MAX_IV_B],
 }
@@ -393,7 +200,7 @@ impl Keyed {
     #[inline]
     fn context(&mut self, decrypts: bool) -> *mut c_void {
         let at = self.slot(decrypts);
-        let Self { calls, key, key_B, room_B, contexts, .. } = self;
+        let Self { calls, key, room_B, contexts, .. } = self;
         let context = contexts[at].get_or_insert_with(|| {
             let keying = match calls {
                 Calls::Blocks { keyings, .. } => keyings[at],
@@ -401,7 +208,7 @@ impl Keyed {
             };
             // SAFETY: the key is as long as the spec says, which is what the function of this cipher takes; the room is
             // that of its family.
-            unsafe { keyed(keying, &key[..*key_B], *room_B) }
+            unsafe { keyed(keying, key.bytes(), *room_B) }
         });
         context.as_mut_ptr().cast()
     }

@@ -9,19 +9,26 @@ mod tables;
 
 use std::path::PathBuf;
 
+use wattlock_bench::establish::Exchange;
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Mode, Spec};
 
 use self::keyed::{AeadSuite, EvpSuite};
+use super::exchange;
 use super::libcrypto::{Aead, Evp, Libcrypto};
 use crate::adapter::file;
 use crate::adapter::functions::opened_once;
 use crate::library::Library;
 
-pub use tables::OpenSslTables;
+use self::tables::OpenSslTables;
 
 /// OpenSSL 3.
-pub struct OpenSsl;
+struct OpenSsl;
+
+/// The providers of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(OpenSsl), Box::new(OpenSslTables)]
+}
 
 impl Library for OpenSsl {
     fn name(&self) -> &str {
@@ -38,6 +45,10 @@ impl Library for OpenSsl {
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
         find(library()?, spec)
+    }
+
+    fn exchange(&self) -> Option<&'static dyn Exchange> {
+        Some(&exchange::OpenSsl)
     }
 }
 

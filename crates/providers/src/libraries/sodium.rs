@@ -79,7 +79,12 @@ const MOST_CHACHA20_B: u64 = 64 * ((1 << 32) - 1);
 const MOST_GCM_B: u64 = 16 * ((1 << 32) - 2);
 
 /// libsodium.
-pub struct Sodium;
+struct Sodium;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Sodium)]
+}
 
 struct Libsodium {
     functions: Functions,

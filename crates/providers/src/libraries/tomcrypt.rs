@@ -43,7 +43,12 @@ const BIG_ENDIAN: c_int = 0x1000;
 const OK: c_int = 0;
 
 /// libtomcrypt.
-pub struct Tomcrypt;
+struct Tomcrypt;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(Tomcrypt)]
+}
 
 impl Library for Tomcrypt {
     fn name(&self) -> &str {

@@ -53,7 +53,12 @@ const TAG_B: usize = 16;
 const COUNTER_B: usize = 4;
 
 /// wolfSSL 5.
-pub struct WolfSsl;
+struct WolfSsl;
+
+/// The provider of this file.
+pub fn libraries() -> Vec<Box<dyn Library>> {
+    vec![Box::new(WolfSsl)]
+}
 
 struct Libwolfssl {
     functions: Functions,
