@@ -11,10 +11,13 @@ use wattlock_records::MeterRecord;
 use super::counted::Counted;
 use super::file::{NoNumber, level, size, text};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, LIST, Missing, Opened, Time};
+use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time};
 
 /// The kind.
 pub const KIND: &str = "battery";
+/// How it is found and opened.
+pub(crate) const METER: Kind =
+    Kind { names: &[KIND], found, open: Open::Files(|wanted| open(wanted.root, wanted.domain, SystemTime)) };
 /// Gauges are asked once a second or less often; what lies between is a value kept.
 const UPDATE_PERIOD_NS: u64 = 1_000_000_000;
 /// At 1 W a step of 10 mWh takes 36 s.

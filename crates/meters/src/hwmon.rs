@@ -11,10 +11,13 @@ use wattlock_records::MeterRecord;
 use super::counted::Counted;
 use super::file::{NoNumber, counter_nJ, level, size, text};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, LIST, Missing, Opened, Time, mends, number};
+use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time, mends, number};
 
 /// The kind.
 pub const KIND: &str = "hwmon";
+/// How it is found and opened.
+pub(crate) const METER: Kind =
+    Kind { names: &[KIND], found, open: Open::Files(|wanted| open(wanted.root, wanted.domain, SystemTime)) };
 /// Where a chip does not tell how often it converts; a read over I2C takes about a tenth of it.
 const UPDATE_PERIOD_NS: u64 = 5_000_000;
 const PATIENCE_NS: u64 = 2_000_000_000;

@@ -15,7 +15,7 @@
 //! power that is sampled by a thread, [`file`](mod@file) how a number is read, [`topology`] where a processor is, [`thread`] what
 //! this thread took.
 //!
-//! A new meter is a file with `found` and `open`, and a line in [`all`] and [`open`].
+//! A new meter is a file with its `METER`, a [`Kind`], and a line for it in `KINDS`, beside its `mod`.
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `energy_uJ` is in microjoules")]
 
@@ -40,6 +40,9 @@ use wattlock_engine::{Load, Meter, MeterError, Nanoseconds, next_edge};
 use wattlock_records::{EnergyPlan, MeterRecord};
 
 use self::file::NoNumber;
+
+/// The kinds of meters, in the order in which those of a machine are listed.
+const KINDS: &[Kind] = &[powercap::METER, perf::METER, battery::METER, hwmon::METER, stream::METER];
 
 /// Where the system keeps its devices.
 const SYS: &str = "/sys";
@@ -115,9 +118,38 @@ pub struct Found {
     pub missing: Option<Missing>,
 }
 
+/// A kind of meter.
+pub struct Kind {
+    /// What a plan names before the colon; more than one where the same file reads them.
+    names: &'static [&'static str],
+    /// Those of a tree; none of what somebody has to name.
+    found: fn(&Path) -> Vec<Found>,
+    open: Open,
+}
+
+/// How one is opened.
+enum Open {
+    /// From files below the root, or by a call of the system.
+    Files(fn(&Wanted) -> Result<Opened, Missing>),
+    /// From a device that sends bytes, or its recording.
+    Stream(fn(&Wanted, &Path) -> Result<Opened, Missing>),
+}
+
+/// The meter that a plan names.
+struct Wanted<'a> {
+    /// What stands for `/sys`.
+    root: &'a Path,
+    /// One of the names of its kind.
+    kind: &'a str,
+    /// What stands behind the colon.
+    domain: &'a str,
+    /// The processor that the load is pinned to.
+    cpu: Option<u32>,
+}
+
 /// All meters of the tree.
 pub fn all(root: &Path) -> Vec<Found> {
-    [powercap::found(root), perf::found(root), battery::found(root), hwmon::found(root)].concat()
+    KINDS.iter().flat_map(|kind| (kind.found)(root)).collect()
 }
 
 /// What stands for `/sys`.
@@ -195,20 +227,18 @@ pub fn moves(opened: &mut Opened) -> Result<(), Missing> {
 fn one(plan: &EnergyPlan, name: &str, cpu: Option<u32>) -> Result<Opened, Missing> {
     let root = root(plan.sys_root.as_deref());
     let (kind, domain) = name.split_once(':').unwrap_or((name, ""));
-    match (kind, plan.stream.as_deref()) {
-        (ppk2::KIND | stream::REPLAY, Some(path)) => stream::open(kind, domain, Path::new(path), SystemTime),
-        (ppk2::KIND | stream::REPLAY, None) => Err(Missing {
-            why: format!("{kind} needs a stream"),
-            hint: "the serial device (/dev/ttyACM0) or a recording".to_owned(),
-        }),
-        (_, Some(_)) => {
-            Err(Missing { why: format!("{kind} reads files, not a stream"), hint: "leave the stream out".to_owned() })
+    let missing = |why: String, hint: &str| Err(Missing { why, hint: hint.to_owned() });
+    let Some(of) = KINDS.iter().find(|of| of.names.contains(&kind)) else {
+        return missing(format!("there is no meter {name:?}"), LIST);
+    };
+    let wanted = Wanted { root: &root, kind, domain, cpu };
+    match (&of.open, plan.stream.as_deref()) {
+        (Open::Files(open), None) => open(&wanted),
+        (Open::Stream(open), Some(path)) => open(&wanted, Path::new(path)),
+        (Open::Files(_), Some(_)) => missing(format!("{kind} reads files, not a stream"), "leave the stream out"),
+        (Open::Stream(_), None) => {
+            missing(format!("{kind} needs a stream"), "the serial device (/dev/ttyACM0) or a recording")
         }
-        (powercap::KIND | powercap::MMIO, None) => powercap::open(&root, kind, domain, SystemTime),
-        (perf::KIND | perf::CORE, None) => perf::open(&root, kind, domain, cpu, SystemTime),
-        (battery::KIND, None) => battery::open(&root, domain, SystemTime),
-        (hwmon::KIND, None) => hwmon::open(&root, domain, SystemTime),
-        _ => Err(Missing { why: format!("there is no meter {name:?}"), hint: LIST.to_owned() }),
     }
 }
 

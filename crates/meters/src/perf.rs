@@ -12,12 +12,18 @@ use wattlock_records::MeterRecord;
 use super::counted::Counted;
 use super::file::{NoNumber, text};
 use super::topology::{Place, processors, threads};
-use super::{Found, LIST, Missing, Opened, Time};
+use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time};
 
 /// The kind, for the package and its parts.
 pub const KIND: &str = "perf";
 /// The kind, for one core.
 pub const CORE: &str = "perf-core";
+/// How it is found and opened.
+pub(crate) const METER: Kind = Kind {
+    names: &[KIND, CORE],
+    found,
+    open: Open::Files(|wanted| open(wanted.root, wanted.kind, wanted.domain, wanted.cpu, SystemTime)),
+};
 
 const UPDATE_PERIOD_NS: u64 = 1_000_000;
 const PATIENCE_NS: u64 = 500_000_000;

@@ -13,12 +13,18 @@ use wattlock_records::MeterRecord;
 use super::counted::Counted;
 use super::file::{NoNumber, counter_nJ, text};
 use super::topology::Place;
-use super::{Found, LIST, Missing, Opened, Time, number};
+use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time, number};
 
 /// Counters behind model-specific registers.
 pub const KIND: &str = "powercap";
 /// The same counters behind memory-mapped ones.
 pub const MMIO: &str = "powercap-mmio";
+/// How it is found and opened.
+pub(crate) const METER: Kind = Kind {
+    names: &[KIND, MMIO],
+    found,
+    open: Open::Files(|wanted| open(wanted.root, wanted.kind, wanted.domain, SystemTime)),
+};
 
 /// "approximately every 1 millisecond" (Intel SDM volume 3B, 16.10.3).
 const UPDATE_PERIOD_NS: u64 = 1_000_000;

@@ -14,10 +14,16 @@ use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading}
 use wattlock_records::MeterRecord;
 
 use super::ppk2::{self, Decoder, SAMPLES_A_SECOND};
-use super::{Missing, Opened, Time};
+use super::{Kind, Missing, Open, Opened, SystemTime, Time};
 
 /// The kind of a recording of readings.
 pub const REPLAY: &str = "replay";
+/// How it is found and opened.
+pub(crate) const METER: Kind = Kind {
+    names: &[ppk2::KIND, REPLAY],
+    found: |_| Vec::new(),
+    open: Open::Stream(|wanted, path| open(wanted.kind, wanted.domain, path, SystemTime)),
+};
 /// The stream comes over USB in bursts of some milliseconds.
 const BURST_NS: u64 = 5_000_000;
 const PATIENCE_NS: u64 = 2_000_000_000;
