@@ -1,13 +1,12 @@
 //! Whose code a case of a cipher runs: what is built in, or what a library has.
 
-use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 
 use wattlock_ciphers::proof::{self, Message, Proof, ProofError};
 use wattlock_ciphers::{Cipher, Code, Direction, Error, Spec, Suite, Timing, Visitor};
-use wattlock_records::PlannedCase;
+use wattlock_records::{CodePath, PlannedCase};
 
 use crate::bind::{self, Prepared};
 
@@ -37,8 +36,11 @@ pub trait Implementation {
     /// As of [`Suite::key_setup`].
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error>;
 
-    /// The path that the code takes on this processor.
-    fn backend(&self) -> String;
+    /// The path that the code takes on this processor; `None` where it is not known.
+    fn path(&self) -> Option<CodePath>;
+
+    /// Which part of the provider it is of; `None` where it has none.
+    fn of(&self) -> Option<&str>;
 
     /// What the time of the code depends on, where that is known.
     fn timing(&self) -> Option<Timing>;
@@ -48,8 +50,17 @@ pub trait Implementation {
 pub struct Found<S> {
     /// What takes keys.
     pub suite: S,
-    /// The path that the code takes on this processor, as far as the library tells.
-    pub backend: String,
+    /// The path that the code takes on this processor, as far as the library says.
+    pub path: Option<CodePath>,
+    /// Which part of the library it is of.
+    pub of: Option<String>,
+}
+
+impl<S> Found<S> {
+    /// Of a provider that has no parts.
+    pub fn of_path(suite: S, path: Option<CodePath>) -> Self {
+        Self { suite, path, of: None }
+    }
 }
 
 impl<S: Suite> Implementation for Found<S> {
@@ -73,8 +84,12 @@ impl<S: Suite> Implementation for Found<S> {
         Ok(Box::new(self.suite.key_setup(key, direction)?))
     }
 
-    fn backend(&self) -> String {
-        self.backend.clone()
+    fn path(&self) -> Option<CodePath> {
+        self.path
+    }
+
+    fn of(&self) -> Option<&str> {
+        self.of.as_deref()
     }
 
     fn timing(&self) -> Option<Timing> {
@@ -108,8 +123,12 @@ impl<S: Suite> Implementation for BuiltIn<S> {
         self.found.key_setup(key, direction)
     }
 
-    fn backend(&self) -> String {
-        self.found.backend()
+    fn path(&self) -> Option<CodePath> {
+        self.found.path
+    }
+
+    fn of(&self) -> Option<&str> {
+        None
     }
 
     fn timing(&self) -> Option<Timing> {
@@ -123,7 +142,7 @@ impl Visitor for OfCode {
     type Output = Box<dyn Implementation>;
 
     fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
-        let found = Found { suite, backend: spec.backend(self.0).to_owned() };
+        let found = Found::of_path(suite, CodePath::named(spec.path(self.0)));
         Box::new(BuiltIn { code: self.0, found })
     }
 }

@@ -115,8 +115,8 @@ pub struct Code {
     pub version: &'static str,
     /// What the time of this code depends on.
     pub timing: Timing,
-    /// Which way it takes on this machine.
-    pub(crate) backend: fn() -> &'static str,
+    /// The path that it takes on this machine.
+    pub(crate) path: fn() -> &'static str,
     pub(crate) algorithm: Algorithm,
 }
 
@@ -128,7 +128,7 @@ impl Code {
         timing: Timing,
         algorithm: Algorithm,
     ) -> Self {
-        Self { provider: RUSTCRYPTO, crate_name, version, timing, backend: || "portable", algorithm }
+        Self { provider: RUSTCRYPTO, crate_name, version, timing, path: || "portable", algorithm }
     }
 
     /// Written here, with one way only.
@@ -136,9 +136,9 @@ impl Code {
         Self { provider: OURS, ..Self::of_crate("wattlock-ciphers", OUR_VERSION, timing, algorithm) }
     }
 
-    /// The same with several ways, of which `backend` names the one that this machine takes.
-    pub(crate) const fn on(self, backend: fn() -> &'static str) -> Self {
-        Self { backend, ..self }
+    /// The same with several ways, of which `path` names the one that this machine takes.
+    pub(crate) const fn on(self, path: fn() -> &'static str) -> Self {
+        Self { path, ..self }
     }
 }
 

@@ -97,12 +97,13 @@ impl Spec {
         self.card.codes.iter().find(|code| code.provider == provider)
     }
 
-    /// Which of the code's ways this machine takes.
+    /// The path that the code takes on this machine, in the words of the records.
     ///
-    /// * `vaes512`, `vaes256`, `aesni`, `armv8-aes` or `soft` for AES, the first three or `portable` for Rijndael; `avx512`,
-    ///   `avx2` or `scalar` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `portable` for code that has one way only.
-    pub fn backend(&self, code: &Code) -> &'static str {
-        (code.backend)()
+    /// * `vaes512`, `vaes256`, `aesni`, `armv8` or `fixsliced` for AES, the first three or `portable` for Rijndael; `avx512`,
+    ///   `avx2` or `portable` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `avx2`, `sse2` or `portable` for ChaCha20;
+    ///   `portable` for code that has one way only.
+    pub fn path(&self, code: &Code) -> &'static str {
+        (code.path)()
     }
 
     /// Hands what `code` makes of this spec to `visitor`.

@@ -23,6 +23,8 @@ pub struct Batch {
     pub case: u32,
     /// Round, from 0.
     pub round: u32,
+    /// The depth of the stack at which the visit began, in frames: code that keeps vectors there is slower at some.
+    pub place: u32,
     /// 0 for the first try; dirty batches are tried again, and all tries are kept.
     pub attempt: u32,
     /// Segment of a long input, from 0.

@@ -103,7 +103,8 @@ where
             let Some(body) = bodies.get_mut(slot.body) else { continue };
             let slot = if entry.half { half(slot) } else { *slot };
             body.settle(random.next_u64());
-            deeper(depth(entry.visit, &mut random), &mut || visit(body, &slot, round, rules, clock, sink));
+            let at = At { round, place: depth(entry.visit, &mut random) };
+            deeper(at.place, &mut || visit(body, &slot, at, rules, clock, sink));
         }
         sink.round_ended(round)?;
     }
@@ -144,7 +145,14 @@ struct Rules {
     quiet_ppm: Option<u32>,
 }
 
-fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rules: Rules, clock: &mut C, sink: &mut S) {
+/// When and where on the stack a visit takes place.
+#[derive(Clone, Copy)]
+struct At {
+    round: u32,
+    place: u32,
+}
+
+fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, at: At, rules: Rules, clock: &mut C, sink: &mut S) {
     warm_up(body, slot.calls, rules.warm_ticks, clock);
     let mut edge = None;
     for segment in 0..body.segments() {
@@ -159,7 +167,8 @@ fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, round: u32, rule
             let cause = cause(before, after, rules.quiet_ppm);
             sink.batch(&Batch {
                 case: slot.case,
-                round,
+                round: at.round,
+                place: at.place,
                 attempt,
                 segment,
                 calls: slot.claimed_calls,

@@ -23,4 +23,4 @@ pub mod verbs;
 
 /// The version of what the programs of the network write and read. It rises when a field changes its meaning or goes.
 #[cfg(feature = "verbs")]
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;

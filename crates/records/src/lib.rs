@@ -22,6 +22,7 @@ extern crate alloc;
 extern crate std;
 
 mod battery;
+mod code_path;
 mod energy;
 mod fingerprint;
 
@@ -34,6 +35,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use battery::{BatteryLevel, BatteryPlan};
+pub use code_path::CodePath;
 pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
 pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 
@@ -350,8 +352,10 @@ pub struct Case {
     pub family: String,
     /// Mode of operation.
     pub mode: String,
-    /// Path that the code takes on this processor.
-    pub backend: String,
+    /// Path that the code takes on this processor; null where it is not known.
+    pub path: Option<CodePath>,
+    /// Which part of the provider the code is of, as OpenSSL's `legacy`; null where it has none.
+    pub of: Option<String>,
     /// Version of the implementation.
     pub version: String,
     /// Bits of the key given.
@@ -370,6 +374,8 @@ pub struct Case {
     pub segments: u32,
     /// Bytes of a segment; null where a call is not cut.
     pub segment_B: Option<u64>,
+    /// Kind of the core, where the processor has several; null where they are alike.
+    pub core_class: Option<String>,
 }
 
 /// One timed loop of a case between two canaries.
@@ -382,6 +388,8 @@ pub struct BatchRecord {
     pub process: u32,
     /// Round, from 0.
     pub round: u32,
+    /// The depth of the stack at which the visit began, in frames; null in schema 1.
+    pub place: Option<u32>,
     /// 0 for the first try.
     pub attempt: u32,
     /// Segment, from 0.

@@ -9,7 +9,7 @@ use crate::modes::primitive;
 mod soft;
 
 /// The AES instructions, or else bit-sliced without a table.
-const HARDWARE: Code = Code::of_crate("aes", "0.9.4", Timing::Constant, Algorithm::aes(Way::Hardware)).on(backend);
+const HARDWARE: Code = Code::of_crate("aes", "0.9.4", Timing::Constant, Algorithm::aes(Way::Hardware)).on(path);
 
 /// A build without `--cfg aes_force_soft` would take the AES instructions here too: it has no such code.
 #[cfg(feature = "aes-soft")]
@@ -44,9 +44,9 @@ cpufeatures::new!(vaes512, "avx512f", "vaes");
 cpufeatures::new!(vaes256, "vaes");
 
 /// The way that the `aes` crate takes here: the order of its own choice.
-pub(crate) fn backend() -> &'static str {
+pub(crate) fn path() -> &'static str {
     if !::aes::hardware_accelerated() {
-        return "soft";
+        return "fixsliced";
     }
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     if vaes512::get() {
@@ -54,5 +54,5 @@ pub(crate) fn backend() -> &'static str {
     } else if vaes256::get() {
         return "vaes256";
     }
-    if cfg!(target_arch = "aarch64") { "armv8-aes" } else { "aesni" }
+    if cfg!(target_arch = "aarch64") { "armv8" } else { "aesni" }
 }

@@ -17,7 +17,7 @@ static CCM: [Card; 1] = [Card {
     iv_bits: 104,
     most_B: 0xffff, // two bytes count the message where the nonce has 13 (NIST SP 800-38C, A.1)
     source: "NIST SP 800-38C, 2004; nonces of 13 bytes, as in IEEE 802.11 CCMP",
-    codes: &[Code::of_crate("ccm", "0.6.1", Timing::Constant, Algorithm::aes_ccm(Way::Tag16)).on(super::aes::backend)],
+    codes: &[Code::of_crate("ccm", "0.6.1", Timing::Constant, Algorithm::aes_ccm(Way::Tag16)).on(super::aes::path)],
     vectors: include_str!("../../vectors/aes-ccm.txt"),
     ..AEAD
 }];
@@ -32,7 +32,7 @@ static CCM8: [Card; 1] = [Card {
     tag_bits: 64,
     most_B: 0xffff,
     source: "NIST SP 800-38C, 2004, with a tag of 64 bits; nonces of 13 bytes, as in IEEE 802.11 CCMP (RFC 6655's have 12)",
-    codes: &[Code::of_crate("ccm", "0.6.1", Timing::Constant, Algorithm::aes_ccm(Way::Tag8)).on(super::aes::backend)],
+    codes: &[Code::of_crate("ccm", "0.6.1", Timing::Constant, Algorithm::aes_ccm(Way::Tag8)).on(super::aes::path)],
     vectors: include_str!("../../vectors/aes-ccm.txt"),
     ..AEAD
 }];

@@ -14,7 +14,7 @@ static EAX: [Card; 1] = [Card {
     iv_bits: 128,
     most_B: 1 << 36, // where the crate stops
     source: "Bellare, Rogaway, Wagner, The EAX Mode of Operation, 2004; nonces of 16 bytes",
-    codes: &[Code::of_crate("eax", "0.6.1", Timing::Constant, Algorithm::aes_eax(Way::Crate)).on(super::aes::backend)],
+    codes: &[Code::of_crate("eax", "0.6.1", Timing::Constant, Algorithm::aes_eax(Way::Crate)).on(super::aes::path)],
     vectors: include_str!("../../vectors/aes-eax.txt"),
     ..AEAD
 }];

@@ -14,9 +14,7 @@ static GCM: [Card; 1] = [Card {
     key_bits: Sizes::every(64, 128, 256),
     most_B: (1 << 36) - 32, // NIST SP 800-38D, 5.2.1.1
     source: "NIST SP 800-38D, 2007",
-    codes: &[
-        Code::of_crate("aes-gcm", "0.11.1", Timing::Constant, Algorithm::aes_gcm(Way::Crate)).on(super::aes::backend)
-    ],
+    codes: &[Code::of_crate("aes-gcm", "0.11.1", Timing::Constant, Algorithm::aes_gcm(Way::Crate)).on(super::aes::path)],
     vectors: include_str!("../../vectors/aes-gcm.txt"),
     ..AEAD
 }];

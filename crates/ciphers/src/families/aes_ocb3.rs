@@ -13,7 +13,7 @@ static OCB3: [Card; 1] = [Card {
     key_bits: Sizes::every(128, 128, 256),
     most_B: (1 << 30) - 1, // the crate has a table for less than 2^26 blocks
     source: "RFC 7253, 2014",
-    codes: &[Code::of_crate("ocb3", "0.2.0", Timing::Constant, Algorithm::aes_ocb3(Way::Crate)).on(super::aes::backend)],
+    codes: &[Code::of_crate("ocb3", "0.2.0", Timing::Constant, Algorithm::aes_ocb3(Way::Crate)).on(super::aes::path)],
     vectors: include_str!("../../vectors/aes-ocb3.txt"),
     ..AEAD
 }];

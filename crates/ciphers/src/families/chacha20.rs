@@ -15,7 +15,7 @@ static ALL: [Card; 1] = [Card {
     block_bits: 8,
     iv_bits: 96,
     source: "RFC 8439, 2018; the counter of the first block is 0",
-    codes: &[Code::of_crate("chacha20", "0.10.2", Timing::Constant, Algorithm::chacha20(Way::Crate))],
+    codes: &[Code::of_crate("chacha20", "0.10.2", Timing::Constant, Algorithm::chacha20(Way::Crate)).on(path)],
     definition: Some(by_definition),
     vectors: include_str!("../../vectors/chacha20.txt"),
     ..BLANK
@@ -24,6 +24,22 @@ static ALL: [Card; 1] = [Card {
 pub(crate) const CARDS: &[&[Card]] = &[&ALL];
 
 ways! { Crate => visit_built_in::<stream::Nonced<::chacha20::ChaCha20>> }
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+cpufeatures::new!(avx2, "avx2");
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+cpufeatures::new!(sse2, "sse2");
+
+/// The way that the `chacha20` crate takes here: the order of its own choice.
+pub(crate) fn path() -> &'static str {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    if avx2::get() {
+        return "avx2";
+    } else if sse2::get() {
+        return "sse2";
+    }
+    "portable"
+}
 
 /// RFC 8439, 2.1 to 2.4, the counter from 0.
 fn by_definition(key: &[u8], iv: &[u8], message: &[u8], output: &mut [u8]) {

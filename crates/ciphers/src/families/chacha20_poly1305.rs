@@ -19,7 +19,8 @@ static CHACHA: [Card; 1] = [Card {
         "0.11.0",
         Timing::Constant,
         Algorithm::chacha20_poly1305(Way::ChaCha20),
-    )],
+    )
+    .on(super::chacha20::path)],
     vectors: include_str!("../../vectors/chacha20-poly1305.txt"),
     ..AEAD
 }];
@@ -39,7 +40,8 @@ static XCHACHA: [Card; 1] = [Card {
         "0.11.0",
         Timing::Constant,
         Algorithm::chacha20_poly1305(Way::XChaCha20),
-    )],
+    )
+    .on(super::chacha20::path)],
     vectors: include_str!("../../vectors/xchacha20-poly1305.txt"),
     ..AEAD
 }];

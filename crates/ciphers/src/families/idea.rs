@@ -10,7 +10,7 @@ use crate::modes::{Sliced, primitive};
 const CODE: Code = Code::of_crate("idea", "0.6.0", Timing::Branches, Algorithm::idea(Way::Crate));
 
 /// Many blocks at once.
-const WIDE: Code = Code::ours(Timing::Constant, Algorithm::idea(Way::Wide)).on(wide::backend);
+const WIDE: Code = Code::ours(Timing::Constant, Algorithm::idea(Way::Wide)).on(wide::path);
 
 const FAMILY: Card = Card {
     family: "idea",

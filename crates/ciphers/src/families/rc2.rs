@@ -13,7 +13,7 @@ use crate::modes::{Primitive, Sliced};
 const CODE: Code = Code::of_crate("rc2", "0.9.0", Timing::TableLookups, Algorithm::rc2(Way::Crate));
 
 /// Many blocks at once.
-const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc2(Way::Wide)).on(wide::backend);
+const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc2(Way::Wide)).on(wide::path);
 
 const FAMILY: Card = Card {
     family: "rc2",

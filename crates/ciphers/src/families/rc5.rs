@@ -19,7 +19,7 @@ type Rounds28 = ::rc5::RC5<u32, U28, U16>;
 const CODE: Code = Code::of_crate("rc5", "0.1.0", Timing::DataRotations, Algorithm::rc5(Way::Crate));
 
 /// Many blocks at once.
-const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc5(Way::Wide)).on(wide::backend);
+const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc5(Way::Wide)).on(wide::path);
 
 const FAMILY: Card = Card {
     family: "rc5",

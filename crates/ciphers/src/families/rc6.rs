@@ -18,7 +18,7 @@ type Key256<R> = ::rc6::RC6<u32, R, U32>;
 const CODE: Code = Code::of_crate("rc6", "0.1.0", Timing::DataRotations, Algorithm::rc6(Way::Crate));
 
 /// Many blocks at once.
-const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc6(Way::Wide)).on(wide::backend);
+const WIDE: Code = Code::ours(CODE.timing, Algorithm::rc6(Way::Wide)).on(wide::path);
 
 const FAMILY: Card = Card {
     family: "rc6",

@@ -8,12 +8,12 @@
 
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::families::Algorithm;
-use crate::kernels::rijndael::{Rijndael, backend};
+use crate::kernels::rijndael::{Rijndael, path};
 use crate::modes::Sliced;
 use crate::{Spec, Visitor};
 
 /// The AES instructions, or else bit planes without a table.
-const CODE: Code = Code::ours(Timing::Constant, Algorithm::rijndael(Way::Ours)).on(backend);
+const CODE: Code = Code::ours(Timing::Constant, Algorithm::rijndael(Way::Ours)).on(path);
 
 const FAMILY: Card = Card {
     key_bits: Sizes::every(64, 128, 256),

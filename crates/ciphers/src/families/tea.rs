@@ -9,7 +9,7 @@ use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::Sliced;
 
-const CODE: Code = Code::ours(Timing::Constant, Algorithm::tea(Way::Tea)).on(wide::backend);
+const CODE: Code = Code::ours(Timing::Constant, Algorithm::tea(Way::Tea)).on(wide::path);
 
 const TEA: Card = Card {
     family: "tea",

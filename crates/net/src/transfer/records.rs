@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wattlock_records::Encoding;
+use wattlock_records::{CodePath, Encoding};
 
 /// One line of `transfer`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -51,8 +51,10 @@ pub struct TransferRecord {
     pub cipher: String,
     /// Whose code.
     pub provider: String,
-    /// Path that the code takes on this processor.
-    pub backend: String,
+    /// Path that the code takes on this processor; null where it is not known.
+    pub path: Option<CodePath>,
+    /// Which part of the provider the code is of; null where it has none.
+    pub of: Option<String>,
     /// Version of the implementation.
     pub version: String,
     /// What was made of the ciphertext.

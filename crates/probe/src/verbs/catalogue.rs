@@ -10,7 +10,7 @@ use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::{Mode, Spec, listed, proof};
 use wattlock_frames::Protocol;
 use wattlock_providers::{Providers, library_file};
-use wattlock_records::{LibraryFile, Operation};
+use wattlock_records::{CodePath, LibraryFile, Operation};
 use wattlock_terminal::ciphers::{known, meant, named_or_listed, providers};
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
@@ -27,7 +27,7 @@ unknown id is a row with its error, not a failure.
 Exit codes: 1 where a library of your own can't be used, 3 for an unknown cipher or provider.";
 
 const COLUMNS: &[&str] =
-    &["id", "provider", "version", "backend", "key_bits", "block_bits", "iv_B", "tag_bits", "rounds", "timing"];
+    &["id", "provider", "version", "path", "of", "key_bits", "block_bits", "iv_B", "tag_bits", "rounds", "timing"];
 const MISSING_COLUMNS: &[&str] = &["id", "provider", "reason"];
 
 /// Lists the ciphers that can be measured, by every provider that has them.
@@ -65,7 +65,8 @@ struct Row {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     broken: bool,
     version: Option<String>,
-    backend: Option<String>,
+    path: Option<CodePath>,
+    of: Option<String>,
     /// File of the library and its hash.
     file: Option<String>,
     file_sha256: Option<String>,
@@ -131,7 +132,8 @@ impl Row {
             reason,
             broken: false,
             version: offer.as_ref().map(|offer| offer.version.clone()),
-            backend: offer.as_ref().map(|offer| offer.code.backend()),
+            path: offer.as_ref().and_then(|offer| offer.code.path()),
+            of: offer.as_ref().and_then(|offer| offer.code.of().map(str::to_owned)),
             file: about.as_ref().and_then(|about| about.file.clone()),
             file_sha256: about.and_then(|about| about.file_sha256),
             key_bits: spec.key_bits,
@@ -162,7 +164,8 @@ impl Row {
             reason: version.clone().err(),
             broken: false,
             version: version.clone().ok(),
-            backend: version.ok().map(|_| "not told".to_owned()),
+            path: None,
+            of: None,
             file: about.as_ref().and_then(|about| about.file.clone()),
             file_sha256: about.and_then(|about| about.file_sha256),
             key_bits: scheme.key_bits,
@@ -191,7 +194,8 @@ impl Row {
             reason: None,
             broken: false,
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            backend: Some("not told".to_owned()),
+            path: None,
+            of: None,
             file: None,
             file_sha256: None,
             key_bits: cases::key_bits(protocol),

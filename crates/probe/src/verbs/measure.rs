@@ -187,13 +187,15 @@ fn measure<W: Write>(
         output.watch.iter().for_each(|watch| watch.rests());
     }
     bench.complete_bursts(&mut clock);
-    let Bench { mut bodies, slots, cases, failures, bursts, .. } = bench;
+    let Bench { mut bodies, slots, mut cases, failures, bursts, .. } = bench;
     let quiet_ppm = quiet_level(bursts).into_iter().chain(plan.head.quiet_ppm).min();
+    let fingerprint = crate::fingerprint::take(plan.head.cpu);
+    cases.iter_mut().for_each(|case| case.core_class.clone_from(&fingerprint.hardware.core_type));
     output.push(&Record::Header(Box::new(Header {
         schema: SCHEMA,
         process: plan.head.process,
         seed: plan.head.seed,
-        fingerprint: crate::fingerprint::take(plan.head.cpu),
+        fingerprint,
         ticks_per_second: clock.ticks_per_second,
         canary_cycles: clock.canary_cycles(),
         quiet_ppm,
@@ -319,6 +321,7 @@ impl<W: Write> Sink for Lines<'_, '_, W> {
                 case: batch.case,
                 process: self.process,
                 round: batch.round,
+                place: Some(batch.place),
                 attempt: batch.attempt,
                 segment: batch.segment,
                 offset_B: offsets.and_then(|all| all.get(batch.segment as usize)).copied().unwrap_or(0),

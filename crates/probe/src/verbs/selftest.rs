@@ -10,7 +10,7 @@ use wattlock_bench::implementation::Offer;
 use wattlock_ciphers::Spec;
 use wattlock_frames::Protocol;
 use wattlock_providers::{Providers, library_file};
-use wattlock_records::LibraryFile;
+use wattlock_records::{CodePath, LibraryFile};
 use wattlock_terminal::ciphers::{known, named_or_listed, providers};
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
@@ -25,8 +25,7 @@ A library of the system that is absent is a row that says why, and no failure; o
 
 Exit codes: 1 where a cipher is not proven or a library of your own can't be used, 3 for an unknown cipher or provider.";
 
-const COLUMNS: &[&str] =
-    &["cipher", "provider", "version", "backend", "proof", "vectors", "composed", "result", "detail"];
+const COLUMNS: &[&str] = &["cipher", "provider", "version", "path", "proof", "vectors", "composed", "result", "detail"];
 
 /// Proves every cipher of every provider: by published vectors, by composition, against the built-in implementation.
 #[derive(clap::Args)]
@@ -63,7 +62,7 @@ struct Row {
     cipher: String,
     provider: String,
     version: Option<String>,
-    backend: Option<String>,
+    path: Option<CodePath>,
     /// `published`, `computed` or `composition`: the strongest of its proofs; null where it failed.
     proof: Option<&'static str>,
     /// Vectors that passed; of them were published.
@@ -80,7 +79,7 @@ impl Row {
             cipher: String::new(),
             provider,
             version: None,
-            backend: None,
+            path: None,
             proof: None,
             vectors: 0,
             published: 0,
@@ -94,7 +93,7 @@ impl Row {
         let mut row = Self::absent(offer.provider.clone(), String::new());
         row.cipher = spec.to_string();
         row.version = Some(offer.version.clone());
-        row.backend = Some(offer.code.backend());
+        row.path = offer.code.path();
         match offer.code.prove(spec) {
             Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error.to_string())),
             Ok(proof) => {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
-use wattlock_records::LibraryFile;
+use wattlock_records::{CodePath, LibraryFile};
 
 use super::functions::{functions, text};
 use super::{child_process, file, next_iv};
@@ -54,7 +54,7 @@ pub struct Own {
 struct Opened {
     functions: Functions,
     version: String,
-    /// Place and backend of each cipher.
+    /// Place of each cipher, and what the library says of its code.
     ciphers: HashMap<String, (usize, String)>,
     /// Whether a process of its own lived through each cipher that was asked for.
     tried: Mutex<HashMap<String, Result<(), String>>>,
@@ -111,8 +111,8 @@ fn open(path: &Path) -> Result<Opened, String> {
     let mut lines = list.lines();
     let version = lines.next().unwrap_or_default().trim().to_owned();
     let ciphers = lines.enumerate().map(|(place, line)| {
-        let (id, backend) = line.split_once(' ').unwrap_or((line, "not told"));
-        (id.to_owned(), (place, backend.trim().to_owned()))
+        let (id, code) = line.split_once(' ').unwrap_or((line, ""));
+        (id.to_owned(), (place, code.trim().to_owned()))
     });
     let ciphers = ciphers.collect();
     Ok(Opened { functions, version, ciphers, tried: Mutex::default(), hung: Mutex::default(), _library: library })
@@ -148,7 +148,7 @@ impl Library for Own {
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
         let library = self.library()?;
-        let (place, backend) =
+        let (place, code) =
             library.ciphers.get(&spec.to_string()).ok_or_else(|| format!("{} does not list it", self.named.name))?;
         self.tried(library, spec)?;
         let suite = OwnSuite {
@@ -156,7 +156,9 @@ impl Library for Own {
             place: *place,
             spares: Rc::new(Spares { functions: library.functions, contexts: RefCell::default() }),
         };
-        Ok(Box::new(Found { suite, backend: backend.clone() }))
+        let path = CodePath::named(code);
+        let of = Some(code.clone()).filter(|code| path.is_none() && !code.is_empty());
+        Ok(Box::new(Found { suite, path, of }))
     }
 }
 

@@ -32,10 +32,9 @@ impl Library for AwsLc {
     }
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
-        let backend = "not told".to_owned();
         let (family, key_bits) = (spec.card.family, spec.key_bits);
         if let Some(algorithm) = aead_of(family, key_bits) {
-            return Ok(Box::new(Found { suite: AeadSuite { spec: *spec, algorithm }, backend }));
+            return Ok(Box::new(Found::of_path(AeadSuite { spec: *spec, algorithm }, None)));
         }
         let algorithm = match key_bits {
             _ if family != "aes" => return Err("aws-lc-rs has no cipher of this family".to_owned()),
@@ -43,7 +42,7 @@ impl Library for AwsLc {
             192 => &cipher::AES_192,
             _ => &cipher::AES_256,
         };
-        Ok(Box::new(Found { suite: AesSuite { spec: *spec, algorithm }, backend }))
+        Ok(Box::new(Found::of_path(AesSuite { spec: *spec, algorithm }, None)))
     }
 }
 

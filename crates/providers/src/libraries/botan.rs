@@ -41,7 +41,7 @@ impl Library for Botan {
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
         let suite = BotanSuite::of(library()?, spec)?;
-        Ok(Box::new(Found { suite, backend: "not told".to_owned() }))
+        Ok(Box::new(Found::of_path(suite, None)))
     }
 }
 

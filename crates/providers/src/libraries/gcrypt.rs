@@ -9,6 +9,7 @@ use std::ptr::{self, NonNull};
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher as _, Direction, Error, Mode, Spec, Suite};
+use wattlock_records::CodePath;
 
 use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::keeping::{sample_key, three_keys};
@@ -85,7 +86,7 @@ impl Library for Gcrypt {
         if spec.card.mode == Mode::Aead {
             cipher.seal(&vec![0; spec.iv_B()], &[], &[0; 16], &mut [0; 32]).map_err(lacks)?;
         }
-        Ok(Box::new(Found { suite, backend: library.backend(spec) }))
+        Ok(Box::new(Found::of_path(suite, library.path(spec))))
     }
 }
 
@@ -134,17 +135,15 @@ impl Libgcrypt {
     }
 
     /// For AES by the features that it found; of other ciphers it does not tell.
-    fn backend(&self, spec: &Spec) -> String {
+    fn path(&self, spec: &Spec) -> Option<CodePath> {
         let has = |feature: &str| self.features.contains(feature);
-        match spec.card.family.starts_with("aes") {
-            true if has("vaes") => "vaes",
-            true if has("aesni") => "aesni",
-            true if has("arm-aes") => "armv8-aes",
-            true if has("ssse3") => "ssse3",
-            true => "tables",
-            false => "not told",
-        }
-        .to_owned()
+        spec.card.family.starts_with("aes").then(|| match () {
+            () if has("vaes") => CodePath::Vaes256,
+            () if has("aesni") => CodePath::Aesni,
+            () if has("arm-aes") => CodePath::Armv8,
+            () if has("ssse3") => CodePath::Ssse3,
+            () => CodePath::Tables,
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use std::ptr::{self, NonNull};
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, MAX_IV_B, Mode, Spec, Suite};
+use wattlock_records::CodePath;
 
 use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::keeping::{sample_key, three_keys};
@@ -61,7 +62,7 @@ impl Library for Mcrypt {
         let suite = McryptSuite { spec: *spec, functions: &library.functions, names };
         let lacks = |_| format!("libmcrypt {} has no {algorithm} in {mode} with this key", library.version);
         suite.key_setup(&sample_key(spec.key_B()), Direction::Encrypt).map_err(lacks)?;
-        Ok(Box::new(Found { suite, backend: "portable".to_owned() }))
+        Ok(Box::new(Found::of_path(suite, Some(CodePath::Portable))))
     }
 }
 

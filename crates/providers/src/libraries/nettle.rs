@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, MAX_IV_B, Spec, Suite};
+use wattlock_records::CodePath;
 
 use self::calls::{Block, Calls, Chained, Keying, Nonce};
 use crate::adapter::functions::{functions, opened_once};
@@ -63,7 +64,7 @@ impl Library for Nettle {
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
         let calls = Calls::of(library()?, spec)?;
         let suite = NettleSuite { spec: *spec, calls, room_B: room_B(spec.card.family) };
-        Ok(Box::new(Found { suite, backend: backend(spec).to_owned() }))
+        Ok(Box::new(Found::of_path(suite, path(spec))))
     }
 }
 
@@ -112,24 +113,24 @@ impl Libnettle {
 /// What the library chose for AES on this processor; it does not tell of other ciphers.
 ///
 /// * `said`: what it writes when it is loaded with `NETTLE_FAT_VERBOSE` set; empty where it was built for one processor.
-fn chosen(said: &str) -> &'static str {
+fn chosen(said: &str) -> Option<CodePath> {
     if said.contains("libnettle: using aes instructions") {
-        "aesni"
+        Some(CodePath::Aesni)
     } else if said.contains("enabling hardware accelerated AES") {
-        "armv8-aes"
+        Some(CodePath::Armv8)
     } else if said.contains("not using aes instructions") {
-        "tables"
+        Some(CodePath::Tables)
     } else {
-        "not told"
+        None
     }
 }
 
-fn backend(spec: &Spec) -> &'static str {
-    static CHOSEN: OnceLock<&'static str> = OnceLock::new();
+fn path(spec: &Spec) -> Option<CodePath> {
+    static CHOSEN: OnceLock<Option<CodePath>> = OnceLock::new();
     if !spec.card.family.starts_with("aes") {
-        return "not told";
+        return None;
     }
-    CHOSEN.get_or_init(|| child_process::said("nettle", "NETTLE_FAT_VERBOSE").map_or("not told", |said| chosen(&said)))
+    *CHOSEN.get_or_init(|| child_process::said("nettle", "NETTLE_FAT_VERBOSE").and_then(|said| chosen(&said)))
 }
 
 /// A cipher of the library, ready to take keys.
@@ -333,13 +334,13 @@ mod tests {
     #[test]
     fn the_path_of_aes_is_what_the_library_says_that_it_chose() {
         let begun = "libnettle: fat library initialization.\nlibnettle: cpu features: vendor:amd,aesni\n";
-        assert_eq!(chosen(&format!("{begun}libnettle: using aes instructions.\n")), "aesni");
-        assert_eq!(chosen(&format!("{begun}libnettle: not using aes instructions.\n")), "tables");
+        assert_eq!(chosen(&format!("{begun}libnettle: using aes instructions.\n")), Some(CodePath::Aesni));
+        assert_eq!(chosen(&format!("{begun}libnettle: not using aes instructions.\n")), Some(CodePath::Tables));
         assert_eq!(
             chosen(&format!("{begun}libnettle: enabling hardware accelerated AES encrypt/decrypt code.\n")),
-            "armv8-aes"
+            Some(CodePath::Armv8)
         );
-        assert_eq!(chosen(""), "not told");
+        assert_eq!(chosen(""), None);
     }
 
     #[test]

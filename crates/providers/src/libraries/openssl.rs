@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use wattlock_bench::establish::Exchange;
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Mode, Spec};
+use wattlock_records::CodePath;
 
 use self::keyed::{AeadSuite, EvpSuite};
 use super::exchange;
@@ -73,10 +74,10 @@ opened_once!(Libcrypto, || Libcrypto::open(FILES));
 /// Why it has none.
 fn find(library: &'static Libcrypto, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
     let evp = library.fetch(&name(spec)?)?;
-    let backend = backend(library, spec, evp);
+    let (path, of) = (path(library, spec), Some(evp.provider().to_owned()));
     Ok(match spec.card.mode {
-        Mode::Aead => Box::new(Found { suite: aead_suite(spec, evp), backend }),
-        _ => Box::new(Found { suite: suite(spec, evp)?, backend }),
+        Mode::Aead => Box::new(Found { suite: aead_suite(spec, evp), path, of }),
+        _ => Box::new(Found { suite: suite(spec, evp)?, path, of }),
     })
 }
 
@@ -137,13 +138,10 @@ fn aead_suite(spec: &Spec, evp: &'static Evp) -> AeadSuite {
     AeadSuite { spec: *spec, aead }
 }
 
-/// Which way the library goes on this processor, as far as it tells: for AES by the features that it found, for the
-/// others which of its providers answers.
-fn backend(library: &Libcrypto, spec: &Spec, evp: &Evp) -> String {
-    let provider = format!("{} provider", evp.provider());
+/// Which way the library goes on this processor: for AES by the features that it found, of others it does not say.
+fn path(library: &Libcrypto, spec: &Spec) -> Option<CodePath> {
     let is_aes = spec.card.family == "aes" || spec.card.family.starts_with("aes-");
-    let path = if is_aes { aes_path(&library.cpu_settings()) } else { None };
-    path.map_or_else(|| provider.clone(), |path| format!("{path}, {provider}"))
+    if is_aes { aes_path(&library.cpu_settings()) } else { None }
 }
 
 /// What `OPENSSL_ia32cap` or `OPENSSL_armcap` means for AES.
@@ -152,7 +150,7 @@ fn backend(library: &Libcrypto, spec: &Spec, evp: &Evp) -> String {
 ///
 /// # Source
 /// OPENSSL_ia32cap(3): bit 57 is AES-NI, bit 41 SSSE3; `arm_arch.h` of OpenSSL 3.0: bit 2 is `ARMV8_AES`.
-fn aes_path(settings: &str) -> Option<&'static str> {
+fn aes_path(settings: &str) -> Option<CodePath> {
     let capabilities = |name: &str| {
         let (_, after) = settings.split_once(name)?;
         let digits = after.split(|letter: char| !letter.is_ascii_hexdigit()).next()?;
@@ -160,13 +158,13 @@ fn aes_path(settings: &str) -> Option<&'static str> {
     };
     if let Some(x86) = capabilities("OPENSSL_ia32cap=0x") {
         return Some(match (x86 >> 57 & 1, x86 >> 41 & 1) {
-            (1, _) => "aesni",
-            (_, 1) => "ssse3",
-            _ => "tables",
+            (1, _) => CodePath::Aesni,
+            (_, 1) => CodePath::Ssse3,
+            _ => CodePath::Tables,
         });
     }
     let arm = capabilities("OPENSSL_armcap=0x")?;
-    (arm >> 2 & 1 == 1).then_some("armv8-aes")
+    (arm >> 2 & 1 == 1).then_some(CodePath::Armv8)
 }
 
 #[cfg(test)]

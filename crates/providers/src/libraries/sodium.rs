@@ -10,6 +10,7 @@ use std::ptr;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, Spec, Suite};
+use wattlock_records::CodePath;
 
 use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::whole::{Messages, Whole};
@@ -140,35 +141,33 @@ impl Library for Sodium {
         // SAFETY: they take nothing.
         let path = unsafe {
             match ((functions.sodium_runtime_has_avx2)(), (functions.sodium_runtime_has_ssse3)()) {
-                (1, _) => "avx2",
-                (_, 1) => "ssse3",
-                _ => "portable",
+                (1, _) => CodePath::Avx2,
+                (_, 1) => CodePath::Ssse3,
+                _ => CodePath::Portable,
             }
         };
-        let backend = path.to_owned();
+        let path = Some(path);
         Ok(match spec.card.family {
             "chacha20" => {
                 let suite = stream(functions.crypto_stream_chacha20_ietf_xor, MOST_CHACHA20_B);
-                Box::new(Found { suite, backend })
+                Box::new(Found::of_path(suite, path))
             }
             "salsa20" => {
                 // Its vector code is for SSE2 and for AVX2.
-                let backend = if path == "avx2" { path } else { "sse2 or portable" }.to_owned();
-                Box::new(Found { suite: stream(functions.crypto_stream_salsa20_xor, u64::MAX), backend })
+                let path = path.filter(|path| *path == CodePath::Avx2);
+                Box::new(Found::of_path(stream(functions.crypto_stream_salsa20_xor, u64::MAX), path))
             }
             "chacha20-poly1305" => {
                 let Functions { crypto_aead_chacha20poly1305_ietf_encrypt: seal, .. } = *functions;
                 let open = functions.crypto_aead_chacha20poly1305_ietf_decrypt;
-                Box::new(Found { suite: aead(seal, open, MOST_CHACHA20_B), backend })
+                Box::new(Found::of_path(aead(seal, open, MOST_CHACHA20_B), path))
             }
             "xchacha20-poly1305" => {
                 let Functions { crypto_aead_xchacha20poly1305_ietf_encrypt: seal, .. } = *functions;
                 let open = functions.crypto_aead_xchacha20poly1305_ietf_decrypt;
-                Box::new(Found { suite: aead(seal, open, MOST_CHACHA20_B), backend })
+                Box::new(Found::of_path(aead(seal, open, MOST_CHACHA20_B), path))
             }
-            "aes-gcm" if spec.key_bits == 256 => {
-                Box::new(Found { suite: gcm(functions, spec)?, backend: "aesni".into() })
-            }
+            "aes-gcm" if spec.key_bits == 256 => Box::new(Found::of_path(gcm(functions, spec)?, Some(CodePath::Aesni))),
             "aes-gcm" => return Err("libsodium has AES-GCM with keys of 256 bits only".to_owned()),
             _ => return Err("libsodium has no cipher of this family".to_owned()),
         })

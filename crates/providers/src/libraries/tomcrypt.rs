@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
+use wattlock_records::CodePath;
 
 use self::aead::{Aead, AeadSuite};
 use crate::adapter::functions::{functions, opened_once, text};
@@ -64,21 +65,21 @@ impl Library for Tomcrypt {
     }
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
-        let (library, backend) = (library()?, backend(spec.card.family));
+        let (library, path) = (library()?, path(spec.card.family));
         if spec.card.mode == Mode::Aead {
             let suite = library.aead(spec)?;
             if suite.seals_empty_messages() != Ok(true) {
                 let version = &library.version;
                 return Err(format!("libtomcrypt {version} gives a wrong tag for an empty message of {spec}"));
             }
-            let anew = if suite.aead.is_keyed_anew() { ", key set up for each message" } else { "" };
-            return Ok(Box::new(Found { suite, backend: format!("{backend}{anew}") }));
+            let of = suite.aead.is_keyed_anew().then(|| "one-shot".to_owned());
+            return Ok(Box::new(Found { suite, path: Some(path), of }));
         }
         let suite = TomcryptSuite { spec: *spec, calls: library.calls(spec)?, functions: &library.functions };
         suite
             .key_setup(&sample_key(spec.key_B()), Direction::Encrypt)
             .map_err(|_| format!("libtomcrypt takes no key of {} bits or not these rounds", spec.key_bits))?;
-        Ok(Box::new(Found { suite, backend: backend.to_owned() }))
+        Ok(Box::new(Found::of_path(suite, Some(path))))
     }
 }
 
@@ -104,12 +105,12 @@ fn version_in(settings: &str) -> Option<&str> {
 }
 
 /// The path that its code takes: it has one for all processors. AES in tables is `rijndael_desc`.
-fn backend(family: &str) -> &'static str {
+fn path(family: &str) -> CodePath {
     if matches!(family, "rc4" | "rc5" | "rc6" | "xtea" | "tea" | "idea" | "serpent" | "chacha20" | "chacha20-poly1305")
     {
-        "portable"
+        CodePath::Portable
     } else {
-        "tables"
+        CodePath::Tables
     }
 }
 

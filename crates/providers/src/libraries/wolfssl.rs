@@ -104,9 +104,9 @@ impl Library for WolfSsl {
 
     fn find(&self, spec: &Spec) -> Result<Box<dyn Implementation>, String> {
         let functions = &library()?.functions;
-        let backend = "as built, not told".to_owned();
         if spec.card.family == "chacha20-poly1305" {
-            return Ok(Box::new(Found { suite: OneShot { spec: *spec, functions }, backend }));
+            let suite = OneShot { spec: *spec, functions };
+            return Ok(Box::new(Found { suite, path: None, of: Some("one-shot".to_owned()) }));
         }
         let name = name(spec)?;
         let object = object(&name).ok_or_else(|| format!("this wolfSSL was built without {name}"))?;
@@ -114,7 +114,7 @@ impl Library for WolfSsl {
         suite
             .key_setup(&vec![1; spec.key_B()], Direction::Encrypt)
             .map_err(|_| format!("this wolfSSL's {name} takes no key of {} bits", spec.key_bits))?;
-        Ok(Box::new(Found { suite, backend }))
+        Ok(Box::new(Found::of_path(suite, None)))
     }
 }
 

@@ -107,7 +107,7 @@ impl Way {
 }
 
 /// The way that is taken on this machine.
-pub(crate) fn backend() -> &'static str {
+pub(crate) fn path() -> &'static str {
     Way::best().name()
 }
 

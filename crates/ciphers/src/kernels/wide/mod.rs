@@ -67,13 +67,13 @@ impl Way {
             Way::Avx512 => "avx512",
             #[cfg(target_arch = "x86_64")]
             Way::Avx2 => "avx2",
-            Way::Scalar => "scalar",
+            Way::Scalar => "portable",
         }
     }
 }
 
 /// The way that is taken on this machine.
-pub(crate) fn backend() -> &'static str {
+pub(crate) fn path() -> &'static str {
     Way::best().name()
 }
 

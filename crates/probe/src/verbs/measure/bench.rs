@@ -145,7 +145,8 @@ impl<'p> Bench<'p> {
             planned: planned.clone(),
             family: spec.card.family.to_owned(),
             mode: spec.card.mode.to_string(),
-            backend: offer.code.backend(),
+            path: offer.code.path(),
+            of: offer.code.of().map(str::to_owned),
             version: offer.version,
             key_bits: spec.key_bits.into(),
             block_bits: spec.card.block_bits.into(),
@@ -154,6 +155,7 @@ impl<'p> Bench<'p> {
             calls,
             segments,
             segment_B: (segments > 1).then(|| prepared.offset(1)),
+            core_class: None,
         });
         Ok(())
     }
@@ -177,7 +179,8 @@ impl<'p> Bench<'p> {
             planned: PlannedCase { payload_B: 0, ..planned.clone() },
             family: scheme.id.to_owned(),
             mode: "establish".to_owned(),
-            backend: "not told".to_owned(),
+            path: None,
+            of: None,
             version,
             key_bits: scheme.key_bits.into(),
             block_bits: 0,
@@ -186,6 +189,7 @@ impl<'p> Bench<'p> {
             calls,
             segments: 1,
             segment_B: None,
+            core_class: None,
         });
         Ok(())
     }
@@ -215,7 +219,8 @@ impl<'p> Bench<'p> {
             planned: planned.clone(),
             family: protocol.id().to_owned(),
             mode: "frame".to_owned(),
-            backend: "not told".to_owned(),
+            path: None,
+            of: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             key_bits: cases::key_bits(protocol).into(),
             block_bits: 0,
@@ -224,6 +229,7 @@ impl<'p> Bench<'p> {
             calls,
             segments: 1,
             segment_B: None,
+            core_class: None,
         });
         Ok(())
     }

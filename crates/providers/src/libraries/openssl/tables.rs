@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use wattlock_bench::implementation::About;
 use wattlock_bench::implementation::Implementation;
 use wattlock_ciphers::Spec;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use wattlock_records::CodePath;
 
 use super::{aes_path, find, library};
 use crate::adapter::file;
@@ -53,7 +55,7 @@ fn open() -> Result<Libcrypto, String> {
     let copy = Libcrypto::open_masked(&original)?;
     let settings = copy.cpu_settings();
     match aes_path(&settings) {
-        Some("tables") => Ok(copy),
+        Some(CodePath::Tables) => Ok(copy),
         _ => Err(format!("the copy of libcrypto does not leave the AES instructions out: it says {settings}")),
     }
 }

@@ -94,10 +94,10 @@ fn a_library_that_is_absent_is_an_error_that_says_how_to_get_it() {
 
 #[test]
 fn the_path_of_aes_is_read_from_the_features_that_the_library_found() {
-    assert_eq!(aes_path("CPUINFO: OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab"), Some("aesni"));
-    assert_eq!(aes_path("OPENSSL_ia32cap=0xfdfa3203078bffff:0x0 env:~0x200000000000000"), Some("ssse3"));
-    assert_eq!(aes_path("OPENSSL_ia32cap=0xfdfa3003078bffff:0x0"), Some("tables"));
-    assert_eq!(aes_path("OPENSSL_armcap=0x7d"), Some("armv8-aes"));
+    assert_eq!(aes_path("CPUINFO: OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab"), Some(CodePath::Aesni));
+    assert_eq!(aes_path("OPENSSL_ia32cap=0xfdfa3203078bffff:0x0 env:~0x200000000000000"), Some(CodePath::Ssse3));
+    assert_eq!(aes_path("OPENSSL_ia32cap=0xfdfa3003078bffff:0x0"), Some(CodePath::Tables));
+    assert_eq!(aes_path("OPENSSL_armcap=0x7d"), Some(CodePath::Armv8));
     assert_eq!(aes_path("OPENSSL_armcap=0x1"), None);
     assert_eq!(aes_path("N/A"), None);
 }

@@ -1,0 +1,85 @@
+//! The way that an implementation goes on a processor.
+
+use serde::{Deserialize, Serialize};
+
+/// The path of an implementation: what its speed and the constancy of its time rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CodePath {
+    /// Look-ups in tables by bytes of key and data.
+    Tables,
+    /// Bits of several blocks side by side, without look-ups: Adomnicai and Peyrin, 2021.
+    Fixsliced,
+    /// Bits of several blocks side by side, without look-ups: Biham, 1997.
+    Bitsliced,
+    /// The AES instructions of x86 on 128 bits.
+    Aesni,
+    /// The same on 256 bits.
+    Vaes256,
+    /// The same on 512 bits.
+    Vaes512,
+    /// SSE2.
+    Sse2,
+    /// SSSE3: of AES the permutations of Hamburg, 2009.
+    Ssse3,
+    /// AVX2.
+    Avx2,
+    /// AVX-512.
+    Avx512,
+    /// Advanced SIMD of Arm.
+    Neon,
+    /// The AES instructions of `ARMv8`.
+    Armv8,
+    /// A unit for ciphers beside the processor.
+    Hardware,
+    /// Code for any processor, of which no more is known.
+    Portable,
+}
+
+impl CodePath {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Tables,
+        Self::Fixsliced,
+        Self::Bitsliced,
+        Self::Aesni,
+        Self::Vaes256,
+        Self::Vaes512,
+        Self::Sse2,
+        Self::Ssse3,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Neon,
+        Self::Armv8,
+        Self::Hardware,
+        Self::Portable,
+    ];
+
+    /// As it stands in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tables => "tables",
+            Self::Fixsliced => "fixsliced",
+            Self::Bitsliced => "bitsliced",
+            Self::Aesni => "aesni",
+            Self::Vaes256 => "vaes256",
+            Self::Vaes512 => "vaes512",
+            Self::Sse2 => "sse2",
+            Self::Ssse3 => "ssse3",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+            Self::Armv8 => "armv8",
+            Self::Hardware => "hardware",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// The path of this name; `None` where there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|path| path.name() == name)
+    }
+}
