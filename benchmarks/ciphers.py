@@ -105,7 +105,7 @@ class Aim:
     """What one way of the code is to reach, cycles a byte of 16 KiB."""
 
     row: Row
-    backend: str
+    path: str
     most: float
 
 
@@ -264,10 +264,10 @@ def show(rows: Sequence[Row], messages: Figures, machine: Machine) -> None:
             print(line + (f"{min(plus):10.3f}{here[0] / min(plus):7.2f}" if plus else ""))
     print(f"\naims: a ratio of at most {AIM} to a peer with a C interface, {AIM_CRYPTOPP} to Crypto++ in DES and CAST")
     for aim in AIMS:
-        ways = {name: way for (cipher, name), way in machine.backends.items() if cipher == aim.row.cipher}
+        ways = {name: way for (cipher, name), way in machine.paths.items() if cipher == aim.row.cipher}
         for name, way in ways.items():
             values = messages.get((f"wattlock: {name}", str(aim.row), SIZES_B[0]))
-            if way.startswith(aim.backend) and values:
+            if way.startswith(aim.path) and values:
                 print(f"{aim.row!s:30}{min(values):10.3f}  {name} {way}, aim {aim.most}")
     slow = figures.get(("wattlock: libmcrypt", "rijndael256-256-cbc encrypt", SIZES_B[0]))
     fast = best(figures, Row("rijndael256-256-cbc"), SIZES_B[0], ours=True)

@@ -36,7 +36,7 @@ class Machine:
     hertz: float = math.nan
     quiet_ppm: int | None = None
     model: str = "unknown processor"
-    backends: dict[tuple[str, str], str] = field(default_factory=dict)
+    paths: dict[tuple[str, str], str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -77,5 +77,5 @@ def measure(cases: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
     machine.quiet_ppm = min((ppm for ppm in (machine.quiet_ppm, header["quiet_ppm"]) if ppm), default=None)
     machine.model = header["fingerprint"]["hardware"]["model_name"] or machine.model
     for told in header["cases"]:
-        machine.backends[(told["cipher"], told["provider"])] = told["backend"]
+        machine.paths[(told["cipher"], told["provider"])] = told["path"] or ""
     return header, pl.DataFrame(batches, infer_schema_length=None)

@@ -183,3 +183,17 @@ pub struct Offer {
     /// The code.
     pub code: Box<dyn Implementation>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_every_code_that_is_built_in_has_its_word_in_the_records() {
+        for spec in wattlock_ciphers::listed() {
+            for code in spec.card.codes {
+                assert!(CodePath::named(spec.path(code)).is_some(), "{spec}: {}", spec.path(code));
+            }
+        }
+    }
+}

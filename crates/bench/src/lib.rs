@@ -6,6 +6,7 @@
 //! | [`bind`] | a cipher with its key, its packets and its factors as one thing that the engine can time; its loops are compiled for each cipher |
 //! | [`packets`], [`keys`] | where a case's packets lie, and the keys of timed key schedules |
 //! | [`establish`] | key establishment: schemes, their operations from bytes to bytes, their proof |
+//! | [`constants`] | what those who plan and read must agree on with it |
 //! | [`frames`] | the protection of an 802.11 frame, as a case |
 //!
 //! Nothing is timed before it is proven: by published vectors, by composition, by agreement with another implementation,
@@ -21,6 +22,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bind;
+pub mod constants;
 pub mod establish;
 pub mod frames;
 pub mod implementation;

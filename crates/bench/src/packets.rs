@@ -7,9 +7,9 @@ use wattlock_engine::SplitMix64;
 use wattlock_records::Placement;
 
 /// A ring of this size stays in a second-level cache and not in a first-level one.
-const L2_RING_B: usize = 512 * 1024;
+pub(crate) const L2_RING_B: usize = 512 * 1024;
 /// Packets of this size together are in no cache.
-const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
+pub(crate) const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
 /// Packets begin on a cache line, behind a random offset of whole lines.
 const LINE_B: usize = 64;
 /// Lines of a page, within which the random offset stays.

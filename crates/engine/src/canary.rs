@@ -9,7 +9,7 @@ use crate::Ticks;
 const CLOCK_CHANGE_PERCENT: u64 = 2;
 
 /// A burst that takes this share (in percent) more of its canary than on a quiet core means a neighbour.
-const NEIGHBOUR_PERCENT: u64 = 2;
+pub const NEIGHBOUR_PERCENT: u64 = 2;
 
 /// Core cycles of a batch that took `ticks`, between two canaries of `canary_cycles` core cycles each.
 ///

@@ -6,11 +6,11 @@ use crate::batch::{Edge, cause};
 use crate::{Batch, Case, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
 
 /// Tries of one dirty batch, the first included.
-const TRIES: u32 = 3;
+pub const TRIES: u32 = 3;
 /// A visit's share of half batches is one in this many, at least [`LEAST_HALVES`].
-const VISITS_A_HALF: u32 = 6;
+pub const VISITS_A_HALF: u32 = 6;
 /// Half batches of a case in one process, where it has that many visits.
-const LEAST_HALVES: u32 = 4;
+pub const LEAST_HALVES: u32 = 4;
 
 /// Depths of the stack at which visits begin: frames of an odd number of 16 bytes that together pass a page.
 const STACK_DEPTHS: u32 = 96;

@@ -19,7 +19,7 @@ FACTORS = tuple(name for name in GROUP if name != "mode")
 ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
 """Net joules of the second case over those of the first: there where one meter weighed both."""
 
-SIDE = ("provider", "version", "backend", "state", "processes", "cycles_per_byte", "time_ns")
+SIDE = ("provider", "version", "path", "of", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
 
 

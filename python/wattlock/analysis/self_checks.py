@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis.estimate import t_half_width
+from wattlock.definitions.constants import constant
 
 SELF_CHECK_LEVEL = 0.001
 """Self-checks are judged by 99.9 % intervals."""
@@ -17,7 +18,8 @@ SELF_CHECK_LEVEL = 0.001
 AA_BOUND = 0.003
 """Two copies that differ by less than this share do not make a run invalid."""
 
-INJECTED_SLOWDOWN = 61 / 60
+CARRIED_OUT, CLAIMED = constant("injected_slowdown")
+INJECTED_SLOWDOWN = CARRIED_OUT / CLAIMED
 """The injected slowdown carries out 61 calls for each 60 that it claims."""
 
 SLOWDOWN_BOUND = 0.003

@@ -14,6 +14,8 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.definitions.constants import constant
+
 LEAST_CLEAN_ROUNDS = 3
 """A process with fewer clean rounds of a case says nothing of it."""
 
@@ -23,8 +25,8 @@ MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
 TRIMMED_SHARE = 0.1
 """Of the clean rounds, the least and the greatest tenth are left out, rounded to whole rounds."""
 
-NEIGHBOUR = 1.02
-"""A burst that takes more than this of what it takes on a quiet core means a neighbour, as in the engine."""
+NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
+"""A burst that takes more than this of what it takes on a quiet core means a neighbour."""
 
 SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "process": pl.Int64,

@@ -108,7 +108,7 @@ def _known(row: CatalogueRow) -> dict[str, Any]:
 
 
 def _provider(row: CatalogueRow) -> dict[str, Any]:
-    names = ("provider", "available", "reason", "version", "backend", "file", "file_sha256", "timing")
+    names = ("provider", "available", "reason", "version", "path", "of", "file", "file_sha256", "timing")
     return {name: row.get(name) for name in names}
 
 
@@ -170,7 +170,7 @@ def _implementation(row: CatalogueRow) -> str:
     if not row["available"]:
         return f"{row['provider']}: missing: {row['reason']}"
     timing = "constant time" if row["timing"] == "constant" else row["timing"] and f"timing varies: {row['timing']}"
-    how = ", ".join(part for part in (row["backend"], timing) if part)
+    how = ", ".join(part for part in (row["path"], row["of"], timing) if part)
     return f"{row['provider']} {row['version'] or ''} ({how})"
 
 

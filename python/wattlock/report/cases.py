@@ -57,7 +57,7 @@ def _setting(row: Row) -> str:
 
 
 def _implementation(row: Row) -> str:
-    return " ".join(str(row[name]) for name in ("provider", "backend", "version") if row[name])
+    return " ".join(str(row[name]) for name in ("provider", "path", "of", "version") if row[name])
 
 
 def _clean(row: Row) -> str:

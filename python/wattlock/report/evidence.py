@@ -54,10 +54,10 @@ def drawable(estimates: pl.DataFrame) -> pl.DataFrame:
     )
     names = [cipher_name(cipher, mode) for cipher, mode in rows.select("cipher", "mode").iter_rows()]
     rows = rows.with_columns(pl.Series("name", names, dtype=pl.String))
-    for column in ("provider", "backend"):
+    for column in ("provider", "path"):
         several = rows.group_by("name", "mode").agg(pl.col(column).n_unique())[column].max()
         if isinstance(several, int) and several > 1:
-            rows = rows.with_columns(pl.concat_str("name", pl.lit(" "), pl.col(column).fill_null("")).alias("name"))
+            rows = rows.with_columns(pl.concat_str("name", column, separator=" ", ignore_nulls=True).alias("name"))
     return rows
 
 

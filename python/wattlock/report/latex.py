@@ -118,7 +118,7 @@ def _cipher(row: Row) -> str:
 COLUMNS = (
     _Column("Cipher", _cipher, "cipher", is_number=False),
     _Column("Provider", lambda row: row["provider"], "provider", is_number=False, only_if_several=True),
-    _Column("Code", lambda row: row["backend"] or "", "backend", is_number=False, only_if_several=True),
+    _Column("Code", lambda row: row["path"] or "", "path", is_number=False, only_if_several=True),
     *_with_interval("cycles/B", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"),
     *_with_interval("time, ns", "time_ns", "time_low_ns", "time_high_ns"),
     _Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
 from wattlock.store.faults import fault, kinds
@@ -24,13 +25,15 @@ from wattlock.targets.hearing import Limits, Refused
 
 GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
 
-TRIES = 3
-"""Batches or blocks of one visit, the first included, as in the engine."""
+TRIES: int = constant("tries")
+"""Batches or blocks of one visit, the first included."""
 
-LEAST_HALVES, VISITS_A_HALF = 4, 6
-"""Half batches of a case, as in the engine: one in so many visits, at least four."""
+LEAST_HALVES: int = constant("least_halves")
+VISITS_A_HALF: int = constant("visits_a_half")
+"""Half batches of a case: one in so many visits, at least four."""
 
-LONG_PAYLOAD_B, LEAST_SEGMENT_B = 4096, 64
+WHOLE_PAYLOAD_B: int = constant("whole_payload_B")
+LEAST_SEGMENT_B = 64
 """A longer payload may be cut, into segments that are no shorter: 64 B in 100 us would be 1.6 us a byte."""
 
 BATCH_LINE_B = 600
@@ -45,7 +48,7 @@ START_S, START_CASE_S, PREPARED_S_A_BYTE = 60.0, 5.0, 20e-6
 SILENCE_S, VISIT_S, CALL_S_A_BYTE = 60.0, 0.01, 5e-6
 GENERATE_S = 20.0
 """A pair of RSA keys takes seconds at times."""
-RING_B: Mapping[str, int] = {"L2": 2**19, "DRAM": 2**27}
+RING_B: Mapping[str, int] = constant("ring_B")
 RING_S_A_BYTE = 1e-6
 BLOCKS_S = 3.0
 """A block of energy takes so many times its length where a meter's edges are late."""
@@ -279,7 +282,7 @@ _SAME = ("role", "cipher", "provider", "operation")
 
 
 def _most_segments(case: Mapping[str, Any]) -> int:
-    return 1 if case["payload_B"] <= LONG_PAYLOAD_B else -(-int(case["payload_B"]) // LEAST_SEGMENT_B)
+    return 1 if case["payload_B"] <= WHOLE_PAYLOAD_B else -(-int(case["payload_B"]) // LEAST_SEGMENT_B)
 
 
 def _call_s(case: Mapping[str, Any]) -> float:

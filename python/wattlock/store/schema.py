@@ -1,13 +1,12 @@
 """The schema of the records, generated from the Rust types that write them, as columns of a frame."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
+from wattlock.definitions.constants import contract
 from wattlock.errors import StoreError
 
 SCHEMA = 2
@@ -61,8 +60,7 @@ def causes() -> tuple[str, ...]:
 @cache
 def record_schema() -> dict[str, Any]:
     """The schema of one record line."""
-    text = (files("wattlock") / "data" / "records.schema.json").read_text(encoding="utf-8")
-    record: dict[str, Any] = json.loads(text)["record"]
+    record: dict[str, Any] = contract()["record"]
     return record
 
 

@@ -1,5 +1,8 @@
 """Runs of schema 1, of before November 2026, read as those of today: the same facts under other names."""
 
+import json
+import re
+
 import polars as pl
 
 VERSION = 1
@@ -16,11 +19,41 @@ _NAMES = {
 """As written, without spaces. Within a string a quote has a backslash before it: no string holds any of these."""
 
 
+_HEADER = re.compile(rb'^\{"kind":"header",.*$', re.MULTILINE)
+_PATHS = {
+    **{
+        name: name
+        for name in ("tables", "fixsliced", "aesni", "vaes256", "vaes512", "ssse3", "avx2", "avx512", "portable")
+    },
+    "soft": "fixsliced",
+    "scalar": "portable",
+    "armv8-aes": "armv8",
+    "vaes": "vaes256",
+}
+_NO_PART = {"", "not told", "as built, not told", "sse2 or portable"}
+_PARTS = {"key set up for each message": "one-shot"}
+
+
 def lines(data: bytes) -> bytes:
     """Lines of a plan or of records, in today's names."""
     for old, new in _NAMES.items():
         data = data.replace(old, new)
-    return data
+    return _HEADER.sub(lambda found: _with_paths(found[0]), data)
+
+
+def _with_paths(line: bytes) -> bytes:
+    header = json.loads(line)
+    for case in header["cases"]:
+        case["path"], case["of"] = _path_and_part(case.pop("backend", ""))
+    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _path_and_part(backend: str) -> tuple[str | None, str | None]:
+    """The words of schema 1 as data: `aesni, default provider` is the path `aesni` of the part `default`."""
+    first, _, rest = backend.partition(", ")
+    path = _PATHS.get(first)
+    part = (rest if path else backend).removesuffix(" provider")
+    return path, None if part in _NO_PART else _PARTS.get(part, part)
 
 
 def batches(frame: pl.LazyFrame) -> pl.LazyFrame:

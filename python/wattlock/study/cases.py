@@ -16,7 +16,7 @@ class CatalogueRow(TypedDict):
     """What the probe's catalogue says of one cipher id by one provider.
 
     * `available`: whether this machine can measure it; `reason`: why not. A row that is not available has neither
-      version nor backend. `broken`: a library of the user's own lists it all the same.
+      version nor path. `broken`: a library of the user's own lists it all the same.
     * `operations`: of key establishment and of frames; `public_key_B`, `message_B`: what the former puts on the wire,
       bytes.
     """
@@ -30,7 +30,8 @@ class CatalogueRow(TypedDict):
     broken: NotRequired[bool]
     reason: str | None
     version: str | None
-    backend: str | None
+    path: str | None
+    of: str | None
     file: str | None
     file_sha256: str | None
     key_bits: int

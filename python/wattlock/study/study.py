@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, PrivateAttr
 
 from wattlock.definitions import Problem, Shelf, Table, refusal, shown
+from wattlock.definitions.constants import constant
 from wattlock.definitions.problems import path_of
 from wattlock.errors import StudyError
 from wattlock.study.samples import SampleKind
@@ -34,11 +35,11 @@ Placement = Literal["hot", "L2", "DRAM"]
 Pattern = Literal["independent", "chained"]
 
 # 64 MiB: with packets of 128 MiB together (placement DRAM) that leaves two.
-LARGEST_PAYLOAD_B = 64 * 2**20
+LARGEST_PAYLOAD_B: int = constant("largest_payload_B")
 # Packets of 512 KiB together (placement L2); a ring of one would be hot.
 LARGEST_L2_PAYLOAD_B = 256 * 2**10
-# As the probe has it: as much as a frame's or a record's header, and room to spare.
-LARGEST_AAD_B = 2**16
+# As much as a frame's or a record's header, and room to spare.
+LARGEST_AAD_B: int = constant("largest_aad_B")
 # The t interval over processes is held to what it says from five on (docs/method/looks.md).
 FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000

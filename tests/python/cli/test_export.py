@@ -152,7 +152,7 @@ def test_tables_of_many_columns_and_long_names_are_no_wider_than_the_text(tmp_pa
     long = pl.when(pl.col("case") % 2 == 0).then(pl.lit("openssl-tables")).otherwise(pl.lit("a library of my own"))
     code = pl.when(pl.col("case") % 3 == 0).then(pl.lit("tables, default provider")).otherwise(pl.lit("portable"))
     joules = {f"energy{end}_uJ{per}": pl.lit(0.012345) for end in ("", "_low", "_high") for per in ("", "_per_byte")}
-    wide = estimates(provider=long, backend=code, energy_evidence=pl.lit("assumed"), **joules)
+    wide = estimates(provider=long, path=code, energy_evidence=pl.lit("assumed"), **joules)
     over = compiled(latex(wide, {"run": "wide"}), tmp_path)
     assert [one for one in over if one > WIDEST_PT] == []
 

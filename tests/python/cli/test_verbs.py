@@ -23,7 +23,7 @@ from wattlock.store import RunFolder
 MEASURED = {"resolved", "unresolved", "invalid"}
 
 PROMISED = """
-case cipher provider backend version operation keying mode key_bits payload_B encoding data time_ns time_low_ns
+case cipher provider path of version operation keying mode key_bits payload_B encoding data time_ns time_low_ns
 time_high_ns cpu_ns cycles_per_byte throughput_MB_s energy_uJ_per_byte energy_low_uJ_per_byte energy_high_uJ_per_byte
 time_evidence energy_evidence state
 """

@@ -129,7 +129,7 @@ def test_with_nothing_at_hand_only_what_needs_no_run_is_judged() -> None:
 def three_aes() -> list[dict[str, object]]:
     """Blowfish of one library beside AES by tables, fixsliced and by its instructions."""
     kinds = {"libtomcrypt": ("tables", 1.0), "rustcrypto-soft": ("fixsliced", 10.0), "rustcrypto": ("vaes512", 0.2)}
-    rows = [row("aes", 1e6 * cost, data="text", provider=p, backend=b) for p, (b, cost) in kinds.items()]
+    rows = [row("aes", 1e6 * cost, data="text", provider=p, path=b) for p, (b, cost) in kinds.items()]
     return [*rows, row("blowfish", 1.6e6, data="text")]
 
 
@@ -359,8 +359,8 @@ def _case(cipher: str, provider: str, operation: str, size_B: int, **factors: ob
     bits = int(found["bits"] or KEY_BITS.get(family, 128))
     if family == "rc6":
         bits = int(cipher.split("-")[2])
-    backend = {"rustcrypto-soft": "fixsliced", "rustcrypto": "vaes512"}.get(provider, "tables")
-    factors |= {"cipher": cipher, "provider": provider, "operation": operation, "payload_B": size_B, "backend": backend}
+    path = {"rustcrypto-soft": "fixsliced", "rustcrypto": "vaes512"}.get(provider, "tables")
+    factors |= {"cipher": cipher, "provider": provider, "operation": operation, "payload_B": size_B, "path": path}
     block = int(found["block"] or 128)
     return row(family, (1e3 + size_B) * (1 + bits / 1000 + block / 3000), key_bits=bits, block_bits=block, **factors)
 

@@ -11,7 +11,7 @@ from wattlock.papers.judges import JUDGES, Evidence, Judgement
 from wattlock.papers.judges.evidence import FIXSLICED, TABLES
 
 Rows = list[dict[str, Any]]
-SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "backend": "fixsliced"}
+SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}
 
 
 def judged(name: str, rows: Rows | Evidence) -> Judgement:

@@ -12,7 +12,7 @@ from wattlock.papers.judges import JUDGES, Capture, Evidence, Fall, Judgement, S
 from wattlock.papers.judges.capture import _at_rank, _wilson
 
 Rows = list[dict[str, Any]]
-SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "backend": "fixsliced"}
+SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}
 SOUND = {"chacha20-poly1305": Security(256, 256, "acceptable", True), "rc4-128": Security(30, 128, "broken", False)}
 
 

@@ -35,7 +35,8 @@ def case(family: str, bits: int, payload_B: int, **factors: Any) -> dict[str, An
         "cipher": f"{family}-{bits}" if family == "rc4" else f"{family}{bits}-cbc",
         "family": family,
         "provider": "libtomcrypt",
-        "backend": "tables",
+        "path": "tables",
+        "of": None,
         "version": "1",
         "operation": "encrypt",
         **PLAIN_CASE,
@@ -88,19 +89,19 @@ def of_files() -> Iterator[dict[str, Any]]:
             yield case(family, bits, size_B)
     for operation in ("encrypt", "decrypt"):
         for data in KINDS:
-            yield case("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", backend="vaes512")
+            yield case("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", path="vaes512")
 
 
 def of_packets_and_keys() -> Iterator[dict[str, Any]]:
     for keying in ("ready", "each"):
         for size in SIZES_B:
             yield case("aes", 128, size, keying=keying)
-            yield case("rc4", 128, size, keying=keying, provider="rustcrypto", backend="portable")
+            yield case("rc4", 128, size, keying=keying, provider="rustcrypto", path="portable")
     for bits, speed in ((192, 1.2), (256, 1.4)):
         yield case("aes", bits, 16384, speed=speed)
     for bits in (192, 256):
         yield case("rc6", bits, 16384)
-        yield case("rc4", bits, 16384, provider="rustcrypto", backend="portable")
+        yield case("rc4", bits, 16384, provider="rustcrypto", path="portable")
 
 
 def of_rijndael() -> Iterator[dict[str, Any]]:

@@ -76,7 +76,8 @@ def _keys(name: str, bits: int, cost: Cost) -> list[dict[str, object]]:
             "key_bits": bits,
             "block_bits": cost.block_bits,
             "rounds": cost.rounds,
-            "backend": "aesni" if cost.family == "aes" else "generic",
+            "path": "aesni" if cost.family == "aes" else "portable",
+            "of": None,
         }
         for mode in modes
     ]

@@ -145,7 +145,8 @@ def _catalogue_row(cipher: str, provider: str = "rustcrypto") -> dict[str, Any]:
         "family": family,
         "mode": mode,
         "provider": provider,
-        "backend": "soft",
+        "path": "fixsliced",
+        "of": None,
     }
     row |= {"version": "1", "timing": "constant", "proof": "none", "source": "none", "available": True, "reason": None}
     row |= {"file": None, "file_sha256": None, "tag_bits": 128 if mode == "aead" else 0}
@@ -186,7 +187,7 @@ def _fingerprint() -> dict[str, Any]:
 def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
     row = _catalogue_row(case["cipher"])
     resolved = {
-        name: row[name] for name in ("family", "mode", "backend", "version", "key_bits", "block_bits", "rounds")
+        name: row[name] for name in ("family", "mode", "path", "of", "version", "key_bits", "block_bits", "rounds")
     }
     segments = script.get("segments", {}).get(str(case["case"]), 1)
     planned = {name: value for name, value in case.items() if name not in ("kind", "visits", "cut_B")}

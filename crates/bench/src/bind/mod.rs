@@ -27,9 +27,9 @@ use crate::keys::{Keys, bytes};
 use crate::packets::{Packets, Placed};
 
 /// The largest payload of a case.
-const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
+pub(crate) const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
 /// The longest associated data of a case.
-const LARGEST_AAD_B: usize = 64 * 1024;
+pub(crate) const LARGEST_AAD_B: usize = 64 * 1024;
 /// So much of a message goes through its cipher and back before it is timed.
 const ROUND_TRIP_B: usize = 16 * 1024;
 /// A timed key setup is shown by what its key makes of so many bytes at least: of none a stream makes none.

@@ -9,18 +9,19 @@ use wattlock_terminal::failure::{Failure, deliver};
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines.
+/// Prints the JSON Schema of plan lines and record lines, and the constants that go with them.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `plan` and `record`.
+/// The schema as text: one object with `constants`, `plan` and `record`.
 #[must_use]
 pub fn text() -> String {
-    let both = serde_json::json!({
+    let all = serde_json::json!({
+        "constants": wattlock_bench::constants::constants(),
         "plan": schemars::schema_for!(PlanLine),
         "record": schemars::schema_for!(Record),
     });
-    format!("{both:#}\n")
+    format!("{all:#}\n")
 }
 
 /// Prints it.

@@ -97,7 +97,7 @@ def _over_size(material: Material, operation: str, data: str) -> tuple[list[Pane
 def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
     """The order in the library that has most of the ciphers, with AES by tables, and what other code of AES changes."""
     counts = rows.group_by("provider").agg(
-        kinds=pl.col("family").n_unique(), by_tables=pl.col("backend").fill_null("").str.contains("tables").any()
+        kinds=pl.col("family").n_unique(), by_tables=(pl.col("path") == "tables").any()
     )
     if counts.is_empty():
         return []

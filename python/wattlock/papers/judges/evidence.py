@@ -36,7 +36,12 @@ TABLES, FIXSLICED, HARDWARE, AS_BUILT = "table-based", "fixsliced", "hardware AE
 # What every library had when the papers were written comes first.
 IMPLEMENTATIONS = (TABLES, AS_BUILT, FIXSLICED, HARDWARE)
 KINDS_OF_80211 = ("management", "control", "data", "extension")
-HARDWARE_WORDS = ("aesni", "vaes", "armv8", "aes instructions")
+RESTS_ON = {
+    "tables": TABLES,
+    "fixsliced": FIXSLICED,
+    **dict.fromkeys(("aesni", "vaes256", "vaes512", "armv8", "hardware"), HARDWARE),
+}
+"""What code of AES rests on, by its path; of other paths no more is known than that the code is as built."""
 
 
 class Transfer(NamedTuple):
@@ -228,14 +233,9 @@ def _case(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Cas
 
 def implementation(row: Mapping[str, Any]) -> str:
     """What an implementation of AES rests on; others are as built."""
-    backend = str(row["backend"] or "").lower()
     if not str(row["family"]).startswith(("aes", "rijndael")):
         return AS_BUILT
-    if "fixsliced" in backend:
-        return FIXSLICED
-    if "tables" in backend:
-        return TABLES
-    return HARDWARE if any(word in backend for word in HARDWARE_WORDS) else AS_BUILT
+    return RESTS_ON.get(row["path"], AS_BUILT)
 
 
 class Ground(NamedTuple):

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use wattlock_bench::bind::{Empty, Prepared};
+use wattlock_bench::constants::{INJECTED_SLOWDOWN, WHOLE_PAYLOAD_B};
 use wattlock_bench::establish::{self, Scheme};
 use wattlock_bench::frames as cases;
 use wattlock_bench::implementation::Implementation;
@@ -23,14 +24,10 @@ use crate::clock::RealClock;
 const LONGEST_CALL_BATCHES: u64 = 2;
 /// The first cut of a long input, from which the length of a segment is found.
 const TRIAL_SEGMENT_B: usize = 2048;
-/// A payload from which on a call may need to be cut.
-const LONG_PAYLOAD_B: u64 = 4096;
 /// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed.
 const SEEN_TIME: Duration = Duration::from_millis(50);
 /// Samples of the burst from which the quiet level is found.
 const LEAST_BURST_SAMPLES: usize = 100;
-/// The injected slowdown carries out 61 calls for each 60 that it claims.
-const INJECTED_SLOWDOWN: (u32, u32) = (61, 60);
 
 /// The cases that can be measured, as the engine wants them.
 pub(super) struct Bench<'p> {
@@ -273,7 +270,7 @@ fn calibrate(body: &mut Box<dyn Prepared>, planned: &PlannedCase, batch: Ticks, 
         Some(segment_B) if body.cut(usize::try_from(segment_B).unwrap_or(usize::MAX)) => return 1,
         _ => {}
     }
-    if planned.payload_B > LONG_PAYLOAD_B && body.cut(TRIAL_SEGMENT_B) {
+    if planned.payload_B > WHOLE_PAYLOAD_B && body.cut(TRIAL_SEGMENT_B) {
         let trial = (0..3).map(|_| time(body, 1, clock)).min().unwrap_or(1);
         let whole = u128::from(trial) * u128::from(planned.payload_B) / TRIAL_SEGMENT_B as u128;
         if whole > u128::from(LONGEST_CALL_BATCHES * batch) {
