@@ -45,7 +45,7 @@ def test_copies_that_differ_steadily_by_one_percent_make_the_run_invalid() -> No
     verdicts = self_checks.judge(CASES, run(copy=0.01))
     assert [v.believed for v in verdicts] == [False, True]
     (reason,) = self_checks.reasons_against(verdicts)
-    assert reason.startswith("the copy measured 1.010")
+    assert reason.startswith("the A/A test measured 1.010")
 
 
 def test_copies_within_three_in_a_thousand_are_believed_however_sure_the_difference_is() -> None:

@@ -28,7 +28,7 @@ def of(claim: str, against: str, holds: str = "") -> Contradiction:
 
 
 def over(above: str, below: str) -> list[float]:
-    """One condition over another, in all cases."""
+    """One condition over another, in all cells."""
     return [table.of(cipher, above) / table.of(cipher, below) for table in TABLES for cipher in CIPHERS]
 
 
@@ -85,8 +85,8 @@ def test_the_transfers_of_the_tables_are_as_told() -> None:
     spreads = []
     for table in TABLES:
         for column in table.columns:
-            cases = [table.of(cipher, column) for cipher in CIPHERS if cipher != "none"]
-            spreads.append(max(cases) / min(cases))
+            cells = [table.of(cipher, column) for cipher in CIPHERS if cipher != "none"]
+            spreads.append(max(cells) / min(cells))
     assert f"{min(spreads):.2f} to {max(spreads):.2f} times the fastest" in told
 
 
@@ -110,7 +110,7 @@ def totals(above: str, below: str) -> dict[str, float]:
     }
 
 
-def test_a_poor_signal_is_as_told_by_case_and_by_the_six_ciphers_totals() -> None:
+def test_a_poor_signal_is_as_told_by_cell_and_by_the_six_ciphers_totals() -> None:
     told = of("poor-signal", "tables", "at least 70").but
     for below in ("adhoc_open", "adhoc_wep"):
         added = percent(over("adhoc_poor", below))
@@ -118,7 +118,7 @@ def test_a_poor_signal_is_as_told_by_case_and_by_the_six_ciphers_totals() -> Non
         sums = totals("adhoc_poor", below).values()
         assert f"{min(sums):.1f} to {max(sums):.1f} %" in told
     added = percent(over("adhoc_poor", "adhoc_open"))
-    assert f"its {len(added)} cases" in told
+    assert f"its {len(added)} cells" in told
     assert f"{sum(one < 70 for one in added)} of them below 70 %" in told
     whole = totals("adhoc_poor", "adhoc_open")
     told = of("poor-signal", "tables", "about 100 %").but
@@ -165,14 +165,14 @@ def test_wep_access_points_and_tkip_are_as_told() -> None:
     wep = percent(over("adhoc_wep", "adhoc_open"))
     alone = percent(plain("adhoc_wep", "adhoc_open"))
     assert f"{alone[0]:.1f} to {alone[-1]:.1f} %" in told
-    assert f"{sum(one > 5 for one in wep)} of all {len(wep)} cases" in told
+    assert f"{sum(one > 5 for one in wep)} of all {len(wep)} cells" in told
     assert f"{wep[-1]:.1f} %" in told
     through = over("bss_open", "adhoc_open")
     assert f"{min(through):.2f} to {max(through):.2f} times" in of("bss-vs-adhoc", "tables").but
     tkip = over("bss_tkip", "bss_open")
     told = of("tkip-vs-open", "tables").but
     assert f"{min(tkip):.2f} to {max(tkip):.2f} times" in told
-    assert f"{sum(one < 1 for one in tkip)} of {len(tkip)} cases" in told
+    assert f"{sum(one < 1 for one in tkip)} of {len(tkip)} cells" in told
 
 
 def test_rijndael_by_time_by_front_and_by_step_is_as_told() -> None:
@@ -205,6 +205,6 @@ def test_sentences_set_beside_each_other_are_as_told() -> None:
     assert "some 290,000 times" in of("3des-battery", "itself").but
     ratio = 1 / PAPERS.claim("rc6-vs-aes-video-singh").expect["ratio"]
     assert f"{100 * ratio:.0f} % of AES's" in of("rc6-vs-aes-video-singh", "papers").but
-    cases = {(row.block_bits, row.key_bits): row.encrypt_battery_percent for row in PAPERS.toldinas.rijndael}
-    steps = [100 * (cases[128, key] / cases[128, 128] - 1) for key in (192, 256)]
+    cells = {(row.block_bits, row.key_bits): row.encrypt_battery_percent for row in PAPERS.toldinas.rijndael}
+    steps = [100 * (cells[128, key] / cells[128, 128] - 1) for key in (192, 256)]
     assert f"{steps[0]:+.0f} and {steps[1]:+.0f} % at a block of 128 bits" in of("aes-key-size", "papers").but

@@ -49,7 +49,7 @@ def test_what_the_tables_give_is_what_the_tables_give() -> None:
         if table.of(name, column) < table.of("none", column)
     ]
     assert len(sooner) == 9
-    assert "nine cases" in PAPERS.claim("ciphertext-faster-than-plaintext").says
+    assert "nine cells" in PAPERS.claim("ciphertext-faster-than-plaintext").says
 
 
 def test_an_unknown_key_is_named_with_its_file() -> None:

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from support.report_browser import DRAWN, OVERFLOW, QUIET
 
 MOST_TABS = 40
-VERDICTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cases[1].textContent)"
-EFFECTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cases[2].dataset.v ?? null)"
+VERDICTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cells[1].textContent)"
+EFFECTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cells[2].dataset.v ?? null)"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
