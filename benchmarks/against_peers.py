@@ -194,17 +194,16 @@ class Engine:
 
     def _process(self, visits: dict[int, int], *, measured: bool) -> Process:
         self.number += 1
-        plan = shards.probe_plan(
+        order = shards.Order(
+            self.number,
+            random.getrandbits(63),
             self.cases,
+            next(iter(self.machine.processors), None),
             shards.self_checks(len(self.cases)) if measured else [],
             visits,
-            {},
-            process=self.number,
-            seed=random.getrandbits(63),
-            cpu=next(iter(self.machine.processors), None),
-            quiet_ppm=self.machine.quiet_ppm,
-            measured=measured,
+            self.machine.quiet_ppm,
         )
+        plan = order.plan({}, measured=measured)
         written: list[bytes] = []
         process.measure(self.target, plan, self.number, written.append)
         records = [json.loads(line) for line in b"".join(written).splitlines()]

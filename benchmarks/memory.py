@@ -39,7 +39,7 @@ def make(folder: Path, batches: int) -> None:
         study, [*own, *watch], id=folder.name, created=created, seed=1, probe_sha256="00" * 32, device=None
     )
     lines: list[bytes] = []
-    prepared = shards.probe_plan(own, watch, visits, {}, process=0, seed=0, cpu=None, quiet_ppm=None, measured=False)
+    prepared = shards.Order(0, 0, own, None, watch, visits).plan({}, measured=False)
     measure(target, prepared, 0, lines.append)
     header = json.loads(b"".join(lines).splitlines()[0])
     calls = [case["calls"] for case in sorted(header["cases"], key=lambda case: case["case"])]

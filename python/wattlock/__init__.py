@@ -1,6 +1,7 @@
 """wattlock weighs ciphers in joules: what encryption costs on this device in time, cycles and energy.
 
-For notebooks the package gives by name what the command line can do: `wattlock.open_run("last")` reads a run,
+For notebooks the package gives by name what the command line can do: `wattlock.measure("quick")` carries out a study,
+`wattlock.open_run("last")` reads a run,
 `wattlock.compare(first, [second])` compares runs, `wattlock.battery("lipo-1000", wattlock.of_run(run))` says what a
 battery carries, `wattlock.judge(["last"])` judges the papers' claims, and `wattlock.advise` answers a question.
 """
@@ -10,6 +11,7 @@ from typing import Any
 _PLACES = {
     "open_run": "wattlock.run.result",
     "compare": "wattlock.run.compare",
+    "measure": "wattlock.run.begin",
     "battery": "wattlock.energy.operations",
     "of_run": "wattlock.energy.operations",
     "judge": "wattlock.papers.material",

@@ -106,38 +106,40 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
         .with_columns(half_low=pl.col("half") - pl.col("half_error"), half_high=pl.col("half") + pl.col("half_error"))
         .sort("case")
     )
+    return frame.with_columns(**_verdict(looks, target_percent))
+
+
+def _verdict(looks: Sequence[int], target_percent: float) -> dict[str, pl.Expr]:
+    """The state of a case and why, from the columns of `across_processes`."""
     target = math.log1p(target_percent / 100)
-    bent = (pl.col("half_low") > LINEARITY_BOUND) | (pl.col("half_high") < -LINEARITY_BOUND)
-    few = pl.col("processes") < (looks[0] if looks else 2)
+    bent = ((pl.col("half_low") > LINEARITY_BOUND) | (pl.col("half_high") < -LINEARITY_BOUND)).fill_null(value=False)
+    least = looks[0] if looks else 2
+    few = pl.col("processes") < least
     # The level is shared out over the looks; an interval between two of them has none.
     between = ~pl.col("processes").is_in(list(looks)) & (pl.col("processes") <= (looks[-1] if looks else 0))
-    return frame.with_columns(
-        state=pl.when(bent.fill_null(value=False))
+    is_at_target = (pl.col("half_width") <= target) & ~few & ~between
+    half_percent, width_percent = ((pl.col(name).exp() * 100 - 100).round(2) for name in ("half", "half_width"))
+    crooked = pl.format(
+        "time is not proportional to calls: half a batch takes {} % more a call than a whole one", half_percent
+    )
+    wide = pl.format(
+        "±{} % after {} processes, the target is ±{} %", width_percent, "processes", pl.lit(target_percent)
+    )
+    return {
+        "state": pl.when(bent)
         .then(pl.lit("invalid"))
-        .when((pl.col("half_width") <= target) & ~few & ~between)
+        .when(is_at_target)
         .then(pl.lit("resolved"))
         .otherwise(pl.lit("unresolved")),
-        reason=pl.when(bent.fill_null(value=False))
-        .then(
-            pl.format(
-                "time is not proportional to calls: half a batch takes {} % more a call than a whole one",
-                (pl.col("half").exp() * 100 - 100).round(2),
-            )
-        )
+        "reason": pl.when(bent)
+        .then(crooked)
         .when(few)
-        .then(pl.format("{} complete processes, the least is {}", "processes", pl.lit(looks[0] if looks else 2)))
+        .then(pl.format("{} complete processes, the least is {}", "processes", pl.lit(least)))
         .when(pl.col("half_width") > target)
-        .then(
-            pl.format(
-                "±{} % after {} processes, the target is ±{} %",
-                (pl.col("half_width").exp() * 100 - 100).round(2),
-                "processes",
-                pl.lit(target_percent),
-            )
-        )
+        .then(wide)
         .when(between)
         .then(pl.format("stopped after {} processes, between two looks", "processes")),
-    )
+    }
 
 
 def estimates(
@@ -166,7 +168,6 @@ def estimates(
     time = pl.when(in_memory).then("wall_ns").otherwise(units * clock.canary_ns)
     cycles = pl.when(~in_memory).then(units * clock.cycles) if clock.cycles else pl.lit(None, pl.Float64)
     factor = pl.col("half_width").exp()
-    payload = pl.when(pl.col("payload_B") > 0).then("payload_B")
     frame = known.join(across, on="case", how="left", maintain_order="left").join(
         failed, on="case", how="left", maintain_order="left"
     )
@@ -188,6 +189,12 @@ def estimates(
         ),
         time_evidence=pl.when(pl.col("log_canaries").is_not_null()).then(pl.lit("measured")),
     )
+    return _in_units(frame)
+
+
+def _in_units(frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns of `estimates`: from `time_ns`, `cycles` and the `factor` of their intervals."""
+    payload = pl.when(pl.col("payload_B") > 0).then("payload_B")
     return frame.select(
         *CASE_FIELDS,
         "processes",

@@ -93,18 +93,31 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
     )
     seen = timed.group_by("case").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
-    by_segment = (
-        clean.filter("whole")
-        .group_by("case", "segment")
-        .agg(
-            pl.col("segments").first(),
-            log=trimmed_mean(pl.col("log")),
-            plain=pl.col("log").mean(),
-            wall_ns=trimmed_mean(pl.col("wall_ns") / pl.col("calls")),
-            cpu_ns=trimmed_mean(pl.col("cpu_ns") / pl.col("calls")),
-            rounds=pl.len(),
-            spread=pl.col("log").std(),
+    halves = clean.filter(~pl.col("whole")).group_by("case").agg(half=pl.col("log").mean())
+    return (
+        _by_case(clean.filter("whole"))
+        .join(halves, on="case", how="left")
+        .join(seen, on="case")
+        .with_columns(
+            process=pl.lit(header["process"], dtype=pl.Int64),
+            # Trimming would take other shares of two speeds from a few half batches than from many whole ones.
+            log_half=pl.col("half") - pl.col("plain"),
         )
+        .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
+        .sort("case")
+    )
+
+
+def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
+    """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
+    by_segment = whole.group_by("case", "segment").agg(
+        pl.col("segments").first(),
+        log=trimmed_mean(pl.col("log")),
+        plain=pl.col("log").mean(),
+        wall_ns=trimmed_mean(pl.col("wall_ns") / pl.col("calls")),
+        cpu_ns=trimmed_mean(pl.col("cpu_ns") / pl.col("calls")),
+        rounds=pl.len(),
+        spread=pl.col("log").std(),
     )
     several = pl.col("count") >= MANY_SEGMENTS
     enough = (
@@ -112,7 +125,7 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         .then(pl.col("mean_rounds") >= LEAST_MEAN_ROUNDS)
         .otherwise(pl.col("rounds") >= LEAST_CLEAN_ROUNDS)
     )
-    by_case = (
+    return (
         by_segment.group_by("case")
         .agg(
             log_canaries=pl.col("log").exp().sum().log(),
@@ -127,18 +140,6 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
             whole=pl.len() == pl.col("segments").first(),
         )
         .filter(pl.col("whole") & enough)
-    )
-    halves = clean.filter(~pl.col("whole")).group_by("case").agg(half=pl.col("log").mean())
-    return (
-        by_case.join(halves, on="case", how="left")
-        .join(seen, on="case")
-        .with_columns(
-            process=pl.lit(header["process"], dtype=pl.Int64),
-            # Trimming would take other shares of two speeds from a few half batches than from many whole ones.
-            log_half=pl.col("half") - pl.col("plain"),
-        )
-        .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
-        .sort("case")
     )
 
 

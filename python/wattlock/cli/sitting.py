@@ -10,29 +10,25 @@ from wattlock.cli.progress import bar, heed_ctrl_c
 from wattlock.errors import CasesFailed, Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     import polars as pl
 
-    from wattlock.run.session import Session
+    from wattlock.run.begin import Begun
     from wattlock.store import RunFolder
-    from wattlock.study import InputFile
 
 LONG_S = 1800.0
 """Weighing that lasts longer is announced."""
 
 
-def measure(
-    session: Session, folder: RunFolder, inputs: Sequence[InputFile], absent: Collection[tuple[str, str]] = ()
-) -> None:
+def measure(begun: Begun) -> None:
     """Measures to the end, seals the run and writes its report.
 
-    * `absent`: cipher and provider of what this machine has not; that such a case fails was said before.
-
-    Raises CasesFailed at the very end where any other case failed.
+    Raises CasesFailed at the very end where a case failed that this machine has.
     """
     from wattlock.run.energy import block_length_ns, least_s
 
+    session, folder = begun.session, begun.folder
     cases = sum(case.role == "study" for case in folder.cases())
     typer.echo(f"{session.study.title}: {cases} cases, into {folder.path}", err=True)
     if session.weighed and least_s(session.weighed[1], cases) > LONG_S:
@@ -42,11 +38,11 @@ def measure(
     with bar() as tell:
         heed_ctrl_c()
         try:
-            timing = session.measure(folder, inputs, tell)
+            timing = begun.measure(tell)
         except KeyboardInterrupt:
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
-    _refuse_failures(_say_what_came_out(folder, timing.process), folder, absent)
+    _refuse_failures(_say_what_came_out(folder, timing.process), folder, begun.absent)
 
 
 def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collection[tuple[str, str]]) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from wattlock.errors import EvidenceError, StudyError
 from wattlock.run import shards
 from wattlock.run.contract import GO_ON
-from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
+from wattlock.run.process import Bench, carry_out, inquire, records_in
+from wattlock.run.shards import Order
 from wattlock.study import Case
 from wattlock.targets import Target
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.analysis import weighing
-from wattlock.errors import EvidenceError
+from wattlock.errors import EvidenceError, ProbeError
 from wattlock.run import shards
-from wattlock.run.process import Bench, Order, carry_out, inquire, records_in
+from wattlock.run.process import Bench, carry_out, inquire, records_in
+from wattlock.run.shards import Order
 from wattlock.store.records import record_of
 from wattlock.study import Case
 from wattlock.targets import Target
@@ -51,13 +52,12 @@ class Choice:
     stream: Path | None = None
     cpu: int | None = None
 
-    def processor(self, among: Sequence[int]) -> int | None:
-        """The first that the meter counts as it counts `cpu`: of one package and die."""
+    def processor(self, target: Target, among: Sequence[int]) -> int | None:
+        """The first of the target's processors that the meter counts as it counts `cpu`: of one package and die."""
 
-        def place(cpu: int) -> list[str | None]:
-            folder = (self.sys_root or Path("/sys")) / "devices" / "system" / "cpu" / f"cpu{cpu}" / "topology"
-            files = (folder / name for name in ("physical_package_id", "die_id"))
-            return [file.read_text() if file.is_file() else None for file in files]
+        def place(cpu: int) -> list[bytes | None]:
+            folder = f"{self.sys_root or '/sys'}/devices/system/cpu/cpu{cpu}/topology"
+            return [_content(target, f"{folder}/{name}") for name in ("physical_package_id", "die_id")]
 
         if self.cpu is None:
             return among[0] if among else None
@@ -73,6 +73,13 @@ class Choice:
             "superblocks": superblocks,
             **{name: str(path) for name, path in places.items() if path is not None},
         }
+
+
+def _content(target: Target, place: str) -> bytes | None:
+    try:
+        return target.fetch(place)
+    except ProbeError:
+        return None
 
 
 def describe(target: Target, choice: Choice) -> dict[str, Any]:

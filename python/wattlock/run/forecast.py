@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattlock.run import shards
-from wattlock.run.process import Order, inquire
+from wattlock.run.process import inquire
+from wattlock.run.shards import Order
 from wattlock.run.timing import HALVES
 from wattlock.store.records import record_of
 from wattlock.study import Case

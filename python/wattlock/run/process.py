@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wattlock.errors import ProbeError
-from wattlock.run import shards
 from wattlock.run.contract import GO_ON, Contract, left_out_where_broken
+from wattlock.run.shards import Order
 from wattlock.store import RunFolder
 from wattlock.store.records import record_of
-from wattlock.study import Case
 from wattlock.targets import Target
 from wattlock.targets.programs import hint_in, last_line
 
@@ -34,27 +33,6 @@ class Bench:
     target: Target
     files: Mapping[str, Path]
     libraries: Mapping[str, Path] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Order:
-    """What one process is to do.
-
-    * `visits`: by case, one of each without it; `quiet_ppm`, `cuts`: as earlier processes found them.
-    * `policy`: what the plan says beside its cases, as `energy` or `battery`.
-    * `kept`: whether its lines go to the run's folder; one that only looks leaves nothing there.
-    """
-
-    process: int
-    seed: int
-    cases: Sequence[Case]
-    cpu: int | None
-    watch: Sequence[Case] = ()
-    visits: Mapping[int, int] | None = None
-    quiet_ppm: int | None = None
-    cuts: Mapping[int, int] | None = None
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    kept: bool = True
 
 
 @dataclass
@@ -111,7 +89,7 @@ def carry_out(
         heed(data)
 
     with left_out_where_broken(bench.folder, order.process):
-        measure(bench.target, _plan(bench.target, order, bench.files, bench.libraries), order.process, take)
+        measure(bench.target, order.plan(bench.files, bench.libraries, push=bench.target.push), order.process, take)
     is_complete = order.kept and order.process in bench.folder.complete()
     return Ended(order.process, time.monotonic() - start, failures, is_complete)
 
@@ -124,31 +102,9 @@ def inquire(
     Raises ProbeError where it can't be had.
     """
     written: list[bytes] = []
-    plan = _plan(target, order, files or {}, libraries or {}, measured=False)
+    plan = order.plan(files or {}, libraries, push=target.push, measured=False)
     measure(target, plan, order.process, written.append)
     return b"".join(written)
-
-
-def _plan(
-    target: Target, order: Order, files: Mapping[str, Path], libraries: Mapping[str, Path], *, measured: bool = True
-) -> Iterator[dict[str, Any]]:
-    visits = dict.fromkeys((case.case for case in order.cases), 1) if order.visits is None else order.visits
-    head, *rest = shards.probe_plan(
-        order.cases,
-        order.watch,
-        visits,
-        files,
-        process=order.process,
-        seed=order.seed,
-        cpu=order.cpu,
-        quiet_ppm=order.quiet_ppm,
-        measured=measured,
-        libraries=libraries,
-        cuts=order.cuts,
-        push=target.push,
-    )
-    yield {**head, **order.policy}
-    yield from rest
 
 
 def measure(target: Target, plan: Iterable[Mapping[str, Any]], process: int, take: Callable[[bytes], None]) -> None:

@@ -32,6 +32,15 @@ class Listener(Protocol):
         """Of a discharge."""
 
 
+class Silent:
+    """Tells nobody."""
+
+    def measured(self, *_: Any, **__: Any) -> None:
+        """Says nothing."""
+
+    weighed = emptied = measured
+
+
 @dataclass(frozen=True)
 class Session:
     """What a run is measured with.
@@ -62,7 +71,7 @@ class Session:
             sound = [case for case in own if case.case not in timing.failed]
             if self.weighed:
                 choice, meter = self.weighed
-                near = choice.processor(timing.processors)
+                near = choice.processor(self.target, timing.processors)
                 EnergyBlocks(bench, sound, seed, choice, meter, near, tell.weighed).measure()
             if self.fall:
                 cpu = timing.processors[0] if timing.processors else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -100,46 +100,61 @@ def cuts(headers: Iterable[Mapping[str, Any]]) -> dict[int, int]:
     return found
 
 
-def probe_plan(
-    shard: Sequence[Case],
-    watch: Sequence[Case],
-    visits: Mapping[int, int],
-    files: Mapping[str, Path],
-    *,
-    process: int,
-    seed: int,
-    cpu: int | None,
-    quiet_ppm: int | None,
-    measured: bool = True,
-    libraries: Mapping[str, Path] | None = None,
-    cuts: Mapping[int, int] | None = None,
-    push: Callable[[Path], str] = str,
-) -> Iterator[dict[str, Any]]:
-    """The plan lines of one process.
+@dataclass(frozen=True)
+class Order:
+    """What one process is to do.
 
-    * `visits`: by case; the self-checks are visited in each round. `files`: by the label of the data.
-    * `measured`: without it the cases are prepared and nothing is timed. `libraries`: the user's own, by name.
-    * `cuts`: by case, as earlier processes of the run cut its calls; the process finds those that are missing.
-    * `push`: brings a file to where the process runs, and gives its path there.
+    * `visits`: by case, one of each without it; the self-checks of `watch` are visited in each round.
+    * `quiet_ppm`, `cuts` (by case): as earlier processes of the run found them; the process finds what is missing.
+    * `policy`: what the plan says beside its cases, as `energy` or `battery`.
+    * `kept`: whether its lines go to the run's folder; one that only looks leaves nothing there.
     """
-    rounds = max([VISITS, *(visits[case.case] for case in shard)]) if measured else 0
-    head = {
-        "kind": "plan",
-        "schema": SCHEMA,
-        "process": process,
-        "seed": seed,
-        "cpu": cpu,
-        "rounds": rounds,
-        "batch_ns": BATCH_NS,
-        "quiet_ppm": quiet_ppm,
-    }
-    used = {case.provider for case in shard}
-    own = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
-    yield {**head, "libraries": own} if own else head
-    for label in sorted({case.data for case in shard} & files.keys()):
-        yield {"kind": "data", "data": label, "path": push(files[label]), "size_B": files[label].stat().st_size}
-    for case in watch:
-        yield {"kind": "case", **asdict(case), "visits": rounds}
-    for case in shard:
-        cut = {"cut_B": cuts[case.case]} if cuts and case.case in cuts else {}
-        yield {"kind": "case", **asdict(case), "visits": visits[case.case], **cut}
+
+    process: int
+    seed: int
+    cases: Sequence[Case]
+    cpu: int | None
+    watch: Sequence[Case] = ()
+    visits: Mapping[int, int] | None = None
+    quiet_ppm: int | None = None
+    cuts: Mapping[int, int] | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    kept: bool = True
+
+    def plan(
+        self,
+        files: Mapping[str, Path],
+        libraries: Mapping[str, Path] | None = None,
+        *,
+        push: Callable[[Path], str] = str,
+        measured: bool = True,
+    ) -> Iterator[dict[str, Any]]:
+        """The plan lines of the process.
+
+        * `files`: by the label of the data; `libraries`: the user's own, by name.
+        * `push`: brings a file to where the process runs, and gives its path there.
+        * `measured`: without it the cases are prepared and nothing is timed.
+        """
+        visits = dict.fromkeys((case.case for case in self.cases), 1) if self.visits is None else self.visits
+        rounds = max([VISITS, *(visits[case.case] for case in self.cases)]) if measured else 0
+        head = {
+            "kind": "plan",
+            "schema": SCHEMA,
+            "process": self.process,
+            "seed": self.seed,
+            "cpu": self.cpu,
+            "rounds": rounds,
+            "batch_ns": BATCH_NS,
+            "quiet_ppm": self.quiet_ppm,
+            **self.policy,
+        }
+        used = {case.provider for case in self.cases}
+        own = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
+        yield {**head, "libraries": own} if own else head
+        for label in sorted({case.data for case in self.cases} & files.keys()):
+            yield {"kind": "data", "data": label, "path": push(files[label]), "size_B": files[label].stat().st_size}
+        for case in self.watch:
+            yield {"kind": "case", **asdict(case), "visits": rounds}
+        for case in self.cases:
+            cut = {"cut_B": self.cuts[case.case]} if self.cuts and case.case in self.cuts else {}
+            yield {"kind": "case", **asdict(case), "visits": visits[case.case], **cut}

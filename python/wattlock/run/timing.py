@@ -19,7 +19,8 @@ import polars as pl
 from wattlock.analysis import estimate, within
 from wattlock.errors import StoreError
 from wattlock.run import shards
-from wattlock.run.process import Bench, Order, carry_out
+from wattlock.run.process import Bench, carry_out
+from wattlock.run.shards import Order
 from wattlock.store.records import is_timed, record_of
 from wattlock.study import Case, Study
 

@@ -7,10 +7,12 @@ import pytest
 
 import wattlock
 from support.scripted_probe import direct, install, truth
+from support.tree import PROBE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.energy.operations import OwnOperation, of_own
 from wattlock.errors import Slower
+from wattlock.papers import record
 
 
 @pytest.fixture
@@ -22,8 +24,27 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_study(tmp_path / "virtual.toml", study_of())
     for name, canaries in {"before": {}, "after": {"1": truth(1) * 1.05}}.items():
         direct(program, canaries=canaries)
-        assert cli.answer(["run", "virtual.toml", "--out", name]) == 0
+        wattlock.measure("virtual.toml", out=name)
     return tmp_path
+
+
+def test_a_study_is_carried_out_by_one_call_and_is_the_run_that_the_verb_shows(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    direct(runs / "probe" / "wattlock-probe")
+    found = wattlock.measure("virtual.toml", only=["des*"], out="one")
+    assert (runs / "one" / "SHA256SUMS").is_file()
+    assert set(found.estimates["cipher"]) == {"des-cbc"}
+    assert cli.answer(["show", "one", "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [row["time_ns"] for row in shown] == found.estimates["time_ns"].to_list()
+
+
+def test_the_papers_are_judged_by_one_call(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_programs()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    found = wattlock.judge([runs / "before"])
+    assert {judgement.claim for judgement in found.judgements} == {claim.id for claim in record.load().claims}
 
 
 def test_two_runs_are_compared_as_the_verb_compares_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,8 @@ UNSAFE_ROOMS = [
 BARE_CRATES = ["ciphers", "frames", "air", "engine", "records", "bench"]
 NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}
 HEAVY = {"polars", "altair", "scipy", "numpy", "vl_convert"}
-LONGEST_FILE = 700
+LONGEST_PYTHON, LONGEST_RUST = 500, 700
+LONGEST_FUNCTION, LONGEST_VERB, MOST_PARAMETERS = 60, 80, 8
 # Lines of the comment at a crate's root.
 LEAST_PAGE = 9
 
@@ -296,10 +297,45 @@ def test_every_test_lies_in_the_folder_of_a_room_and_what_is_no_test_in_support(
     }
 
 
-def test_no_file_is_longer_than_700_lines() -> None:
-    sources = [*PYTHON, *RUST]
+@pytest.mark.parametrize(("sources", "most"), [(PYTHON, LONGEST_PYTHON), (RUST, LONGEST_RUST)], ids=["Python", "Rust"])
+def test_no_file_is_too_long(sources: list[Path], most: int) -> None:
     assert len(sources) > 10
-    assert [path.name for path in sources if len(path.read_text().splitlines()) > LONGEST_FILE] == []
+    assert [path.name for path in sources if len(path.read_text().splitlines()) > most] == []
+
+
+def too_large(source: str, *, verb: str = "") -> list[str]:
+    """The functions that are too long or take too much, `self` apart; a verb's parameters are its options."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        given = node.args
+        names = [
+            one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one
+        ]
+        parameters = len(set(names) - {"self", "cls"})
+        lines = node.body[-1].end_lineno - node.lineno + 1  # type: ignore[operator]
+        is_verb = node.name == verb
+        if lines > (LONGEST_VERB if is_verb else LONGEST_FUNCTION) or (parameters > MOST_PARAMETERS and not is_verb):
+            found.append(f"{node.name}: {lines} lines, {parameters} parameters")
+    return found
+
+
+def test_no_function_has_more_than_60_lines_or_8_parameters_and_no_verb_more_than_80_lines() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): large
+        for path in SOURCES
+        if (large := too_large(path.read_text(), verb=path.stem if path.parent.name == "cli" else ""))
+    }
+    assert found == {}
+
+
+def test_the_law_of_functions_counts_lines_and_parameters() -> None:
+    long = "def f():\n" + "    pass\n" * LONGEST_FUNCTION
+    assert too_large(long) == ["f: 61 lines, 0 parameters"]
+    assert too_large(long, verb="f") == []
+    assert too_large("class A:\n    def f(self, a, b, c, d, *e, g, h, i, **k): ...") == ["f: 1 lines, 9 parameters"]
+    assert too_large("class A:\n    def f(self, a, b, c, d, *e, g, h, i): ...") == []
 
 
 def test_the_wheel_and_the_crates_carry_one_version() -> None:

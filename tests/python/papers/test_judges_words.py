@@ -207,7 +207,9 @@ def test_that_no_table_based_aes_decides_is_said_where_another_kind_does(impleme
 
 def test_only_an_open_verdict_asks_for_more() -> None:
     def asks(holds: bool | None) -> tuple[str, str, str]:
-        found = compose.judged(CLAIM, "e", [made(holds=holds)], control="c", needs="n", unsure=("longer", "do"))
+        found = compose.judged(
+            CLAIM, "e", [made(holds=holds)], control="c", needs="n", ground=compose.Ground(unsure=("longer", "do"))
+        )
         return found.verdict, found.needs, found.command
 
     assert asks(True) == ("reproduced", "", "")
@@ -221,7 +223,7 @@ def test_only_an_open_verdict_asks_for_more() -> None:
 
 
 def test_without_a_comparison_a_claim_is_not_tested_and_says_what_it_needs() -> None:
-    found = compose.judged(CLAIM, "e", [], control="c", needs="cases", command="do", basis="the air")
+    found = compose.judged(CLAIM, "e", [], control="c", needs="cases", command="do", ground=compose.Ground("the air"))
     assert found.sentence == f"Nothing at hand decides whether {SAYS}: it needs cases."
     assert (found.verdict, found.effect, found.compared) == ("not tested", None, ())
     assert (found.needs, found.command, found.control) == ("cases", "do", "c")

@@ -10,7 +10,7 @@ import pytest
 
 from wattlock.analysis import comparison, weighing
 from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
-from wattlock.targets import local, probe
+from wattlock.targets import Local, local, probe
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""
@@ -230,10 +230,10 @@ def test_the_processor_that_weighs_is_in_the_package_of_the_one_that_the_meter_w
         folder = tmp_path / f"devices/system/cpu/cpu{cpu}/topology"
         folder.mkdir(parents=True)
         (folder / "physical_package_id").write_text(f"{package}\n")
-    choice = Choice("powercap:package-1", sys_root=tmp_path, cpu=3)
-    assert choice.processor([2, 1, 0, 3]) == 1
-    assert choice.processor([2, 0]) == 3
-    assert Choice("powercap", sys_root=tmp_path).processor([2, 0]) == 2
+    choice, here = Choice("powercap:package-1", sys_root=tmp_path, cpu=3), Local(Path("no-probe"))
+    assert choice.processor(here, [2, 1, 0, 3]) == 1
+    assert choice.processor(here, [2, 0]) == 3
+    assert Choice("powercap", sys_root=tmp_path).processor(here, [2, 0]) == 2
 
 
 def test_a_block_holds_five_updates_also_where_the_target_is_coarse() -> None:

@@ -106,7 +106,7 @@ def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
     for process, cases in ((0, CASES), (1, [case_of(n, "aes128-cbc") for n in range(shards.SHARD_CASES)])):
         watch = shards.self_checks(len(cases))
         visits = {case.case: shards.MOST_VISITS for case in cases}
-        plan = list(shards.probe_plan(cases, watch, visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
+        plan = list(shards.Order(process, 3, cases, None, watch, visits).plan({}))
         most = Contract(plan)
         header = scripted_probe._header(plan[0], plan[1:], {})
         batches = scripted_probe._batches(plan[0], plan[1:], {})

@@ -348,7 +348,7 @@ def test_another_wattlock_that_measures_into_the_run_is_not_disturbed(tmp_path: 
 
 def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_path: Path) -> None:
     probe, taken = install(tmp_path, dies={"0": "SIGKILL"}), list[bytes]()
-    plan = shards.probe_plan([case_of(0, "des-cbc")], [], {0: 24}, {}, process=0, seed=1, cpu=None, quiet_ppm=None)
+    plan = shards.Order(0, 1, [case_of(0, "des-cbc")], None, visits={0: 24}).plan({})
     with pytest.raises(ProbeError):
         measure(Local(probe), plan, 0, taken.append)
     lines = b"".join(taken).splitlines(keepends=True)

@@ -20,7 +20,7 @@ CASES = [case_of(0, "aes128-cbc"), case_of(1, "des-cbc")]
 
 def plan_of(process: int) -> list[dict[str, Any]]:
     visits = dict.fromkeys((0, 1), shards.VISITS)
-    return list(shards.probe_plan(CASES, [], visits, {}, process=process, seed=3, cpu=None, quiet_ppm=None))
+    return list(shards.Order(process, 3, CASES, None, visits=visits).plan({}))
 
 
 def of(kind: str, path: str, value: object) -> Callable[[Records], list[Any]]:
@@ -58,7 +58,7 @@ BLOCK = {"kind": "energy_block", "process": PROCESS, "superblock": 0, "position"
 BLOCK |= {"calls": 1, "wall_ns": 1, "canary_before_ticks": 1, "canary_after_ticks": 1, "case": 0}
 
 HEADERS: dict[str, Kind] = {
-    "a header of schema 2": (of("header", "schema", 2), "records of schema 2"),
+    "a header of schema 3": (of("header", "schema", 3), "records of schema 3"),
     "a header of schema 0": (of("header", "schema", 0), "records of schema 0"),
     "a header of schema null": (of("header", "schema", None), "records of schema None"),
     "a header of schema true": (of("header", "schema", "1"), "records of schema '1'"),

@@ -11,7 +11,8 @@ import pytest
 
 from support.virtual_runs import case_of
 from wattlock.errors import ProbeError
-from wattlock.run.process import Order, inquire
+from wattlock.run.process import inquire
+from wattlock.run.shards import Order
 from wattlock.store.records import record_of
 from wattlock.targets import Facts, Local, Target, local
 from wattlock.targets.hearing import Limits

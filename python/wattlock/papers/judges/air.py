@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from wattlock.analysis.effects import Ratio, mean
-from wattlock.papers.judges.compose import Judge, judged, missing
+from wattlock.papers.judges.compose import Ground, Judge, judged, missing
 from wattlock.papers.judges.evidence import NAMES, Evidence, Transfer
 from wattlock.papers.judges.verdict import (
     Bounds,
@@ -78,9 +78,7 @@ def _judged(
         needs=needs,
         command=COMMAND,
         also=also,
-        basis="the air",
-        unsure=unsure,
-        by_model=bool(compared) and compared[0].implementation != "measured",
+        ground=Ground("the air", unsure, bool(compared) and compared[0].implementation != "measured"),
     )
 
 
@@ -276,7 +274,13 @@ def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
     least = min(sooner, default=(1.0, "none"))
     also = f"The greatest lead is {100 * (1 - least[0]):.0f} % ({least[1]}): so far do its runs differ."
     return judged(
-        claim, "the paper's own tables, no run", compared, control=control, needs="", also=also, basis="their tables"
+        claim,
+        "the paper's own tables, no run",
+        compared,
+        control=control,
+        needs="",
+        also=also,
+        ground=Ground("their tables"),
     )
 
 

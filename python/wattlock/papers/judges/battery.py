@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges.compose import Judge, judged, of_another_machine
+from wattlock.papers.judges.compose import Ground, Judge, judged, of_another_machine
 from wattlock.papers.judges.evidence import Evidence, Fall
 from wattlock.papers.judges.verdict import Bounds, Compared, Effect, Judgement, amount_band, inside
 from wattlock.papers.record import Claim
@@ -84,9 +84,7 @@ def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control:
         needs=needs,
         command=COMMAND,
         also=also,
-        basis="a battery",
-        unsure=UNSURE,
-        by_model=bool(compared) and not compared[0].implementation.endswith(", measured"),
+        ground=Ground("a battery", UNSURE, bool(compared) and not compared[0].implementation.endswith(", measured")),
     )
 
 

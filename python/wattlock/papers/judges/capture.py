@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from wattlock.analysis.draws import COVERAGE
-from wattlock.papers.judges.compose import Judge, judged, missing
+from wattlock.papers.judges.compose import Ground, Judge, judged, missing
 from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.verdict import Bounds, Compared, Effect, Judgement, amount_band, inside
 from wattlock.papers.record import Claim
@@ -44,8 +44,7 @@ def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
         control=CONTROL,
         needs="",
         also=" ".join(one for one in (capture.told_left_out, of_another) if one),
-        basis="a capture",
-        unsure=WHOLE if capture.is_cut else LONGER,
+        ground=Ground("a capture", WHOLE if capture.is_cut else LONGER),
     )
 
 

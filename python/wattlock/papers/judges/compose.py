@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, Evidence
 from wattlock.papers.judges.verdict import Basis, Compared, Judgement, verdict
@@ -31,6 +32,21 @@ MOST_TOLD = 5
 WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
 
 
+class Ground(NamedTuple):
+    """What a judgement stands on.
+
+    * `unsure`: where the interval holds both, what it would need and what gives it.
+    * `by_model`: what decides is computed, not measured.
+    """
+
+    basis: Basis = "this machine"
+    unsure: tuple[str, str] = ("a narrower interval: this one holds both", NARROWER)
+    by_model: bool = False
+
+
+MEASURED_HERE = Ground()
+
+
 def judged(
     claim: Claim,
     evidence: str,
@@ -40,17 +56,15 @@ def judged(
     needs: str,
     command: str = STUDY,
     also: str = "",
-    basis: Basis = "this machine",
-    unsure: tuple[str, str] = ("a narrower interval: this one holds both", NARROWER),
-    by_model: bool = False,
+    ground: Ground = MEASURED_HERE,
 ) -> Judgement:
     """The judgement by comparisons, the deciding one first; without any the claim is not tested.
 
-    * `needs`, `command`: what is missing where there is none, and what gives it; `also`: a sentence from further
-      figures; `unsure`: both of them where the interval holds both. `by_model`: what decides is computed, not measured.
+    * `needs`, `command`: what is missing where there is none, and what gives it. `also`: a sentence from further
+      figures.
     """
     if not compared:
-        return missing(claim, needs, command, control, basis)
+        return missing(claim, needs, command, control, ground.basis)
     first, *others = compared
     paper = f"; the claim: {claim.says}."
     sentence = f"{first.effect.what} is {first.effect.told()} with {first.cases}, {first.implementation}{paper}"
@@ -65,19 +79,19 @@ def judged(
         sentence += " No table-based AES was measured, which is what the papers' libraries had."
     if also:
         sentence += f" {also}"
-    more = unsure if first.holds is None else ("", "")
+    more = ground.unsure if first.holds is None else ("", "")
     # An id such as rsa2048-oaep stays as it is written.
     if sentence.split(maxsplit=1)[0].isalpha():
         sentence = sentence[0].upper() + sentence[1:]
     return Judgement(
         claim.id,
-        verdict(holds=first.holds, by_model=by_model),
+        verdict(holds=first.holds, by_model=ground.by_model),
         first.effect,
         tuple(compared),
         evidence,
         sentence,
         control,
-        basis,
+        ground.basis,
         *more,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scipy.stats import linregress, t
 
 from wattlock.analysis.estimate import LEVEL
-from wattlock.papers.judges.compose import Judge, judged, missing, of_another_machine
+from wattlock.papers.judges.compose import Ground, Judge, judged, missing, of_another_machine
 from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Case, Evidence, largest
 from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, amount_band, inside
 from wattlock.papers.record import Claim
@@ -38,7 +38,7 @@ def sample(claim: Claim, evidence: Evidence) -> Judgement:
         compared,
         control=control,
         needs="",
-        basis="what is known",
+        ground=Ground("what is known"),
         also=f"The charge is {charge_mAs:.3g} mA*s.",
     )
 

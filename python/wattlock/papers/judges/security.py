@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from wattlock.analysis.effects import Ratio, ratio
 from wattlock.analysis.policy import mix
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, missing
+from wattlock.papers.judges.compose import ON_EACH_AES, Ground, Judge, judged, missing
 from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, NAMES, Case, Evidence, grounds, largest
 from wattlock.papers.judges.packet_size import KEYING
 from wattlock.papers.judges.verdict import (
@@ -42,7 +42,9 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
     effect = Effect("the strength of AES-128 after the best attack", "bit", bits, bits, bits)
     bounds = Bounds(0, found.key_bits - 1, "bit")
     compared = [Compared("security data", f"status {found.status}", effect, bits < found.key_bits, bounds)]
-    return judged(claim, "the security data, no run", compared, control=control, needs="", basis="what is known")
+    return judged(
+        claim, "the security data, no run", compared, control=control, needs="", ground=Ground("what is known")
+    )
 
 
 def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:

@@ -1,0 +1,237 @@
+"""Begins a run, or goes on with one: all that can be refused is refused before anything is measured."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wattlock.errors import InputError, StoreError, StudyError
+from wattlock.run import forecast
+from wattlock.run.discharge import LOG_EVERY_S, Fall, look
+from wattlock.run.energy import Choice, describe
+from wattlock.run.result import Result, read
+from wattlock.run.session import Listener, Session, Silent, files_of
+from wattlock.run.shards import self_checks
+from wattlock.run.timing import Timing
+from wattlock.store import RunFolder, find, plan_lines, run_id
+from wattlock.store.shelf import ROOT
+from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
+from wattlock.study import only as choose
+from wattlock.study.cases import Rows
+from wattlock.targets import Target, local, probe
+
+
+class KeptCard(NamedTuple):
+    """The device card that values a run, as its plan keeps it."""
+
+    name: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a new run is to be.
+
+    * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
+      `source`: a file or folder in place of the sample files.
+    """
+
+    study: str
+    only: Sequence[str] = ()
+    libraries: Mapping[str, Path] = field(default_factory=dict)
+    source: Path | None = None
+    meter: Choice | None = None
+    discharge: Fall | None = None
+    card: KeptCard | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run whose folder is there.
+
+    * `absent`: cipher and provider of what this machine has not; that such a case fails is no surprise.
+    """
+
+    session: Session
+    folder: RunFolder
+    inputs: Sequence[InputFile]
+    absent: Collection[tuple[str, str]]
+
+    def measure(self, tell: Listener) -> Timing:
+        """Measures what is missing, and seals the run. Errors are those of `Session.measure`."""
+        return self.session.measure(self.folder, self.inputs, tell)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run of which nothing is on disk yet."""
+
+    session: Session
+    cases: Sequence[Case]
+    inputs: Sequence[InputFile]
+    rows: Rows
+    card: KeptCard | None
+
+    def warnings(self) -> list[str]:
+        """What of the study this machine has not."""
+        return missing(self.cases, self.rows)
+
+    def forecast(self) -> forecast.Forecast:
+        """How long it would take: its cases are prepared for that, and nothing is timed."""
+        session = self.session
+        with files_of(session.study, self.cases, self.inputs) as files:
+            return forecast.forecast(self.cases, files, session.target, session.study.looks, session.libraries)
+
+    def create(self, out: Path | None = None) -> Begun:
+        """Makes its folder: `out`, or one below `runs/`. Raises StoreError where that can't be."""
+        session, created, seed = self.session, datetime.now(UTC), secrets.randbits(53)
+        name = run_id(session.study.id, created, seed)
+        lines = plan_lines(
+            session.study,
+            [*self.cases, *self_checks(first=len(self.cases))],
+            self.inputs,
+            id=name,
+            created=created,
+            seed=seed,
+            probe_sha256=session.target.facts().probe_sha256,
+            device=self.card.name if self.card else None,
+        )
+        choice = session.weighed[0] if session.weighed else None
+        lines[0] |= {
+            "libraries": [{"name": own, "sha256": local.sha256(path)} for own, path in session.libraries.items()],
+            "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
+            "battery": session.fall.kept() if session.fall else None,
+            "device_card": self.card.numbers if self.card else None,
+        }
+        folder = RunFolder.create(out or ROOT / name, lines)
+        return Begun(session, folder, self.inputs, _absent(self.cases, self.rows, session.libraries))
+
+
+def plan(request: Request, target: Target) -> Planned:
+    """A study as cases that this target can measure; meter and battery are asked whether they can be read.
+
+    Raises StudyError or InputError where the request can't be carried out, ProbeError or EvidenceError where the meter
+    or the battery can't be.
+    """
+    weighed = _weighed(target, request.meter) if request.meter else None
+    if request.discharge is not None:
+        look(target, request.discharge)
+    study = load(request.study)
+    inputs = read_inputs(request.source) if request.source else []
+    libraries = request.libraries
+    rows, nearest = probe.catalogue(target, list(study.ciphers()), libraries)
+    cases = expand(study, rows, inputs, nearest, list(libraries))
+    if request.only:
+        cases = choose(cases, rows, request.only)
+    for name in sorted(libraries.keys() - {case.provider for case in cases}):
+        reasons = [row["reason"] for several in rows.values() for row in several if row["provider"] == name]
+        why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
+        hint = f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
+        raise InputError(f"library {name}: {why}", hint=hint)
+    return Planned(Session(study, target, libraries, weighed, request.discharge), cases, inputs, rows, request.card)
+
+
+def resume(
+    name: str,
+    target: Target,
+    *,
+    libraries: Mapping[str, Path],
+    source: Path | None = None,
+    sys_root: Path | None = None,
+    stream: Path | None = None,
+) -> Begun:
+    """A run that was cut off, as it was planned.
+
+    * `name`: its path, id or `last`. `libraries`, `source`: those that it was begun with, wherever they lie now.
+    * `sys_root`, `stream`: of its meter or its battery, which the run doesn't keep.
+
+    Raises StoreError where it is finished or of another build, InputError where a file is missing or another one.
+    """
+    folder = RunFolder.open(find(name))
+    if folder.is_sealed:
+        raise StoreError(f"run {folder.path}: is finished", hint=f"`wattlock show {folder.path}` prints it")
+    first = folder.plan()[0]
+    if target.facts().probe_sha256 != first["probe_sha256"]:
+        raise StoreError(
+            f"run {folder.path}: was measured by another build of the probe",
+            hint="another build moves a cipher by percents, so one run is of one build: start a new run",
+        )
+    _same_libraries(folder, first.get("libraries", []), libraries)
+    inputs = _inputs_again(folder, read_inputs(source) if source else [])
+    meter, battery = first.get("meter"), first.get("battery")
+    if (stream and not meter) or (sys_root and not (meter or battery)):
+        raise StudyError("--sys-root and --stream say where a meter is", hint="this run has none: leave them out")
+    weighed = fall = None
+    if meter:
+        weighed = _weighed(target, Choice(meter["name"], meter["baseline"], sys_root, stream))
+    if battery:
+        levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
+        fall = Fall(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
+        look(target, fall)
+    study = Study.model_validate(first["study"])
+    rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
+    own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
+    return Begun(Session(study, target, libraries, weighed, fall), folder, inputs, _absent(own, rows, libraries))
+
+
+def measure(
+    study: str,
+    *,
+    only: Sequence[str] = (),
+    libraries: Mapping[str, Path] | None = None,
+    source: Path | None = None,
+    meter: Choice | None = None,
+    discharge: Fall | None = None,
+    out: Path | str | None = None,
+    tell: Listener | None = None,
+) -> Result:
+    """Carries out a study on this machine, to its end: what `wattlock run` does, without its words and its report.
+
+    * Parameters as those of `Request`; `out`: the run's folder; `tell`: is told how far it is.
+    * Returns the run as `open_run` does.
+
+    Raises what `plan`, `Planned.create` and `Session.measure` do; what was measured is kept.
+    """
+    request = Request(study, only, libraries or {}, source, meter, discharge)
+    begun = plan(request, local.find()).create(None if out is None else Path(out))
+    begun.measure(tell or Silent())
+    return read(begun.folder)
+
+
+def _weighed(target: Target, choice: Choice) -> tuple[Choice, dict[str, Any]]:
+    """The meter for the processor that is measured on first, and what it says of itself."""
+    choice = replace(choice, cpu=next(iter(target.facts().processors), None))
+    return choice, describe(target, choice)
+
+
+def _absent(cases: Sequence[Case], rows: Rows, libraries: Mapping[str, Path]) -> list[tuple[str, str]]:
+    return [key for key in absences(cases, rows) if key[1] not in libraries]
+
+
+def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
+    """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
+    for one in planned:
+        path = libraries.get(one["name"])
+        if path is None or local.sha256(path) != one["sha256"]:
+            what = "needs" if path is None else f"was begun with another {path.name}, and needs"
+            wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
+            raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")
+
+
+def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFile]:
+    """The run's inputs among the files given: known by their content, whatever they are called now."""
+    by_content = {(file.size_B, file.sha256): file for file in given}
+    inputs = []
+    for line in folder.plan():
+        if line["kind"] != "input":
+            continue
+        found = by_content.get((line["size_B"], line["sha256"]))
+        if found is None:
+            lacking = f"{line['data']} ({line['size_B']} B, SHA-256 {line['sha256'][:12]}...)"
+            raise InputError(f"run {folder.path}: needs its {lacking} again", hint="name it with --input")
+        inputs.append(replace(found, label=line["data"]))
+    return inputs
