@@ -8,7 +8,8 @@ use wattlock_ciphers::proof::{self, Message, Proof, ProofError};
 use wattlock_ciphers::{Cipher, Code, Direction, Error, Spec, Suite, Timing, Visitor};
 use wattlock_records::{CodePath, PlannedCase};
 
-use crate::bind::{self, Prepared};
+use crate::bind;
+use crate::prepared::Prepared;
 
 /// One provider's code for one spec.
 pub trait Implementation {

@@ -2,12 +2,15 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | [`subject`] | what can be measured: kinds, subjects, a subject by one provider, their registry |
+//! | [`subjects`] | the kinds, a file each: ciphers, key establishment, the protection of 802.11 frames |
+//! | [`share`] | the share itself: cases made ready and calibrated, batches timed, energy measured, a battery discharged |
+//! | [`prepared`] | a case that is ready for the clock |
 //! | [`implementation`] | whose code a cipher's case runs, built in or a library's |
 //! | [`bind`] | a cipher with its key, its packets and its factors as one thing that the engine can time; its loops are compiled for each cipher |
 //! | [`packets`], [`keys`] | where a case's packets lie, and the keys of timed key schedules |
 //! | [`establish`] | key establishment: schemes, their operations from bytes to bytes, their proof |
 //! | [`constants`] | what those who plan and read must agree on with it |
-//! | [`frames`] | the protection of an 802.11 frame, as a case |
 //!
 //! Nothing is timed before it is proven: by published vectors, by composition, by agreement with another implementation,
 //! and then each case at the length that is timed.
@@ -24,7 +27,10 @@ extern crate std;
 pub mod bind;
 pub mod constants;
 pub mod establish;
-pub mod frames;
 pub mod implementation;
 pub mod keys;
 pub mod packets;
+pub mod prepared;
+pub mod share;
+pub mod subject;
+pub mod subjects;

@@ -1,7 +1,7 @@
 //! Whose code a cipher's case runs: the codes that are built in, and libraries that are opened at run time, a file each.
 //!
-//! [`Providers`] is the registry: [`Providers::find`] gives a provider's code for a cipher, [`Providers::offers`] what
-//! each of them says to it, whether it has one or not, and [`Providers::exchanges`] those that establish keys.
+//! [`Providers`] holds all of them: [`Providers::find`] gives a provider's code for a cipher. They are the `Sources` of
+//! what `bench` measures.
 //!
 //! | folder | holds |
 //! |---|---|
@@ -28,8 +28,9 @@ mod named;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use wattlock_bench::establish::{self, Exchange};
+use wattlock_bench::establish::{self, Provider};
 use wattlock_bench::implementation::{About, Offer, built_in};
+use wattlock_bench::subject::Sources;
 use wattlock_ciphers::{Card, Spec, cards, listed};
 use wattlock_records::{LibraryFile, quoted};
 
@@ -115,21 +116,6 @@ impl Providers {
         Ok(Offer { provider: provider.to_owned(), version: about.version.clone(), about: Some(about), code })
     }
 
-    /// What each provider says to `spec`: the codes that are built in, then every library, whether it has one or not.
-    pub fn offers(&self, spec: &Spec) -> Vec<(String, Result<Offer, String>)> {
-        let left_out = spec.card.left_out().map(|(provider, _)| provider);
-        let built_in = spec.card.codes.iter().map(|code| code.provider).chain(left_out);
-        let names = built_in.chain(self.libraries.iter().map(|library| library.name()));
-        names.map(|name| (name.to_owned(), self.find(name, spec))).collect()
-    }
-
-    /// Those that carry out the operations of key establishment: what is built in first.
-    #[must_use]
-    pub fn exchanges(&self) -> Vec<&'static dyn Exchange> {
-        let built_in: &'static dyn Exchange = &establish::BuiltIn;
-        std::iter::once(built_in).chain(self.libraries.iter().filter_map(|library| library.exchange())).collect()
-    }
-
     /// Why a library can't be opened or a built-in code was left out; `None` where there is no such reason.
     pub fn absence(&self, provider: &str) -> Option<String> {
         if let Some((_, reason)) = cards().filter_map(Card::left_out).find(|(name, _)| *name == provider) {
@@ -180,6 +166,25 @@ impl Providers {
     pub fn listed_by(&self, provider: &str) -> Vec<String> {
         let library = self.libraries.iter().find(|library| library.name() == provider);
         library.filter(|library| self.opened(&***library).is_ok()).map(|library| library.lists()).unwrap_or_default()
+    }
+}
+
+impl Sources for Providers {
+    /// The codes that are built in, then every library, whether it has one or not.
+    fn cipher_providers(&self, spec: &Spec) -> Vec<String> {
+        let left_out = spec.card.left_out().map(|(provider, _)| provider);
+        let built_in = spec.card.codes.iter().map(|code| code.provider).chain(left_out);
+        built_in.chain(self.libraries.iter().map(|library| library.name())).map(str::to_owned).collect()
+    }
+
+    fn cipher(&self, provider: &str, spec: &Spec) -> Result<Offer, String> {
+        self.find(provider, spec)
+    }
+
+    /// What is built in first.
+    fn exchanges(&self) -> Vec<Provider> {
+        let built_in: Provider = &establish::BuiltIn;
+        std::iter::once(built_in).chain(self.libraries.iter().filter_map(|library| library.exchange())).collect()
     }
 }
 

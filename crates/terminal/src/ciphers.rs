@@ -1,19 +1,16 @@
 //! Ciphers and providers by the names that somebody gives.
 
-use wattlock_bench::establish;
-use wattlock_ciphers::{Spec, cards, listed, nearest_of};
-use wattlock_frames::Protocol;
+use wattlock_bench::subjects::REGISTRY;
+use wattlock_ciphers::{Spec, nearest_of};
 use wattlock_providers::Providers;
 use wattlock_records::{LibraryFile, quoted};
 
 use crate::failure::Failure;
 
-/// The id that looks most like `id`: of a cipher, a scheme or a protocol.
+/// The listed id that looks most like `id`.
 #[must_use]
 pub fn meant(id: &str) -> Option<&'static str> {
-    let ciphers = cards().flat_map(|card| card.listed.iter().copied());
-    let schemes = establish::SCHEMES.iter().map(|scheme| scheme.id);
-    nearest_of(id, ciphers.chain(schemes).chain(Protocol::ALL.iter().map(|protocol| protocol.id())))
+    nearest_of(id, REGISTRY.ids())
 }
 
 /// The cipher that `id` names.
@@ -21,27 +18,18 @@ pub fn meant(id: &str) -> Option<&'static str> {
 /// # Errors
 /// Code 3, with what may have been meant.
 pub fn named(id: &str) -> Result<Spec, Failure> {
-    if establish::scheme(id).is_some() {
-        let why = format!("cipher {}: it establishes keys or signs, it encrypts no message of any length", quoted(id));
-        return Err(Failure::new(3, why).hint("a study measures it: operation = [\"agree\"] and so on"));
-    }
-    if Protocol::ALL.iter().any(|protocol| protocol.id() == id) {
-        let why = format!("cipher {}: it protects frames of 802.11", quoted(id));
-        return Err(Failure::new(3, why).hint("`wattlock-net frames protect` does that to a capture"));
-    }
-    Spec::parse(id).map_err(|error| {
-        let meant = meant(id).map(|id| format!("did you mean {id:?}? ")).unwrap_or_default();
-        let hint = format!("{meant}`wattlock-probe catalogue` lists all of them");
-        Failure::new(3, format!("cipher {}: {error}", quoted(id))).hint(hint)
+    Spec::parse(id).map_err(|error| match REGISTRY.kind(id).and_then(|kind| kind.encrypts_no_message()) {
+        Some([reason, hint]) => Failure::new(3, format!("cipher {}: {reason}", quoted(id))).hint(hint),
+        None => unknown(id, &error.to_string()),
     })
 }
 
-/// The ciphers that `ids` name; all that are listed where it names none.
-///
-/// # Errors
-/// As of [`named`].
-pub fn named_or_listed(ids: &[String]) -> Result<Vec<Spec>, Failure> {
-    if ids.is_empty() { Ok(listed().collect()) } else { ids.iter().map(|id| named(id)).collect() }
+/// Refuses an id that nobody knows: code 3, with what may have been meant.
+#[must_use]
+pub fn unknown(id: &str, reason: &str) -> Failure {
+    let meant = meant(id).map(|id| format!("did you mean {id:?}? ")).unwrap_or_default();
+    let hint = format!("{meant}`wattlock-probe catalogue` lists all of them");
+    Failure::new(3, format!("cipher {}: {reason}", quoted(id))).hint(hint)
 }
 
 /// The providers, with the libraries that the user names.

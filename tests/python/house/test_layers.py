@@ -22,8 +22,8 @@ CRATES_BELOW = {
     "bench": {"engine", "records", "ciphers", "frames"},
     "meters": {"engine", "records"},
     "providers": {"bench", "ciphers", "records"},
-    "terminal": {"bench", "ciphers", "frames", "providers", "records"},
-    "probe": {"engine", "records", "ciphers", "frames", "bench", "meters", "providers", "terminal"},
+    "terminal": {"bench", "ciphers", "providers", "records"},
+    "probe": {"engine", "records", "ciphers", "bench", "meters", "providers", "terminal"},
     "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
 }

@@ -159,64 +159,30 @@ impl<S: Suite> Loops for Driver<S> {
     }
 }
 
-/// `calls` calls with nothing between them but what keeps the compiler from seeing that they are all alike.
-macro_rules! calls {
-    ($calls:ident of ($($given:ident),+) into $output:ident: $call:expr) => {{
-        let given = ($($given),+);
-        let $output = $output.bytes_mut();
-        for _ in 0..$calls {
-            let ($($given),+) = *black_box(&given);
-            black_box($call?);
-            black_box(&mut *$output);
+/// Loops of calls with nothing between them but what keeps the compiler from seeing that they are all alike; each is a
+/// function of its own for each cipher.
+macro_rules! bare_loops {
+    ($($name:ident of $cipher:ident: ($($given:ident),+) into $output:ident, $call:expr;)+) => {$(
+        #[inline(never)]
+        fn $name<C: Cipher>($cipher: &mut C, $($given: &[u8],)+ output: &mut Placed, calls: u32) -> Result<(), Error> {
+            let given = ($($given),+);
+            let $output = output.bytes_mut();
+            for _ in 0..calls {
+                let ($($given),+) = *black_box(&given);
+                black_box($call?);
+                black_box(&mut *$output);
+            }
+            Ok(())
         }
-        Ok(())
-    }};
+    )+};
 }
 
-#[inline(never)]
-fn encrypts<C: Cipher>(c: &mut C, iv: &[u8], input: &[u8], output: &mut Placed, calls: u32) -> Result<(), Error> {
-    calls!(calls of (iv, input) into output: c.encrypt(iv, input, output))
-}
-
-#[inline(never)]
-fn decrypts<C: Cipher>(c: &mut C, iv: &[u8], input: &[u8], output: &mut Placed, calls: u32) -> Result<(), Error> {
-    calls!(calls of (iv, input) into output: c.decrypt(iv, input, output))
-}
-
-#[inline(never)]
-fn seals<C: Cipher>(
-    cipher: &mut C,
-    nonce: &[u8],
-    aad: &[u8],
-    input: &[u8],
-    output: &mut Placed,
-    calls: u32,
-) -> Result<(), Error> {
-    calls!(calls of (nonce, aad, input) into output: cipher.seal(nonce, aad, input, output))
-}
-
-#[inline(never)]
-fn opens<C: Cipher>(
-    cipher: &mut C,
-    nonce: &[u8],
-    aad: &[u8],
-    input: &[u8],
-    output: &mut Placed,
-    calls: u32,
-) -> Result<(), Error> {
-    calls!(calls of (nonce, aad, input) into output: cipher.open(nonce, aad, input, output))
-}
-
-#[inline(never)]
-fn opens_forged<C: Cipher>(
-    cipher: &mut C,
-    nonce: &[u8],
-    aad: &[u8],
-    input: &[u8],
-    output: &mut Placed,
-    calls: u32,
-) -> Result<(), Error> {
-    calls!(calls of (nonce, aad, input) into output: refused(cipher.open(nonce, aad, input, output)))
+bare_loops! {
+    encrypts of cipher: (iv, input) into output, cipher.encrypt(iv, input, output);
+    decrypts of cipher: (iv, input) into output, cipher.decrypt(iv, input, output);
+    seals of cipher: (nonce, aad, input) into output, cipher.seal(nonce, aad, input, output);
+    opens of cipher: (nonce, aad, input) into output, cipher.open(nonce, aad, input, output);
+    opens_forged of cipher: (nonce, aad, input) into output, refused(cipher.open(nonce, aad, input, output));
 }
 
 /// A forged message must be refused as one: that is the call that was asked for.

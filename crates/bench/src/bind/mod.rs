@@ -3,6 +3,7 @@
 //! A case's loop is compiled for its cipher (`loops`). Everything that is not the factor under study (allocation, padding
 //! decisions, expected outputs) happens before the clock starts.
 
+mod expected;
 mod loops;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
@@ -22,9 +23,12 @@ use wattlock_ciphers::{Direction, Error, MAX_IV_B, MAX_PADDING_B, Mode, Spec, Su
 use wattlock_engine::{Case, SplitMix64};
 use wattlock_records::{Encoding, Keying, Operation, Pattern, PlannedCase};
 
+pub use self::expected::Oracle;
+use self::expected::{hash, right, text, there_and_back};
 use self::loops::{Driver, Factors, Loops, encode};
 use crate::keys::{Keys, bytes};
 use crate::packets::{Packets, Placed};
+use crate::prepared::Prepared;
 
 /// The largest payload of a case.
 pub(crate) const LARGEST_PAYLOAD_B: usize = 64 * 1024 * 1024;
@@ -42,81 +46,6 @@ const KEY_TURNS: usize = 4;
 const BLANK: u8 = 0xa5;
 /// So many calls one after another are looked at, each, before a library of the user's own is timed.
 const SEEN_CALLS: u32 = 1200;
-
-/// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
-pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
-
-/// A case that the engine can time and that can be held to its outputs.
-pub trait Prepared: Case {
-    /// Cuts a call into segments of `segment_B` bytes; gives whether this case can be cut.
-    fn cut(&mut self, segment_B: usize) -> bool;
-
-    /// Where a segment begins in the payload.
-    fn offset(&self, segment: u32) -> u64;
-
-    /// Carries the operation out once, cut as it is, and compares its output with the right one.
-    ///
-    /// # Errors
-    /// What differs, or the cipher's own error.
-    fn prove(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// As [`Prepared::prove`] for many calls one after another under one key: what fails now and then, or takes an
-    /// output that is there already for its own, shows here.
-    ///
-    /// * `is_late`: whether the time for it is over.
-    ///
-    /// # Errors
-    /// As of [`Prepared::prove`].
-    fn prove_often(&mut self, _is_late: &mut dyn FnMut() -> bool) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// As [`Prepared::prove`], after the timing, with what the visits left behind.
-    ///
-    /// # Errors
-    /// What differs, or the cipher's own error.
-    fn check(&mut self) -> Result<(), String>;
-
-    /// Something is still at work here: called where one visit may last long.
-    fn beat(&mut self) {}
-}
-
-impl Case for Box<dyn Prepared> {
-    fn segments(&self) -> u32 {
-        (**self).segments()
-    }
-    fn settle(&mut self, seed: u64) {
-        (**self).settle(seed);
-    }
-    fn run(&mut self, segment: u32, calls: u32) {
-        (**self).run(segment, calls);
-    }
-}
-
-/// The entry without anything behind it: what the loop itself costs.
-pub struct Empty;
-
-impl Case for Empty {
-    fn run(&mut self, _segment: u32, calls: u32) {
-        for call in 0..calls {
-            black_box(call);
-        }
-    }
-}
-
-impl Prepared for Empty {
-    fn cut(&mut self, _segment_B: usize) -> bool {
-        false
-    }
-    fn offset(&self, _segment: u32) -> u64 {
-        0
-    }
-    fn check(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// Binds a planned case to an implementation, whoever's code it is.
 ///
@@ -182,11 +111,7 @@ impl Bound {
         mut loops: Box<dyn Loops>,
         oracle: Oracle<'_>,
     ) -> Result<Self, String> {
-        let size_of = |size_B: u64, most: usize| usize::try_from(size_B).ok().filter(|size_B| *size_B <= most);
-        let payload_B = size_of(plan.payload_B, LARGEST_PAYLOAD_B)
-            .ok_or_else(|| format!("a payload of {} B, the limit is 64 MiB", plan.payload_B))?;
-        let aad_B = size_of(plan.aad_B, LARGEST_AAD_B)
-            .ok_or_else(|| format!("associated data of {} B, the limit is 64 KiB", plan.aad_B))?;
+        let (payload_B, aad_B) = lengths(plan)?;
         let iv = bytes(&mut random, spec.iv_B());
         let sets_up = plan.operation == Operation::KeySetup;
         let plain = payload.filter(|_| !sets_up);
@@ -204,30 +129,7 @@ impl Bound {
         } else {
             None
         };
-        let encoded = |bytes: Vec<u8>| match plan.encoding {
-            Encoding::Raw => bytes,
-            Encoding::Base64 => BASE64.encode(&bytes).into_bytes(),
-            Encoding::Hex => HEXLOWER.encode(&bytes).into_bytes(),
-        };
-        let raw_B = match plan.operation {
-            Operation::OpenForged => 0,
-            operation if operation.is_backward() => plain.len(),
-            _ => right.len(),
-        };
-        let (input, expected, expected_raw): (Rc<[u8]>, _, _) = if plan.operation.is_backward() {
-            let (mut sealed, opened) = (right, hash(&plain));
-            let forged = hash(&[]);
-            match (plan.operation, sealed.last_mut()) {
-                (Operation::OpenForged, Some(last)) => {
-                    *last ^= 1;
-                    (encoded(sealed).into(), forged, forged)
-                }
-                _ => (encoded(sealed).into(), opened, opened),
-            }
-        } else {
-            let raw = hash(&right);
-            (plain, hash(&encoded(right)), raw)
-        };
+        let Ends { input, raw_B, expected, expected_raw } = ends(plan, plain, right);
         let room = input.len() + MAX_PADDING_B;
         let factors = Factors {
             input: Packets::new(&input, plan.placement, &mut random),
@@ -488,48 +390,43 @@ impl Bound {
     }
 }
 
-/// What the message must become: as another implementation says, or else as this one does, which then has to bring it back.
-fn right(loops: &mut dyn Loops, spec: &Spec, message: Message<'_>, oracle: Oracle<'_>) -> Result<Vec<u8>, String> {
-    let mut sealed = vec![0; message.text.len() + MAX_PADDING_B];
-    let written = match oracle(message, &mut sealed).map_err(text)? {
-        Some(written) => written,
-        None => there_and_back(loops, spec, message, &mut sealed)?,
+/// Bytes of a case's payload and of its associated data.
+fn lengths(plan: &PlannedCase) -> Result<(usize, usize), String> {
+    let size_of = |size_B: u64, most: usize| usize::try_from(size_B).ok().filter(|size_B| *size_B <= most);
+    let payload_B = size_of(plan.payload_B, LARGEST_PAYLOAD_B);
+    let aad_B = size_of(plan.aad_B, LARGEST_AAD_B);
+    Ok((
+        payload_B.ok_or_else(|| format!("a payload of {} B, the limit is 64 MiB", plan.payload_B))?,
+        aad_B.ok_or_else(|| format!("associated data of {} B, the limit is 64 KiB", plan.aad_B))?,
+    ))
+}
+
+/// What goes into a packet, and what must come out.
+struct Ends {
+    input: Rc<[u8]>,
+    raw_B: usize,
+    expected: u64,
+    expected_raw: u64,
+}
+
+/// * `right`: what the message must become.
+fn ends(plan: &PlannedCase, plain: Rc<[u8]>, right: Vec<u8>) -> Ends {
+    let encoded = |bytes: Vec<u8>| match plan.encoding {
+        Encoding::Raw => bytes,
+        Encoding::Base64 => BASE64.encode(&bytes).into_bytes(),
+        Encoding::Hex => HEXLOWER.encode(&bytes).into_bytes(),
     };
-    sealed.truncate(written);
-    Ok(sealed)
-}
-
-/// A message through its cipher and back; gives the bytes of the ciphertext.
-///
-/// # Errors
-/// That it does not come back, or the cipher's own error.
-fn there_and_back(
-    loops: &mut dyn Loops,
-    spec: &Spec,
-    message: Message<'_>,
-    sealed: &mut [u8],
-) -> Result<usize, String> {
-    let Message { key, iv, aad, text: plain } = message;
-    let is_aead = spec.card.mode == Mode::Aead;
-    let mut opened = vec![0; plain.len() + 2 * MAX_PADDING_B];
-    loops.key(key).map_err(text)?;
-    let cipher = loops.cipher();
-    let written = if is_aead { cipher.seal(iv, aad, plain, sealed) } else { cipher.encrypt(iv, plain, sealed) };
-    let sealed = &sealed[..written.map_err(text)?];
-    loops.key(key).map_err(text)?;
-    let cipher = loops.cipher();
-    let back =
-        if is_aead { cipher.open(iv, aad, sealed, &mut opened) } else { cipher.decrypt(iv, sealed, &mut opened) };
-    if opened[..back.map_err(text)?] == *plain {
-        Ok(sealed.len())
-    } else {
-        Err("decryption does not give the plaintext back".to_owned())
+    if !plan.operation.is_backward() {
+        let (raw_B, raw) = (right.len(), hash(&right));
+        return Ends { input: plain, raw_B, expected: hash(&encoded(right)), expected_raw: raw };
     }
-}
-
-/// FNV-1a of 64 bits: outputs are held against the right ones by it, and nobody chooses them.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    let (mut sealed, mut opened) = (right, &*plain);
+    if let (Operation::OpenForged, Some(last)) = (plan.operation, sealed.last_mut()) {
+        *last ^= 1;
+        opened = &[];
+    }
+    let (raw_B, raw) = (opened.len(), hash(opened));
+    Ends { input: encoded(sealed).into(), raw_B, expected: raw, expected_raw: raw }
 }
 
 fn refuse_nonsense(spec: &Spec, plan: &PlannedCase) -> Result<(), String> {
@@ -550,8 +447,4 @@ fn refuse_nonsense(spec: &Spec, plan: &PlannedCase) -> Result<(), String> {
         _ => return Ok(()),
     };
     Err(refused.to_owned())
-}
-
-fn text(error: Error) -> String {
-    error.to_string()
 }

@@ -18,9 +18,9 @@ use core::hint::black_box;
 use wattlock_engine::{Case, SplitMix64};
 use wattlock_records::{Keying, Operation};
 
-use crate::bind::Prepared;
 use crate::implementation::About;
 use crate::keys::bytes;
+use crate::prepared::Prepared;
 
 pub use self::built_in::BuiltIn;
 
@@ -342,12 +342,6 @@ impl Case for Timed {
 }
 
 impl Prepared for Timed {
-    fn cut(&mut self, _segment_B: usize) -> bool {
-        false
-    }
-    fn offset(&self, _segment: u32) -> u64 {
-        0
-    }
     fn check(&mut self) -> Result<(), String> {
         match self.broke.take() {
             Some(error) => Err(format!("it failed inside a timed loop: {error}")),

@@ -16,10 +16,11 @@ use portable as counter;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as counter;
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use wattlock_bench::share::ports::{Clocks, scale};
 use wattlock_engine::{Clock, Moment, Nanoseconds, Ticks};
-use wattlock_meters::thread;
+use wattlock_meters::{SystemTime, Time as _, thread};
 
 /// Multiplications of one canary: 9 us on a core of 4 GHz, 36 us at 1 GHz.
 const CANARY_MULTIPLICATIONS: u64 = 12_000;
@@ -37,40 +38,6 @@ pub struct RealClock {
 #[must_use]
 pub fn real() -> RealClock {
     RealClock { ticks_per_second: counter::rate().unwrap_or_else(|| rate_against_system(Duration::from_millis(2))) }
-}
-
-impl RealClock {
-    /// Core cycles of one canary; `None` where the multiplier's latency is not known.
-    #[must_use]
-    pub fn canary_cycles(&self) -> Option<u64> {
-        counter::multiply_latency_cycles().map(|latency| latency * CANARY_MULTIPLICATIONS)
-    }
-
-    /// Nanoseconds of `ticks`.
-    #[must_use]
-    pub fn nanoseconds(&self, ticks: Ticks) -> Nanoseconds {
-        scale(ticks, 1_000_000_000, self.ticks_per_second)
-    }
-
-    /// Ticks of `time`.
-    #[must_use]
-    pub fn ticks_of(&self, time: Nanoseconds) -> Ticks {
-        scale(time, self.ticks_per_second, 1_000_000_000)
-    }
-
-    /// What two reads of the tick counter take: the least of 100.
-    pub fn timer_ticks(&mut self) -> Ticks {
-        (0..100).map(|_| self.ticks().abs_diff(self.ticks())).min().unwrap_or(0)
-    }
-
-    /// What two reads of the CPU time take: the mean of 100.
-    pub fn cpu_timer(&mut self) -> Option<Nanoseconds> {
-        let start = self.cpu_time()?;
-        for _ in 0..99 {
-            self.cpu_time();
-        }
-        Some((self.cpu_time()? - start) / 100)
-    }
 }
 
 impl Clock for RealClock {
@@ -100,8 +67,31 @@ impl Clock for RealClock {
     }
 }
 
-fn scale(value: u64, by: u64, over: u64) -> u64 {
-    u64::try_from(u128::from(value) * u128::from(by) / u128::from(over.max(1))).unwrap_or(u64::MAX)
+impl Clocks for RealClock {
+    fn ticks_per_second(&self) -> u64 {
+        self.ticks_per_second
+    }
+
+    fn canary_cycles(&self) -> Option<u64> {
+        counter::multiply_latency_cycles().map(|latency| latency * CANARY_MULTIPLICATIONS)
+    }
+
+    fn now(&mut self) -> Nanoseconds {
+        SystemTime.now()
+    }
+
+    fn suspended(&mut self) -> Nanoseconds {
+        SystemTime.suspended()
+    }
+
+    fn unix(&mut self) -> Nanoseconds {
+        let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn sleep(&mut self, time: Nanoseconds) {
+        std::thread::sleep(Duration::from_nanos(time));
+    }
 }
 
 fn rate_against_system(wait: Duration) -> u64 {

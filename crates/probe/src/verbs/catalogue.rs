@@ -4,14 +4,11 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wattlock_bench::establish::{self, Provider, Scheme};
-use wattlock_bench::frames as cases;
-use wattlock_bench::implementation::Offer;
-use wattlock_ciphers::{Mode, Spec, listed, proof};
-use wattlock_frames::Protocol;
+use wattlock_bench::subject::{Description, Subject};
+use wattlock_bench::subjects::REGISTRY;
 use wattlock_providers::{Providers, library_file};
 use wattlock_records::{CodePath, LibraryFile, Operation};
-use wattlock_terminal::ciphers::{known, meant, named_or_listed, providers};
+use wattlock_terminal::ciphers::{known, meant, providers, unknown};
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
 
@@ -81,7 +78,7 @@ struct Row {
     source: &'static str,
     /// Of key establishment: what can be done, and bytes on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
-    operations: Option<Vec<Operation>>,
+    operations: Option<&'static [Operation]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key_B: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,152 +93,52 @@ enum JsonRow {
     Unknown { id: String, error: String, nearest: Option<String> },
 }
 
-fn known_and_unknown(ids: &[String]) -> (Vec<Spec>, Vec<JsonRow>) {
-    if ids.is_empty() {
-        return (listed().collect(), Vec::new());
+impl JsonRow {
+    fn stranger((id, error): (String, String)) -> Self {
+        let nearest = meant(&id).map(str::to_owned);
+        Self::Unknown { id, error, nearest }
     }
-    let (mut specs, mut unknown) = (Vec::new(), Vec::new());
-    for id in ids {
-        match Spec::parse(id) {
-            Ok(spec) => specs.push(spec),
-            Err(error) => unknown.push(JsonRow::Unknown {
-                id: id.clone(),
-                error: error.to_string(),
-                nearest: meant(id).map(str::to_owned),
-            }),
-        }
-    }
-    (specs, unknown)
 }
 
 impl Row {
-    fn of(spec: &Spec, provider: String, offer: Result<Offer, String>) -> Self {
-        let card = spec.card;
-        let (offer, reason) = match offer {
-            Ok(offer) => (Some(offer), None),
+    fn of(subject: &dyn Subject, provider: String, providers: &Providers) -> Self {
+        let proof = subject.proof(&provider, providers);
+        let (variant, reason) = match subject.variant(&provider, providers) {
+            Ok(variant) => (Some(variant), None),
             Err(reason) => (None, Some(reason)),
         };
-        let about = offer.as_ref().and_then(|offer| offer.about.clone());
+        let about = variant.as_ref().and_then(|variant| variant.about());
+        let Description { id, card, family, mode, key_bits, effective_bits, block_bits, rounds, iv_B, .. } =
+            subject.description();
+        let Description { tag_bits, source, operations, public_key_B, message_B, .. } = subject.description();
         Self {
-            id: spec.to_string(),
-            card: card.id,
-            family: card.family,
-            mode: card.mode.to_string(),
+            id,
+            card,
+            family,
+            mode,
             provider,
             available: reason.is_none(),
             reason,
             broken: false,
-            version: offer.as_ref().map(|offer| offer.version.clone()),
-            path: offer.as_ref().and_then(|offer| offer.code.path()),
-            of: offer.as_ref().and_then(|offer| offer.code.of().map(str::to_owned)),
+            version: variant.as_ref().map(|variant| variant.version()),
+            path: variant.as_ref().and_then(|variant| variant.path()),
+            of: variant.as_ref().and_then(|variant| variant.of()),
             file: about.as_ref().and_then(|about| about.file.clone()),
             file_sha256: about.and_then(|about| about.file_sha256),
-            key_bits: spec.key_bits,
-            effective_bits: spec.effective_bits,
-            block_bits: card.block_bits,
-            rounds: spec.rounds,
-            iv_B: spec.iv_B(),
-            tag_bits: card.tag_bits,
-            timing: offer.and_then(|offer| offer.code.timing()).map(|timing| timing.to_string()),
-            proof: proven_by(spec),
-            source: card.source,
-            operations: None,
-            public_key_B: None,
-            message_B: None,
+            key_bits,
+            effective_bits,
+            block_bits,
+            rounds,
+            iv_B,
+            tag_bits,
+            timing: variant.and_then(|variant| variant.timing()).map(|timing| timing.to_string()),
+            proof,
+            source,
+            operations,
+            public_key_B,
+            message_B,
         }
     }
-
-    fn of_scheme(scheme: &'static Scheme, provider: Provider) -> Self {
-        let version = provider.version(scheme);
-        let about = provider.about().filter(|_| version.is_ok());
-        Self {
-            id: scheme.id.to_owned(),
-            card: scheme.id,
-            family: scheme.id,
-            mode: "establish".to_owned(),
-            provider: provider.name().to_owned(),
-            available: version.is_ok(),
-            reason: version.clone().err(),
-            broken: false,
-            version: version.clone().ok(),
-            path: None,
-            of: None,
-            file: about.as_ref().and_then(|about| about.file.clone()),
-            file_sha256: about.and_then(|about| about.file_sha256),
-            key_bits: scheme.key_bits,
-            effective_bits: scheme.key_bits,
-            block_bits: 0,
-            rounds: None,
-            iv_B: 0,
-            tag_bits: 0,
-            timing: None,
-            proof: establish::proof::how(provider, scheme),
-            source: scheme.source,
-            operations: Some(scheme.operations.to_vec()),
-            public_key_B: Some(scheme.public_key_B),
-            message_B: Some(scheme.message_B),
-        }
-    }
-
-    fn of_protocol(protocol: Protocol) -> Self {
-        Self {
-            id: protocol.id().to_owned(),
-            card: protocol.id(),
-            family: protocol.id(),
-            mode: "frame".to_owned(),
-            provider: cases::PROVIDER.to_owned(),
-            available: true,
-            reason: None,
-            broken: false,
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            path: None,
-            of: None,
-            file: None,
-            file_sha256: None,
-            key_bits: cases::key_bits(protocol),
-            effective_bits: cases::key_bits(protocol),
-            block_bits: 0,
-            rounds: None,
-            iv_B: 0,
-            tag_bits: cases::tag_bits(protocol),
-            timing: None,
-            proof: "the frames of the standard's annex J where it has some, a round trip, changed bits refused"
-                .to_owned(),
-            source: cases::SOURCE,
-            operations: Some(cases::OPERATIONS.to_vec()),
-            public_key_B: None,
-            message_B: None,
-        }
-    }
-}
-
-/// The rows of frame protection among `ids`, or all where it names none.
-fn frames(ids: &[String], providers: &[String]) -> Vec<Row> {
-    let has_provider = providers.is_empty() || providers.iter().any(|name| name == cases::PROVIDER);
-    let named = |protocol: &Protocol| has_provider && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
-    Protocol::ALL.into_iter().filter(named).map(Row::of_protocol).collect()
-}
-
-/// The rows of key establishment among `ids`, or all where it names none.
-fn exchanges(all: &[Provider], ids: &[String], providers: &[String]) -> Vec<Row> {
-    let named = |scheme: &&'static Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
-    let wanted = |one: &&Provider| providers.is_empty() || providers.iter().any(|provider| provider == one.name());
-    let of = |scheme| all.iter().filter(wanted).map(move |provider| Row::of_scheme(scheme, *provider));
-    establish::SCHEMES.iter().filter(named).flat_map(of).collect()
-}
-
-/// The sources of its vectors, and what stands beside them.
-fn proven_by(spec: &Spec) -> String {
-    let mut sources: Vec<&str> = Vec::new();
-    for source in proof::sources(spec) {
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
-    if spec.card.mode != Mode::Aead {
-        sources.push("compared block by block with its definition");
-    }
-    sources.join("; ")
 }
 
 /// Prints the rows.
@@ -252,32 +149,24 @@ fn proven_by(spec: &Spec) -> String {
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
+    let (subjects, strangers) = REGISTRY.chosen(&options.cipher);
+    if let (false, Some((id, reason))) = (options.format == Format::Json, strangers.first()) {
+        return Err(unknown(id, reason));
+    }
     let mut rows = Vec::new();
-    let ciphers: Vec<String> = options
-        .cipher
-        .iter()
-        .filter(|id| establish::scheme(id).is_none() && cases::protocol(id).is_none())
-        .cloned()
-        .collect();
-    let (specs, unknown) = match options.format {
-        _ if ciphers.is_empty() && !options.cipher.is_empty() => (Vec::new(), Vec::new()),
-        Format::Json => known_and_unknown(&ciphers),
-        _ => (named_or_listed(&ciphers)?, Vec::new()),
-    };
-    for spec in specs {
-        let offers = providers.offers(&spec).into_iter();
-        let offers = offers.filter(|(name, _)| options.provider.is_empty() || options.provider.contains(name));
-        rows.extend(offers.map(|(name, offer)| Row::of(&spec, name, offer)));
+    for subject in subjects {
+        let names = subject.providers(&providers).into_iter();
+        let names = names.filter(|name| options.provider.is_empty() || options.provider.contains(name));
+        rows.extend(names.map(|name| Row::of(&*subject, name, &providers)));
     }
     for own in &options.library {
         let listed = providers.listed_by(&own.name);
         let lost = |row: &&mut Row| row.provider == own.name && !row.available && listed.contains(&row.id);
         rows.iter_mut().filter(lost).for_each(|row| row.broken = true);
     }
-    rows.extend(exchanges(&providers.exchanges(), &options.cipher, &options.provider));
-    rows.extend(frames(&options.cipher, &options.provider));
     if options.format == Format::Json {
-        let rows: Vec<_> = rows.into_iter().map(|row| JsonRow::Known(Box::new(row))).chain(unknown).collect();
+        let known = rows.into_iter().map(|row| JsonRow::Known(Box::new(row)));
+        let rows: Vec<_> = known.chain(strangers.into_iter().map(JsonRow::stranger)).collect();
         print_rows(&rows, COLUMNS, Format::Json)?;
         return usable(&providers, &options.library);
     }

@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use wattlock_bench::share::ports::Clocks as _;
 use wattlock_engine::{Batch, Case, Clock, Entry, Shard, Sink, Slot, Ticks, burst_ppm, calls_for, shard};
 use wattlock_meters::thread;
 use wattlock_terminal::failure::Failure;

@@ -4,14 +4,11 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wattlock_bench::establish::{self, Provider, Scheme};
-use wattlock_bench::frames as cases;
-use wattlock_bench::implementation::Offer;
-use wattlock_ciphers::Spec;
-use wattlock_frames::Protocol;
+use wattlock_bench::subject::Variant;
+use wattlock_bench::subjects::REGISTRY;
 use wattlock_providers::{Providers, library_file};
 use wattlock_records::{CodePath, LibraryFile};
-use wattlock_terminal::ciphers::{known, named_or_listed, providers};
+use wattlock_terminal::ciphers::{known, providers, unknown};
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
 
@@ -89,13 +86,13 @@ impl Row {
         }
     }
 
-    fn of(spec: &Spec, offer: &Offer) -> Self {
-        let mut row = Self::absent(offer.provider.clone(), String::new());
-        row.cipher = spec.to_string();
-        row.version = Some(offer.version.clone());
-        row.path = offer.code.path();
-        match offer.code.prove(spec) {
-            Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error.to_string())),
+    fn of(id: String, provider: String, variant: &dyn Variant) -> Self {
+        let mut row = Self::absent(provider, String::new());
+        row.cipher = id;
+        row.version = Some(variant.version());
+        row.path = variant.path();
+        match variant.prove() {
+            Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
             Ok(proof) => {
                 (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(proof.kind));
                 (row.vectors, row.published, row.composed) = (proof.vectors, proof.published, proof.composed);
@@ -111,8 +108,8 @@ fn unproven(providers: &Providers, own: &LibraryFile, ids: &[String], rows: &[Ro
     let listed = providers.listed_by(&own.name).into_iter();
     let missing = listed.filter(|id| (ids.is_empty() || ids.contains(id)) && !is_told(id));
     let row = |id: String| {
-        let found = Spec::parse(&id).map_err(|error| error.to_string());
-        match found.and_then(|spec| providers.find(&own.name, &spec).map(|offer| Row::of(&spec, &offer))) {
+        let found = REGISTRY.find(&id).and_then(|subject| subject.variant(&own.name, providers));
+        match found.map(|variant| Row::of(id.clone(), own.name.clone(), &*variant)) {
             Ok(row) => row,
             Err(error) => {
                 let absent = Row::absent(own.name.clone(), error);
@@ -123,42 +120,6 @@ fn unproven(providers: &Providers, own: &LibraryFile, ids: &[String], rows: &[Ro
     missing.map(row).collect()
 }
 
-/// The schemes of key establishment among `ids`, or all where it names none.
-fn exchanges(all: &[Provider], ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let named = |scheme: &&Scheme| ids.is_empty() || ids.iter().any(|id| id == scheme.id);
-    for scheme in establish::SCHEMES.iter().filter(named) {
-        for provider in all.iter().filter(|provider| wanted(&provider.name().to_owned())) {
-            let Ok(version) = provider.version(scheme) else { continue };
-            let proof = establish::proof::prove(*provider, scheme, all);
-            let mut row = Row::absent(provider.name().to_owned(), String::new());
-            (row.cipher, row.version) = (scheme.id.to_owned(), Some(version));
-            match proof {
-                Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
-                Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
-            }
-            rows.push(row);
-        }
-    }
-    rows
-}
-
-/// The protections of frames among `ids`, or all where it names none.
-fn frames(ids: &[String], wanted: impl Fn(&String) -> bool) -> Vec<Row> {
-    let provider = cases::PROVIDER.to_owned();
-    let named = |protocol: &Protocol| wanted(&provider) && (ids.is_empty() || ids.iter().any(|id| id == protocol.id()));
-    let of = |protocol: Protocol| {
-        let mut row = Row::absent(provider.clone(), String::new());
-        (row.cipher, row.version) = (protocol.id().to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned()));
-        match cases::proof(protocol) {
-            Ok(kind) => (row.result, row.detail, row.proof) = (Outcome::Right, None, Some(kind)),
-            Err(error) => (row.result, row.detail) = (Outcome::Wrong, Some(error)),
-        }
-        row
-    };
-    Protocol::ALL.into_iter().filter(named).map(of).collect()
-}
-
 /// Prints a row a cipher and provider; gives 1 where one is not right.
 ///
 /// # Errors
@@ -167,16 +128,18 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let providers = providers(&options.library)?;
     known(&providers, &options.provider)?;
     let wanted = |name: &String| options.provider.is_empty() || options.provider.contains(name);
-    let mut rows = Vec::new();
-    let is_scheme = |id: &&String| establish::scheme(id).is_some() || cases::protocol(id).is_some();
-    let ciphers: Vec<String> = options.cipher.iter().filter(|id| !is_scheme(id)).cloned().collect();
-    let specs = if ciphers.is_empty() && !options.cipher.is_empty() { Vec::new() } else { named_or_listed(&ciphers)? };
-    for spec in specs {
-        let offers = providers.offers(&spec).into_iter().filter(|(name, _)| wanted(name));
-        rows.extend(offers.filter_map(|(_, offer)| offer.ok()).map(|offer| Row::of(&spec, &offer)));
+    let (subjects, strangers) = REGISTRY.chosen(&options.cipher);
+    if let Some((id, reason)) = strangers.first() {
+        return Err(unknown(id, reason));
     }
-    rows.extend(exchanges(&providers.exchanges(), &options.cipher, wanted));
-    rows.extend(frames(&options.cipher, wanted));
+    let mut rows = Vec::new();
+    for subject in subjects {
+        let row = |name: String| {
+            let variant = subject.variant(&name, &providers).ok()?;
+            Some(Row::of(subject.description().id, name, &*variant))
+        };
+        rows.extend(subject.providers(&providers).into_iter().filter(wanted).filter_map(row));
+    }
     let absent = providers.names().into_iter().filter(wanted);
     rows.extend(absent.filter_map(|name| providers.absence(&name).map(|reason| Row::absent(name, reason))));
     for own in options.library.iter().filter(|own| wanted(&own.name)) {

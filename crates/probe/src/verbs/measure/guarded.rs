@@ -19,8 +19,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wattlock_bench::bind::Prepared;
-use wattlock_engine::Case;
+use wattlock_bench::prepared::Prepared;
+use wattlock_bench::share::ports;
+use wattlock_engine::{Case, Nanoseconds};
 use wattlock_providers::GUARDED as CHILD;
 use wattlock_records::{FailedCase, Failure as FailureRecord, Follows, Plan, PlanLine, PlannedCase, Record};
 use wattlock_terminal::failure::{Failure, print};
@@ -84,14 +85,15 @@ impl Note {
 }
 
 /// The child's side: where it notes what it does.
+#[derive(Clone)]
 pub(super) struct Watch {
-    file: File,
-    note: Held<Note>,
+    file: Rc<File>,
+    note: Rc<Held<Note>>,
 }
 
 impl Watch {
     /// In the child; `None` in a process that nobody watches.
-    pub(super) fn here() -> io::Result<Option<Rc<Self>>> {
+    pub(super) fn here() -> io::Result<Option<Self>> {
         if env::var_os(CHILD).is_none() {
             return Ok(None);
         }
@@ -99,7 +101,7 @@ impl Watch {
         #[cfg(target_os = "linux")]
         nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        Ok(Some(Rc::new(Self { file, note: Held::new(Note::FIRST) })))
+        Ok(Some(Self { file: Rc::new(file), note: Rc::new(Held::new(Note::FIRST)) }))
     }
 
     fn write(&self, change: impl FnOnce(&mut Note)) {
@@ -111,20 +113,7 @@ impl Watch {
         let _ = self.file.write_all_at(&note.bytes(), 0);
     }
 
-    /// This case is prepared now.
-    pub(super) fn prepares(&self, planned: &PlannedCase) {
-        let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
-        self.note.set(Note { stage: Stage::Preparing as u32, ..self.note.get() });
-        self.works(planned.case, LEAST_LIMIT + more);
-    }
-
-    /// The cipher of this case is proven now.
-    pub(super) fn proves(&self, planned: &PlannedCase) {
-        self.note.set(Note { stage: Stage::Proving as u32, ..self.note.get() });
-        self.works(planned.case, LEAST_LIMIT);
-    }
-
-    fn works(&self, case: u32, limit: Duration) {
+    fn is_at_work(&self, case: u32, limit: Duration) {
         let limit_ms = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
         self.write(|note| (note.case, note.limit_ms) = (case, limit_ms));
     }
@@ -134,11 +123,6 @@ impl Watch {
         self.write(|note| note.limit_ms = 0);
     }
 
-    /// The header is written.
-    pub(super) fn times(&self) {
-        self.write(|note| (note.stage, note.limit_ms) = (Stage::Timing as u32, 0));
-    }
-
     /// Everything is written: what a library does when its process ends counts no more.
     pub(super) fn ends(&self) {
         let limit_ms = u32::try_from(LEAST_LIMIT.as_millis()).unwrap_or(u32::MAX);
@@ -146,25 +130,45 @@ impl Watch {
     }
 }
 
+impl ports::Watch for Watch {
+    fn prepares(&self, planned: &PlannedCase) {
+        let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
+        self.note.set(Note { stage: Stage::Preparing as u32, ..self.note.get() });
+        self.is_at_work(planned.case, LEAST_LIMIT + more);
+    }
+
+    fn proves(&self, planned: &PlannedCase) {
+        self.note.set(Note { stage: Stage::Proving as u32, ..self.note.get() });
+        self.is_at_work(planned.case, LEAST_LIMIT);
+    }
+
+    fn works(&self, body: Box<dyn Prepared>, case: u32, first: Nanoseconds) -> Box<dyn Prepared> {
+        let limit = (Duration::from_nanos(first) * LIMIT_BATCHES).max(LEAST_LIMIT);
+        Box::new(Watched { body, case, limit, watch: self.clone(), last: Instant::now() })
+    }
+
+    fn rests(&self) {
+        Watch::rests(self);
+    }
+
+    fn times(&self) {
+        self.write(|note| (note.stage, note.limit_ms) = (Stage::Timing as u32, 0));
+    }
+}
+
 /// A case of a user's library: it notes each visit.
-pub(super) struct Watched {
+struct Watched {
     body: Box<dyn Prepared>,
     case: u32,
     limit: Duration,
-    watch: Rc<Watch>,
+    watch: Watch,
     last: Instant,
 }
 
 impl Watched {
-    /// * `first`: what its first batch took, all segments of one call together where it is cut.
-    pub(super) fn of(body: Box<dyn Prepared>, case: u32, first: Duration, watch: Rc<Watch>) -> Self {
-        let limit = (first * LIMIT_BATCHES).max(LEAST_LIMIT);
-        Self { body, case, limit, watch, last: Instant::now() }
-    }
-
     fn note(&mut self) {
         self.last = Instant::now();
-        self.watch.works(self.case, self.limit);
+        self.watch.is_at_work(self.case, self.limit);
     }
 }
 

@@ -1,6 +1,7 @@
-//! What protecting a frame costs: each protocol as a case that the engine can time.
+//! What protecting a frame costs: each protocol of IEEE 802.11 as a case that the engine can time.
 
 use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
@@ -11,15 +12,16 @@ use wattlock_engine::{Case, SplitMix64};
 use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
 use wattlock_records::{Operation, PlannedCase};
 
-use crate::bind::Prepared;
 use crate::keys::bytes;
+use crate::prepared::Prepared;
+use crate::subject::{Description, Kind, Payloads, Proven, Sources, Subject, Variant};
 
 /// Whose code it is.
-pub const PROVIDER: &str = "wattlock";
+const PROVIDER: &str = "wattlock";
 /// Where the protocols are defined.
-pub const SOURCE: &str = "IEEE Std 802.11-2020, 12.3.2, 12.5.2, 12.5.3, 12.5.5";
+const SOURCE: &str = "IEEE Std 802.11-2020, 12.3.2, 12.5.2, 12.5.3, 12.5.5";
 /// What can be done.
-pub const OPERATIONS: &[Operation] = &[Operation::Protect, Operation::Unprotect];
+const OPERATIONS: &[Operation] = &[Operation::Protect, Operation::Unprotect];
 /// The longest body of an MPDU (9.2.4.7.1, table 9-25), less LLC, SNAP and nothing else.
 const MOST_PAYLOAD_B: u64 = 11_424;
 /// IEEE Std 802.11-2020, 12.5.2.4.1.
@@ -27,26 +29,86 @@ const MICHAEL_BITS: u16 = 64;
 /// A header with QoS, three addresses, to the access point.
 const HEADER_B: usize = 26;
 
-/// The protocol of an id.
-#[must_use]
-pub fn protocol(id: &str) -> Option<Protocol> {
-    Protocol::ALL.into_iter().find(|protocol| protocol.id() == id)
+/// All protocols.
+pub struct Protocols;
+
+impl Kind for Protocols {
+    fn ids(&self) -> Box<dyn Iterator<Item = &'static str>> {
+        Box::new(Protocol::ALL.into_iter().map(Protocol::id))
+    }
+
+    fn find(&self, id: &str) -> Result<Box<dyn Subject>, String> {
+        match Protocol::ALL.into_iter().find(|protocol| protocol.id() == id) {
+            Some(protocol) => Ok(Box::new(protocol)),
+            None => Err("no such protocol".to_owned()),
+        }
+    }
+
+    fn encrypts_no_message(&self) -> Option<[&'static str; 2]> {
+        Some(["it protects frames of 802.11", "`wattlock-net frames protect` does that to a capture"])
+    }
+}
+
+impl Subject for Protocol {
+    fn description(&self) -> Description {
+        Description {
+            id: self.id().to_owned(),
+            card: self.id(),
+            family: self.id(),
+            mode: "frame".to_owned(),
+            key_bits: key_bits(*self),
+            effective_bits: key_bits(*self),
+            block_bits: 0,
+            rounds: None,
+            iv_B: 0,
+            tag_bits: tag_bits(*self),
+            source: SOURCE,
+            has_payload: true,
+            operations: Some(OPERATIONS),
+            public_key_B: None,
+            message_B: None,
+        }
+    }
+
+    fn providers(&self, _sources: &dyn Sources) -> Vec<String> {
+        vec![PROVIDER.to_owned()]
+    }
+
+    fn proof(&self, _provider: &str, _sources: &dyn Sources) -> String {
+        "the frames of the standard's annex J where it has some, a round trip, changed bits refused".to_owned()
+    }
+
+    fn variant(&self, provider: &str, _sources: &dyn Sources) -> Result<Box<dyn Variant>, String> {
+        if provider == PROVIDER { Ok(Box::new(*self)) } else { Err(format!("{provider} has no {self}")) }
+    }
+}
+
+impl Variant for Protocol {
+    fn version(&self) -> String {
+        env!("CARGO_PKG_VERSION").to_owned()
+    }
+
+    fn prove(&self) -> Result<Proven, String> {
+        proof(*self).map(Proven::by)
+    }
+
+    fn prepare(&self, planned: &PlannedCase, _payloads: &dyn Payloads, seed: u64) -> Result<Box<dyn Prepared>, String> {
+        Ok(Box::new(Timed::new(*self, planned, seed)?))
+    }
 }
 
 /// Bits of the tag of a frame: what ends an MPDU, but TKIP's is Michael's, which ends the MSDU; its ICV is a checksum.
-#[must_use]
-pub fn tag_bits(protocol: Protocol) -> u16 {
+fn tag_bits(protocol: Protocol) -> u16 {
     if protocol == Protocol::Tkip { MICHAEL_BITS } else { u16::try_from(8 * protocol.tail_B()).unwrap_or(u16::MAX) }
 }
 
 /// Bits of the key that protects; TKIP's Michael keys are beside it.
-#[must_use]
-pub fn key_bits(protocol: Protocol) -> u16 {
+fn key_bits(protocol: Protocol) -> u16 {
     if protocol == Protocol::Tkip { 128 } else { u16::try_from(8 * protocol.key_B()).unwrap_or(u16::MAX) }
 }
 
 /// A protocol that is timed on one frame.
-pub struct Timed {
+struct Timed {
     key: Key,
     operation: Operation,
     /// In the clear, or protected.
@@ -64,10 +126,7 @@ impl Timed {
     ///
     /// # Errors
     /// That there is no such operation or payload; what is wrong.
-    pub fn new(protocol: Protocol, plan: &PlannedCase, seed: u64) -> Result<Self, String> {
-        if plan.provider != PROVIDER {
-            return Err(format!("{} has no {protocol}", plan.provider));
-        }
+    fn new(protocol: Protocol, plan: &PlannedCase, seed: u64) -> Result<Self, String> {
         if !OPERATIONS.contains(&plan.operation) {
             return Err(format!("{protocol} has no operation {:?}: it has {OPERATIONS:?}", plan.operation));
         }
@@ -122,12 +181,6 @@ impl Case for Timed {
 }
 
 impl Prepared for Timed {
-    fn cut(&mut self, _segment_B: usize) -> bool {
-        false
-    }
-    fn offset(&self, _segment: u32) -> u64 {
-        0
-    }
     fn check(&mut self) -> Result<(), String> {
         if let Some(error) = self.broke.take() {
             return Err(format!("it failed inside a timed loop: {error}"));
@@ -172,7 +225,7 @@ fn published(protocol: Protocol) -> Option<((u64, &'static str), &'static str)> 
 ///
 /// # Errors
 /// What is wrong.
-pub fn proof(protocol: Protocol) -> Result<&'static str, String> {
+fn proof(protocol: Protocol) -> Result<&'static str, String> {
     let clear: Vec<u8> = [0x88, 0x01, 0, 0].into_iter().chain(2..20).chain([0x10, 0, 0, 0]).chain(0..100).collect();
     let mut random = SplitMix64::new(7);
     prove(protocol, &bytes(&mut random, protocol.key_B()), &clear)?;

@@ -1,0 +1,137 @@
+//! One process's share of a run: its cases proven, prepared and calibrated, then batches timed, blocks of energy measured
+//! or a battery discharged, each a record.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`ports`] | what a device has to have: clocks, a meter, a battery, a sink of records, a watch |
+//! | `prepared` | the cases of the plan, each proven, bound and calibrated |
+//! | `calibration` | calls that fill a batch, and where a long call is cut |
+//! | `quiet_level` | what a burst takes where nothing shares the core |
+//! | `timing` | batches to records |
+//! | `energy` | blocks of energy: superblocks of all cases around a baseline |
+//! | `discharge` | one case repeated while a battery empties |
+
+mod calibration;
+mod discharge;
+mod energy;
+pub mod ports;
+mod prepared;
+mod quiet_level;
+mod timing;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use wattlock_engine::{Case as _, Slot};
+use wattlock_records::{End, Failure, Follows, Header, Plan, PlannedCase, Record, SCHEMA};
+
+use self::ports::{Clocks, Ports, Records};
+use self::prepared::Cases;
+use crate::prepared::Prepared;
+
+/// What a process was asked for.
+pub struct Share {
+    /// What holds for all of it.
+    pub plan: Plan,
+    /// The cases.
+    pub cases: Vec<PlannedCase>,
+    /// What ended a process before, by case.
+    pub failed: BTreeMap<u32, String>,
+}
+
+/// Carries a share out: the header and what failed before the timing, then what is measured, what failed after it, the
+/// end. What goes wrong with one case is a record.
+///
+/// # Errors
+/// Those of the sink of records.
+pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R>) -> Result<(), R::Error> {
+    let process = share.plan.process;
+    let mut cases = Cases::default();
+    for planned in &share.cases {
+        if let Err(error) = cases.add(share, planned, &mut ports) {
+            cases.failures.push(Failure { process, case: planned.case, error, follows: Follows::SkipCase });
+        }
+        ports.watch.iter().for_each(|watch| watch.rests());
+    }
+    quiet_level::complete(&mut cases.bursts, ports.clock);
+    let quiet_ppm = quiet_level::of(&mut cases.bursts).into_iter().chain(share.plan.quiet_ppm).min();
+    let header = header(share, &mut cases, quiet_ppm, &mut ports);
+    ports.records.push(&Record::Header(Box::new(header)))?;
+    for failure in cases.failures {
+        ports.records.push(&Record::Failure(failure))?;
+    }
+    ports.records.flush()?;
+    ports.watch.iter().for_each(|watch| watch.times());
+
+    let (slots, mut bodies) = (cases.slots, cases.bodies);
+    let start = ports.clock.now();
+    let (batches, energy_blocks) = measure(share, &slots, &mut bodies, quiet_ppm, &mut ports)?;
+    let wall_ns = ports.clock.now().saturating_sub(start);
+
+    for slot in &slots {
+        let Some(Err(error)) = bodies.get_mut(slot.body).map(|body| body.check()) else { continue };
+        let failure = Failure { process, case: slot.case, error, follows: Follows::SkipCase };
+        ports.records.push(&Record::Failure(failure))?;
+    }
+    ports.records.push(&Record::End(End { process, batches, energy_blocks, wall_ns }))?;
+    ports.records.flush()
+}
+
+/// Discharges a battery, measures energy or times batches, as the plan says; gives the lines of batches and of blocks.
+fn measure<C: Clocks, R: Records>(
+    share: &Share,
+    slots: &[Slot],
+    bodies: &mut [Box<dyn Prepared>],
+    quiet_ppm: Option<u32>,
+    ports: &mut Ports<'_, C, R>,
+) -> Result<(u64, u64), R::Error> {
+    let Ports { clock, records, meter, battery, .. } = ports;
+    if let Some((plan, battery)) = share.plan.battery.as_ref().zip(battery.as_deref_mut()) {
+        // A case that failed has its record already.
+        if let Some(slot) = slots.iter().find(|slot| slot.case == plan.case)
+            && let Some(body) = bodies.get_mut(slot.body)
+        {
+            let all_segments = || {
+                body.beat();
+                (0..body.segments()).for_each(|segment| body.run(segment, slot.calls));
+                u64::from(slot.calls)
+            };
+            let mut discharge = discharge::Discharge { plan, process: share.plan.process, battery };
+            discharge.carry_out(all_segments, *clock, *records)?;
+        }
+        return Ok((0, 0));
+    }
+    if let Some((plan, meter)) = share.plan.energy.as_ref().zip(meter.as_deref_mut()) {
+        let (process, seed) = (share.plan.process, share.plan.seed);
+        let mut measurement = energy::Measurement { plan, process, seed, slots, bodies, clock: *clock, meter };
+        return Ok((0, measurement.carry_out(*records)?));
+    }
+    Ok((timing::time(&share.plan, slots, bodies, quiet_ppm, *clock, *records)?, 0))
+}
+
+fn header<C: Clocks, R>(
+    share: &Share,
+    cases: &mut Cases,
+    quiet_ppm: Option<u32>,
+    ports: &mut Ports<'_, C, R>,
+) -> Header {
+    let fingerprint = (ports.fingerprint)();
+    cases.records.iter_mut().for_each(|case| case.core_class.clone_from(&fingerprint.hardware.core_type));
+    Header {
+        schema: SCHEMA,
+        process: share.plan.process,
+        seed: share.plan.seed,
+        fingerprint,
+        ticks_per_second: ports.clock.ticks_per_second(),
+        canary_cycles: ports.clock.canary_cycles(),
+        quiet_ppm,
+        timer_ticks: ports.clock.timer_ticks(),
+        cpu_timer_ns: ports.clock.cpu_timer(),
+        pinned_cpu: share.plan.cpu,
+        meter: ports.meter.as_ref().map(|meter| meter.record()),
+        battery: ports.battery.as_ref().map(|battery| battery.record()),
+        cases: core::mem::take(&mut cases.records),
+    }
+}

@@ -1,0 +1,173 @@
+//! The cases of a share, each proven, bound and calibrated: what the engine times.
+
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use wattlock_engine::{Case as _, Nanoseconds, Slot};
+use wattlock_records::{Case, Failure, PlannedCase, Role};
+
+use super::Share;
+use super::calibration::calibrate;
+use super::ports::{Clocks, Ports, Watch};
+use super::quiet_level;
+use crate::constants::INJECTED_SLOWDOWN;
+use crate::prepared::{Empty, Prepared};
+use crate::subject::{Description, Variant};
+
+/// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed.
+const SEEN_TIME: Nanoseconds = 50_000_000;
+
+/// The cases that can be measured, as the engine wants them, and those that can't.
+#[derive(Default)]
+pub(super) struct Cases {
+    pub(super) bodies: Vec<Box<dyn Prepared>>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) records: Vec<Case>,
+    pub(super) failures: Vec<Failure>,
+    pub(super) bursts: Vec<u32>,
+    proven: BTreeMap<String, Result<(), String>>,
+}
+
+impl Cases {
+    /// Proves a case, binds it and finds how many calls fill a batch.
+    ///
+    /// # Errors
+    /// Why it can't be measured.
+    pub(super) fn add<C: Clocks, R>(
+        &mut self,
+        share: &Share,
+        planned: &PlannedCase,
+        ports: &mut Ports<'_, C, R>,
+    ) -> Result<(), String> {
+        if let Some(error) = share.failed.get(&planned.case) {
+            return Err(error.clone());
+        }
+        let is_own = share.plan.libraries.iter().any(|library| library.name == planned.provider);
+        let watch = ports.watch.filter(|_| is_own);
+        watch.iter().for_each(|watch| watch.prepares(planned));
+        let subject = ports.registry.find(&planned.cipher)?;
+        let variant = subject.variant(&planned.provider, ports.sources)?;
+        let description = subject.description();
+        let twin = matches!(planned.role, Role::AaTest | Role::InjectedSlowdown);
+        let reference = self.records.iter().position(|case| case.planned.role == Role::Reference);
+        let body = match (twin, reference) {
+            (true, Some(at)) => self.slots[at].body,
+            (true, None) => return Err("a copy of the reference, but the plan has no reference before it".to_owned()),
+            (false, _) => {
+                if planned.role != Role::Empty {
+                    self.prove(planned, &description, &*variant, watch)?;
+                }
+                self.bodies.push(bound(share, planned, &*variant, watch, ports)?);
+                self.bodies.len() - 1
+            }
+        };
+        self.bursts.extend(quiet_level::sample(ports.clock));
+        let prepared = &mut self.bodies[body];
+        let batch = ports.clock.ticks_of(share.plan.batch_ns);
+        let own_calls = if twin { 0 } else { calibrate(prepared, planned, batch, ports.clock) };
+        if prepared.segments() > 1 {
+            prepared.prove()?;
+        }
+        if let Some(watch) = watch {
+            let start = ports.clock.now();
+            (0..prepared.segments()).for_each(|segment| prepared.run(segment, own_calls));
+            let first = ports.clock.now().saturating_sub(start);
+            let unwatched = core::mem::replace(prepared, Box::new(Empty));
+            *prepared = watch.works(unwatched, planned.case, first);
+        }
+        let slot = self.slot(planned, body, own_calls, reference);
+        self.records.push(record(planned, description, &*variant, &slot, &*self.bodies[body]));
+        self.slots.push(slot);
+        Ok(())
+    }
+
+    /// Proves a variant, once.
+    fn prove(
+        &mut self,
+        planned: &PlannedCase,
+        description: &Description,
+        variant: &dyn Variant,
+        watch: Option<&dyn Watch>,
+    ) -> Result<(), String> {
+        let prove = || {
+            watch.iter().for_each(|watch| watch.proves(planned));
+            variant.prove().map(|_| ()).map_err(|error| format!("{}: {error}", description.id))
+        };
+        let proof = self.proven.entry(format!("{} {}", planned.provider, planned.cipher));
+        proof.or_insert_with(prove).clone()?;
+        watch.iter().for_each(|watch| watch.prepares(planned));
+        Ok(())
+    }
+
+    /// A case's place in the schedule.
+    ///
+    /// * `own_calls`: calls that fill a batch; of the reference's copies those of the reference count.
+    fn slot(&self, planned: &PlannedCase, body: usize, own_calls: u32, reference: Option<usize>) -> Slot {
+        let (carried_out, claimed) = INJECTED_SLOWDOWN;
+        let claimed_calls = match (planned.role, reference) {
+            (Role::Reference, _) => (own_calls / claimed).max(1) * claimed,
+            (Role::AaTest | Role::InjectedSlowdown, Some(at)) => self.slots[at].calls,
+            _ => own_calls,
+        };
+        let is_slowed = planned.role == Role::InjectedSlowdown;
+        Slot {
+            case: planned.case,
+            body,
+            calls: if is_slowed { claimed_calls / claimed * carried_out } else { claimed_calls },
+            claimed_calls,
+            visits: planned.visits,
+            halves: planned.role == Role::Study && self.bodies[body].segments() == 1 && claimed_calls > 1,
+        }
+    }
+}
+
+/// Makes a case ready, and looks at calls of it one by one where it is of a library of the user's own.
+fn bound<C: Clocks, R>(
+    share: &Share,
+    planned: &PlannedCase,
+    variant: &dyn Variant,
+    watch: Option<&dyn Watch>,
+    ports: &mut Ports<'_, C, R>,
+) -> Result<Box<dyn Prepared>, String> {
+    let mut body: Box<dyn Prepared> = match planned.role {
+        Role::Empty => Box::new(Empty),
+        _ => variant.prepare(planned, ports.payloads, share.plan.seed)?,
+    };
+    if watch.is_some() {
+        let start = ports.clock.now();
+        body.prove_often(&mut || ports.clock.now().saturating_sub(start) > SEEN_TIME)?;
+    }
+    Ok(body)
+}
+
+/// The case as the header has it; the class of its core is the fingerprint's to tell.
+fn record(
+    planned: &PlannedCase,
+    description: Description,
+    variant: &dyn Variant,
+    slot: &Slot,
+    body: &dyn Prepared,
+) -> Case {
+    let segments = body.segments();
+    let payload_B = if description.has_payload { planned.payload_B } else { 0 };
+    Case {
+        planned: PlannedCase { payload_B, ..planned.clone() },
+        family: description.family.to_owned(),
+        mode: description.mode,
+        path: variant.path(),
+        of: variant.of(),
+        version: variant.version(),
+        key_bits: description.key_bits.into(),
+        block_bits: description.block_bits.into(),
+        rounds: description.rounds.map(u32::from),
+        tag_bits: (description.tag_bits > 0).then(|| description.tag_bits.into()),
+        calls: slot.claimed_calls,
+        segments,
+        segment_B: (segments > 1).then(|| body.offset(1)),
+        core_class: None,
+    }
+}
