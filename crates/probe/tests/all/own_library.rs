@@ -124,7 +124,7 @@ fn the_example_is_proven_listed_with_its_file_applied_and_measured() {
         );
     }
     let (_, listed) = rows("catalogue", &format!("mine={path}"), "mine", "xtea-ctr");
-    assert_eq!((&listed[0]["available"], &listed[0]["backend"]), (&json!(true), &json!("portable")), "{listed}");
+    assert_eq!((&listed[0]["available"], &listed[0]["path"]), (&json!(true), &json!("portable")), "{listed}");
     if cfg!(target_os = "linux") {
         assert_eq!(listed[0]["file"], path);
         assert_eq!(listed[0]["file_sha256"].as_str().unwrap().len(), 64);
