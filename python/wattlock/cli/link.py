@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from wattlock.link.scenario import Named
     from wattlock.link.wifi.ask import Answer, Refused
-    from wattlock.study.cases import CatalogueRow
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
 SEVERAL = {
@@ -52,7 +50,6 @@ OPTIONS = {
     "cost.sender": "--device",
     "cost.receiver": "--device",
 }
-LARGEST_CROSSING = 1_000
 # Beyond these somebody who waits should know why: the simulator sends some million packets a second.
 MANY_PACKETS = 50_000_000
 
@@ -205,16 +202,17 @@ def _carry_out(
     form: Format,
 ) -> None:
     """Asks the radios that are not 802.11, ns-3 beside the air, or the air alone."""
+    from wattlock.link.crossing import catalogue_of, ciphers_of, cross
+
     if linear:
         ids = {*crossed.get("payload.cipher", ()), fixed.get("payload.cipher")} - {None}
-        ciphers = _ciphers(sorted(ids))
+        ciphers = catalogue_of(sorted(ids))
         link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
         return
     beside_ns3 = fixed.get("engine") == option_rules.NS3
-    fixed = fixed | _sources(fixed) | ({"engine": "dcf"} if beside_ns3 else {})
-    asked = _scenarios(files, crossed, fixed)
+    asked = cross(files, crossed, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
     if beside_ns3:
-        link_pages.beside_ns3(asked, _ciphers(_ids(asked)), form)
+        link_pages.beside_ns3(asked, catalogue_of(ciphers_of(asked)), form)
     else:
         _print(_answers(asked, by), form)
 
@@ -227,34 +225,6 @@ def _linear(files: list[str]) -> list[str]:
     if found and len(found) < len(files):
         raise InputError(f"{found[0]} is of another kind of radio than the others", hint="ask for them one by one")
     return found
-
-
-def _ids(asked: list[Named]) -> list[str]:
-    return sorted({one.scenario.payload.cipher for one in asked if one.scenario.payload.cipher})
-
-
-def _ciphers(ids: list[str]) -> dict[str, CatalogueRow]:
-    from wattlock.targets import local, probe
-
-    rows, nearest = probe.catalogue(local.find(), ids) if ids else ({}, {})
-    for name in ids:
-        if name not in rows:
-            close = f'did you mean "{nearest[name]}"? ' if nearest.get(name) else ""
-            raise InputError(f'no cipher "{name}"', hint=f"{close}`wattlock ciphers` lists all of them")
-    return {name: of[0] for name, of in rows.items()}
-
-
-def _sources(fixed: dict[str, Any]) -> dict[str, Any]:
-    """What goes when another takes its place: data comes from one source, and a signal from one of two."""
-    gone: list[str] = []
-    sources = ("payload.data_B", "payload.file", "payload.sizes")
-    if any(key in fixed for key in sources):
-        gone += [key for key in sources if key not in fixed]
-    if "signal.rssi_dBm" in fixed:
-        gone += [key for key in ("signal.distance_m", "signal.walls_dB") if key not in fixed]
-    elif "signal.distance_m" in fixed:
-        gone.append("signal.rssi_dBm")
-    return dict.fromkeys(gone)
 
 
 def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
@@ -283,27 +253,6 @@ def _crossed(several: dict[str, str | None]) -> dict[str, list[Any]]:
     }
 
 
-def _scenarios(files: list[str], crossed: dict[str, list[Any]], fixed: dict[str, Any]) -> list[Named]:
-    """Every scenario under every combination of the values asked for."""
-    from wattlock.link import scenario
-
-    found = []
-    for file in files:
-        name, raw = scenario.read(file)
-        for values in product(*crossed.values()):
-            changes = {**dict(zip(crossed, values, strict=True)), **fixed}
-            # The rates of one PHY are not those of another.
-            if "phy" in changes and changes["phy"] != raw.get("phy"):
-                changes = {**dict.fromkeys(_OF_PHY), **changes}
-            found.append(scenario.checked(name, raw, changes))
-            if len(found) > LARGEST_CROSSING:
-                raise InputError(f"more than {LARGEST_CROSSING} scenarios", hint="ask for fewer values at once")
-    return found
-
-
-_OF_PHY = ("rate_Mb_s", "mcs", "band", "preamble", "basic_rates_Mb_s")
-
-
 def _value(option: str, text: str) -> Any:
     if option == "rate_Mb_s":
         try:
@@ -314,11 +263,12 @@ def _value(option: str, text: str) -> Any:
 
 
 def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
+    from wattlock.link.crossing import catalogue_of, ciphers_of
     from wattlock.link.wifi.ask import ask_each, simulated
     from wattlock.targets import toolbox
 
-    ids = _ids(asked)
-    ciphers = _ciphers(ids)
+    ids = ciphers_of(asked)
+    ciphers = catalogue_of(ids)
     packets = simulated(asked, ciphers)
     if packets > MANY_PACKETS:
         typer.echo(

@@ -15,16 +15,14 @@ from wattlock.report.markup import cell, folded, table, text
 def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
     """The checks that ran among the cases."""
     rows = (
-        f'<tr><th scope="row">{text(check.name)}</th>'
+        f'<tr><th scope="row">{text(check.name)}</th>{cell(check.verdict)}'
         + cell(words.within(check.measured, check.low, check.high), True)
         + cell(" to ".join(words.within(end, check.low, check.high) for end in (check.low, check.high)), True)
-        + cell(words.within(check.truth, check.low, check.high), True)
-        + f"{cell(check.verdict)}</tr>"
+        + f"{cell(words.within(check.truth, check.low, check.high), True)}</tr>"
         for check in self_checks
     )
-    return table(
-        "Checks that ran among the cases", ["Check", "#Measured", "#99.9 % interval", "#Truth", "Verdict"], rows
-    )
+    head = ["Check", "Verdict", "#Measured", "#99.9 % interval", "#Truth"]
+    return table("Checks that ran among the cases", head, rows, kind="checks")
 
 
 def input_table(inputs: Sequence[InputFacts]) -> str:

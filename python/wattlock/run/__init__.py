@@ -1,5 +1,5 @@
 """Carries studies out: hands plans to a probe, looks at what it measured, stops, resumes.
 
-`probe` speaks with `wattlock-probe`; `shards` makes its plans; `session` is the loop over processes; `result` reads a
-run back as estimates.
+`begin` plans a run or goes on with one; `shards` makes the plans of its processes; `session` carries out the policies;
+`result` reads a run back as estimates.
 """

@@ -7,7 +7,7 @@ import pytest
 from support.links import told
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.link import scenario
+from wattlock.link import crossing, scenario
 from wattlock.link.wifi import air, rows
 from wattlock.link.wifi.ask import groups_of
 
@@ -16,6 +16,17 @@ from wattlock.link.wifi.ask import groups_of
 def probe(monkeypatch: pytest.MonkeyPatch) -> None:
     require_programs()
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+
+
+def test_values_are_crossed_and_a_rate_of_another_phy_goes_with_it() -> None:
+    values = {"phy": ["b", "g"], "protection": ["none", "ccmp"]}
+    found = [named.scenario for named in crossing.cross(["adhoc-open"], values, {"payload.data_B": 10})]
+    assert [(one.phy, one.protection) for one in found] == [("b", "none"), ("b", "ccmp"), ("g", "none"), ("g", "ccmp")]
+    assert {one.payload.data_B for one in found} == {10}
+    own = scenario.load("adhoc-open")
+    assert own.scenario.phy == "b"
+    rates = {one.phy: one.rate_Mb_s for one in found}
+    assert rates == {"b": own.scenario.rate_Mb_s, "g": None}
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,10 @@ def test_nothing_is_wider_than_the_window_at_any_width(visits: Seen) -> None:
     assert [visit["chart_overflow_px"] for visit in visits] == [0] * 4
 
 
+def test_the_verdicts_of_the_checks_are_within_the_window(visits: Seen) -> None:
+    assert [visit["verdict_edge_px"] <= visit["width"] for visit in visits] == [True] * 4
+
+
 def test_every_figure_is_drawn_once_it_was_scrolled_to_and_not_all_before(visits: Seen) -> None:
     for visit in visits:
         assert visit["charts"] == visit["figures"] >= 10

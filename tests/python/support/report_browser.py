@@ -22,6 +22,8 @@ QUIET = [
 ]
 DRAWN = "() => [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg path'))"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+VERDICTS = "[...document.querySelectorAll('.checks tr')].map((row) => row.cells[1])"
+VERDICT_EDGE = f"Math.max(...{VERDICTS}.map((cell) => cell.getBoundingClientRect().right))"
 INK = "getComputedStyle(document.querySelector('.chart svg .role-axis-title text')).fill"
 
 
@@ -56,6 +58,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, 
         "charts": page.locator(".chart svg").count(),
         "charts_before_scrolling": early,
         "overflow_px": page.evaluate(OVERFLOW),
+        "verdict_edge_px": page.evaluate(VERDICT_EDGE),
         "axis_ink": page.evaluate(INK),
         "chart_overflow_px": page.evaluate(
             "Math.max(...[...document.querySelectorAll('.chart')].map((box) => box.scrollWidth - box.clientWidth))"
