@@ -9,6 +9,7 @@ import pytest
 from support.scripted_probe import install
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
+from wattlock.run.begin import measure
 
 SEALED = ["aes128-gcm", "chacha20-poly1305"]
 # Canaries a call, by case: cases go by cipher, then by payload.
@@ -24,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as virtual:
         virtual.setenv("WATTLOCK_PROBE", str(program))
-        assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+        measure("virtual.toml", out="run")
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from support import report_frames
 from support.scripted_probe import direct, install
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import CasesFailed, EvidenceError, InputError, StoreError
+from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.latex import escaped, latex
 from wattlock.report.public import WITHHELD, public, public_frame
+from wattlock.run.begin import measure
 
 LATEX = next(filter(None, map(shutil.which, ("pdflatex", "tectonic"))), None)
 NASTY = '50 % of $x_1$ & #2 {a}~^\\end{table} <µ|"q"> é漢 \u202e'
@@ -31,7 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("WATTLOCK_PROBE", str(probe))
     write_study(tmp_path / "virtual.toml", study_of())
     direct(probe, fails={"2": "can't open /home/alice/lib x.so: serial no 12AB34"})
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == CasesFailed.exit_code
+    measure("virtual.toml", out="run")
     return "run"
 
 
@@ -170,7 +171,7 @@ def test_an_invalid_run_gives_no_table_for_a_paper_and_says_so_in_the_others(
 ) -> None:
     exported(capsysbinary, run, "--format", "latex")
     direct(tmp_path / "probe" / "wattlock-probe", canaries={"5": 0.7})
-    assert cli.answer(["run", "virtual.toml", "--out", "bad"]) == 0
+    measure("virtual.toml", out="bad")
     assert "invalid" in exported(capsysbinary, "bad", "--format", "latex", code=EvidenceError.exit_code)[1]
     rows = json.loads(exported(capsysbinary, "bad", "--format", "json")[0])
     assert {row["run_is_valid"] for row in rows} == {False}

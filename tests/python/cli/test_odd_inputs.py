@@ -14,6 +14,7 @@ from support.scripted_probe import install
 from support.tree import PROBE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
+from wattlock.run.begin import measure
 
 HUGE = "9" * 400
 LONG = "a" * 5000
@@ -85,7 +86,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.setenv("WATTLOCK_PROBE", str(program))
-        assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+        measure("virtual.toml", out="run")
     return place
 
 

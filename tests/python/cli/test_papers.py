@@ -21,6 +21,7 @@ from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.cli.run import BatteryOptions, MeterOptions
 from wattlock.errors import EvidenceError, InputError, StoreError
+from wattlock.run.begin import measure
 
 needs_the_air = pytest.mark.usefixtures("the_air")
 
@@ -40,7 +41,7 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ciphers = ["aes128-cbc", "des-cbc", "rc2-64-cbc", "3des-cbc", "blowfish128-cbc", "rc6-20-128-cbc"]
     table = study_of(cipher=ciphers, provider=["libtomcrypt"], payload_B=None, data=["text"])
     write_study(tmp_path / "virtual.toml", table)
-    assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+    measure("virtual.toml", out="run")
     return program
 
 
@@ -119,7 +120,7 @@ def test_of_an_invalid_run_nothing_measured_is_judged_or_drawn(
     probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     direct(probe, providers=["libtomcrypt"], canaries={"7": 0.7})
-    assert cli.answer(["run", "virtual.toml", "--out", "bad"]) == 0
+    measure("virtual.toml", out="bad")
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     errors = answer(capsys, "--run", "bad")[1]
     page = Path("bad/papers.html").read_text(encoding="utf-8")
@@ -130,7 +131,7 @@ def test_of_an_invalid_run_nothing_measured_is_judged_or_drawn(
 
 def test_runs_of_two_builds_are_not_judged_together(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     probe.write_text(f"{probe.read_text()}# another build\n")
-    assert cli.answer(["run", "virtual.toml", "--out", "other"]) == 0
+    measure("virtual.toml", out="other")
     errors = answer(capsys, "--run", "run", "--run", "other", code=EvidenceError.exit_code)[1]
     assert "two builds of the probe" in errors
     assert not Path("run/papers.html").exists()
@@ -171,7 +172,7 @@ def test_an_invalid_run_takes_nothing_from_a_sound_one_beside_it(
     probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     direct(probe, providers=["libtomcrypt"], canaries={"7": 0.7})
-    assert cli.answer(["run", "virtual.toml", "--out", "bad"]) == 0
+    measure("virtual.toml", out="bad")
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     answer(capsys, "--run", "run", "--run", "bad", "--out", "both.html")
     page = Path("both.html").read_text(encoding="utf-8")

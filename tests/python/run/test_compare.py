@@ -10,8 +10,9 @@ import pytest
 from support.scripted_probe import asked, direct, install, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower
+from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run import compare
+from wattlock.run.begin import measure
 from wattlock.store import RunFolder
 
 
@@ -25,10 +26,10 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def measure(probe: Path, out: str, *words: str, **script: Any) -> None:
+def measured(probe: Path, out: str, **script: Any) -> None:
+    """A run by a probe that does as the script says."""
     direct(probe, **script)
-    code = CasesFailed.exit_code if script.get("fails") else 0
-    assert cli.answer(["run", "virtual.toml", "--out", out, *words]) == code
+    measure("virtual.toml", out=out)
 
 
 def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[list[dict[str, Any]], str]:
@@ -41,8 +42,8 @@ def compared(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> 
 def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(probe, "before")
-    measure(probe, "after", canaries={"1": truth(1) * 1.05, "2": truth(2) * 0.9})
+    measured(probe, "before")
+    measured(probe, "after", canaries={"1": truth(1) * 1.05, "2": truth(2) * 0.9})
     rows, _ = compared(capsys, "before", "after")
     assert [row["verdict"] for row in rows] == ["same", "slower", "faster", "same"]
     for row, ratio in zip(rows, (1, 1.05, 0.9, 1), strict=True):
@@ -52,15 +53,15 @@ def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
 
 
 def test_a_run_compared_with_itself_is_the_same_everywhere(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "run")
+    measured(probe, "run")
     rows, errors = compared(capsys, "run", "run")
     assert [(row["ratio"], row["verdict"]) for row in rows] == [(1.0, "same")] * 4
     assert "differ" not in errors
 
 
 def test_fail_above_ends_with_its_own_code_and_names_the_cases(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "before")
-    measure(probe, "after", canaries={"1": truth(1) * 1.05})
+    measured(probe, "before")
+    measured(probe, "after", canaries={"1": truth(1) * 1.05})
     rows, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
     assert len(rows) == 4
     assert "1 of 4 cases are slower by more than 2 %: des-cbc encrypt 64 B of rustcrypto (+5." in errors
@@ -71,8 +72,8 @@ def test_fail_above_ends_with_its_own_code_and_names_the_cases(probe: Path, caps
 def test_a_noisy_case_does_not_fail_and_is_said_to_tell_nothing(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(probe, "before", between={"1": 0.1})
-    measure(probe, "after", between={"1": 0.1})
+    measured(probe, "before", between={"1": 0.1})
+    measured(probe, "after", between={"1": 0.1})
     rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
     assert rows[1]["verdict"] == "undecided"
     assert "warning: 1 cases can't tell: des-cbc" in errors
@@ -81,8 +82,8 @@ def test_a_noisy_case_does_not_fail_and_is_said_to_tell_nothing(
 def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(probe, "before")
-    measure(probe, "after", fails={"2": "no such key"})
+    measured(probe, "before")
+    measured(probe, "after", fails={"2": "no such key"})
     rows, _ = compared(capsys, "before", "after")
     assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
     _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
@@ -93,16 +94,16 @@ def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
 
 
 def test_a_case_that_is_gone_fails_the_gate(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "before")
+    measured(probe, "before")
     write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc"]))
-    measure(probe, "after")
+    measured(probe, "after")
     _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
     assert "none in the second: des-cbc" in errors
 
 
 def test_two_providers_of_one_run_are_compared_case_by_case(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(Path("virtual.toml"), study_of(cipher=["aes128-cbc", "des-cbc"], provider=["rustcrypto", "openssl"]))
-    measure(probe, "run", providers=["openssl"], canaries={"0": 0.02, "1": 0.01, "2": 0.02, "3": 0.04})
+    measured(probe, "run", providers=["openssl"], canaries={"0": 0.02, "1": 0.01, "2": 0.02, "3": 0.04})
     rows, _ = compared(capsys, "run", "--providers", "rustcrypto", "openssl")
     assert [(row["provider_a"], row["provider_b"], row["verdict"]) for row in rows] == [
         ("rustcrypto", "openssl", "faster"),
@@ -114,7 +115,7 @@ def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("libmine.so").write_bytes(b"a library")
-    measure(probe, "run", "--library", "libmine.so", "--only", "aes*")
+    measure("virtual.toml", only=["aes*"], libraries={"mine": Path("libmine.so").absolute()}, out="run")
     # Processes of its own cases alone are told of it.
     heads = [(head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in asked(probe)]
     expected = [{"name": "mine", "path": str(Path("libmine.so").absolute())}]
@@ -144,9 +145,9 @@ def test_a_cut_off_run_goes_on_only_with_the_library_that_it_was_begun_with(
 
 
 def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "monday")
-    measure(probe, "tuesday", canaries={"1": truth(1) * 1.05})
-    measure(probe, "wednesday", canaries={"1": truth(1) * 0.9})
+    measured(probe, "monday")
+    measured(probe, "tuesday", canaries={"1": truth(1) * 1.05})
+    measured(probe, "wednesday", canaries={"1": truth(1) * 0.9})
     rows, _ = compared(capsys, "monday", "tuesday", "wednesday")
     ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
     assert [row["run_a"] for row in rows] == [ids[0]] * 8
@@ -157,9 +158,9 @@ def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytes
 
 
 def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "before")
+    measured(probe, "before")
     probe.write_text(f"{probe.read_text()}# another build\n")
-    measure(probe, "after", canaries={"1": truth(1) * 1.5})
+    measured(probe, "after", canaries={"1": truth(1) * 1.5})
     rows, errors = compared(capsys, "before", "after")
     assert {row["verdict"] for row in rows} == {"undecided"}
     assert rows[1]["ratio"] == pytest.approx(1.5, rel=0.01)
@@ -170,7 +171,7 @@ def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.Ca
 
 
 def test_an_invalid_run_is_not_let_through(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(probe, "run", canaries={"5": 0.7})
+    measured(probe, "run", canaries={"5": 0.7})
     _, errors = compared(capsys, "run", "run", "--fail-above", "2%", code=EvidenceError.exit_code)
     assert "invalid" in errors
 
@@ -186,7 +187,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_with_a_way_out(probe: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
     words, place = MISTAKES[mistake]
-    measure(probe, "run")
+    measured(probe, "run")
     _, errors = compared(capsys, *words, code=InputError.exit_code)
     assert place in errors
     assert "hint:" in errors

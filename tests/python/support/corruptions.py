@@ -21,6 +21,7 @@ from support import scripted_probe
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import StoreError
+from wattlock.run.begin import measure
 
 FILES = ("plan.jsonl", "batches.parquet", "headers.jsonl", "SHA256SUMS")
 OFFSETS = 300
@@ -52,7 +53,7 @@ def sealed_run(place: Path) -> Path:
     write_study(place / "virtual.toml", study)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WATTLOCK_PROBE", str(scripted_probe.install(place / "probe")))
-        assert cli.answer(["run", "virtual.toml", "--out", "run"]) == 0
+        measure("virtual.toml", out="run")
     return place / "run"
 
 
