@@ -277,7 +277,7 @@ STATED = [
     ("more than 4096 B", "crates/bench/src/constants.rs", "WHOLE_PAYLOAD_B: u64 = 4096;"),
     ("differ by more than 2 %", "crates/engine/src/canary.rs", "CLOCK_CHANGE_PERCENT: u64 = 2;"),
     ("over 2 % more of its canary", "crates/engine/src/canary.rs", "NEIGHBOUR_PERCENT: u64 = 2;"),
-    ("over 2 % more of its canary", "python/wattlock/analysis/within.py", "NEIGHBOUR = 1.02"),
+    ("over 2 % more of its canary", "python/wattlock/analysis/within.py", 'constant("neighbour_percent")'),
     ("at least 3 undisturbed rounds", "python/wattlock/analysis/within.py", "LEAST_CLEAN_ROUNDS = 3"),
     ("A case has 24 visits", "python/wattlock/run/shards.py", "\nVISITS = 24"),
     ("8 to 96", "python/wattlock/run/shards.py", "LEAST_VISITS, MOST_VISITS = 8, 96"),
