@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wattlock.cli.option_rules import given
-from wattlock.cli.send import MOST_B, MOST_SILENCE_s, MOST_TIME_s, carry_out, passed, refuse_meterless
+from wattlock.cli.send import MOST_B, MOST_SILENCE_s, MOST_TIME_s, SideMeter, carry_out, passed
 from wattlock.cli.table import Format
 from wattlock.errors import InputError
 
@@ -17,7 +16,6 @@ IPV6, LAST_PORT = 6, 65_535
 
 
 def receive(
-    context: typer.Context,
     *,
     bind: Annotated[
         str, typer.Option("--bind", metavar="ADDRESS:PORT", help="Where to listen; port 0 takes a free one.")
@@ -41,16 +39,7 @@ def receive(
         int, typer.Option("--timeout", min=1, max=MOST_SILENCE_s, help="The sender's longest silence, seconds.")
     ] = 60,
     provider: Annotated[str | None, typer.Option("--provider", metavar="NAME", help="Whose code decrypts.")] = None,
-    meter: Annotated[
-        str | None,
-        typer.Option("--meter", metavar="NAME", help="This side's energy meter, powercap:package-0, or a sum A+B."),
-    ] = None,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the meter below DIR in place of /sys.")
-    ] = None,
-    stream: Annotated[
-        Path | None, typer.Option("--stream", metavar="FILE", help="The meter's serial device or recording.")
-    ] = None,
+    by: SideMeter = SideMeter(),
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Take the files of one `wattlock send`, whoever holds the token that this prints; print what they cost this side.
@@ -58,12 +47,11 @@ def receive(
     It listens on loopback unless --bind names another address. Nothing is overwritten. Ends with 10 where a side
     refuses (docs/transfer.md). Example: wattlock receive --bind 192.168.1.2:7400 --into received
     """
-    refuse_meterless(given(context))
+    by.refuse_place_alone()
     _refuse_name(bind)
     words = ["receive", "--bind", bind, "--into", str(into), "--max-size", str(max_size), "--max-time", str(max_time)]
     words += ["--timeout", str(timeout), *passed("--token-file", token_file)]
-    words += passed("--provider", provider) + passed("--meter", meter)
-    words += passed("--sys-root", sys_root) + passed("--stream", stream)
+    words += passed("--provider", provider) + by.words()
     carry_out(words, form)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from wattlock.cli.option_rules import given, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from wattlock.errors import InputError
 
 SHORT = ["side", "file", "cipher", "provider", "encoding", "transport", "plain_B", "encoded_B", "wire_B"]
 SHORT += ["cipher_ms", "encode_ms", "transfer_ms", "transfer_cpu_ms", "throughput_MB_s", "lost_datagrams"]
@@ -29,6 +28,34 @@ class Encoding(StrEnum):
     raw = "raw"
     base64 = "base64"
     hex = "hex"
+
+
+@dataclass(frozen=True)
+class SideMeter:
+    """The meter of one side of a transfer."""
+
+    meter: Annotated[
+        str | None,
+        typer.Option("--meter", metavar="NAME", help="This side's energy meter, powercap:package-0, or a sum A+B."),
+    ] = None
+    sys_root: Annotated[
+        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the meter below DIR in place of /sys.")
+    ] = None
+    stream: Annotated[
+        Path | None, typer.Option("--stream", metavar="FILE", help="The meter's serial device or recording.")
+    ] = None
+
+    def words(self) -> list[str]:
+        """As the toolbox is asked for it."""
+        return passed("--meter", self.meter) + passed("--sys-root", self.sys_root) + passed("--stream", self.stream)
+
+    def refuse_place_alone(self) -> None:
+        """Raises InputError where something says where a meter is, and no meter is named."""
+        places = {"--sys-root": self.sys_root, "--stream": self.stream}
+        for option, place in places.items():
+            if place is not None and self.meter is None:
+                hint = "it says where a meter is: name the meter, `wattlock meters` lists them"
+                raise InputError(f"{option} needs --meter", hint=hint)
 
 
 def send(
@@ -49,16 +76,7 @@ def send(
     timeout: Annotated[
         int, typer.Option("--timeout", min=1, max=MOST_SILENCE_s, help="The receiver's longest silence, seconds.")
     ] = 60,
-    meter: Annotated[
-        str | None,
-        typer.Option("--meter", metavar="NAME", help="This side's energy meter, powercap:package-0, or a sum A+B."),
-    ] = None,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the meter below DIR in place of /sys.")
-    ] = None,
-    stream: Annotated[
-        Path | None, typer.Option("--stream", metavar="FILE", help="The meter's serial device or recording.")
-    ] = None,
+    by: SideMeter = SideMeter(),
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Encrypt, encode and send files to a machine where `wattlock receive` runs; print what it cost both sides.
@@ -68,20 +86,11 @@ def send(
     """
     options = given(context)
     refuse_without(options, "--datagram-B", "--udp", "datagrams are of UDP: add --udp, or leave --datagram-B out")
-    refuse_meterless(options)
+    by.refuse_place_alone()
     words = ["send", "--to", to, "--cipher", cipher, "--encoding", encoding.value, "--token-file", str(token_file)]
     words += ["--timeout", str(timeout), *(["--udp"] if udp else [])]
-    words += passed("--datagram-B", datagram_B) + passed("--provider", provider) + passed("--meter", meter)
-    words += passed("--sys-root", sys_root) + passed("--stream", stream)
+    words += passed("--datagram-B", datagram_B) + passed("--provider", provider) + by.words()
     carry_out([*words, "--", *map(str, files)], form)
-
-
-def refuse_meterless(options: Iterable[str]) -> None:
-    """Raises InputError where something says where a meter is, and no meter is named."""
-    for option in ("--sys-root", "--stream"):
-        refuse_without(
-            options, option, "--meter", "it says where a meter is: name the meter, `wattlock meters` lists them"
-        )
 
 
 def passed(option: str, value: object) -> list[str]:

@@ -282,7 +282,7 @@ def test_a_run_that_drew_on_a_battery_is_judged_and_drawn_by_its_fall(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
-    study = study_of(cipher=["3des-cbc"], provider=["rustcrypto"], payload_B=[5_000_000])
+    study = study_of((5,), cipher=["3des-cbc"], provider=["rustcrypto"], payload_B=[5_000_000])
     write_study(tmp_path / "tiny.toml", study)
     example = TREE / "examples" / "meters" / "made_up_sys.py"
     tree = ["--battery-Wh", "2", "--below", str(os.getpid()), str(tmp_path / "sys")]
