@@ -1,13 +1,14 @@
 """What the command line can do, a notebook can do by one call."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import wattlock
 from support.scripted_probe import direct, install, truth
-from support.tree import PROBE, require_programs
+from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.energy.operations import OwnOperation, of_own
@@ -65,6 +66,12 @@ def test_a_battery_carries_as_much_as_the_verb_says(capsys: pytest.CaptureFixtur
     assert cli.answer(words) == 0
     assert carried.table.to_dicts() == json.loads(capsys.readouterr().out)
     assert carried.curves().height > 1
+
+
+def test_every_call_that_the_page_shows_is_there() -> None:
+    shown = set(re.findall(r"wattlock\.(\w+)\(", (TREE / "docs/reference/verbs.md").read_text(encoding="utf-8")))
+    assert shown == {"measure", "open_run", "compare", "battery", "of_run", "judge"}
+    assert all(callable(getattr(wattlock, name)) for name in shown)
 
 
 def test_a_name_that_the_package_lacks_is_an_attribute_error() -> None:
