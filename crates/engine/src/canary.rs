@@ -11,16 +11,6 @@ const CLOCK_CHANGE_PERCENT: u64 = 2;
 /// A burst that takes this share (in percent) more of its canary than on a quiet core means a neighbour.
 pub const NEIGHBOUR_PERCENT: u64 = 2;
 
-/// Core cycles of a batch that took `ticks`, between two canaries of `canary_cycles` core cycles each.
-///
-/// * Returns `None` where a canary took no ticks.
-#[must_use]
-#[allow(clippy::cast_precision_loss)] // a batch has fewer than 2^53 ticks
-pub fn core_cycles(ticks: Ticks, canary_before: Ticks, canary_after: Ticks, canary_cycles: u64) -> Option<f64> {
-    let canaries = canary_before.checked_add(canary_after).filter(|sum| *sum > 0)?;
-    Some(ticks as f64 * (2 * canary_cycles) as f64 / canaries as f64)
-}
-
 /// Whether the core's clock changed between two canaries: they differ by more than 2 %.
 #[must_use]
 pub fn clock_changed(before: Ticks, after: Ticks) -> bool {
@@ -43,19 +33,6 @@ pub fn core_shared(burst: Ticks, canary: Ticks, quiet_ppm: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cycles_do_not_depend_on_the_rate_of_the_ticks() {
-        let slow = core_cycles(1_000, 100, 100, 30_000);
-        let fast = core_cycles(4_000, 400, 400, 30_000);
-        assert_eq!(slow, Some(300_000.0));
-        assert_eq!(slow, fast);
-    }
-
-    #[test]
-    fn a_canary_without_ticks_gives_no_cycles() {
-        assert_eq!(core_cycles(1_000, 0, 0, 30_000), None);
-    }
 
     #[test]
     fn a_burst_that_is_slower_than_the_chain_allows_tells_a_neighbour() {

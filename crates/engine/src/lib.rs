@@ -18,7 +18,7 @@ mod schedule;
 mod shard;
 
 pub use batch::{Batch, Cause};
-pub use canary::{NEIGHBOUR_PERCENT, burst_ppm, clock_changed, core_cycles, core_shared};
+pub use canary::{NEIGHBOUR_PERCENT, burst_ppm, clock_changed, core_shared};
 pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, next_edge, superblock};
 pub use ports::{Case, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
