@@ -357,7 +357,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="DES/AES by wattlock, openssl speed and criterion.")
     parser.add_argument("--repeats", type=int, default=20, metavar="N", help="of each tool (20)")
     parser.add_argument("--load", action="store_true", help="then all of it again beside two busy loops")
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     machine = Machine()
     tools: list[Tool] = [
         Engine("openssl", machine, "openssl", per_byte=True),
@@ -365,9 +365,9 @@ def main() -> int:
         Engine("rustcrypto", machine, "rustcrypto", per_byte=False),
         Criterion(),
     ]
-    for loops in (0, 2) if asked.load else (0,):
+    for loops in (0, 2) if requested.load else (0,):
         with busy_loops(loops):
-            done, absent = measure(tools, asked.repeats)
+            done, absent = measure(tools, requested.repeats)
         beside = f"beside {loops} busy loops" if loops else "no busy loops"
         host = f"{machine.model}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
         print(f"\n{host}, {beside}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC")

@@ -9,14 +9,14 @@ import polars as pl
 
 from wattlock.advise import days, sourcing
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import GROUPS, DAY_s, Load, World
+from wattlock.advise.days import GROUPS, DAY_s, Load, MonteCarlo
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.gain import Gain
 from wattlock.advise.history import HISTORY, Past
-from wattlock.advise.narrow import Narrowing
+from wattlock.advise.inputs import Inputs
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head
-from wattlock.advise.world import Things
+from wattlock.advise.value_of_information import Information
 from wattlock.energy.battery import Array
 from wattlock.energy.tasks import weakest
 
@@ -28,26 +28,26 @@ class Advice:
     * `choices`, `loads`, `life_s`, `charge_s`: those that pass, in one order; `places`: ranked. Seconds, also by the
       charge alone, are (choices, draws).
     * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
-    * `unheard`: keys that were set and without which the answer is the same.
+    * `unused_keys`: keys that were set and without which the answer is the same.
     * `today`: the day from which the lifetime of the data is counted.
     * `freed`: what the first choice would gain in days and in its charge's days, were its cipher free.
-    * `frames`: `ranked`, `excluded`, `history`, `narrowing` as tables.
+    * `frames`: `ranked`, `excluded`, `history`, `information` as tables.
     """
 
-    asked: Question
-    things: Things
-    world: World
+    question: Question
+    inputs: Inputs
+    monte_carlo: MonteCarlo
     choices: list[Choice]
     loads: list[Load]
     life_s: Array
     charge_s: Array
     places: list[Place]
     excluded: list[Excluded]
-    narrowing: list[Narrowing]
+    information: list[Information]
     history: list[Past]
     freed: tuple[Gain, Gain]
     today: date
-    unheard: list[str] = field(default_factory=list)
+    unused_keys: list[str] = field(default_factory=list)
 
     @property
     def best(self) -> Place:
@@ -80,14 +80,14 @@ class Advice:
     @property
     def evidence(self) -> dict[str, str]:
         """Of each term, and of the whole."""
-        return {**self.things.evidence, "answer": weakest(*self.things.evidence.values())}
+        return {**self.inputs.evidence, "answer": weakest(*self.inputs.evidence.values())}
 
     def shares(self, number: int) -> dict[str, float]:
         """What the battery's energy goes into with a choice until its days end: a share each of `SPLIT`."""
         load = self.loads[number]
-        leaked = days.leaked(self.charge_s[number], self.life_s[number], self.world)
+        leaked = days.leaked(self.charge_s[number], self.life_s[number], self.monte_carlo)
         leak = float(np.median(leaked))
-        lost = self.world.stage.lost(load.total_W)
+        lost = self.monte_carlo.stage.lost(load.total_W)
         kept = (1 - leak) * (1 - lost) / load.total_W
         shares = {group: kept * load.group_W(group) for group in GROUPS}
         return {**shares, "supply": (1 - leak) * lost, "self-discharge": leak}
@@ -161,11 +161,11 @@ class Advice:
         return pl.DataFrame([one._asdict() for one in self.history], schema=HISTORY)
 
     @property
-    def narrowing_frame(self) -> pl.DataFrame:
+    def information_frame(self) -> pl.DataFrame:
         """A row an uncertain number, by how much knowing it would narrow the first answer."""
         rows = [
             {"number": one.number, "narrower_percent": 100 * max(one.narrower, 0.0), "measure": one.how}
-            for one in self.narrowing
+            for one in self.information
         ]
         return pl.DataFrame(rows, schema={"number": pl.String, "narrower_percent": pl.Float64, "measure": pl.String})
 

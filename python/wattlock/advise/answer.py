@@ -14,11 +14,11 @@ from wattlock.advise.days import Load
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.gain import gain
 from wattlock.advise.history import History, free
-from wattlock.advise.narrow import narrowings
+from wattlock.advise.inputs import Inputs, check_radio, inputs
 from wattlock.advise.question import Question
 from wattlock.advise.rank import ranked
-from wattlock.advise.unheard import unheard
-from wattlock.advise.world import Things, check_radio, things
+from wattlock.advise.unused_keys import unused_keys
+from wattlock.advise.value_of_information import values_of_information
 from wattlock.errors import EvidenceError, InputError
 from wattlock.security.rules import matches
 from wattlock.study.cases import CatalogueRow
@@ -27,7 +27,7 @@ from wattlock.targets import probe as probes
 
 
 def advise(
-    asked: Question,
+    question: Question,
     *,
     own: Path | None = None,
     allow_assumed: bool = False,
@@ -44,34 +44,34 @@ def advise(
     """
     device = target or local.find()
     when = today or datetime.now(UTC).date()
-    of = things(asked, own=own, allow_assumed=allow_assumed)
+    of = inputs(question, own=own, allow_assumed=allow_assumed)
 
     def again(other: Question) -> Advice:
-        return _answered(things(other, own=own, allow_assumed=allow_assumed, known=of), device, when, allow_assumed)
+        return _answered(inputs(other, own=own, allow_assumed=allow_assumed, known=of), device, when, allow_assumed)
 
-    return replace(_answered(of, device, when, allow_assumed), unheard=unheard(asked, again))
+    return replace(_answered(of, device, when, allow_assumed), unused_keys=unused_keys(question, again))
 
 
-def _answered(of: Things, target: Target, when: date, allow_assumed: bool) -> Advice:
+def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Advice:
     """The answer to the question of `of`."""
-    asked = of.asked
-    _consent(asked, of)
-    past = History(asked, of)
+    question = of.question
+    _consent(question, of)
+    past = History(question, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
     rows = catalogue(target, wanted)
     _known(of, rows, target)
-    every = candidates(asked, of.costs, rows, of.sender.protections)
+    every = candidates(question, of.costs, rows, of.sender.protections)
     if not every:
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
-    packet_B, duty_cycle = days.most_B(asked, of.sender), of.sender.duty_cycle
+    packet_B, duty_cycle = days.most_B(question, of.sender), of.sender.duty_cycle
     answered = not of.sender.advertising
     unsound = [
         Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
         for one in every
         if (
-            reasons := exclude.by_security(asked, one, when)
+            reasons := exclude.by_security(question, one, when)
             + exclude.by_room(one, packet_B)
             + exclude.by_answer(one, answered=answered)
         )
@@ -79,37 +79,39 @@ def _answered(of: Things, target: Target, when: date, allow_assumed: bool) -> Ad
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
     old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
-    spent = of.sender.ask(days.needed(asked, [*sound, *old], of.sender), toolbox.find())
+    spent = of.sender.evaluate(days.needed(question, [*sound, *old], of.sender), toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
     for choice in sound:
-        load = days.load(asked, choice, of.sender, of.draws, spent)
-        reasons = exclude.by_cost(asked, choice, load, duty_cycle)
+        load = days.load(question, choice, of.sender, of.draws, spent)
+        reasons = exclude.by_cost(question, choice, load, duty_cycle)
         if reasons:
-            excluded.append(Excluded(choice, reasons, exclude.times_allowed(asked, choice, load, duty_cycle)))
+            excluded.append(Excluded(choice, reasons, exclude.times_allowed(question, choice, load, duty_cycle)))
         else:
             passing.append(choice)
             loads.append(load)
     if not passing:
         exclude.refuse_none(excluded)
     check_radio(loads, of, allow_assumed=allow_assumed)
-    world = days.world(asked, [*passing, *old], of.sender, of.draws, of.battery, stage=of.stage)
-    charge_s = days.by_charge(loads, world, of.battery)
-    life_s = days.given_up(charge_s, world)
+    monte_carlo = days.monte_carlo(question, [*passing, *old], of.sender, of.draws, of.battery, stage=of.stage)
+    charge_s = days.by_charge(loads, monte_carlo, of.battery)
+    life_s = days.given_up(charge_s, monte_carlo)
     places = ranked(life_s, charge_s)
     first = places[0].number
-    narrow = narrowings(loads[first], passing[first].cost, world, of.battery, of.advice)
-    history = past.told(old, spent, world, life_s[first])
-    without = days.load(asked, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
-    free_s = days.by_charge([without], world, of.battery)[0]
-    freed = (gain(life_s[first], days.given_up(free_s, world)), gain(charge_s[first], free_s))
-    return Advice(asked, of, world, passing, loads, life_s, charge_s, places, excluded, narrow, history, freed, when)
+    narrow = values_of_information(loads[first], passing[first].cost, monte_carlo, of.battery, of.advice)
+    history = past.told(old, spent, monte_carlo, life_s[first])
+    without = days.load(question, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
+    free_s = days.by_charge([without], monte_carlo, of.battery)[0]
+    freed = (gain(life_s[first], days.given_up(free_s, monte_carlo)), gain(charge_s[first], free_s))
+    return Advice(
+        question, of, monte_carlo, passing, loads, life_s, charge_s, places, excluded, narrow, history, freed, when
+    )
 
 
-def _consent(asked: Question, of: Things) -> None:
+def _consent(question: Question, of: Inputs) -> None:
     """Raises EvidenceError where all costs of the ciphers asked for are assumed, and nobody allowed that."""
-    options = asked.choices
+    options = question.choices
     taken, doubted = (
         [
             cost
@@ -129,7 +131,7 @@ def _consent(asked: Question, of: Things) -> None:
     )
 
 
-def _known(of: Things, rows: Mapping[str, CatalogueRow], target: Target) -> None:
+def _known(of: Inputs, rows: Mapping[str, CatalogueRow], target: Target) -> None:
     """Raises InputError where the user's own costs are of a cipher that the catalogue has not."""
     for cost in of.costs:
         if cost.origin and cost.origin.own and cost.cipher not in rows:

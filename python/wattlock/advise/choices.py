@@ -155,7 +155,7 @@ def _room_B(by: _Seal, packet_B: int) -> int:
 
 
 def candidates(
-    asked: Question, costs: list[Cost], rows: Mapping[str, CatalogueRow], protections: list[str]
+    question: Question, costs: list[Cost], rows: Mapping[str, CatalogueRow], protections: list[str]
 ) -> list[Choice]:
     """All choices, sound or not: `exclude` takes out what the floor forbids.
 
@@ -163,8 +163,8 @@ def candidates(
 
     Raises InputError where an option names what there is not.
     """
-    _refuse_unknown(asked, costs)
-    options = asked.choices
+    _refuse_unknown(question, costs)
+    options = question.choices
     chosen = [
         cost
         for cost in costs
@@ -172,26 +172,26 @@ def candidates(
         and (options.ciphers is None or matches(cost.cipher, options.ciphers))
         and (options.providers is None or matches(cost.provider, options.providers))
     ]
-    resumed = [False, True] if asked.session and asked.session.resumption else [False]
+    resumed = [False, True] if question.session and question.session.resumption else [False]
     found = []
     for cost in chosen:
         row = rows[cost.cipher]
         stands = standing(row)
-        tags = _tags(asked, row)
+        tags = _tags(question, row)
         frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
         for tag, frame, encoding, many, protection, again in product(
-            tags, frames, options.encodings, aggregates(asked), protections, resumed
+            tags, frames, options.encodings, aggregates(question), protections, resumed
         ):
             found.append(Choice(row, stands, cost, tag, frame, encoding, many, protection, again))
     return found
 
 
-def aggregates(asked: Question) -> list[int]:
+def aggregates(question: Question) -> list[int]:
     """How many messages a packet may hold: as asked, else 1 and powers of two that the latency leaves time for."""
-    if asked.choices.aggregate:
-        return asked.choices.aggregate
-    slowest = max((flow.every for flow in asked.flow if flow.direction == "send"), default=math.inf)
-    return [1, *_powers(asked.floor.latency, slowest)]
+    if question.choices.aggregate:
+        return question.choices.aggregate
+    slowest = max((flow.every for flow in question.flow if flow.direction == "send"), default=math.inf)
+    return [1, *_powers(question.floor.latency, slowest)]
 
 
 def _powers(latency_s: float | None, every_s: float) -> Iterator[int]:
@@ -201,20 +201,20 @@ def _powers(latency_s: float | None, every_s: float) -> Iterator[int]:
         many *= 2
 
 
-def _tags(asked: Question, row: CatalogueRow) -> list[int]:
+def _tags(question: Question, row: CatalogueRow) -> list[int]:
     rule = first(row["id"], rules().tag)
     whole = row["tag_bits"]
-    if not (rule and asked.choices.truncate and whole):
+    if not (rule and question.choices.truncate and whole):
         return [whole]
-    least = min((bits for bits in rule.bits if bits >= asked.floor.tag), default=whole)
+    least = min((bits for bits in rule.bits if bits >= question.floor.tag), default=whole)
     return [whole] if least >= whole else [whole, least]
 
 
-def _refuse_unknown(asked: Question, costs: list[Cost]) -> None:
+def _refuse_unknown(question: Question, costs: list[Cost]) -> None:
     known = {
-        "choices.framings": (asked.choices.framings, sorted(framings())),
-        "choices.ciphers": (asked.choices.ciphers or [], sorted({cost.cipher for cost in costs})),
-        "choices.providers": (asked.choices.providers or [], sorted({cost.provider for cost in costs})),
+        "choices.framings": (question.choices.framings, sorted(framings())),
+        "choices.ciphers": (question.choices.ciphers or [], sorted({cost.cipher for cost in costs})),
+        "choices.providers": (question.choices.providers or [], sorted({cost.provider for cost in costs})),
     }
     for key, (named, there) in known.items():
         for name in named:

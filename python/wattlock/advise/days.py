@@ -79,7 +79,7 @@ class Load(NamedTuple):
         return sum(self.terms_W.values())
 
 
-class World(NamedTuple):
+class MonteCarlo(NamedTuple):
     """The draws: factors around 1 by name, and batteries; `stage` stands between these and the load."""
 
     factors: dict[str, Array]
@@ -92,15 +92,15 @@ class World(NamedTuple):
         return self.batteries.capacity_share.size
 
 
-def most_B(asked: Question, sender: Sender) -> int:
+def most_B(question: Question, sender: Sender) -> int:
     """The most octets above the link in one packet, sealed."""
-    return min(sender.packet_B, asked.choices.packet or sender.packet_B)
+    return min(sender.packet_B, question.choices.packet or sender.packet_B)
 
 
-def packets_of(asked: Question, choice: Choice, packet_B: int) -> Iterator[tuple[int, int, float, Way]]:
+def packets_of(question: Question, choice: Choice, packet_B: int) -> Iterator[tuple[int, int, float, Way]]:
     """Plain octets a message, plain octets a packet, packets a second, and the way, of all flows."""
-    most_B = min(packet_B, asked.choices.packet or packet_B)
-    for flow in asked.flow:
+    most_B = min(packet_B, question.choices.packet or packet_B)
+    for flow in question.flow:
         many = choice.aggregate if flow.direction == "send" else 1
         for size_B, rate in flow.rates:
             message_B = many * size_B
@@ -108,48 +108,51 @@ def packets_of(asked: Question, choice: Choice, packet_B: int) -> Iterator[tuple
                 yield message_B, plain_B, rate / many * count, flow.direction
 
 
-def needed(asked: Question, choices: Sequence[Choice], sender: Sender) -> Iterator[Packet]:
+def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Iterator[Packet]:
     """Every packet that the choices send or receive."""
     packet_B = sender.packet_B
     for choice in choices:
-        for _, plain_B, _, way in packets_of(asked, choice, packet_B):
+        for _, plain_B, _, way in packets_of(question, choice, packet_B):
             yield Packet(choice.sealed(plain_B).wire_B, way, choice.protection)
-        if asked.keep_alive:
-            yield Packet(_beat_B(asked.keep_alive, choice, sender), "send", choice.protection)
-        if asked.session:
-            both: list[Exchange] = [asked.session, *([asked.session.resumption] if asked.session.resumption else [])]
+        if question.keep_alive:
+            yield Packet(_beat_B(question.keep_alive, choice, sender), "send", choice.protection)
+        if question.session:
+            both: list[Exchange] = [
+                question.session,
+                *([question.session.resumption] if question.session.resumption else []),
+            ]
             for one in both:
                 for octets_B, way, _ in _exchanged(one, packet_B):
                     yield Packet(octets_B, way, choice.protection)
 
 
-def load(asked: Question, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> Load:
+def load(question: Question, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> Load:
     """What a choice asks of the battery."""
     total = _Sum(choice, sender, device, spent)
-    total.messages(asked)
-    if asked.wake_up:
-        for flow in asked.flow:
+    total.messages(question)
+    if question.wake_up:
+        for flow in question.flow:
             per_s = sum(rate for _, rate in flow.rates) / (choice.aggregate if flow.direction == "send" else 1)
-            total.compute("wake-up", asked.wake_up.time, per_s)
-    if asked.keep_alive:
-        total.radio("upkeep", _beat_B(asked.keep_alive, choice, sender), "send", 1 / asked.keep_alive.every)
-        if asked.keep_alive.message:
-            inside_B = choice.frame.inside_B(asked.keep_alive.message)
-            total.terms["upkeep", total.own] += choice.cost.of("seal_J", inside_B) / asked.keep_alive.every
-    if asked.connection and asked.connection.kept:
-        total.connection(asked, asked.connection)
-    if asked.session:
-        usual = (asked.session.resumption if choice.resumed else None) or asked.session
-        total.exchange(usual, 1 / asked.session.every)
-        total.exchange(asked.session, total.rekeys_per_s)
-    if asked.association:
-        total.listen(asked.association.time / asked.association.every)
+            total.compute("wake-up", question.wake_up.time, per_s)
+    if question.keep_alive:
+        total.radio("upkeep", _beat_B(question.keep_alive, choice, sender), "send", 1 / question.keep_alive.every)
+        if question.keep_alive.message:
+            inside_B = choice.frame.inside_B(question.keep_alive.message)
+            total.terms["upkeep", total.own] += choice.cost.of("seal_J", inside_B) / question.keep_alive.every
+    if question.connection and question.connection.kept:
+        total.connection(question, question.connection)
+    if question.session:
+        usual = (question.session.resumption if choice.resumed else None) or question.session
+        total.exchange(usual, 1 / question.session.every)
+        total.exchange(question.session, total.rekeys_per_s)
+    if question.association:
+        total.listen(question.association.time / question.association.every)
     total.terms["idle", ("sleep",)] += device.sleep_W
     if sender.rest != "off":
         total.terms["idle", sender_factors(sender, sender.rest)] += _watts(sender, sender.rest)
-    if choice.cost.accelerator and asked.device.accelerator_idle:
-        total.terms["idle", ("",)] += asked.device.accelerator_idle
-    latency_s, octets_B, packets = _message(asked, choice, sender, spent)
+    if choice.cost.accelerator and question.device.accelerator_idle:
+        total.terms["idle", ("",)] += question.device.accelerator_idle
+    latency_s, octets_B, packets = _message(question, choice, sender, spent)
     terms = {term: watts for term, watts in total.terms.items() if watts}
     return Load(terms, latency_s, octets_B, packets, total.busy, total.sending, total.rekeys_per_s, total.packet_B)
 
@@ -176,10 +179,10 @@ class _Sum:
         """Octets sealed in a packet that is sent, in the mean."""
         return self.octets_per_s / self.packets_per_s if self.packets_per_s else 0.0
 
-    def messages(self, asked: Question) -> None:
+    def messages(self, question: Question) -> None:
         """Radio and cipher of all flows."""
         cost = self.choice.cost
-        for _, plain_B, per_s, way in packets_of(asked, self.choice, self.sender.packet_B):
+        for _, plain_B, per_s, way in packets_of(question, self.choice, self.sender.packet_B):
             self.radio("radio", self.choice.sealed(plain_B).wire_B, way, per_s)
             inside_B = self.choice.frame.inside_B(plain_B)
             if way == "receive":
@@ -187,7 +190,7 @@ class _Sum:
                 continue
             self.packets_per_s += per_s
             self.octets_per_s += per_s * inside_B
-            joules = cost.of("seal_J", inside_B) + asked.decrypt_share * cost.of("open_J", inside_B)
+            joules = cost.of("seal_J", inside_B) + question.decrypt_share * cost.of("open_J", inside_B)
             self.terms["cipher", self.own] += per_s * joules
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
@@ -201,7 +204,7 @@ class _Sum:
         self._instead_of_rest(group, per_s * one.busy_s)
         self.sending += per_s * (one.air_s if way == "send" else 0.0)
 
-    def connection(self, asked: Question, kept: Connection) -> None:
+    def connection(self, question: Question, kept: Connection) -> None:
         """The events that keep a connection of Bluetooth LE, and what both clocks being off makes it listen longer.
 
         A message goes in an event too, and the events that may be left out are counted from there. The window widens
@@ -210,7 +213,7 @@ class _Sum:
         """
         messages_per_s = sum(
             rate / (self.choice.aggregate if flow.direction == "send" else 1)
-            for flow in asked.flow
+            for flow in question.flow
             for _, rate in flow.rates
         )
         between = max(0, math.ceil(1 / (messages_per_s * kept.every_s) - CLOSE) - 1)
@@ -240,18 +243,18 @@ class _Sum:
             self.terms[group, sender_factors(self.sender, rest)] -= share * _watts(self.sender, rest)
 
 
-def world(
-    asked: Question,
+def monte_carlo(
+    question: Question,
     choices: Sequence[Choice],
     sender: Sender,
     device: Device,
     batteries: Plan,
     *,
     stage: Stage = DIRECT,
-) -> World:
+) -> MonteCarlo:
     """Draw what is uncertain; a cipher's own factor is the same in all of its choices."""
     draws = batteries.batteries.capacity_share.size
-    samples = Samples([asked.seed, 2], draws, lifetime.COORDINATES)
+    samples = Samples([question.seed, 2], draws, lifetime.COORDINATES)
     factors: dict[str, Array] = {"device": np.ones(draws), "": np.ones(draws)}
     factors["sleep"] = np.exp(samples.uniform(-device.sleep_width, device.sleep_width))
     for number, exponent in device.factors:
@@ -266,10 +269,10 @@ def world(
             width = cost.uniform_width
             off = samples.normal(0.0, cost.log_sigma) if width is None else samples.uniform(-width, width)
             factors[name] = np.exp(off)
-    return World(factors, batteries.batteries, stage)
+    return MonteCarlo(factors, batteries.batteries, stage)
 
 
-def power_W(loads: Sequence[Load], by: World) -> Array:
+def power_W(loads: Sequence[Load], by: MonteCarlo) -> Array:
     """Watts at the battery of each load in each draw, as (loads, draws)."""
     terms = sorted({term for one in loads for term in one.terms_W})
     watts = np.array([[one.terms_W.get(term, 0.0) for term in terms] for one in loads])
@@ -282,7 +285,7 @@ def power_W(loads: Sequence[Load], by: World) -> Array:
     return by.stage.drawn_W(columns @ drawn, by.batteries, by.factors.get(EFFICIENCY, 1.0))
 
 
-def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
+def seconds(loads: Sequence[Load], by: MonteCarlo, plan: Plan) -> Array:
     """Seconds of battery of each load in each draw, as (loads, draws): its charge's or its shelf life's end.
 
     Raises InputError where a load is more than the battery may give.
@@ -290,12 +293,12 @@ def seconds(loads: Sequence[Load], by: World, plan: Plan) -> Array:
     return given_up(by_charge(loads, by, plan), by)
 
 
-def by_charge(loads: Sequence[Load], by: World, plan: Plan) -> Array:
+def by_charge(loads: Sequence[Load], by: MonteCarlo, plan: Plan) -> Array:
     """Seconds that the charge alone lasts, as `seconds` has it."""
     return lifetime.by_charge(plan.battery, plan.model, by.batteries, power_W(loads, by))
 
 
-def leaked(charge_s: Array, life_s: Array, by: World) -> Array:
+def leaked(charge_s: Array, life_s: Array, by: MonteCarlo) -> Array:
     """The share of the charge that goes by itself until a life ends, of what is gone by then, as (loads, draws).
 
     With the rate s, and the time A that the load alone would take, what is left falls as (1 + x) exp(-s t) - x, where
@@ -307,7 +310,7 @@ def leaked(charge_s: Array, life_s: Array, by: World) -> Array:
     return np.asarray(np.clip(1 - life_s / alone_s / gone, 0.0, 1.0))
 
 
-def given_up(charge_s: Array, by: World) -> Array:
+def given_up(charge_s: Array, by: MonteCarlo) -> Array:
     """Seconds until the charge ends or the battery's shelf life does, whichever comes first."""
     return np.minimum(charge_s, by.batteries.shelf_life_s)
 
@@ -353,36 +356,36 @@ def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
 
 
 def _message(
-    asked: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]
+    question: Question, choice: Choice, sender: Sender, spent: Mapping[Packet, Spent]
 ) -> tuple[float, float, float]:
     """Seconds from a message's birth to its end on the air, of the slowest flow; octets and packets of the first.
 
     Where nothing is sent these are of what is received, from its first packet to its decryption.
     """
-    most = most_B(asked, sender)
-    way: Way = "send" if any(flow.direction == "send" for flow in asked.flow) else "receive"
+    most = most_B(question, sender)
+    way: Way = "send" if any(flow.direction == "send" for flow in question.flow) else "receive"
     many = choice.aggregate if way == "send" else 1
     slowest = 0.0
     first: tuple[float, float] | None = None
-    for flow in asked.flow:
+    for flow in question.flow:
         if flow.direction != way:
             continue
         sizes = [size_B for size_B, _ in flow.rates]
         took = [_once(choice, many * size_B, most, spent, way) for size_B in (max(sizes), sizes[0])]
-        waited = (many - 1) * flow.every + (asked.wake_up.time if asked.wake_up else 0.0) + _link_s(asked, way)
+        waited = (many - 1) * flow.every + (question.wake_up.time if question.wake_up else 0.0) + _link_s(question, way)
         # Not `max`, which loses a time that is not known.
         slowest = float(np.maximum(slowest, waited + took[0][0]))
         first = first or (took[1][1] / many, took[1][2] / many)
     return slowest, *(first or (0.0, 0.0))
 
 
-def _link_s(asked: Question, way: Way) -> float:
+def _link_s(question: Question, way: Way) -> float:
     """How long a message may have to wait for the link: for the next connection event, or for a new connection."""
-    link = asked.connection
+    link = question.connection
     if link is None:
         return 0.0
     if not link.kept:
-        return asked.association.time if asked.association else 0.0
+        return question.association.time if question.association else 0.0
     return link.interval if way == "send" else link.every_s
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wattlock.advise.advice import Advice
-from wattlock.advise.again import usual
 from wattlock.advise.choices import Choice
 from wattlock.advise.framings import framings
-from wattlock.advise.question import RadioAsked
+from wattlock.advise.question import RadioOptions
 from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent, short
+from wattlock.advise.what_if import usual
 from wattlock.energy import radio_cards
 from wattlock.targets.toolbox import Toolbox
 
@@ -37,12 +37,12 @@ class Budget(NamedTuple):
 
 def budgets(of: Advice, net: Toolbox | None, own: Path | None = None) -> list[Budget]:
     """The least and today's designs for the first flow's message, on the question's radio and on the usual ones."""
-    flow = next((flow for flow in of.asked.flow if flow.direction == "send"), of.asked.flow[0])
+    flow = next((flow for flow in of.question.flow if flow.direction == "send"), of.question.flow[0])
     message_B = flow.rates[0][0]
     found = []
-    for name in dict.fromkeys((of.things.sender.radio.name, *RADIOS)):
-        asked = of.asked.radio if name == of.things.sender.radio.name else RadioAsked()
-        sender = Sender(radio_cards.load(name, own), asked)
+    for name in dict.fromkeys((of.inputs.sender.radio.name, *RADIOS)):
+        question = of.question.radio if name == of.inputs.sender.radio.name else RadioOptions()
+        sender = Sender(radio_cards.load(name, own), question)
         found += list(_on(sender, of, message_B, net))
     return found
 
@@ -50,7 +50,7 @@ def budgets(of: Advice, net: Toolbox | None, own: Path | None = None) -> list[Bu
 def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iterator[Budget]:
     usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
     bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
-    tag_B = -(-of.asked.floor.tag // 8)
+    tag_B = -(-of.question.floor.tag // 8)
     designs: list[tuple[str, str, int]] = [("least: octets and tag", bare, message_B + tag_B)]
     if not sender.advertising:
         designs.append((f"the link alone ({short(usual_link)})", usual_link, message_B))
@@ -65,7 +65,7 @@ def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iter
             label = f"{framings()[framing].title.partition(',')[0]}, {choice.cipher}"
             designs.append((label, usual_link, whole.sealed(message_B).wire_B))
     packets = {(design, link): _cut(octets, link, sender.packet_B) for design, link, octets in designs}
-    spent = sender.ask([packet for every in packets.values() for packet, _ in every], net)
+    spent = sender.evaluate([packet for every in packets.values() for packet, _ in every], net)
     least = None
     for (design, link), every in packets.items():
         joules = sum(count * _joules(sender, spent[packet]) for packet, count in every)

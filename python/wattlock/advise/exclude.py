@@ -29,9 +29,9 @@ class Excluded(NamedTuple):
     over: float = 1.0
 
 
-def by_security(asked: Question, choice: Choice, today: date) -> list[Cited]:
+def by_security(question: Question, choice: Choice, today: date) -> list[Cited]:
     """The reasons of security against a choice; none where it is sound."""
-    return list(_security(asked, choice, today))
+    return list(_security(question, choice, today))
 
 
 def by_room(choice: Choice, packet_B: int) -> list[Cited]:
@@ -51,14 +51,14 @@ def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
     return [Cited("framing", says, frame.source, "", True)]
 
 
-def by_cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
+def by_cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
     """The reasons of time, memory and the radio against a choice."""
-    return list(_cost(asked, choice, load, duty_cycle))
+    return list(_cost(question, choice, load, duty_cycle))
 
 
-def times_allowed(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> float:
+def times_allowed(question: Question, choice: Choice, load: Load, duty_cycle: float) -> float:
     """The product of how many times its latency, its memory and its radio's time go beyond what is allowed; 1: none."""
-    floor = asked.floor
+    floor = question.floor
     pairs = [
         (load.latency_s, floor.latency),
         (float(choice.memory_B or 0), floor.memory),
@@ -92,8 +92,8 @@ def _distance(one: Excluded) -> tuple[int, float, float]:
 WEIGHT = {"status": 100, "authenticated": 50, "strength": 20, "lifetime": 20, "tag": 10, "protocol": 10}
 
 
-def _security(asked: Question, choice: Choice, today: date) -> Iterator[Cited]:
-    stands, floor = choice.stands, asked.floor
+def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    stands, floor = choice.stands, question.floor
     if stands.status not in SOUND:
         said = next(one for one in stands.statements if one.about == "status")
         yield said._replace(says=f"{stands.status}: {said.says}")
@@ -108,11 +108,11 @@ def _security(asked: Question, choice: Choice, today: date) -> Iterator[Cited]:
         yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", ASKED, "", True)
     if floor.approved:
         yield from _approval(choice, floor.approved)
-    yield from _later(asked, choice, today)
+    yield from _later(question, choice, today)
 
 
-def _later(asked: Question, choice: Choice, today: date) -> Iterator[Cited]:
-    stands, floor = choice.stands, asked.floor
+def _later(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    stands, floor = choice.stands, question.floor
     if floor.lifetime:
         until = today.year + floor.lifetime / YEAR_s
         for rule in rules().lifetime:
@@ -134,8 +134,8 @@ def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
         yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
 
 
-def _cost(asked: Question, choice: Choice, load: Load, duty_cycle: float) -> Iterator[Cited]:
-    floor = asked.floor
+def _cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> Iterator[Cited]:
+    floor = question.floor
     if floor.latency is not None and math.isnan(load.latency_s):
         yield Cited("latency", "how long the device computes is not known: its card has no clock", ASKED, "", True)
     elif floor.latency is not None and load.latency_s > floor.latency:

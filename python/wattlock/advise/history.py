@@ -10,10 +10,10 @@ import polars as pl
 from wattlock.advise import days
 from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
-from wattlock.advise.days import DAY_s, World
+from wattlock.advise.days import DAY_s, MonteCarlo
+from wattlock.advise.inputs import Inputs
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Packet, Spent
-from wattlock.advise.world import Things
 from wattlock.energy.battery import Array
 from wattlock.papers.record import Claim, claims, sources
 from wattlock.security import Cited, standing
@@ -60,10 +60,10 @@ HISTORY = {
 class History:
     """The papers' advice for a question."""
 
-    def __init__(self, asked: Question, of: Things) -> None:
-        self.asked = asked
+    def __init__(self, question: Question, of: Inputs) -> None:
+        self.question = question
         self.of = of
-        largest = max(size_B for flow in asked.flow for size_B, _ in flow.rates)
+        largest = max(size_B for flow in question.flow for size_B, _ in flow.rates)
         known = {claim.id: claim for claim in claims()}
         self.advice = {name: known[claim] for name, claim in ADVICE.items()}
         self.ids = [name for name, claim in self.advice.items() if largest >= claim.expect.get("from_B", 0)]
@@ -72,12 +72,14 @@ class History:
         """The ciphers as choices: sent bare with an explicit IV, on the link of the first choice."""
         return [self._choice(rows[name], like[0]) for name in self.ids if name in rows]
 
-    def told(self, old: Sequence[Choice], spent: Mapping[Packet, Spent], world: World, best_s: Array) -> list[Past]:
+    def told(
+        self, old: Sequence[Choice], spent: Mapping[Packet, Spent], monte_carlo: MonteCarlo, best_s: Array
+    ) -> list[Past]:
         """What each would save against the best sound choice."""
-        loads = [days.load(self.asked, one, self.of.sender, self.of.draws, spent) for one in old]
+        loads = [days.load(self.question, one, self.of.sender, self.of.draws, spent) for one in old]
         if not loads:
             return []
-        life_s = days.seconds(loads, world, self.of.battery)
+        life_s = days.seconds(loads, monte_carlo, self.of.battery)
         found = []
         for choice, life in zip(old, life_s, strict=True):
             saves = 100 * (life / best_s - 1)

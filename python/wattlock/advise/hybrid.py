@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from wattlock.advise.advice import Advice
-from wattlock.advise.again import changed, lives, loads
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load, Term
 from wattlock.advise.gain import Gain, gain
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
+from wattlock.advise.what_if import changed, lives, loads
 from wattlock.targets.toolbox import Toolbox
 
 # Octets at which the cheapest cipher is looked for, to say where the policy would switch.
@@ -40,13 +40,13 @@ def hybrid(of: Advice, like: Choice, net: Toolbox | None) -> Policy:
     * `like`: whose framing, tag and encoding all have, as far as a cipher has them.
     """
     ciphers = _ciphers(of, like)
-    asked = of.asked
-    single = loads(of, [(asked, one) for one in ciphers], net)
+    question = of.question
+    single = loads(of, [(question, one) for one in ciphers], net)
     best = min(range(len(ciphers)), key=lambda number: single[number].total_W)
     terms = dict(single[best].terms_W)
-    for flow in asked.flow:
+    for flow in question.flow:
         for size_B, rate in flow.rates:
-            part = _alone(asked, flow, size_B, rate)
+            part = _alone(question, flow, size_B, rate)
             every = loads(of, [(part, one) for one in ciphers], net)
             cheapest = min(every, key=lambda one: one.total_W)
             _add(terms, cheapest, 1.0)
@@ -75,10 +75,10 @@ def _ciphers(of: Advice, like: Choice) -> list[Choice]:
     return list(found.values()) or [like]
 
 
-def _alone(asked: Question, flow: Flow, size_B: int, rate: float) -> Question:
+def _alone(question: Question, flow: Flow, size_B: int, rate: float) -> Question:
     only = Flow.model_construct(name=flow.name, message=size_B, sizes=None, every=1 / rate, direction=flow.direction)
     nothing = {"session": None, "keep_alive": None, "association": None, "wake_up": None}
-    return changed(asked, {"flow": [only], **nothing})
+    return changed(question, {"flow": [only], **nothing})
 
 
 def _add(terms: dict[Term, float], load: Load, sign: float) -> None:
@@ -87,8 +87,8 @@ def _add(terms: dict[Term, float], load: Load, sign: float) -> None:
 
 
 def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tuple[int, str]]:
-    flow = of.asked.flow[0]
-    variants = [(_alone(of.asked, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
+    flow = of.question.flow[0]
+    variants = [(_alone(of.question, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
     watts = np.array([one.total_W for one in loads(of, variants, net)]).reshape(len(SIZES), len(ciphers))
     found: list[tuple[int, str]] = []
     for size_B, row in zip(SIZES, watts, strict=True):

@@ -45,7 +45,7 @@ class Drawing(Table):
         return self.model_copy(update={**powers, "currents_A": {}})
 
 
-class DeviceAsked(Drawing):
+class DeviceOptions(Drawing):
     """The device.
 
     * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
@@ -66,7 +66,7 @@ class DeviceAsked(Drawing):
     accelerator_idle: Power | None = None
 
 
-class RadioAsked(Drawing):
+class RadioOptions(Drawing):
     """The radio.
 
     * `card`: its radio card; without one the device's own.
@@ -89,7 +89,7 @@ class RadioAsked(Drawing):
     air: dict[str, Any] = Field(default_factory=dict)
 
 
-class SupplyAsked(Drawing):
+class SupplyOptions(Drawing):
     """What stands between the battery and all that draws.
 
     * `stage`: `direct`; `ldo`, through which the battery gives the load's current at its own voltage; `dcdc`, a
@@ -112,7 +112,7 @@ class SupplyAsked(Drawing):
         return self
 
 
-class BatteryAsked(Table):
+class BatteryOptions(Table):
     """The battery; without a card one of 1000 mAh."""
 
     card: Text | None = None
@@ -298,10 +298,10 @@ class Question(Table):
     title: Text = "a device that sends"
     note: str = ""
     source: str = ""
-    device: DeviceAsked = DeviceAsked()
-    radio: RadioAsked = RadioAsked()
-    battery: BatteryAsked = BatteryAsked()
-    supply: SupplyAsked = SupplyAsked()
+    device: DeviceOptions = DeviceOptions()
+    radio: RadioOptions = RadioOptions()
+    battery: BatteryOptions = BatteryOptions()
+    supply: SupplyOptions = SupplyOptions()
     flow: Annotated[list[Flow], Field(min_length=1)]
     decrypt_share: Annotated[float, Field(ge=0)] = 0.0
     session: Session | None = None

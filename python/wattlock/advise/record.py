@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import wattlock
-from wattlock.advise import sourcing, words
+from wattlock.advise import prose, sourcing
 from wattlock.advise.advice import Advice
-from wattlock.advise.again import usual
 from wattlock.advise.quantity import spoken, watts
 from wattlock.advise.question import Flow
+from wattlock.advise.what_if import usual
 
 Row = Mapping[str, Any]
 ALTERNATIVES = 20
@@ -32,28 +32,28 @@ class Section:
 
 def as_object(of: Advice) -> dict[str, Any]:
     """The whole answer as one object: `ranked` first, then `excluded`."""
-    first = of.narrowing[0] if of.narrowing else None
+    first = of.information[0] if of.information else None
     return {
         "ranked": of.ranked.to_dicts(),
         "excluded": of.excluded_frame.to_dicts(),
         "history": of.history_frame.to_dicts(),
-        "costs": sourcing.records(of.things.priced, of.asked),
+        "costs": sourcing.records(of.inputs.priced, of.question),
         "tied": [choice.label for choice in of.tied],
         "strongest": of.strongest.label,
-        "assumed": of.things.assumed,
-        "answer": words.lead(of),
-        "notes": words.notes(of),
+        "assumed": of.inputs.assumed,
+        "answer": prose.lead(of),
+        "notes": prose.notes(of),
         "evidence": of.evidence,
-        "narrowing": of.narrowing_frame.to_dicts(),
+        "narrowing": of.information_frame.to_dicts(),
         "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
-        "question": of.asked.model_dump(mode="json"),
+        "question": of.question.model_dump(mode="json"),
         "asked_on": of.today.isoformat(),
     }
 
 
 def title(of: Advice) -> str:
     """What the record is called."""
-    return f"Decision record: {words.title(of.asked)}"
+    return f"Decision record: {prose.title(of.question)}"
 
 
 def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> list[Section]:
@@ -62,17 +62,17 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
     * `more`: the tables beside the answer, by key. `command`: what repeats it.
     """
     found = [
-        Section("The answer", words.lead(of)),
-        Section("The question", [of.asked.note] if of.asked.note else [], _question(of)),
+        Section("The answer", prose.lead(of)),
+        Section("The question", [of.question.note] if of.question.note else [], _question(of)),
         Section("What a choice must keep", [], _floor(of)),
         Section(
             "Alternatives",
             [
                 "Days are medians with 95 % intervals; one rank holds choices that are tied.",
-                *(f"{name}: {title}." for name, title in words.framing(of)),
+                *(f"{name}: {title}." for name, title in prose.framing(of)),
                 *_left(len(of.places) - ALTERNATIVES),
             ],
-            rows=words.rows(of, ALTERNATIVES),
+            rows=prose.rows(of, ALTERNATIVES),
         ),
         Section(
             "Excluded, and by which rule",
@@ -83,16 +83,16 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         Section(
             "Evidence",
             [
-                *(f"Assumed: {one}." for one in of.things.assumed),
-                *(f"{one[0].upper()}{one[1:]}." for one in words.notes(of)),
+                *(f"Assumed: {one}." for one in of.inputs.assumed),
+                *(f"{one[0].upper()}{one[1:]}." for one in prose.notes(of)),
             ],
             _evidence(of),
         ),
-        Section("What would change the decision", _change(of), rows=_plain(of.narrowing_frame.to_dicts())),
+        Section("What would change the decision", _change(of), rows=_plain(of.information_frame.to_dicts())),
     ]
-    said = {"experiments": _starts(of), "energy_first": [words.BUDGET]}
+    said = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
     found += [
-        Section(TITLES[key], said.get(key, []), rows=_plain(words.told(key, rows)))
+        Section(TITLES[key], said.get(key, []), rows=_plain(prose.told(key, rows)))
         for key, rows in more.items()
         if rows
     ]
@@ -104,8 +104,8 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
             ["The draws come from the seed: the same command gives the same numbers."],
             [
                 ("Command", command),
-                ("Seed", str(of.asked.seed)),
-                ("Draws", f"{of.world.draws:,}"),
+                ("Seed", str(of.question.seed)),
+                ("Draws", f"{of.monte_carlo.draws:,}"),
                 ("Asked on", of.today.isoformat()),
                 ("wattlock", wattlock.__version__),
             ],
@@ -120,7 +120,7 @@ def _left(many: int) -> list[str]:
 
 
 def _starts(of: Advice) -> list[str]:
-    return [f"Each starts from what is usual: {words.named(usual(of))}."]
+    return [f"Each starts from what is usual: {prose.named(usual(of))}."]
 
 
 TITLES = {
@@ -153,33 +153,34 @@ def _cell(text: str) -> str:
 
 
 def _question(of: Advice) -> list[tuple[str, str]]:
-    asked = of.asked
+    question = of.question
     flows = (
-        f"{flow.name}: {_sizes(flow)} every {spoken(flow.every)}, {DIRECTIONS[flow.direction]}" for flow in asked.flow
+        f"{flow.name}: {_sizes(flow)} every {spoken(flow.every)}, {DIRECTIONS[flow.direction]}"
+        for flow in question.flow
     )
     found = [
         ("Traffic", "; ".join(flows)),
-        ("Device", of.things.name),
-        ("Radio", f"{of.things.sender.radio.name}, {of.things.sender.rest} between messages"),
-        ("Battery", f"{of.things.battery.battery.name}, by the {of.things.battery.model} model"),
-        ("Asleep", watts(of.things.draws.sleep_W)),
+        ("Device", of.inputs.name),
+        ("Radio", f"{of.inputs.sender.radio.name}, {of.inputs.sender.rest} between messages"),
+        ("Battery", f"{of.inputs.battery.battery.name}, by the {of.inputs.battery.model} model"),
+        ("Asleep", watts(of.inputs.draws.sleep_W)),
     ]
-    if asked.session:
+    if question.session:
         found.append(
             (
                 "Session",
-                f"{asked.session.sent} B sent, {asked.session.received} B received, "
-                f"every {spoken(asked.session.every)}",
+                f"{question.session.sent} B sent, {question.session.received} B received, "
+                f"every {spoken(question.session.every)}",
             )
         )
-    if asked.keep_alive:
-        found.append(("Keep-alive", f"every {spoken(asked.keep_alive.every)}"))
-    if asked.association:
-        found.append(("Association", f"{spoken(asked.association.time)} every {spoken(asked.association.every)}"))
-    if asked.wake_up:
-        found.append(("Wake-up", spoken(asked.wake_up.time)))
-    if asked.source:
-        found.append(("Conditions by", asked.source))
+    if question.keep_alive:
+        found.append(("Keep-alive", f"every {spoken(question.keep_alive.every)}"))
+    if question.association:
+        found.append(("Association", f"{spoken(question.association.time)} every {spoken(question.association.every)}"))
+    if question.wake_up:
+        found.append(("Wake-up", spoken(question.wake_up.time)))
+    if question.source:
+        found.append(("Conditions by", question.source))
     return found
 
 
@@ -193,7 +194,7 @@ def _sizes(flow: Flow) -> str:
 
 
 def _floor(of: Advice) -> list[tuple[str, str]]:
-    floor = of.asked.floor
+    floor = of.question.floor
     found = [
         ("Strength", f"{floor.strength:g} bits at least"),
         ("Authenticated", "yes" if floor.authenticated else "not asked"),
@@ -210,7 +211,7 @@ def _floor(of: Advice) -> list[tuple[str, str]]:
 
 
 def _history(of: Advice) -> list[str]:
-    return words.history(of.history) or ["None of their ciphers is meant for messages of this size."]
+    return prose.history(of.history) or ["None of their ciphers is meant for messages of this size."]
 
 
 def _evidence(of: Advice) -> list[tuple[str, str]]:
@@ -218,13 +219,13 @@ def _evidence(of: Advice) -> list[tuple[str, str]]:
 
 
 def _change(of: Advice) -> list[str]:
-    if not of.narrowing:
+    if not of.information:
         return []
-    return [f"Measure first: {words.narrower(of.narrowing[0])}."]
+    return [f"Measure first: {prose.narrower(of.information[0])}."]
 
 
 def _costs(of: Advice) -> list[dict[str, str]]:
-    told = sourcing.rows(of.things.priced, of.asked, slower=True)
+    told = sourcing.rows(of.inputs.priced, of.question, slower=True)
     if told:
         return told
     costs = {(one.cost.cipher, one.cost.provider): one.cost for one in of.choices}

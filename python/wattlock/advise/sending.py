@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from wattlock.advise.question import RadioAsked
+from wattlock.advise.question import RadioOptions
 from wattlock.definitions import suggestion
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio
@@ -89,30 +89,30 @@ class Spent(NamedTuple):
 class Sender:
     """A radio under a question's conditions."""
 
-    def __init__(self, radio: Radio, asked: RadioAsked) -> None:
-        self.radio = _with_sleep(radio, asked)
-        self.asked = asked
+    def __init__(self, radio: Radio, question: RadioOptions) -> None:
+        self.radio = _with_sleep(radio, question)
+        self.question = question
         self.technology = radio.card.technology
         self.rate_Mb_s: float | None = None
         self._spent: dict[Packet, Spent] = {}
         if self.technology == "802.11":
-            if asked.link:
+            if question.link:
                 raise InputError("radio.link: is for radios that are not 802.11", hint="radio.air has Wi-Fi's keys")
-            if asked.bit_errors:
+            if question.bit_errors:
                 hint = "radio.rssi_dBm says what reaches the other end of Wi-Fi"
                 raise InputError("radio.bit_errors: is for radios that are not 802.11", hint=hint)
             self._wifi(self.protections[0])
-            if asked.tx_power_dBm is not None:
-                self.radio = _at_power(self.radio, asked.tx_power_dBm)
+            if question.tx_power_dBm is not None:
+                self.radio = _at_power(self.radio, question.tx_power_dBm)
         else:
-            if asked.air or asked.rssi_dBm is not None:
+            if question.air or question.rssi_dBm is not None:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
             link = self._message(Packet(0, "send", self.protections[0])).link
             self.rate_Mb_s = link.rate_Mb_s
-            self.radio = linear.at_power(self.radio, asked.tx_power_dBm, link, "radio.tx_power_dBm")
-        if asked.rest in {"sleep", "idle"} and getattr(self.radio.card, asked.rest) is None:
-            missing = f"radio card {radio.name} has no power for {asked.rest}"
-            other = "radio.sleep = 10uW gives it" if asked.rest == "sleep" else "take another card"
+            self.radio = linear.at_power(self.radio, question.tx_power_dBm, link, "radio.tx_power_dBm")
+        if question.rest in {"sleep", "idle"} and getattr(self.radio.card, question.rest) is None:
+            missing = f"radio card {radio.name} has no power for {question.rest}"
+            other = "radio.sleep = 10uW gives it" if question.rest == "sleep" else "take another card"
             raise InputError(f"radio.rest: {missing}", hint=f"{other}, or radio.rest = {self._rests()}")
 
     def _rests(self) -> str:
@@ -122,7 +122,7 @@ class Sender:
     @property
     def advertising(self) -> bool:
         """Whether messages go in advertisements."""
-        return self.technology == "ble" and bool(self.asked.link.get("advertising"))
+        return self.technology == "ble" and bool(self.question.link.get("advertising"))
 
     @property
     def protections(self) -> list[str]:
@@ -131,17 +131,17 @@ class Sender:
         Raises InputError naming one that it does not have.
         """
         there = [OPEN] if self.advertising else PROTECTIONS[self.technology]
-        for name in self.asked.protection or []:
+        for name in self.question.protection or []:
             if name not in there:
                 raise InputError(f'radio.protection: no "{name}"', hint=suggestion(name, there, "there are"))
-        return self.asked.protection or there[:1]
+        return self.question.protection or there[:1]
 
     @cached_property
     def packet_B(self) -> int:
         """The most octets above the link in one packet."""
         if self.technology == "802.11":
             # Loaded for Wi-Fi alone: its statistics take a tenth of a second.
-            from wattlock.link.wifi.ask import PACKET_B
+            from wattlock.link.wifi.evaluate import PACKET_B
 
             return PACKET_B["udp"]
         link = self._message(Packet(0, "send", self.protections[0])).link
@@ -175,8 +175,8 @@ class Sender:
     @property
     def rest(self) -> Literal["off", "sleep", "idle"]:
         """What the radio does between messages."""
-        if self.asked.rest:
-            return self.asked.rest
+        if self.question.rest:
+            return self.question.rest
         if self.radio.card.sleep:
             return "sleep"
         return "idle" if self.technology == "802.11" else "off"
@@ -207,7 +207,7 @@ class Sender:
             found["voltage"] = self.radio.card.voltage
         return found
 
-    def ask(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:
+    def evaluate(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:
         """What packets take; those not known yet are asked at once, the probe's air in one process.
 
         * `net`: the toolbox, needed for Wi-Fi alone.
@@ -221,7 +221,7 @@ class Sender:
             if net is None:
                 raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
             questions = [(named := self._wifi(one.protection), self._question(named, one)) for one in new]
-            for one, answer in zip(new, air.ask(net, questions), strict=True):
+            for one, answer in zip(new, air.evaluate(net, questions), strict=True):
                 self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
                 self._spent[one] = self._of(transfer(_group(one), answer), one.way)
         return self._spent
@@ -247,22 +247,24 @@ class Sender:
             protected = {"encrypted": packet.protection == "ccm"}
         elif self.technology == "802.15.4":
             protected = {"security_level": 0 if packet.protection == "none" else int(packet.protection)}
-        link = {"standard": standards[self.technology], **protected, **self.asked.link}
+        link = {"standard": standards[self.technology], **protected, **self.question.link}
         return linear.message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
 
     def _empty(self) -> linear.Message:
         """The link's own packet without data: 802.15.4's data request, LoRaWAN's empty uplink."""
-        asked = self._message(Packet(0, "send", self.protections[0]))
+        question = self._message(Packet(0, "send", self.protections[0]))
         if self.technology != "802.15.4":
-            return asked
+            return question
         # IEEE Std 802.15.4-2006, 7.3.4: a MAC command frame whose payload is the command's identifier, one octet.
-        return asked.model_copy(update={"payload_B": 1, "link": asked.link.model_copy(update={"adaptation": "none"})})
+        return question.model_copy(
+            update={"payload_B": 1, "link": question.link.model_copy(update={"adaptation": "none"})}
+        )
 
     def _by_standard(self, packet: Packet) -> Spent:
         if self.advertising and packet.way == "receive":
             hint = "leave out sessions and what is received, or take a connection: radio.link.advertising = false"
             raise InputError("radio.link.advertising: nothing comes back to who advertises", hint=hint)
-        if self.advertising and self.asked.bit_errors:
+        if self.advertising and self.question.bit_errors:
             hint = "leave it out: nobody answers an advertisement, and none is sent again for an error"
             raise InputError("radio.bit_errors: is for links that send again", hint=hint)
         message = self._message(packet) if packet.octets_B else self._empty()
@@ -272,10 +274,10 @@ class Sender:
         if packet.way == "receive" and self.technology == "lorawan":
             # The gateway's downlink in a receive window: as long as an uplink of so many octets.
             states = {"rx": ledger.states_ns("sender").get("tx", 0)}
-        error = 1 - (1 - self.asked.bit_errors) ** (8 * ledger.octets_B / ledger.frames)
+        error = 1 - (1 - self.question.bit_errors) ** (8 * ledger.octets_B / ledger.frames)
         if error > MOST_LOST:
             raise InputError(
-                f"radio.bit_errors: {self.asked.bit_errors:g} loses {100 * error:.1f} % of the frames",
+                f"radio.bit_errors: {self.question.bit_errors:g} loses {100 * error:.1f} % of the frames",
                 hint="shorter frames, or a signal with fewer errors",
             )
         attempts = 1 / (1 - error)
@@ -292,12 +294,12 @@ class Sender:
 
     def _of(self, sent: Transfer, way: Way) -> Spent:
         """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
-        arrived = sent.delivered / sent.asked
+        arrived = sent.delivered / sent.requested
         if arrived < 1 - MOST_LOST:
             raise InputError(
-                f"radio.rssi_dBm: {100 * arrived:.1f} % of the packets arrive at {self.asked.rssi_dBm:g} dBm and "
+                f"radio.rssi_dBm: {100 * arrived:.1f} % of the packets arrive at {self.question.rssi_dBm:g} dBm and "
                 f"{self.rate_Mb_s:g} Mb/s"
-                if self.asked.rssi_dBm is not None
+                if self.question.rssi_dBm is not None
                 else f"radio.air: {100 * arrived:.1f} % of the packets arrive",
                 hint="a stronger signal, or a lower rate: radio.air.mcs, radio.air.rate_Mb_s",
             )
@@ -321,33 +323,33 @@ class Sender:
     def _wifi(self, protection: str) -> Named:
         own = set(Scenario.model_fields) - {"air", "payload", "signal", "radio"}
         tables: dict[str, Any] = {"phy": "n", "topology": "to-ap", "engine": "closed-form", "protection": protection}
-        tables |= {key: value for key, value in self.asked.air.items() if key in own}
+        tables |= {key: value for key, value in self.question.air.items() if key in own}
         # Single messages are no aggregate of frames.
         single = {"ampdu_B": 0} if tables["phy"] in {"n", "ac", "ax"} else {}
-        tables["air"] = single | {key: value for key, value in self.asked.air.items() if key not in own}
+        tables["air"] = single | {key: value for key, value in self.question.air.items() if key not in own}
         tables["payload"] = {"data_B": 1}
-        if self.asked.rssi_dBm is not None:
-            tables["signal"] = {"rssi_dBm": self.asked.rssi_dBm}
+        if self.question.rssi_dBm is not None:
+            tables["signal"] = {"rssi_dBm": self.question.rssi_dBm}
         return checked("radio.air", tables)
 
     def _question(self, named: Named, packet: Packet) -> air.Question:
         return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
 
 
-def _with_sleep(radio: Radio, asked: RadioAsked) -> Radio:
+def _with_sleep(radio: Radio, question: RadioOptions) -> Radio:
     """The radio with what the question says that it draws asleep."""
-    if asked.currents_A:
+    if question.currents_A:
         if radio.card.voltage is None:
             raise InputError(
                 f"radio.sleep is a current, and radio card {radio.name} has no voltage", hint="give a power, as 3uW"
             )
-        asked = asked.at(radio.card.voltage.in_SI)
-    if asked.sleep is None:
+        question = question.at(radio.card.voltage.in_SI)
+    if question.sleep is None:
         return radio
-    if not asked.sleep:
+    if not question.sleep:
         raise InputError("radio.sleep: 0 W is no power", hint="radio.rest = off draws nothing")
     number = Number(
-        value=asked.sleep * 1e6,
+        value=question.sleep * 1e6,
         unit="uW",
         source="the question",
         confidence="primary",

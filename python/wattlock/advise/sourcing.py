@@ -16,11 +16,11 @@ def told(cost: Cost) -> dict[str, str | None]:
     return {key: getattr(cost.origin, key) if cost.origin else None for key in TOLD}
 
 
-def records(priced: Priced, asked: Question) -> list[dict[str, Any]]:
+def records(priced: Priced, question: Question) -> list[dict[str, Any]]:
     """All that is known, a row a cipher: `ranked`, and `why_not` where it is not."""
-    found = [_record(cost, asked, "") for cost in priced.taken]
-    found += [_record(cost, asked, f"assumed: {cost.doubt}") for cost in priced.unranked]
-    found += [_record(cost, asked, "a faster one is known") for cost in priced.slower]
+    found = [_record(cost, question, "") for cost in priced.taken]
+    found += [_record(cost, question, f"assumed: {cost.doubt}") for cost in priced.unranked]
+    found += [_record(cost, question, "a faster one is known") for cost in priced.slower]
     return found + [
         {
             "cipher": None,
@@ -34,8 +34,8 @@ def records(priced: Priced, asked: Question) -> list[dict[str, Any]]:
     ]
 
 
-def _record(cost: Cost, asked: Question, why_not: str) -> dict[str, Any]:
-    size_B = size(asked)
+def _record(cost: Cost, question: Question, why_not: str) -> dict[str, Any]:
+    size_B = size(question)
     return {
         "cipher": cost.cipher,
         "provider": cost.provider,
@@ -51,18 +51,18 @@ def _record(cost: Cost, asked: Question, why_not: str) -> dict[str, Any]:
     }
 
 
-def size(asked: Question) -> int:
+def size(question: Question) -> int:
     """Octets of the question's first message, for which costs are shown."""
-    return asked.flow[0].rates[0][0]
+    return question.flow[0].rates[0][0]
 
 
-def rows(priced: Priced, asked: Question, *, slower: bool = False) -> list[dict[str, str]]:
+def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[dict[str, str]]:
     """The same as a table for eyes, ciphers of one code in one row; none where a run says the costs.
 
     * `slower`: whether code is shown too of which a faster one is known.
     """
     found: dict[tuple[object, ...], dict[str, str]] = {}
-    size_B = size(asked)
+    size_B = size(question)
     groups = [(priced.taken, "yes"), (priced.unranked, "no"), (priced.slower if slower else [], "no: a faster one is")]
     for costs, ranked in groups:
         for cost in costs:

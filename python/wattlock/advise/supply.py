@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wattlock.advise.question import SupplyAsked
+from wattlock.advise.question import SupplyOptions
 from wattlock.energy.battery import Array
 from wattlock.energy.lifetime import Drawn
 
@@ -66,7 +66,7 @@ class Stage(NamedTuple):
 DIRECT = Stage("direct", 1.0)
 
 
-def stage(asked: SupplyAsked, battery_V: float, rail_V: float | None, assumed: list[str]) -> Stage:
+def stage(question: SupplyOptions, battery_V: float, rail_V: float | None, assumed: list[str]) -> Stage:
     """The stage as asked, else the one that the voltages suggest, told in `assumed`.
 
     * `rail_V`: by the cards, None where they say none.
@@ -74,24 +74,24 @@ def stage(asked: SupplyAsked, battery_V: float, rail_V: float | None, assumed: l
     Raises ValueError with a hint where a regulator can't be: from a battery below its rail, or to an unknown rail.
     """
     # A rail that is asked for above the battery's voltage is made by a converter; parts may hang below their card's.
-    raised = asked.voltage_V is not None and asked.voltage_V > DIRECT_UP_TO * battery_V
-    rail_V = asked.voltage_V or rail_V
-    kind = asked.stage or ("dcdc" if raised else _suggested(battery_V, rail_V))
-    quiescent_W = asked.quiescent or 0.0
+    raised = question.voltage_V is not None and question.voltage_V > DIRECT_UP_TO * battery_V
+    rail_V = question.voltage_V or rail_V
+    kind = question.stage or ("dcdc" if raised else _suggested(battery_V, rail_V))
+    quiescent_W = question.quiescent or 0.0
     if kind == "ldo" and rail_V is None:
         raise ValueError("no card says the voltage behind the LDO", "supply.voltage_V = 3.0 says it")
     if kind == "ldo" and rail_V is not None and battery_V < rail_V:
         hint = 'supply.stage = "dcdc" raises it, "direct" runs the parts at the battery\'s own voltage'
         raise ValueError(f"an LDO makes no {rail_V:g} V of a battery of {battery_V:g} V", hint)
-    given = asked.efficiency is not None or kind != "dcdc"
-    efficiency = asked.efficiency or (EFFICIENCY if kind == "dcdc" else 1.0)
+    given = question.efficiency is not None or kind != "dcdc"
+    efficiency = question.efficiency or (EFFICIENCY if kind == "dcdc" else 1.0)
     found = Stage(kind, battery_V, rail_V, efficiency, 0.0 if given else float(np.log1p(UNCERTAINTY)), quiescent_W)
-    if asked.stage is None:
+    if question.stage is None:
         assumed.append(f"{_why(found)}: nobody gave it (supply.stage: direct, ldo or dcdc)")
     elif not given:
         span = f"{100 * EFFICIENCY / (1 + UNCERTAINTY):.0f} to {100 * EFFICIENCY * (1 + UNCERTAINTY):.0f} %"
         assumed.append(f"the converter keeps {100 * EFFICIENCY:.0f} %, or {span}: nobody gave it (supply.efficiency)")
-    if kind != "direct" and asked.quiescent is None:
+    if kind != "direct" and question.quiescent is None:
         assumed.append("what the supply stage draws by itself is not counted: nobody gave it (supply.quiescent)")
     return found
 

@@ -164,10 +164,10 @@ def advise(
     if record is not None:
         check(record)
     told = _told(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
-    asked = _question(profile, traffic, {key: one for key, one in told.items() if one is not None}, changes)
+    question = _question(profile, traffic, {key: one for key, one in told.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
 
-    of = answer(asked, own=cards, allow_assumed=allow_assumed)
+    of = answer(question, own=cards, allow_assumed=allow_assumed)
     more = _more(of, cards, beside)
     if record is not None:
         write(of, more, record)
@@ -209,20 +209,20 @@ def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[s
     program = toolbox.find()
     more: dict[str, list[dict[str, Any]]] = {}
     if beside.experiments or beside.attempt:
-        from wattlock.advise import energy_first, savings
+        from wattlock.advise import energy_first, experiments
 
         if beside.attempt != ENERGY_FIRST:
-            found = savings.experiments(of, program, beside.attempt)
-            more["experiments"] = [savings.row(one) for one in found]
+            found = experiments.experiments(of, program, beside.attempt)
+            more["experiments"] = [experiments.row(one) for one in found]
         if beside.attempt in {None, ENERGY_FIRST}:
             more["energy_first"] = energy_first.rows(energy_first.budgets(of, program, own))
     if beside.pareto or beside.sensitivity:
-        from wattlock.advise import flips
+        from wattlock.advise import sensitivity
 
         if beside.pareto:
-            more["pareto"] = flips.pareto(of)
+            more["pareto"] = sensitivity.pareto(of)
         if beside.sensitivity:
-            more["sensitivity"] = [one._asdict() for one in flips.flips(of, program)]
+            more["sensitivity"] = [one._asdict() for one in sensitivity.sensitivity(of, program)]
     return more
 
 
@@ -290,8 +290,8 @@ def _list(form: Format) -> None:
 
 
 def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top: int) -> None:
-    from wattlock.advise import as_object, words
-    from wattlock.advise.again import usual
+    from wattlock.advise import as_object, prose
+    from wattlock.advise.what_if import usual
     from wattlock.cli.link_pages import table
 
     if form is Format.json:
@@ -300,31 +300,31 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top:
     if form is Format.csv:
         print_table(of.ranked, form)
         return
-    typer.echo(f"{words.title(of.asked)}\n")
-    typer.echo("\n".join(words.lead(of)))
+    typer.echo(f"{prose.title(of.question)}\n")
+    typer.echo("\n".join(prose.lead(of)))
     _ranked(of, top)
     _costs(of)
     if of.excluded:
         table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
     if of.history:
         typer.echo("\nwhat the papers' advice would save, and why it is not followed")
-        typer.echo("\n".join(words.history(of.history)))
+        typer.echo("\n".join(prose.history(of.history)))
     for key, found in more.items():
-        start = f": {words.named(usual(of))}" if key == "experiments" else ""
-        table(words.told(key, found), f"{TITLES[key]}{start}")
+        start = f": {prose.named(usual(of))}" if key == "experiments" else ""
+        table(prose.told(key, found), f"{TITLES[key]}{start}")
         if key == "energy_first" and found:
-            typer.echo(words.BUDGET)
+            typer.echo(prose.BUDGET)
     _rests(of)
 
 
 def _ranked(of: Advice, top: int) -> None:
-    from wattlock.advise import words
+    from wattlock.advise import prose
     from wattlock.cli.link_pages import table
 
-    table(words.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    table(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
     if len(of.places) > top:
         typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
-    for name, title in words.framing(of):
+    for name, title in prose.framing(of):
         typer.echo(f"{name}: {title}")
 
 
@@ -332,19 +332,19 @@ def _costs(of: Advice) -> None:
     from wattlock.advise import sourcing
     from wattlock.cli.link_pages import table
 
-    found = sourcing.rows(of.things.priced, of.asked)
+    found = sourcing.rows(of.inputs.priced, of.question)
     if found:
         table(found, "where the ciphers' costs come from")
 
 
 def _rests(of: Advice) -> None:
-    from wattlock.advise import words
+    from wattlock.advise import prose
 
     typer.echo("\nwhat the answer rests on")
-    if of.narrowing and of.narrowing[0].narrower > 0:
-        typer.echo(f"measure first: {words.narrower(of.narrowing[0])}")
+    if of.information and of.information[0].narrower > 0:
+        typer.echo(f"measure first: {prose.narrower(of.information[0])}")
     typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
-    for said in of.things.assumed:
+    for said in of.inputs.assumed:
         typer.echo(f"assumed: {said}")
-    for said in words.notes(of):
+    for said in prose.notes(of):
         typer.echo(f"note: {said}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wattlock.link.scenario import Named
-    from wattlock.link.wifi.ask import Answer, Refused
+    from wattlock.link.wifi.evaluate import Answer, Refused
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
 SEVERAL = {
@@ -210,11 +210,11 @@ def _carry_out(
         link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
         return
     beside_ns3 = fixed.get("engine") == option_rules.NS3
-    asked = cross(files, crossed, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
+    requested = cross(files, crossed, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
     if beside_ns3:
-        link_pages.beside_ns3(asked, catalogue_of(ciphers_of(asked)), form)
+        link_pages.beside_ns3(requested, catalogue_of(ciphers_of(requested)), form)
     else:
-        _print(_answers(asked, by), form)
+        _print(_answers(requested, by), form)
 
 
 def _linear(files: list[str]) -> list[str]:
@@ -262,26 +262,26 @@ def _value(option: str, text: str) -> Any:
     return None if option == "cipher" and text == "none" else text
 
 
-def _answers(asked: list[Named], by: Valuing) -> list[Answer | Refused]:
+def _answers(requested: list[Named], by: Valuing) -> list[Answer | Refused]:
     from wattlock.link.crossing import catalogue_of, ciphers_of
-    from wattlock.link.wifi.ask import ask_each, simulated
+    from wattlock.link.wifi.evaluate import evaluate_each, simulated
     from wattlock.targets import toolbox
 
-    ids = ciphers_of(asked)
+    ids = ciphers_of(requested)
     ciphers = catalogue_of(ids)
-    packets = simulated(asked, ciphers)
+    packets = simulated(requested, ciphers)
     if packets > MANY_PACKETS:
         typer.echo(
             f"note: {packets:,} packets to simulate take minutes; less data (--data-B) has the same costs an octet",
             err=True,
         )
-    if by.device is not None and by.run is None and not any(one.scenario.computes for one in asked):
+    if by.device is not None and by.run is None and not any(one.scenario.computes for one in requested):
         hint = "--run names a run, --set cost.cycles_per_B=20 or host.sender_us=300 a figure of your own"
         raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
     if by.run is not None and not ids:
         raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
-    return ask_each(
-        asked,
+    return evaluate_each(
+        requested,
         toolbox.find(),
         ciphers,
         measured=by.measured(),
@@ -295,7 +295,7 @@ def _print(came: list[Answer | Refused], form: Format) -> None:
     import polars as pl
 
     from wattlock.link.wifi import rows
-    from wattlock.link.wifi.ask import Refused
+    from wattlock.link.wifi.evaluate import Refused
 
     answers = [one for one in came if not isinstance(one, Refused)]
     if not answers:

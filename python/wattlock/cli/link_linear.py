@@ -31,13 +31,13 @@ def refuse_foreign(names: Iterable[str], file: str) -> None:
 
     Raises InputError naming them.
     """
-    asked = list(names)
-    for name in asked:
+    requested = list(names)
+    for name in requested:
         if name.startswith("--") and name not in GOES:
             hint = f"{file} is of a radio that is not 802.11: it goes with {', '.join(GOES)}"
             raise InputError(f"{name} and the scenario {file} don't go together", hint=hint)
     for one, other in (("--payload-B", "--data-B"), ("--payload-B", "--file")):
-        refuse_pair(asked, one, other, "both say how long the message is: leave one of them out")
+        refuse_pair(requested, one, other, "both say how long the message is: leave one of them out")
 
 
 def linear(
@@ -64,7 +64,7 @@ def linear(
     for label, file, changes in cross(files, crossed, fixed):
         try:
             message = _message(file, changes, ciphers)
-            came.append((label, radios.ask(message, allow_assumed=allow_assumed, own=cards)))
+            came.append((label, radios.evaluate(message, allow_assumed=allow_assumed, own=cards)))
         except (InputError, EvidenceError) as error:
             came.append((label, error))
     first = next((one for _, one in came if not isinstance(one, WattlockError)), None)

@@ -71,17 +71,17 @@ def list_scenarios(form: Format) -> None:
     print_table(pl.DataFrame(rows), form)
 
 
-def beside_ns3(asked: Sequence[Named], ciphers: dict[str, CatalogueRow], form: Format) -> None:
+def beside_ns3(requested: Sequence[Named], ciphers: dict[str, CatalogueRow], form: Format) -> None:
     """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
     import polars as pl
 
     from wattlock.link.engines import ns3
     from wattlock.link.wifi import air
-    from wattlock.link.wifi.ask import largest_question
+    from wattlock.link.wifi.evaluate import largest_question
     from wattlock.targets import toolbox
 
-    questions = [(named, largest_question(named, ciphers)) for named in asked]
-    answers = air.ask(toolbox.find(), questions)
+    questions = [(named, largest_question(named, ciphers)) for named in requested]
+    answers = air.evaluate(toolbox.find(), questions)
     rows = [one.row() for one in ns3.beside([question for _, question in questions], answers)]
     print_table(pl.DataFrame(rows, infer_schema_length=None), form)
 
@@ -92,12 +92,12 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
 
     from wattlock.link import durations
     from wattlock.link.wifi import tables
-    from wattlock.link.wifi.ask import ask
+    from wattlock.link.wifi.evaluate import evaluate
     from wattlock.targets import toolbox
 
     cells, source = durations.printed(tables.PAPER)
-    keys = tables.asked(radio)
-    answers = ask([key[-1] for key in keys], toolbox.find(), {}, own=cards, allow_assumed=allow_assumed)
+    keys = tables.requested(radio)
+    answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=cards, allow_assumed=allow_assumed)
     found = tables.layers(keys, answers)
     said = tables.sentences(found, cells)
     if form is not Format.table:

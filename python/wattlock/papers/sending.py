@@ -14,7 +14,7 @@ import polars as pl
 
 from wattlock.analysis.effects import Ratio
 from wattlock.link import scenario
-from wattlock.link.wifi.ask import Answer, ask
+from wattlock.link.wifi.evaluate import Answer, evaluate
 from wattlock.link.wifi.tables import SCENARIOS
 from wattlock.papers.judges import Transfer
 from wattlock.papers.judges.evidence import KEY_BITS
@@ -96,7 +96,7 @@ def send(
         for signal in SIGNALS_dBm
         for cut in ({}, {"air.fragment_B": FRAGMENT_B})
     ]
-    answers = ask([*tables, *small, *signals], net, {}, allow_assumed=allow_assumed)
+    answers = evaluate([*tables, *small, *signals], net, {}, allow_assumed=allow_assumed)
     rows = dict(zip(SCENARIOS, answers, strict=False))
     cases = [case for data in _kinds(papers) for case in _cases(papers, estimates, rows, data)]
     of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]
@@ -193,7 +193,7 @@ def _host(cost: Mapping[str, Any] | None, data_B: float) -> tuple[Ratio | None, 
 
 def _plain(name: str, answer: Answer, *, signal_dBm: float | None = None) -> Transfer:
     """As much as asked of the data that arrives: what is lost for good was paid for, too."""
-    seconds, joules = _taken(answer, answer.transfer.asked / answer.transfer.delivered)
+    seconds, joules = _taken(answer, answer.transfer.requested / answer.transfer.delivered)
     return Transfer(name, "", PLAIN, seconds, joules, signal_dBm=signal_dBm, evidence=answer.evidence)
 
 

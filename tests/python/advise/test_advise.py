@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from support.advice import BASE, TODAY, ask
-from wattlock.advise import Advice, advise, checked, words
+from wattlock.advise import Advice, advise, checked, prose
 from wattlock.advise.framings import framings
 from wattlock.advise.rank import ranked, tied
 from wattlock.advise.sending import Packet, Sender
@@ -31,7 +31,7 @@ def answer() -> Advice:
 
 
 def test_what_is_not_given_is_assumed_and_told(answer: Advice) -> None:
-    told = " ".join(answer.things.assumed)
+    told = " ".join(answer.inputs.assumed)
     for said in ("nrf52840-ble", "1000 mAh", "asleep"):
         assert said in told
     assert answer.evidence["answer"] == "assumed"
@@ -96,9 +96,9 @@ def test_missing_card_values_are_named_with_what_to_measure(tmp_path: Path) -> N
     bare = text[: text.index("[idle]")]
     (tmp_path / "radios").mkdir()
     (tmp_path / "radios" / "bare.toml").write_text(bare)
-    asked = checked("test", BASE, {"radio.card": "bare"})
+    question = checked("test", BASE, {"radio.card": "bare"})
     with pytest.raises(EvidenceError, match="radio card bare has no idle") as caught:
-        advise(asked, own=tmp_path, today=TODAY)
+        advise(question, own=tmp_path, today=TODAY)
     assert "measure" in caught.value.hint
 
 
@@ -133,12 +133,12 @@ def test_the_radios_joules_are_the_links_own() -> None:
     radio = radio_cards.load("nrf52840-802154")
     sender = Sender(radio, checked("test", BASE).radio)
     packet = Packet(90, "send", "5")
-    spent = sender.ask([packet], None)[packet]
+    spent = sender.evaluate([packet], None)[packet]
     joules = sum(
         time_s * radio.card.power_W(sender.number(state)) for state, time_s in spent.states_s.items() if time_s
     )
-    asked = {"payload_B": 90, "sender": radio.name, "link": {"standard": "802.15.4", "security_level": 5}}
-    told = linear.ask(linear.message_of(asked, "test"))
+    question = {"payload_B": 90, "sender": radio.name, "link": {"standard": "802.15.4", "security_level": 5}}
+    told = linear.evaluate(linear.message_of(question, "test"))
     assert joules * 1e6 == pytest.approx(told.energies[0].total_uJ)
     answered_B = next(line.octets_B for line in told.ledger.lines if line.what == "acknowledgements")
     assert spent.octets_B == told.ledger.octets_B - answered_B
@@ -147,21 +147,21 @@ def test_the_radios_joules_are_the_links_own() -> None:
 def test_what_the_other_side_answers_is_no_octet_of_a_message_on_any_radio() -> None:
     # BLE: preamble 1, access address 4, header 2, L2CAP 4, ATT 3, MIC 4, CRC 3.
     ble = Sender(radio_cards.load("nrf52840-ble"), checked("test", BASE).radio)
-    assert ble.ask([Packet(20, "send", "ccm")], None)[Packet(20, "send", "ccm")].octets_B == 20 + 21
+    assert ble.evaluate([Packet(20, "send", "ccm")], None)[Packet(20, "send", "ccm")].octets_B == 20 + 21
     # Wi-Fi: QoS data header 26, CCMP 16, LLC 8, IPv4 20, UDP 8, FCS 4.
     wifi = Sender(radio_cards.load("esp32-wifi"), checked("test", BASE).radio)
     packet = Packet(20, "send", "ccmp")
-    assert wifi.ask([packet], toolbox.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
+    assert wifi.evaluate([packet], toolbox.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
 
 
 def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
     radio = radio_cards.load("nrf52840-ble")
     clean, bad = (Sender(radio, checked("test", BASE, {"radio.bit_errors": errors}).radio) for errors in (0.0, 1e-4))
     packet = Packet(80, "send", "ccm")
-    octets_B = clean.ask([packet], None)[packet].octets_B
+    octets_B = clean.evaluate([packet], None)[packet].octets_B
     # The empty PDU that answers it may arrive wrong too: preamble 1, access address 4, header 2, CRC 3.
     again = 1 / (1 - 1e-4) ** (8 * (octets_B + 10))
-    assert bad.ask([packet], None)[packet].octets_B == pytest.approx(octets_B * again)
+    assert bad.evaluate([packet], None)[packet].octets_B == pytest.approx(octets_B * again)
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_latency_lets_messages_be_gathered_and_never_longer_than_it_allows() -
 
 
 def test_the_measurement_that_narrows_most_is_that_of_sleep_where_nobody_gave_it(answer: Advice) -> None:
-    assert answer.narrowing[0].number == "sleep"
+    assert answer.information[0].number == "sleep"
     given = ask({"device.sleep": "10uW"})
-    assert "sleep" not in {one.number for one in given.narrowing if one.narrower > 0.01}
+    assert "sleep" not in {one.number for one in given.information if one.narrower > 0.01}
     wide, narrow = (one.best.high_s / one.best.low_s for one in (answer, given))
     assert narrow < wide
 
@@ -231,16 +231,16 @@ def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes(monkeypatch: pyt
     assert told.ranked["packets_a_key"][0] == 2.0**32
     assert load.rekeys_per_s == pytest.approx(250 / 2**32)
     assert load.group_W("handshake") > 0
-    assert any("ask for a new one every 199 d; a handshake is counted for each" in one for one in words.notes(told))
+    assert any("ask for a new one every 199 d; a handshake is counted for each" in one for one in prose.notes(told))
     alone = ask({"choices.ciphers": ["aes128-gcm"]}, flow=flow)
-    assert any("not counted, as the question has no session" in one for one in words.notes(alone))
+    assert any("not counted, as the question has no session" in one for one in prose.notes(alone))
 
 
 def test_a_limit_of_random_nonces_asks_no_new_key_of_a_counter() -> None:
     told = ask({"choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
     # Of 2^32 random nonces there would be a new key every 199 days.
     assert told.ranked["packets_a_key"][0] > 2.0**41
-    assert not any("ask for a new one" in one for one in words.notes(told))
+    assert not any("ask for a new one" in one for one in prose.notes(told))
 
 
 def test_a_card_of_packets_and_octets_is_valued_by_its_linear_model() -> None:
@@ -257,13 +257,13 @@ def test_a_signal_that_lets_nothing_through_is_refused_with_its_share() -> None:
 
 
 def test_a_weaker_signal_costs_more_of_wifi() -> None:
-    asked = checked("test", BASE, {"radio.air": {"phy": "g", "rate_Mb_s": 54.0}})
+    question = checked("test", BASE, {"radio.air": {"phy": "g", "rate_Mb_s": 54.0}})
     strong, weak = (
-        Sender(radio_cards.load("esp32-c3-wifi"), asked.radio.model_copy(update={"rssi_dBm": signal}))
+        Sender(radio_cards.load("esp32-c3-wifi"), question.radio.model_copy(update={"rssi_dBm": signal}))
         for signal in (-50.0, -72.0)
     )
     packet = Packet(800, "send", "ccmp")
-    first, second = (one.ask([packet], toolbox.find())[packet].states_s["tx"] for one in (strong, weak))
+    first, second = (one.evaluate([packet], toolbox.find())[packet].states_s["tx"] for one in (strong, weak))
     assert second > 1.01 * first
 
 
@@ -272,14 +272,14 @@ def test_wifis_air_is_asked_in_one_process(monkeypatch: pytest.MonkeyPatch) -> N
     answers = Toolbox.answers
 
     def counted(net: Toolbox, verb: str, lines: Any) -> list[Any]:
-        asked = list(lines)
-        calls.append(len({json.dumps(line, sort_keys=True) for line in asked}) == len(asked))
-        return answers(net, verb, asked)
+        question = list(lines)
+        calls.append(len({json.dumps(line, sort_keys=True) for line in question}) == len(question))
+        return answers(net, verb, question)
 
     monkeypatch.setattr(Toolbox, "answers", counted)
     told = ask({"device.card": "esp32-c3"}, allow_assumed=True)
     assert calls == [True], "one process, and no question twice"
-    assert told.things.sender.technology == "802.11"
+    assert told.inputs.sender.technology == "802.11"
 
 
 def test_a_current_is_a_power_at_the_cards_voltage_as_data_sheets_state_it() -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, as_object, checked, published, record, sourcing, words
+from wattlock.advise import Advice, advise, as_object, checked, prose, published, record, sourcing
 from wattlock.advise.costs import Cost
 from wattlock.advise.published import File, Priced
 from wattlock.definitions.shelf import VARIABLE
@@ -205,7 +205,7 @@ def test_figures_that_cannot_be_are_refused(change: dict[str, Any], said: str) -
 
 
 def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() -> None:
-    said = "\n".join(words.notes(ask()))
+    said = "\n".join(prose.notes(ask()))
     assert "follows the code, not the cipher: assembly against C; both in C it is the other way round" in said
     every = priced("nrf52840")
     ccm, gcm = (min((cost for cost in [*every.taken, *every.slower] if in_C(cost, of)), key=small) for of in PAIR)
@@ -243,10 +243,10 @@ def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed
     assert "ascon-aead128" not in {choice.cipher for choice in refused.choices}
     assert "ascon-aead128" in {choice.cipher for choice in allowed.choices}
     assert (refused.evidence["cipher"], allowed.evidence["cipher"]) == ("modelled", "assumed")
-    (row,) = [row for row in sourcing.rows(refused.things.priced, refused.asked) if "ascon" in row["ciphers"]]
+    (row,) = [row for row in sourcing.rows(refused.inputs.priced, refused.question) if "ascon" in row["ciphers"]]
     assert row["evidence"] == "assumed"
     assert row["ranked"].startswith("no: has no figure in C")
-    assert any("not ranked, as their cost is assumed: ascon-aead128" in note for note in words.notes(refused))
+    assert any("not ranked, as their cost is assumed: ascon-aead128" in note for note in prose.notes(refused))
     (told,) = [row for row in as_object(refused)["costs"] if row["cipher"] == "ascon-aead128"]
     assert (told["ranked"], told["evidence"]) == (False, "assumed")
 
@@ -293,7 +293,7 @@ def test_table_json_and_record_name_implementation_source_and_evidence_of_each_c
 
 
 def test_kinds_of_cycles_never_stand_side_by_side_unmarked() -> None:
-    rows = words.rows(ask(), 100)
+    rows = prose.rows(ask(), 100)
     assert {row["counted"] for row in rows} == {"board cycles", "hardware time"}
     assert {row["by"].rpartition(", ")[2] for row in rows if row["counted"] == "hardware time"} == {"hardware"}
 
@@ -371,8 +371,8 @@ def test_an_own_figure_that_its_file_calls_assumed_is_listed_and_leaves_the_publ
     own.write_text(OWN.replace('"primary"', '"assumed"'))
     told = ask({"device.costs": str(own)})
     assert by(told, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
-    assert any("aes128-ccm by mine 1.0, C" in note for note in words.notes(told))
-    (row,) = [row for row in sourcing.rows(told.things.priced, told.asked) if row["implementation"] == "mine 1.0"]
+    assert any("aes128-ccm by mine 1.0, C" in note for note in prose.notes(told))
+    (row,) = [row for row in sourcing.rows(told.inputs.priced, told.question) if row["implementation"] == "mine 1.0"]
     assert row["ranked"] == "no: its file says so"
     allowed = ask({"device.costs": str(own)}, allow_assumed=True)
     assert by(allowed, "aes128-ccm") == {"mine 1.0, C"}
@@ -387,7 +387,7 @@ def test_an_own_figure_of_a_cipher_that_is_none_is_refused_with_the_one_that_is_
 
 def test_no_order_is_told_of_a_cipher_that_the_floor_excludes(own: Path) -> None:
     own.write_text(OWN.replace("aes128-ccm", "des-ecb"))
-    assert not any("des-ecb" in note for note in words.notes(ask({"device.costs": str(own)})))
+    assert not any("des-ecb" in note for note in prose.notes(ask({"device.costs": str(own)})))
 
 
 def test_costs_and_a_run_are_not_taken_together(own: Path) -> None:

@@ -13,7 +13,7 @@ from support.simulated_days import Scene, mean_W
 from support.simulated_days import seconds as simulated
 from wattlock.advise import advise, checked, costs, days, load, published, question
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s, Device, World
+from wattlock.advise.days import DAY_s, Device, MonteCarlo
 from wattlock.advise.framings import framings
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Sender
@@ -58,9 +58,9 @@ def choice_of(cipher: str, framing: str, aggregate: int) -> Choice:
     return Choice(row, standing(row), PUBLISHED[cipher], 128, framing, "raw", aggregate, "ccm", resumed=False)
 
 
-def certain(plan: Plan, names: set[str]) -> World:
+def certain(plan: Plan, names: set[str]) -> MonteCarlo:
     """One draw in which every number is its card's."""
-    return World({name: np.ones(1) for name in names}, plan.batteries)
+    return MonteCarlo({name: np.ones(1) for name in names}, plan.batteries)
 
 
 def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -> Plan:
@@ -72,10 +72,10 @@ def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -
     return Plan(battery, "linear", laws, "modelled", batteries)
 
 
-def loaded(asked: Question, choice: Choice, radio: str, device: Device) -> days.Load:
-    sender = Sender(radio_cards.load(radio), asked.radio)
+def loaded(question: Question, choice: Choice, radio: str, device: Device) -> days.Load:
+    sender = Sender(radio_cards.load(radio), question.radio)
     choice = choice._replace(protection=sender.protections[0])
-    return days.load(asked, choice, sender, device, sender.ask(days.needed(asked, [choice], sender), None))
+    return days.load(question, choice, sender, device, sender.evaluate(days.needed(question, [choice], sender), None))
 
 
 def scene(seed: int) -> tuple[Scene, Question, Choice]:
@@ -141,11 +141,11 @@ def name_of(told: Scene) -> str:
 
 @pytest.mark.parametrize("seed", range(50))
 def test_days_agree_with_a_simulation_of_every_message_and_state_within_a_thousandth(seed: int) -> None:
-    told, asked, choice = scene(seed)
+    told, question, choice = scene(seed)
     clock = DEVICE.card.frequency
     assert clock
     device = Device([], rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, 0.0)
-    load = loaded(asked, choice, name_of(told), device)
+    load = loaded(question, choice, name_of(told), device)
     # A case that lasts for some weeks: long against an hour, and soon simulated.
     hours = random.Random(seed).uniform(150, 500)
     battery = small_case(1e3 * load.total_W * hours / 2.9)
@@ -158,12 +158,12 @@ def test_days_agree_with_a_simulation_of_every_message_and_state_within_a_thousa
 
 @pytest.mark.parametrize("name", [*question.names(), ""])
 def test_days_of_two_seeds_differ_by_less_than_half_a_percent(name: str) -> None:
-    asked = load(name) if name else checked("usual", BASE)
-    few = asked.choices.model_copy(update={"ciphers": ["ascon-aead128", "aes128-ccm"]})
-    asked = asked.model_copy(update={"choices": few})
-    assert asked.draws == Question.model_fields["draws"].default
+    question = load(name) if name else checked("usual", BASE)
+    few = question.choices.model_copy(update={"ciphers": ["ascon-aead128", "aes128-ccm"]})
+    question = question.model_copy(update={"choices": few})
+    assert question.draws == Question.model_fields["draws"].default
     found = [
-        advise(asked.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY).best.seconds
+        advise(question.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY).best.seconds
         for seed in range(1, 9)
     ]
     assert max(found) / min(found) < 1.005
@@ -216,20 +216,20 @@ def true_days(told: Scene, sleep_width: float, cost: costs.Cost, *, battery: Bat
 def test_95_percent_intervals_cover_93_percent_of_2000_randomised_devices_and_are_not_too_wide() -> None:
     covered, widths = 0, []
     for seed in range(2_000):
-        told, asked, choice = scene(seed)
+        told, question, choice = scene(seed)
         factors = [(number, exponent) for _, number, exponent in DEVICE.card.factors()]
         sleep_width = 0.2 + 0.02 * (seed % 50)
         clock = DEVICE.card.frequency
         assert clock
         device = Device(factors, rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, sleep_width)
-        load = loaded(asked, choice, name_of(told), device)
+        load = loaded(question, choice, name_of(told), device)
         battery = small_case(20.0)
         ends = []
         for draws, own_seed in ((1_000, seed), (4_000, seed + 10_000)):
             plan = planned(battery, draws=draws, seed=own_seed)
-            sender = Sender(radio_cards.load(name_of(told)), asked.radio)
-            own = asked.model_copy(update={"seed": own_seed})
-            by = days.world(own, [choice], sender, device, plan)
+            sender = Sender(radio_cards.load(name_of(told)), question.radio)
+            own = question.model_copy(update={"seed": own_seed})
+            by = days.monte_carlo(own, [choice], sender, device, plan)
             ends.append(np.quantile(days.seconds([load], by, plan)[0], (0.025, 0.975)) / DAY_s)
         (low, high), (exact_low, exact_high) = ends
         truth = true_days(told, sleep_width, choice.cost, battery=battery, seed=seed)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.advice import ask
-from wattlock.advise import exclude, load, words
+from wattlock.advise import exclude, load, prose
 from wattlock.advise.framings import framings
 from wattlock.errors import InputError
 
@@ -54,7 +54,7 @@ def test_one_octet_of_a_counter_does_not_tell_a_late_listener_the_nonce() -> Non
 def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_excluded_by_name() -> None:
     told = ask({"radio.link.advertising": True}, **ADVERTISED)
     assert {choice.framing for choice in told.choices} == {"explicit", "broadcast"}
-    assert any("choices.framings" in one for one in told.things.assumed)
+    assert any("choices.framings" in one for one in told.inputs.assumed)
     with pytest.raises(InputError, match="excluded by framing") as refusal:
         ask({"radio.link.advertising": True, "choices.framings": ["counter"]}, **ADVERTISED)
     assert "joins late" in refusal.value.hint
@@ -68,7 +68,7 @@ def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_exc
 
 
 def test_what_a_framing_needs_of_the_other_end_stands_beside_it() -> None:
-    said = dict(words.framing(ask(**ADVERTISED)))
+    said = dict(prose.framing(ask(**ADVERTISED)))
     assert "at most 127 lost in a row" in said["counter"]
     assert "a way back to the device" in said["dtls13"]
     assert "each message opens by itself" in said["explicit"]

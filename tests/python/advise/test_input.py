@@ -102,15 +102,19 @@ def test_a_value_at_its_bound_is_taken_and_one_just_beyond_is_refused(
 
 
 def test_what_a_question_leaves_open_is_as_its_manual_says() -> None:
-    asked = checked("open", BASE)
-    assert (asked.floor.strength, asked.floor.authenticated, asked.floor.tag) == (128, True, 64)
-    assert (asked.decrypt_share, asked.seed, asked.draws) == (0, 1, 16_384)
-    assert (asked.battery.temperature_C, asked.battery.temperature_sigma_C, asked.battery.model) == (20, 5, "linear")
-    assert (asked.choices.framings, asked.choices.encodings) == (["explicit", "counter", "dtls13"], ["raw"])
+    question = checked("open", BASE)
+    assert (question.floor.strength, question.floor.authenticated, question.floor.tag) == (128, True, 64)
+    assert (question.decrypt_share, question.seed, question.draws) == (0, 1, 16_384)
+    assert (question.battery.temperature_C, question.battery.temperature_sigma_C, question.battery.model) == (
+        20,
+        5,
+        "linear",
+    )
+    assert (question.choices.framings, question.choices.encodings) == (["explicit", "counter", "dtls13"], ["raw"])
 
 
 @pytest.mark.parametrize(
-    ("asked", "left_out", "supervision_s"),
+    ("question", "left_out", "supervision_s"),
     [
         ({}, 30, 6.0),  # 31 events of 60 ms are 1.86 s; three times that are less than the least
         ({"interval": "500ms"}, 3, 6.0),
@@ -121,9 +125,9 @@ def test_what_a_question_leaves_open_is_as_its_manual_says() -> None:
     ],
 )
 def test_a_connection_leaves_out_what_two_seconds_allow_and_outlives_three_of_its_pauses(
-    asked: dict[str, Any], left_out: int, supervision_s: float
+    question: dict[str, Any], left_out: int, supervision_s: float
 ) -> None:
-    kept = checked("kept", BASE | {"connection": asked}).connection
+    kept = checked("kept", BASE | {"connection": question}).connection
     assert kept
     assert kept.left_out == left_out
     assert kept.supervision_s == pytest.approx(supervision_s)
@@ -275,9 +279,9 @@ def a_capture(path: Path, sizes_B: list[int], every_us: int) -> Path:
 
 def test_a_capture_gives_sizes_and_rates_without_its_headers(tmp_path: Path) -> None:
     path = a_capture(tmp_path / "air.pcap", [32, 32, 400, 32, 32], 500_000)
-    asked = checked("test", {"flow": [{"capture": str(path)}]})
-    assert asked.flow[0].sizes == [[32, 4], [400, 1]]
-    assert asked.flow[0].every == pytest.approx(2.0)
+    question = checked("test", {"flow": [{"capture": str(path)}]})
+    assert question.flow[0].sizes == [[32, 4], [400, 1]]
+    assert question.flow[0].every == pytest.approx(2.0)
     with pytest.raises(InputError, match=r"none\.pcap"):
         checked("test", {"flow": [{"capture": str(tmp_path / "none.pcap")}]})
     alone = a_capture(tmp_path / "one.pcap", [32], 1)

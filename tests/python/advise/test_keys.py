@@ -88,7 +88,7 @@ def answer(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
 def bare(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
     """The answer without asking which keys have no effect: that takes an answer more for each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wattlock.advise.unheard.unheard", lambda *_: [])
+        patch.setattr("wattlock.advise.unused_keys.unheard", lambda *_: [])
         return answer(tables, changes)
 
 
@@ -120,7 +120,7 @@ def silent(tables: dict[str, Any], among: set[str] | None = None) -> list[str]:
                 told = bare(tables, {key: value})
             except WattlockError:
                 continue
-            if seen(told) == base and key not in answer(tables, {key: value}).unheard:
+            if seen(told) == base and key not in answer(tables, {key: value}).unused_keys:
                 found.append(f"{key} = {value}")
     return found
 
@@ -160,5 +160,5 @@ def test_no_key_of_the_device_leaves_the_answer_as_it_is_without_a_note(device: 
 def test_a_key_without_effect_is_named_and_one_with_effect_is_not() -> None:
     tables = {"flow": [{"message": "24B", "every": "1h"}], "device": {"card": "nrf52840"}}
     told = answer(few(tables), {"floor.memory": "1MB", "device.sleep": "5uW"})
-    assert told.unheard == ["floor.memory"]
+    assert told.unused_keys == ["floor.memory"]
     assert any("set and without effect here: floor.memory" in one for one in as_object(told)["notes"])

@@ -8,11 +8,11 @@ import pytest
 
 from support.advice import BASE, TODAY
 from wattlock.advise import Advice, advise, checked, load
-from wattlock.advise.again import usual
 from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
+from wattlock.advise.experiments import Experiment, experiments
 from wattlock.advise.history import free
-from wattlock.advise.savings import Saving, experiments
+from wattlock.advise.what_if import usual
 from wattlock.targets import toolbox
 
 FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}
@@ -57,7 +57,7 @@ def lives(of: Advice, like: Choice, **other: Any) -> Any:
     return of.life_s[number]
 
 
-def tried(of: Advice, name: str) -> Saving:
+def tried(of: Advice, name: str) -> Experiment:
     (saving,) = experiments(of, toolbox.find(), name)
     return saving
 
@@ -151,18 +151,18 @@ def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch:
         "supply": {"stage": "direct"},
     }
 
-    def asked() -> Advice:
+    def question() -> Advice:
         return advise(checked("rerun", tables), allow_assumed=True, today=TODAY)
 
-    before = asked()
+    before = question()
     saving = tried(before, "scale")
     own = cards.load("cortex-a53-rk3399")
     points, volts = own.card.operating_points, own.card.voltage
     assert points
     assert volts
     slow = own.card.model_copy(update={"voltage": volts.model_copy(update={"value": points.at[0].voltage_V})})
-    monkeypatch.setattr("wattlock.advise.world.cards.load", lambda *_: own._replace(card=slow))
-    after = asked()
+    monkeypatch.setattr("wattlock.advise.inputs.cards.load", lambda *_: own._replace(card=slow))
+    after = question()
     assert saving.gain is not None
     assert saving.gain.percent == pytest.approx(
         gained(lives(before, usual(before)), lives(after, usual(before))), abs=0.01, rel=0.02
@@ -184,9 +184,9 @@ def _with_octets(told: Advice, sealed_B: int) -> float:
     choice = next(one for one in told.choices if one.framing == "explicit")
     bare = choice._replace(cost=free("none"), tag_bits=0, framing="counter")
     plain_B = next(size for size in range(1, sealed_B + 1) if bare.sealed(size).wire_B == sealed_B)
-    flow = told.asked.flow[0].model_copy(update={"message": plain_B})
-    asked = told.asked.model_copy(update={"flow": [flow]})
-    sender = told.things.sender
-    spent = sender.ask(days.needed(asked, [bare], sender), None)
-    load_ = days.load(asked, bare, sender, told.things.draws, spent)
-    return float(np.median(days.seconds([load_], told.world, told.things.battery))) / days.DAY_s
+    flow = told.question.flow[0].model_copy(update={"message": plain_B})
+    question = told.question.model_copy(update={"flow": [flow]})
+    sender = told.inputs.sender
+    spent = sender.evaluate(days.needed(question, [bare], sender), None)
+    load_ = days.load(question, bare, sender, told.inputs.draws, spent)
+    return float(np.median(days.seconds([load_], told.monte_carlo, told.inputs.battery))) / days.DAY_s

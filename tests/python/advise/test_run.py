@@ -28,7 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         measure("virtual.toml", out="run")
 
 
-def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def question(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert cli.answer([*ASK, *words, "--allow-assumed", "--format", "json"]) == 0
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -44,7 +44,7 @@ def shares(told: dict[str, Any]) -> dict[str, float]:
 
 @pytest.mark.usefixtures("run")
 def test_a_run_gives_the_costs_of_its_ciphers_and_of_no_others(capsys: pytest.CaptureFixture[str]) -> None:
-    told = asked(capsys, "--message", "64B", "--every", "1s")
+    told = question(capsys, "--message", "64B", "--every", "1s")
     assert {row["cipher"] for row in told["ranked"]} == set(SEALED)
     assert {row["provider"] for row in told["ranked"]} == {"rustcrypto"}
     assert {row["cost_source"] for row in told["ranked"]} == {"the run"}
@@ -54,7 +54,7 @@ def test_a_run_gives_the_costs_of_its_ciphers_and_of_no_others(capsys: pytest.Ca
 
 @pytest.mark.usefixtures("run")
 def test_the_cost_of_a_size_between_is_linear(capsys: pytest.CaptureFixture[str]) -> None:
-    between = shares(asked(capsys, "--message", "200B", "--every", "10s"))
+    between = shares(question(capsys, "--message", "200B", "--every", "10s"))
     at = {"aes128-gcm": 0.02 + 0.03 * 136 / 960, "chacha20-poly1305": 0.03 + 0.27 * 136 / 960}
     assert between["chacha20-poly1305"] / between["aes128-gcm"] == pytest.approx(
         at["chacha20-poly1305"] / at["aes128-gcm"], rel=0.05

@@ -9,11 +9,11 @@ import pytest
 
 from support.advice import TODAY, ask
 from wattlock.advise import Advice, advise, load
-from wattlock.advise.again import usual
 from wattlock.advise.energy_first import budgets
-from wattlock.advise.flips import flips, pareto
+from wattlock.advise.experiments import experiments, names
 from wattlock.advise.gain import gain
-from wattlock.advise.savings import experiments, names
+from wattlock.advise.sensitivity import pareto, sensitivity
+from wattlock.advise.what_if import usual
 from wattlock.errors import EvidenceError, InputError
 from wattlock.targets import toolbox
 
@@ -59,7 +59,7 @@ def test_the_energy_first_budget_is_the_least_that_keeps_the_floors_tag(answer: 
 
 
 def test_flips_name_another_choice_and_the_battery_never_flips(answer: Advice) -> None:
-    found = {flip.variable: flip for flip in flips(answer, None)}
+    found = {flip.variable: flip for flip in sensitivity(answer, None)}
     assert set(found) == {"message", "every", "bit errors", "battery"}
     assert found["battery"].at is None
     first = answer.choices[answer.best.number].label
@@ -68,7 +68,7 @@ def test_flips_name_another_choice_and_the_battery_never_flips(answer: Advice) -
 
 def test_a_flip_that_cant_be_looked_at_says_why_and_is_not_taken_for_one_that_holds() -> None:
     told = advise(load("tracker"), allow_assumed=True, today=TODAY)
-    faster = next(flip for flip in flips(told, None) if flip.variable == "every")
+    faster = next(flip for flip in sensitivity(told, None) if flip.variable == "every")
     assert "600 ms (not carried: the radio would need" in faster.looked_at
     assert "1.67 h," in faster.looked_at
 
@@ -79,9 +79,9 @@ def test_a_fault_of_the_program_is_not_taken_for_an_answer_that_holds(
     def broken(*_: Any, **__: Any) -> Any:
         raise EvidenceError("a number is missing")
 
-    monkeypatch.setattr("wattlock.advise.flips.days.load", broken)
+    monkeypatch.setattr("wattlock.advise.sensitivity.days.load", broken)
     with pytest.raises(EvidenceError, match="a number is missing"):
-        flips(answer, None)
+        sensitivity(answer, None)
 
 
 def test_the_front_holds_the_first_choice_and_stronger_ones(answer: Advice) -> None:
@@ -131,12 +131,13 @@ def test_lower_voltages_save_the_joules_of_cycles_and_nothing_else() -> None:
     (saving,) = experiments(told, None, "scale")
     load_ = told.loads[told.choices.index(usual(told))]
     drawn = {
-        term: watts * math.prod(told.world.factors[name] for name in term[1]) for term, watts in load_.terms_W.items()
+        term: watts * math.prod(told.monte_carlo.factors[name] for name in term[1])
+        for term, watts in load_.terms_W.items()
     }
     whole_W = sum(drawn.values())
     saved = sum(watts for (group, _), watts in drawn.items() if group == "cipher") * (1 - (0.825 / 1.125) ** 2)
     # What the charge alone would last, by what it lasts with self-discharge, and that again with fewer watts.
-    leak, life_s = told.world.batteries.self_discharge_per_s, told.life_s[told.choices.index(usual(told))]
+    leak, life_s = told.monte_carlo.batteries.self_discharge_per_s, told.life_s[told.choices.index(usual(told))]
     alone_s = np.expm1(leak * life_s) / leak
     longer = np.log1p(leak * alone_s * whole_W / (whole_W - saved)) / np.log1p(leak * alone_s)
     assert saving.gain is not None

@@ -10,7 +10,7 @@ import pytest
 from support.tree import TREE
 from wattlock.advise import Advice, advise, load, question
 from wattlock.advise.days import DAY_s
-from wattlock.advise.savings import experiments
+from wattlock.advise.experiments import experiments
 from wattlock.targets import toolbox
 
 PAGE = (TREE / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -95,8 +95,8 @@ def costs(label: str, by: str = "") -> Callable[[Advice], float]:
 
 
 def first_measurement(told: Advice) -> float:
-    assert told.narrowing[0].number == "sleep"
-    return 100 * told.narrowing[0].narrower
+    assert told.information[0].number == "sleep"
+    return 100 * told.information[0].narrower
 
 
 HINGES = [
@@ -153,11 +153,11 @@ ALL = question.names()
 # off by its own uncertainty at once, leave a choice of the first group first.
 @pytest.mark.parametrize("name", question.names())
 def test_the_head_of_a_scenario_is_stable_against_the_noise_of_the_measurement(name: str) -> None:
-    asked = load(name)
-    told = advise(asked, allow_assumed=True, today=TODAY)
+    question = load(name)
+    told = advise(question, allow_assumed=True, today=TODAY)
     heads = {choice.label for choice in told.tied}
     for seed in (2, 3, 4):
-        other = advise(asked.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY)
+        other = advise(question.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY)
         assert other.choices[other.best.number].label in heads
     held = told.life_s[[place.number for place in told.places if place.group == 1]].max(axis=0)
     others = told.life_s[[place.number for place in told.places if place.group > 1]]

@@ -10,11 +10,11 @@ import pytest
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, checked, load, record, savings, words
-from wattlock.advise.again import usual
+from wattlock.advise import Advice, advise, checked, experiments, load, prose, record
 from wattlock.advise.days import DAY_s
 from wattlock.advise.history import Past
 from wattlock.advise.supply import Stage
+from wattlock.advise.what_if import usual
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 from wattlock.papers.record import claims
@@ -29,17 +29,17 @@ def test_a_shelf_life_that_ends_it_is_told_as_the_days_and_ties_all_that_reach_i
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     told = advise(load("firmware-update"), allow_assumed=True, today=TODAY)
-    shelf_s = told.world.batteries.shelf_life_s
+    shelf_s = told.monte_carlo.batteries.shelf_life_s
     assert np.all(told.life_s <= shelf_s)
     assert told.best.shelf > 0.9
     assert told.best.charge_s > 3 * told.best.seconds
     assert len(told.tied) == len(told.choices), "every charge outlives the battery"
     assert told.best.number == min(range(len(told.loads)), key=lambda one: told.loads[one].total_W)
-    assert "battery shelf life" in {one.number for one in told.narrowing}
-    said = words.lead(told)
+    assert "battery shelf life" in {one.number for one in told.information}
+    said = prose.lead(told)
     assert "shelf life" in " ".join(said)
-    assert words.days(told.best.seconds) in said[0]
-    assert words.rows(told, 1)[0]["by charge alone"] == words.days(told.best.charge_s)
+    assert prose.days(told.best.seconds) in said[0]
+    assert prose.rows(told, 1)[0]["by charge alone"] == prose.days(told.best.charge_s)
     assert cli.answer(["advise", "firmware-update", "--allow-assumed", "--format", "json"]) == 0
     first = json.loads(capsys.readouterr().out)["ranked"][0]
     assert first["days"] < 10 * 366 < first["charge_days"]
@@ -48,16 +48,16 @@ def test_a_shelf_life_that_ends_it_is_told_as_the_days_and_ties_all_that_reach_i
 
 def test_a_battery_that_its_load_empties_has_no_word_on_its_shelf_life(answer: Advice) -> None:
     assert answer.best.shelf == 0
-    assert "shelf" not in " ".join(words.lead(answer))
-    assert "by charge alone" not in words.rows(answer, 1)[0]
+    assert "shelf" not in " ".join(prose.lead(answer))
+    assert "by charge alone" not in prose.rows(answer, 1)[0]
 
 
 def test_a_message_of_several_packets_says_how_many_and_who_cuts_it() -> None:
     tables: dict[str, Any] = {"flow": [{"message": "300B", "every": "1h"}]}
     told = ask({"radio.card": "sx1262-lora"}, **tables)
     assert told.ranked["packets"][0] == 2
-    assert words.rows(told, 1)[0]["packets"] == "2"
-    (note,) = (one for one in words.notes(told) if "packets" in one)
+    assert prose.rows(told, 1)[0]["packets"] == "2"
+    (note,) = (one for one in prose.notes(told) if "packets" in one)
     assert "242 octets at data rate 5 of EU868" in note
     assert "LoRaWAN cuts no message itself" in note
     whole = ask({"radio.card": "sx1262-lora"}, flow=[{"message": "30B", "every": "1h"}])
@@ -76,7 +76,7 @@ def test_a_choice_without_room_in_the_radios_packet_is_excluded_by_its_octets() 
 def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_is_not_usual() -> None:
     told = ask({"radio.card": "nrf52840-802154"})
     assert any(
-        "security level 5 of IEEE 802.15.4: encryption with a tag of 32 bits" in one for one in words.notes(told)
+        "security level 5 of IEEE 802.15.4: encryption with a tag of 32 bits" in one for one in prose.notes(told)
     )
     both = ask({"radio.protection": ["ccm", "none"]})
     labels = {choice.label for choice in both.choices if choice.protection == "none"}
@@ -95,7 +95,7 @@ def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_
 )
 def test_what_advice_of_old_would_change_is_said_without_signs(saves: tuple[float, float, float], said: str) -> None:
     past = Past("rc4-128", "The advice", 1.0, *saves, at_most=True, not_done="rc4-128 is broken")
-    (sentence,) = words.history([past])
+    (sentence,) = prose.history([past])
     assert said in sentence
     assert "taken as free" in sentence
 
@@ -103,7 +103,7 @@ def test_what_advice_of_old_would_change_is_said_without_signs(saves: tuple[floa
 def test_the_papers_advice_is_told_as_the_papers_data_has_it(answer: Advice) -> None:
     claim = next(one for one in claims() if one.id == "advice-blowfish-rc6")
     assert all(claim.says in past.advice for past in answer.history)
-    (once,) = words.history(answer.history)
+    (once,) = prose.history(answer.history)
     assert once.count(claim.says) == 1
 
 
@@ -113,7 +113,7 @@ def test_an_advertisement_has_no_protection_of_its_own_and_a_long_tag_needs_a_se
     packets = {choice.label: load.packets for choice, load in zip(told.choices, told.loads, strict=True)}
     assert packets["ascon-aead128, tag 64, broadcast"] == 1
     assert packets["ascon-aead128, broadcast"] == 2
-    assert not any("link encrypts too" in one for one in words.notes(told))
+    assert not any("link encrypts too" in one for one in prose.notes(told))
     with pytest.raises(InputError, match=r"no \"ccm\""):
         advise(load("beacon", {"radio.protection": ["ccm"]}), allow_assumed=True)
     with pytest.raises(InputError, match="nothing comes back"):
@@ -130,17 +130,17 @@ def test_the_strongest_of_equals_is_one_whose_link_protects_too() -> None:
 
 
 def test_a_question_without_a_title_is_called_by_its_traffic_and_a_short_life_is_told_in_hours(answer: Advice) -> None:
-    assert words.title(answer.asked) == "A device that sends 64 B every 1 s"
-    assert words.title(load("voice")) == "A voice call over Wi-Fi"
-    assert "days of battery" in words.lead(answer)[0]
-    assert "hours of battery" in words.lead(advise(load("voice"), allow_assumed=True))[0]
+    assert prose.title(answer.question) == "A device that sends 64 B every 1 s"
+    assert prose.title(load("voice")) == "A voice call over Wi-Fi"
+    assert "days of battery" in prose.lead(answer)[0]
+    assert "hours of battery" in prose.lead(advise(load("voice"), allow_assumed=True))[0]
 
 
 def test_association_listens_for_its_share_of_the_time_and_a_keep_alive_may_carry_a_sealed_message() -> None:
-    asked = {"every": "10min", "time": "2s"}
-    told = ask({"association": asked, "connection.clock_ppm": 0, "device.sleep": "10uW"})
-    radio = told.things.sender.radio.card
-    listening_W = radio.power_W(told.things.sender.number("rx"))
+    question = {"every": "10min", "time": "2s"}
+    told = ask({"association": question, "connection.clock_ppm": 0, "device.sleep": "10uW"})
+    radio = told.inputs.sender.radio.card
+    listening_W = radio.power_W(told.inputs.sender.number("rx"))
     assert told.loads[0].group_W("upkeep") == pytest.approx(listening_W * 2 / 600)
     radio_ = {"card": "nrf52840-802154"}
     bare, sealed = (
@@ -155,14 +155,16 @@ def test_association_listens_for_its_share_of_the_time_and_a_keep_alive_may_carr
 def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
     answer: Advice, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = words.told("experiments", [savings.row(one) for one in savings.experiments(answer, None, "headers")])
+    rows = prose.told("experiments", [experiments.row(one) for one in experiments.experiments(answer, None, "headers")])
     assert re.fullmatch(r"[\d.]+ %", rows[0]["gain"])
     assert re.fullmatch(r"[\d.]+ to [\d.]+ %", rows[0]["95 %"])
-    (none,) = words.told("experiments", [savings.row(one) for one in savings.experiments(answer, None, "resume")])
+    (none,) = prose.told(
+        "experiments", [experiments.row(one) for one in experiments.experiments(answer, None, "resume")]
+    )
     assert none["gain"] == none["95 %"] == ""
-    asked = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--try", "headers"]
-    assert cli.answer(asked) == 0
-    assert f"from the usual choice: {words.named(usual(answer))}" in capsys.readouterr().out
+    question = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--try", "headers"]
+    assert cli.answer(question) == 0
+    assert f"from the usual choice: {prose.named(usual(answer))}" in capsys.readouterr().out
 
 
 def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> None:
@@ -177,15 +179,15 @@ def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> 
 
 
 def test_what_rounds_to_a_thousand_is_written_as_a_thousand() -> None:
-    told = [words.days(number * DAY_s) for number in (999.4, 999.7, 1234.0, 12_345.0)]
+    told = [prose.days(number * DAY_s) for number in (999.4, 999.7, 1234.0, 12_345.0)]
     assert told == ["999", "1,000", "1,230", "12,300"]
     assert [record._number(value) for value in (999.4, -999.7, 1234.5)] == ["999", "-1,000", "1,234"]
 
 
 def test_a_record_states_each_part_of_its_floor_and_no_other(answer: Advice) -> None:
     def stated(floor: dict[str, Any]) -> dict[str, str]:
-        asked = checked("floor", BASE | {"floor": floor})
-        parts = record.sections(replace(answer, asked=asked), {}, "wattlock advise")
+        question = checked("floor", BASE | {"floor": floor})
+        parts = record.sections(replace(answer, question=question), {}, "wattlock advise")
         (found,) = (one.facts for one in parts if one.title == "What a choice must keep")
         return dict(found)
 
@@ -205,8 +207,8 @@ def test_a_record_states_each_part_of_its_floor_and_no_other(answer: Advice) -> 
 
 def test_a_record_states_each_part_of_its_traffic_and_of_what_keeps_the_link(answer: Advice) -> None:
     def stated(tables: dict[str, Any]) -> dict[str, str]:
-        asked = checked("traffic", BASE | tables)
-        parts = record.sections(replace(answer, asked=asked), {}, "wattlock advise")
+        question = checked("traffic", BASE | tables)
+        parts = record.sections(replace(answer, question=question), {}, "wattlock advise")
         (found,) = (one.facts for one in parts if one.title == "The question")
         return dict(found)
 
@@ -251,19 +253,19 @@ def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_severa
         answer.places[3]._replace(behind=1.5),
     ]
     whole = replace(answer, places=places, loads=[load_._replace(packets=1.0) for load_ in answer.loads])
-    assert [row["behind"] for row in words.rows(whole, 4)] == ["0.0 %", "<0.1 %", "25.0 %", "150.0 %"]
-    assert not any("packets" in row for row in words.rows(whole, 4))
+    assert [row["behind"] for row in prose.rows(whole, 4)] == ["0.0 %", "<0.1 %", "25.0 %", "150.0 %"]
+    assert not any("packets" in row for row in prose.rows(whole, 4))
     loads = list(whole.loads)
     for place, packets in zip(places, (1.0, 2.25, 999.7, 1200.0), strict=True):
         loads[place.number] = loads[place.number]._replace(packets=packets)
-    several = words.rows(replace(whole, loads=loads), 4)
+    several = prose.rows(replace(whole, loads=loads), 4)
     assert [row["packets"] for row in several] == ["1", "2.25", "1,000", "1,200"]
 
 
 def test_a_record_asks_first_for_the_measurement_that_narrows_most(answer: Advice) -> None:
     (found,) = (one for one in record.sections(answer, {}, "x") if one.title == "What would change the decision")
-    most = max(answer.narrowing, key=lambda one: one.narrower)
-    assert found.sentences == [f"Measure first: {words.narrower(most)}."]
+    most = max(answer.information, key=lambda one: one.narrower)
+    assert found.sentences == [f"Measure first: {prose.narrower(most)}."]
     assert most.number == "sleep"
 
 
@@ -284,9 +286,11 @@ def test_what_ends_a_battery_is_said_by_how_often_its_shelf_life_does(
     shelf: float, years: int, said: str, answer: Advice
 ) -> None:
     first = answer.places[0]._replace(shelf=shelf, seconds=years * YEAR_s, charge_s=99 * DAY_s)
-    batteries = answer.world.batteries._replace(shelf_life_s=np.full(3, 9 * YEAR_s))
-    of = replace(answer, places=[first, *answer.places[1:]], world=answer.world._replace(batteries=batteries))
-    told = list(words._ends(of))
+    batteries = answer.monte_carlo.batteries._replace(shelf_life_s=np.full(3, 9 * YEAR_s))
+    of = replace(
+        answer, places=[first, *answer.places[1:]], monte_carlo=answer.monte_carlo._replace(batteries=batteries)
+    )
+    told = list(prose._ends(of))
     assert len(told) == bool(said)
     assert all(one.startswith(said) for one in told)
     assert ("its charge alone would last 99 days" in "".join(told)) == (shelf >= 0.5)
@@ -298,7 +302,7 @@ def test_where_the_energy_goes_names_the_four_of_every_device_and_others_that_a_
     shares = {"cipher": 0.0, "radio": 0.5, "handshake": 0.0, "upkeep": 0.0004, "wake-up": 0.0005}
     shares |= {"idle": 0.4, "supply": 0.0991, "self-discharge": 0.0}
     monkeypatch.setattr(Advice, "shares", lambda *_: shares)
-    assert words.lead(answer)[-1] == (
+    assert prose.lead(answer)[-1] == (
         "Of the energy: the cipher 0.0 %, the radio's messages 50.0 %, handshakes 0.0 %, wake-ups 0.1 %, "
         "sleep and idling 40.0 %, the supply stage 9.9 %."
     )
@@ -308,7 +312,7 @@ def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_wit
     row: dict[str, Any] = {"experiment": "headers", "way": "modify the protocol", "finding": "a counter"}
     known = {"before_days": 1234.0, "after_days": 1300.4, "gain_percent": 5.38}
     known |= {"gain_low_percent": 0.04, "gain_high_percent": 123.4}
-    assert words.told("experiments", [row | known]) == [
+    assert prose.told("experiments", [row | known]) == [
         {
             "experiment": "headers",
             "way": "modify the protocol",
@@ -319,30 +323,30 @@ def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_wit
             "finding": "a counter",
         }
     ]
-    (none,) = words.told("experiments", [row | dict.fromkeys(known)])
+    (none,) = prose.told("experiments", [row | dict.fromkeys(known)])
     assert [none[key] for key in ("days before", "after", "gain", "95 %")] == [""] * 4
 
 
 def test_the_best_published_code_is_spoken_of_only_where_costs_are_published(answer: Advice) -> None:
     said = "each cipher costs what the best code of it does that is published or counted for this core"
-    assert any(one.startswith(said) for one in words.notes(answer))
-    own = [cost._replace(origin=None) for cost in answer.things.priced.taken]
-    things = replace(answer.things, priced=answer.things.priced._replace(taken=own, slower=[]))
-    assert not any(one.startswith(said) for one in words.notes(replace(answer, things=things)))
+    assert any(one.startswith(said) for one in prose.notes(answer))
+    own = [cost._replace(origin=None) for cost in answer.inputs.priced.taken]
+    inputs = replace(answer.inputs, priced=answer.inputs.priced._replace(taken=own, slower=[]))
+    assert not any(one.startswith(said) for one in prose.notes(replace(answer, inputs=inputs)))
 
 
 @pytest.mark.parametrize(("efficiency", "times"), [(1.0, 1), (0.5, 2)])
 def test_a_peak_is_the_largest_draw_of_the_radio_through_the_supply_at_the_batterys_voltage(
     efficiency: float, times: int, answer: Advice
 ) -> None:
-    card = answer.things.sender.radio.card
+    card = answer.inputs.sender.radio.card
     assert card.rx
     sent = card.sending(1.0)
     assert sent
     stage = Stage("dcdc", 3.7, 3.0, efficiency)
-    of = replace(answer, things=replace(answer.things, stage=stage))
+    of = replace(answer, inputs=replace(answer.inputs, stage=stage))
     most_W = max(card.power_W(sent), card.power_W(card.rx))
-    assert words._peak_A(of) == pytest.approx(times * most_W / 3.7)
+    assert prose._peak_A(of) == pytest.approx(times * most_W / 3.7)
 
 
 def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:
@@ -359,7 +363,7 @@ def test_the_choice_that_draws_least_is_that_of_least_power_and_not_the_first_of
     told = advise(load("voice"), allow_assumed=True, today=TODAY)
     rows = told.ranked.filter(told.ranked["rank"] == 1)
     assert told.thriftiest.label in rows.filter(rows["power_uW"] == rows["power_uW"].min())["choice"].to_list()
-    assert f"the one that draws least is {words.named(told.thriftiest)}" in words.lead(told)[1]
+    assert f"the one that draws least is {prose.named(told.thriftiest)}" in prose.lead(told)[1]
 
 
 def test_what_is_gathered_beyond_a_packet_counts_its_packets_a_message() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from support.advice import BASE, ask
-from wattlock.advise import Advice, checked, costs, world
+from wattlock.advise import Advice, checked, costs, inputs
 from wattlock.advise.costs import Cost
 from wattlock.advise.history import FREE, History
 from wattlock.energy import cards
@@ -143,22 +143,22 @@ def run_of(device: str | None = None, *, metered: bool = False) -> Any:
 
 def test_a_run_is_valued_by_the_card_that_is_named_else_by_its_own_else_by_its_meter() -> None:
     named = cards.load("nrf52840")
-    device, (by_card,), name = world._of_run(run_of("stm32l476", metered=True), named, allow_assumed=False)
+    device, (by_card,), name = inputs._of_run(run_of("stm32l476", metered=True), named, allow_assumed=False)
     assert (device, name) == (named, "nrf52840")
-    device, (by_own,), name = world._of_run(run_of("nrf52840", metered=True), None, allow_assumed=False)
+    device, (by_own,), name = inputs._of_run(run_of("nrf52840", metered=True), None, allow_assumed=False)
     assert device is not None
     assert (device.card, name) == (named.card, "nrf52840")
     assert by_own == by_card
-    device, (by_meter,), name = world._of_run(run_of(metered=True), None, allow_assumed=False)
+    device, (by_meter,), name = inputs._of_run(run_of(metered=True), None, allow_assumed=False)
     assert (device, name) == (None, "the run's machine")
     assert by_meter.seal_J == pytest.approx([50e-6, 70e-6])
     assert (by_meter.evidence, by_meter.shared) == ("measured", False)
     with pytest.raises(InputError, match="the run has no energy"):
-        world._of_run(run_of(), None, allow_assumed=False)
+        inputs._of_run(run_of(), None, allow_assumed=False)
 
 
 def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kind(answer: Advice) -> None:
-    asked = checked("old", BASE | {"flow": [{"message": "200B", "every": "1s"}]})
+    question = checked("old", BASE | {"flow": [{"message": "200B", "every": "1s"}]})
     known = [
         cost_of("blowfish128-ecb", [0, 1000], [2.0, 3.0], provider="slow"),
         cost_of("blowfish128-ctr", [0, 1000], [1.0, 2.0], provider="quick"),
@@ -170,7 +170,7 @@ def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kin
         for name, (mode, bits) in modes.items()
     }
     of: Any = SimpleNamespace(costs=known)
-    found = {one.cipher: one for one in History(asked, of).choices(rows, answer.choices)}
+    found = {one.cipher: one for one in History(question, of).choices(rows, answer.choices)}
     assert {name: one.provider for name, one in found.items()} == {
         "blowfish128-cbc": "quick",
         "rc6-20-128-cbc": FREE,
@@ -180,4 +180,4 @@ def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kin
     assert {free.of(what, size) for what in ("seal_J", "open_J", "seal_s", "open_s") for size in (0, 1, 99)} == {0.0}
     assert {(one.tag_bits, one.framing, one.aggregate) for one in found.values()} == {(0, "explicit", 1)}
     of.costs.append(cost_of("rc4-128", [0, 1000], [1.0, 2.0], provider="own"))
-    assert found["rc4-128"].cost != History(asked, of).choices(rows, answer.choices)[-1].cost
+    assert found["rc4-128"].cost != History(question, of).choices(rows, answer.choices)[-1].cost

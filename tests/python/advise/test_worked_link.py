@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from support.advice import BASE, ask
-from wattlock.advise import checked, supply, upkeep, world
+from wattlock.advise import checked, inputs, supply, upkeep
 from wattlock.advise.framings import Framing, framings
-from wattlock.advise.question import Question, SupplyAsked
+from wattlock.advise.question import Question, SupplyOptions
 from wattlock.advise.sending import Sender
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError
@@ -20,9 +20,9 @@ FLOW = BASE["flow"]
 
 
 def settled(radio: str, changes: dict[str, Any]) -> tuple[Question, list[str]]:
-    asked = checked("kept", {"flow": [{"message": "20B", "every": "1h"}], "radio": {"card": radio}}, changes)
+    question = checked("kept", {"flow": [{"message": "20B", "every": "1h"}], "radio": {"card": radio}}, changes)
     assumed: list[str] = []
-    return upkeep.settled(asked, Sender(radio_cards.load(radio), asked.radio), assumed), assumed
+    return upkeep.settled(question, Sender(radio_cards.load(radio), question.radio), assumed), assumed
 
 
 def test_a_station_asleep_listens_three_milliseconds_to_each_third_beacon() -> None:
@@ -70,15 +70,17 @@ def test_a_keep_alive_without_data_seals_nothing_and_one_with_data_what_it_holds
 )
 def test_what_computes_on_a_core_without_a_clock_is_left_out_and_told(tables: dict[str, Any], told: bool) -> None:
     for device, clockless in (("stm32l476", True), ("nrf52840", False)):
-        asked = checked("clock", {"flow": FLOW, "device": {"card": device}, "radio": {"card": "nrf52840-ble"}} | tables)
-        found = world.things(asked, own=None, allow_assumed=True)
+        question = checked(
+            "clock", {"flow": FLOW, "device": {"card": device}, "radio": {"card": "nrf52840-ble"}} | tables
+        )
+        found = inputs.inputs(question, own=None, allow_assumed=True)
         assert any("the device's clock is not known" in one for one in found.assumed) == (told and clockless)
 
 
 def test_a_connection_that_nobody_gave_listens_longer_for_clocks_that_are_70_ppm_off() -> None:
     # 20 ppm of a peripheral's crystal and 50 of a phone's; a message a second leaves no event to be kept.
     told = ask({"device.sleep": "10uW"}, radio={"card": "nrf52840-ble"})
-    radio = told.things.sender.radio.card
+    radio = told.inputs.sender.radio.card
     assert radio.rx
     assert told.loads[0].group_W("upkeep") == pytest.approx(70e-6 * radio.power_W(radio.rx))
 
@@ -87,10 +89,10 @@ def test_lorawan_idles_until_its_windows_only_where_the_radio_has_no_power_aslee
     with_sleep = settled("sx1262-lora", {"radio.rest": "off"})[1]
     assert with_sleep == ["switched on again the radio knows its network: the device has kept session and settings"]
     assert settled("sx1262-lora", {"radio.rest": "sleep"})[1] == []
-    asked, radio = checked("kept", {"flow": FLOW}), radio_cards.load("sx1262-lora")
+    question, radio = checked("kept", {"flow": FLOW}), radio_cards.load("sx1262-lora")
     bare = radio._replace(card=radio.card.model_copy(update={"sleep": None}))
     told: list[str] = []
-    assert upkeep.settled(asked, Sender(bare, asked.radio), told) is asked
+    assert upkeep.settled(question, Sender(bare, question.radio), told) is question
     assert told[0] == (
         "the radio idles until its receive windows: sx1262-lora has no power asleep (radio.sleep gives it)"
     )
@@ -112,8 +114,8 @@ def test_lorawan_idles_until_its_windows_only_where_the_radio_has_no_power_aslee
 def test_why_a_packet_holds_no_more_is_said_in_the_words_of_its_link(
     radio: str, link: dict[str, Any], why: str
 ) -> None:
-    asked = checked("why", {"flow": FLOW, "radio": {"link": link}}).radio
-    assert Sender(radio_cards.load(radio), asked).why == why
+    question = checked("why", {"flow": FLOW, "radio": {"link": link}}).radio
+    assert Sender(radio_cards.load(radio), question).why == why
 
 
 @pytest.mark.parametrize(
@@ -130,19 +132,19 @@ def test_why_a_packet_holds_no_more_is_said_in_the_words_of_its_link(
 def test_a_packet_holds_what_the_links_options_and_headers_leave_and_never_nothing(
     radio: str, link: dict[str, Any], most_B: int
 ) -> None:
-    asked = checked("room", {"flow": FLOW, "radio": {"link": link}}).radio
-    assert Sender(radio_cards.load(radio), asked).packet_B == most_B
+    question = checked("room", {"flow": FLOW, "radio": {"link": link}}).radio
+    assert Sender(radio_cards.load(radio), question).packet_B == most_B
 
 
 def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
-    asked = checked("lossy", BASE).radio
+    question = checked("lossy", BASE).radio
     for signal, told in (
         (None, "radio.air: 4.0 % of the packets arrive"),
         (-91.0, "4.0 % of the packets arrive at -91"),
     ):
-        sender = Sender(radio_cards.load("esp32-wifi"), asked.model_copy(update={"rssi_dBm": signal}))
+        sender = Sender(radio_cards.load("esp32-wifi"), question.model_copy(update={"rssi_dBm": signal}))
         sender.rate_Mb_s = 54.0
-        sent: Any = SimpleNamespace(delivered=4, asked=100)
+        sent: Any = SimpleNamespace(delivered=4, requested=100)
         with pytest.raises(InputError, match=re.escape(told)):
             sender._of(sent, "send")
 
@@ -150,7 +152,7 @@ def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
 def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
     sender = Sender(radio_cards.load("esp32-wifi"), checked("mean", BASE).radio)
     sent: Any = SimpleNamespace(
-        asked=1000,
+        question=1000,
         delivered=500,
         duration_ns=2_000_000_000,
         lines=[SimpleNamespace(octets_B=60_000), SimpleNamespace(octets_B=15_000)],
@@ -179,18 +181,18 @@ def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_eith
     isa: str, sleep_W: float, told: str
 ) -> None:
     assumed: list[str] = []
-    asked = checked("asleep", BASE)
-    assert world._sleep(asked, None, isa, assumed) == pytest.approx((sleep_W, math.log(10)))
+    question = checked("asleep", BASE)
+    assert inputs._sleep(question, None, isa, assumed) == pytest.approx((sleep_W, math.log(10)))
     assert assumed[0].startswith(told)
     given = checked("asleep", BASE, {"device.sleep": "33uW"})
-    assert world._sleep(given, None, isa, assumed) == pytest.approx((33e-6, 0.0))
+    assert inputs._sleep(given, None, isa, assumed) == pytest.approx((33e-6, 0.0))
     assert len(assumed) == 1
 
 
 def test_the_rail_is_the_radios_else_the_devices_else_a_cores_own() -> None:
     def rail_V(device: str, radio: str) -> float | None:
-        asked = checked("rail", {"flow": FLOW, "device": {"card": device}, "radio": {"card": radio}})
-        return world.things(asked, own=None, allow_assumed=True).stage.rail_V
+        question = checked("rail", {"flow": FLOW, "device": {"card": device}, "radio": {"card": radio}})
+        return inputs.inputs(question, own=None, allow_assumed=True).stage.rail_V
 
     assert rail_V("nrf52840", "sx1262-lora") == 3.3
     assert rail_V("nrf52840", "nrf52840-ble") == 3.0
@@ -211,7 +213,7 @@ NOBODY = ": nobody gave it (supply.stage: direct, ldo or dcdc)"
 
 
 @pytest.mark.parametrize(
-    ("asked", "battery_V", "rail_V", "told"),
+    ("question", "battery_V", "rail_V", "told"),
     [
         ({}, 3.7, 3.0, ["an LDO stands between 3.7 V and 3 V and takes 23 % more from the battery" + NOBODY, OWN]),
         ({}, 3.0, 3.0, ["the parts hang on the battery itself: 3 V for cards at 3 V" + NOBODY]),
@@ -232,10 +234,10 @@ NOBODY = ": nobody gave it (supply.stage: direct, ldo or dcdc)"
     ],
 )
 def test_a_supply_stage_is_told_with_what_it_takes_and_what_nobody_gave(
-    asked: dict[str, Any], battery_V: float, rail_V: float | None, told: list[str]
+    question: dict[str, Any], battery_V: float, rail_V: float | None, told: list[str]
 ) -> None:
     assumed: list[str] = []
-    supply.stage(SupplyAsked.model_validate(asked), battery_V, rail_V, assumed)
+    supply.stage(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
     assert assumed == told
 
 

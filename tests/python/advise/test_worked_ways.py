@@ -14,19 +14,19 @@ from wattlock.advise import (
     Advice,
     checked,
     energy_first,
-    flips,
+    experiments,
     hybrid,
-    savings,
+    sensitivity,
     sourcing,
-    unheard,
+    unused_keys,
 )
-from wattlock.advise.again import usual
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.gain import Gain
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Sender
+from wattlock.advise.what_if import usual
 from wattlock.energy import radio_cards
 from wattlock.security import Cited
 
@@ -36,7 +36,7 @@ def answer() -> Advice:
     return ask()
 
 
-def said(found: list[savings.Saving]) -> str:
+def said(found: list[experiments.Experiment]) -> str:
     (saving,) = found
     return saving.finding
 
@@ -46,8 +46,8 @@ def test_a_budget_is_the_octets_that_each_designs_standard_puts_around_a_message
     tag_bits: int, least_B: int, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(energy_first, "RADIOS", ())
-    floor = answer.asked.floor.model_copy(update={"tag": tag_bits})
-    of = replace(answer, asked=answer.asked.model_copy(update={"floor": floor}))
+    floor = answer.question.floor.model_copy(update={"tag": tag_bits})
+    of = replace(answer, question=answer.question.model_copy(update={"floor": floor}))
     found = energy_first.budgets(of, None)
     # BLE puts 17 octets around a payload and, where it encrypts, 4 of MIC more. A message of 64 octets is 65 inside
     # of DTLS 1.3 behind 3, 64 behind 13 and 8 in DTLS 1.2, 64 behind 16 in WireGuard; each has a tag of 16 behind it.
@@ -72,9 +72,11 @@ def test_a_budget_is_of_what_a_message_draws_beside_the_radios_rest(
     monkeypatch.setattr(energy_first, "RADIOS", ())
 
     def budgets(radio: dict[str, Any]) -> list[energy_first.Budget]:
-        asked = checked("rest", BASE | {"radio": {"card": "nrf52840-ble"} | radio})
-        sender = Sender(radio_cards.load("nrf52840-ble"), asked.radio)
-        return energy_first.budgets(replace(answer, asked=asked, things=replace(answer.things, sender=sender)), None)
+        question = checked("rest", BASE | {"radio": {"card": "nrf52840-ble"} | radio})
+        sender = Sender(radio_cards.load("nrf52840-ble"), question.radio)
+        return energy_first.budgets(
+            replace(answer, question=question, inputs=replace(answer.inputs, sender=sender)), None
+        )
 
     off, asleep = budgets({"rest": "off"}), budgets({"rest": "sleep", "sleep": "1mW"})
     # 64 octets, a tag of 8 and 17 around them at 1 Mb/s, an empty PDU of 10 back, and T_IFS of 150 us twice.
@@ -86,11 +88,11 @@ def test_a_budget_is_of_what_a_message_draws_beside_the_radios_rest(
 def test_pieces_are_halves_quarters_and_eighths_of_a_packet_that_leave_room_for_eight_octets(
     message: str, sizes_B: list[int] | None, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(savings, "_found", lambda name, way, *of: savings._not(name, way, "; ".join(of[-1])))
-    of = replace(answer, asked=checked("cut", BASE | {"flow": [{"message": message, "every": "1s"}]}))
+    monkeypatch.setattr(experiments, "_found", lambda name, way, *of: experiments._not(name, way, "; ".join(of[-1])))
+    of = replace(answer, question=checked("cut", BASE | {"flow": [{"message": message, "every": "1s"}]}))
     start = usual(answer)
-    assert (start.around_B, of.things.sender.packet_B) == (29, 244)
-    (found,) = savings._fragment(savings.Bench(of, start, None))
+    assert (start.around_B, of.inputs.sender.packet_B) == (29, 244)
+    (found,) = experiments._fragment(experiments.Bench(of, start, None))
     if sizes_B is None:
         assert found.finding == "messages are too short to be cut"
     else:
@@ -100,7 +102,7 @@ def test_pieces_are_halves_quarters_and_eighths_of_a_packet_that_leave_room_for_
 def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_one(
     answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(savings, "_found", lambda *of: savings._not("", "", repr([one for _, one in of[3]])))
+    monkeypatch.setattr(experiments, "_found", lambda *of: experiments._not("", "", repr([one for _, one in of[3]])))
     start = usual(answer)
     other = next(one for one in answer.choices if one.cipher == "ascon-aead128" and one.tag_bits == 128)
     like = start._replace(row=other.row, stands=other.stands, cost=other.cost)
@@ -111,9 +113,9 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
         like._replace(tag_bits=64),
         like._replace(stands=replace(like.stands, strength_bits=like.stands.strength_bits - 0.1)),
     ]
-    (found,) = savings._replace(savings.Bench(replace(answer, choices=[*unlike, like]), start, None))
+    (found,) = experiments._replace(experiments.Bench(replace(answer, choices=[*unlike, like]), start, None))
     assert found.finding == repr([like])
-    (none,) = savings._replace(savings.Bench(replace(answer, choices=unlike), start, None))
+    (none,) = experiments._replace(experiments.Bench(replace(answer, choices=unlike), start, None))
     assert none.finding == "no other cipher of equal strength passes the floor"
 
 
@@ -127,20 +129,20 @@ def test_what_security_excludes_is_as_near_as_its_octets_fit_a_packet() -> None:
 
 def test_a_flip_is_looked_for_in_the_question_that_it_names(answer: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Question] = []
-    monkeypatch.setattr(flips, "_winner", lambda _, asked, *__: seen.append(asked))
+    monkeypatch.setattr(sensitivity, "_winner", lambda _, question, *__: seen.append(question))
     sizes = checked("several", BASE | {"flow": [{"sizes": [[10, 3], [40, 1]], "every": "10s"}]})
-    found = {flip.variable: flip for flip in flips.flips(answer, None)}
+    found = {flip.variable: flip for flip in sensitivity.sensitivity(answer, None)}
     points = {name: flip.looked_at.split(", ") for name, flip in found.items() if name != "battery"}
     assert all(flip.at is None for flip in found.values())
     messages, rates, errors = (seen[start:stop] for start, stop in ((0, 8), (8, 14), (14, 19)))
-    assert [f"{asked.flow[0].message} B" for asked in messages] == points["message"]
-    assert sorted(asked.flow[0].message or 0 for asked in messages) == [4, 8, 16, 32, 128, 256, 512, 1024]
-    assert sorted(asked.flow[0].every for asked in rates) == pytest.approx([1e-3, 1e-2, 0.1, 10, 100, 1000])
-    assert [f"{asked.radio.bit_errors:g}" for asked in errors] == points["bit errors"]
+    assert [f"{question.flow[0].message} B" for question in messages] == points["message"]
+    assert sorted(question.flow[0].message or 0 for question in messages) == [4, 8, 16, 32, 128, 256, 512, 1024]
+    assert sorted(question.flow[0].every for question in rates) == pytest.approx([1e-3, 1e-2, 0.1, 10, 100, 1000])
+    assert [f"{question.radio.bit_errors:g}" for question in errors] == points["bit errors"]
     seen.clear()
-    flips.flips(replace(answer, asked=sizes), None)
-    assert [asked.flow[0].sizes for asked in seen[:2]] == [[[5, 3], [20, 1]], [[20, 3], [80, 1]]]
-    assert {asked.flow[0].message for asked in seen[:8]} == {None}
+    sensitivity.sensitivity(replace(answer, question=sizes), None)
+    assert [question.flow[0].sizes for question in seen[:2]] == [[[5, 3], [20, 1]], [[20, 3], [80, 1]]]
+    assert {question.flow[0].message for question in seen[:8]} == {None}
 
 
 def test_a_policy_looks_for_the_cheapest_at_a_hundred_octets_too_where_the_papers_switch(
@@ -151,7 +153,8 @@ def test_a_policy_looks_for_the_cheapest_at_a_hundred_octets_too_where_the_paper
 
     def loads(_: Any, variants: list[tuple[Question, Choice]], __: Any) -> list[Any]:
         return [
-            SimpleNamespace(total_W=99.5 if choice is flat else asked.flow[0].message) for asked, choice in variants
+            SimpleNamespace(total_W=99.5 if choice is flat else question.flow[0].message)
+            for question, choice in variants
         ]
 
     monkeypatch.setattr(hybrid, "loads", loads)
@@ -163,7 +166,7 @@ def test_hardware_is_tried_in_the_framing_and_with_the_tag_that_the_experiment_s
     told = ask({"choices.framings": ["counter", "explicit", "dtls13"]})
     start = usual(told)
     assert (start.framing, start.tag_bits) == ("explicit", 128)
-    (saving,) = savings.experiments(told, None, "accelerate")
+    (saving,) = experiments.experiments(told, None, "accelerate")
     (number,) = [
         number
         for number, one in enumerate(told.choices)
@@ -178,7 +181,7 @@ def test_an_experiment_counts_from_the_days_of_the_choice_that_it_starts_from(an
     tried = 0
     for of in (answer, ask(allow_assumed=True, **slow)):
         days = float(np.median(of.life_s[of.choices.index(usual(of))])) / DAY_s
-        for saving in savings.experiments(of, None):
+        for saving in experiments.experiments(of, None):
             if saving.gain is None or saving.name == "hybrid":
                 continue
             tried += 1
@@ -206,11 +209,11 @@ def test_a_block_of_hardware_pays_from_the_rate_on_at_which_it_saves_what_it_dra
     drawn_W: tuple[float, float], idle_W: float | None, told: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_code_and_block = [SimpleNamespace(group_W=lambda _, watts=watts: watts) for watts in drawn_W]
-    monkeypatch.setattr(savings, "loads", lambda *_: by_code_and_block)
-    device = answer.asked.device.model_copy(update={"accelerator_idle": idle_W})
-    of = replace(answer, asked=answer.asked.model_copy(update={"device": device}))
+    monkeypatch.setattr(experiments, "loads", lambda *_: by_code_and_block)
+    device = answer.question.device.model_copy(update={"accelerator_idle": idle_W})
+    of = replace(answer, question=answer.question.model_copy(update={"device": device}))
     start = usual(answer)
-    assert told in savings._idle(savings.Bench(of, start, None), start, start.cost)
+    assert told in experiments._idle(experiments.Bench(of, start, None), start, start.cost)
 
 
 @pytest.mark.parametrize(
@@ -228,9 +231,9 @@ def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
     assert start.cipher == "aes128-ccm"
     block = start.cost._replace(accelerator=True)
     of = replace(answer, choices=[start._replace(cost=block._replace(cipher=cipher)) for cipher in ciphers])
-    monkeypatch.setattr(savings, "_found", lambda name, way, *of: savings._not(name, way, of[-2][0][1].cipher))
-    monkeypatch.setattr(savings, "_idle", lambda *_: "")
-    (found,) = savings._accelerate(savings.Bench(of, start, None))
+    monkeypatch.setattr(experiments, "_found", lambda name, way, *of: experiments._not(name, way, of[-2][0][1].cipher))
+    monkeypatch.setattr(experiments, "_idle", lambda *_: "")
+    (found,) = experiments._accelerate(experiments.Bench(of, start, None))
     assert found.finding == taken
 
 
@@ -251,10 +254,10 @@ def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides
     days: float, charge: float, told: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = usual(answer)
-    monkeypatch.setattr(savings.Bench, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge))
-    bench = savings.Bench(answer, start, None)
-    found = savings._found("name", "way", bench, [(answer.asked, start)] * 2, ["first", "second"])
-    assert found == savings.Saving("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{told}")
+    monkeypatch.setattr(experiments.Bench, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge))
+    bench = experiments.Bench(answer, start, None)
+    found = experiments._found("name", "way", bench, [(answer.question, start)] * 2, ["first", "second"])
+    assert found == experiments.Experiment("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{told}")
 
 
 def test_the_best_of_variants_is_that_whose_charge_lasts_longest_against_where_it_starts(
@@ -262,11 +265,11 @@ def test_the_best_of_variants_is_that_whose_charge_lasts_longest_against_where_i
 ) -> None:
     start = usual(answer)
     ends_s = np.array([[100.0, 200.0, 300.0], [110.0, 210.0, 310.0], [150.0, 300.0, 450.0], [90.0, 190.0, 290.0]])
-    monkeypatch.setattr(savings, "loads", lambda *_: None)
-    monkeypatch.setattr(savings, "charges", lambda *_: ends_s * DAY_s)
+    monkeypatch.setattr(experiments, "loads", lambda *_: None)
+    monkeypatch.setattr(experiments, "charges", lambda *_: ends_s * DAY_s)
     # A shelf life of 250 days ends the longer two of them.
-    monkeypatch.setattr(savings, "given_up", lambda charge_s, _: np.minimum(charge_s, 250 * DAY_s))
-    number, before, after, by, charge = savings.Bench(answer, start, None).best([(answer.asked, start)] * 3)
+    monkeypatch.setattr(experiments, "given_up", lambda charge_s, _: np.minimum(charge_s, 250 * DAY_s))
+    number, before, after, by, charge = experiments.Bench(answer, start, None).best([(answer.question, start)] * 3)
     assert number == 1
     assert (before, after) == pytest.approx((200, 250))
     assert by.percent == pytest.approx(25), "50, 25 and 0 % in the three draws"
@@ -282,8 +285,8 @@ def test_every_key_that_was_set_is_asked_about_but_what_an_answer_cannot_be_with
         "session": {"every": "1h", "sent": "1B", "received": "1B", "computing": "1ms"},
         "radio": {"card": "nrf52840-ble", "link": {"phy": "2M", "att_mtu_B": 100}, "bit_errors": 1e-5},
     }
-    asked = checked("set", tables, {"device.sleep": "7uA", "device.accelerator": False, "floor.tag": 128})
-    variants = dict(unheard._without(asked))
+    question = checked("set", tables, {"device.sleep": "7uA", "device.accelerator": False, "floor.tag": 128})
+    variants = dict(unused_keys._without(question))
     assert sorted(variants) == [
         "decrypt_share",
         "device.accelerator",
@@ -301,7 +304,7 @@ def test_every_key_that_was_set_is_asked_about_but_what_an_answer_cannot_be_with
     assert variants["floor.tag"].floor.tag == 64
     assert variants["radio.link.phy"].radio.link == {"att_mtu_B": 100}
     assert variants["device.sleep"].device.currents_A == {}
-    assert all(other.flow == asked.flow for other in variants.values())
+    assert all(other.flow == question.flow for other in variants.values())
 
 
 def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
@@ -312,18 +315,18 @@ def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
 def test_a_message_that_is_asked_for_first_costs_what_one_of_eight_octets_does(answer: Advice) -> None:
     small = ask(flow=[{"message": "8B", "every": "1s"}])
     heavy, light = (of.loads[of.choices.index(usual(of))].group_W("radio") for of in (answer, small))
-    told = said(savings.experiments(answer, None, "probe"))
+    told = said(experiments.experiments(answer, None, "probe"))
     share = re.match(r"8 octets asked first cost ([\d.]+) % of a message of 64", told)
     assert share
     assert float(share[1]) == pytest.approx(100 * light / heavy, abs=0.06)
     received = ask(flow=[{"message": "64B", "every": "1s", "direction": "receive"}])
-    assert said(savings.experiments(received, None, "probe")) == "nothing is sent"
+    assert said(experiments.experiments(received, None, "probe")) == "nothing is sent"
 
 
 def test_a_resumption_saves_the_octets_that_its_handshake_has_more() -> None:
     session = {"every": "1h", "sent": "300B", "received": "400B", "resumption": {"sent": "90B", "received": "80B"}}
     told = ask({"session": session})
-    assert said(savings.experiments(told, None, "resume")).startswith("530 octets less for each session")
+    assert said(experiments.experiments(told, None, "resume")).startswith("530 octets less for each session")
 
 
 @pytest.mark.parametrize(
@@ -333,9 +336,9 @@ def test_messages_wait_for_each_other_while_the_first_is_still_in_time(
     latency: str | None, many: list[int] | None, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     floor = {"floor.latency": latency} if latency else {}
-    bench = savings.Bench(replace(answer, asked=checked("late", BASE, floor)), usual(answer), None)
-    monkeypatch.setattr(savings, "_found", lambda name, way, *of: savings._not(name, way, "; ".join(of[-1])))
-    (found,) = savings._aggregate(bench)
+    bench = experiments.Bench(replace(answer, question=checked("late", BASE, floor)), usual(answer), None)
+    monkeypatch.setattr(experiments, "_found", lambda name, way, *of: experiments._not(name, way, "; ".join(of[-1])))
+    (found,) = experiments._aggregate(bench)
     if many is None:
         assert "leaves no time to wait for a second message" in found.finding
     else:
@@ -350,20 +353,20 @@ def test_answers_are_the_same_only_with_the_same_choices_reasons_lives_times_and
     def slower(load: Load, by_s: float) -> Load:
         return load._replace(latency_s=load.latency_s + by_s)
 
-    assert unheard._same(answer, like(answer))
+    assert unused_keys._same(answer, like(answer))
     out = answer.excluded or [Excluded(answer.choices[0], [])]
     doubted = [out[0]._replace(reasons=[Cited("tag", "it is short", "a book", "", True)]), *out[1:]]
-    grounds = replace(answer.things, assumed=[*answer.things.assumed, "and more"])
+    grounds = replace(answer.inputs, assumed=[*answer.inputs.assumed, "and more"])
     others = [
         like(answer, choices=answer.choices[:-1]),
         like(answer, excluded=doubted),
         like(answer, loads=[slower(answer.loads[0], 1e-9), *answer.loads[1:]]),
         like(answer, life_s=answer.life_s * 1.001),
         like(answer, charge_s=answer.charge_s * 1.001),
-        like(answer, things=grounds),
+        like(answer, inputs=grounds),
     ]
-    assert [unheard._same(answer, other) for other in others] == [False] * 6
-    assert [unheard._same(other, answer) for other in others] == [False] * 6
+    assert [unused_keys._same(answer, other) for other in others] == [False] * 6
+    assert [unused_keys._same(other, answer) for other in others] == [False] * 6
     nobody_knows = like(answer, loads=[slower(load, math.nan) for load in answer.loads])
-    assert unheard._same(nobody_knows, like(nobody_knows)), "a time that is not known is no difference"
-    assert not unheard._same(nobody_knows, answer)
+    assert unused_keys._same(nobody_knows, like(nobody_knows)), "a time that is not known is no difference"
+    assert not unused_keys._same(nobody_knows, answer)

@@ -13,7 +13,7 @@ from support.tree import PROBE, require_programs
 from wattlock import cli
 from wattlock.link import durations, scenario
 from wattlock.link.wifi import position, tables
-from wattlock.link.wifi.ask import ask
+from wattlock.link.wifi.evaluate import evaluate
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -80,8 +80,8 @@ def test_the_explanation_is_printed_with_its_caveat(capsys: pytest.CaptureFixtur
 @cache
 def layers() -> list[tables.Layer]:
     """Of the tables' layers those of 802.11b with a long preamble and of 802.11g alone."""
-    keys = [key for key in tables.asked(None) if key[0] in {"802.11b, long preamble", "802.11g alone"}]
-    return tables.layers(keys, ask([key[-1] for key in keys], TOOLBOX, {}))
+    keys = [key for key in tables.requested(None) if key[0] in {"802.11b, long preamble", "802.11g alone"}]
+    return tables.layers(keys, evaluate([key[-1] for key in keys], TOOLBOX, {}))
 
 
 def test_the_ratios_of_the_tables_are_those_that_the_paper_prints() -> None:
@@ -166,7 +166,7 @@ def test_a_scenario_that_is_printed_can_be_run_from_a_file(
     assert cli.answer(["link", "--show", "bss-tkip"]) == 0
     own = tmp_path / "own.toml"
     own.write_text(capsys.readouterr().out)
-    answer = ask([scenario.load(own)], TOOLBOX, {})[0]
+    answer = evaluate([scenario.load(own)], TOOLBOX, {})[0]
     assert answer.duration_ns == told("bss-tkip").duration_ns
     own.write_text("phy = [")
     assert cli.answer(["link", str(own)]) == 4

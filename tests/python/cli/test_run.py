@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from support.scripted_probe import asked, direct, install
+from support.scripted_probe import direct, install, requested
 from support.store_records import room_for
 from support.tree import TREE
 from support.virtual_runs import CIPHERS, study_of, write_study
@@ -176,7 +176,7 @@ def test_another_build_of_the_probe_is_refused(place: Path, words: Words) -> Non
     probe.write_text(probe.read_text() + "# built anew\n")
     assert cli.answer(["run", "--resume", "run"]) == StoreError.exit_code
     assert words()[0] == ["error: run run: was measured by another build of the probe"]
-    assert len(asked(probe)) == 3
+    assert len(requested(probe)) == 3
 
 
 def test_a_run_goes_on_as_it_was_planned_or_not_at_all(place: Path, words: Words) -> None:
@@ -192,7 +192,7 @@ def test_a_finished_run_is_not_resumed(place: Path, words: Words) -> None:
     words()
     assert cli.answer(["run", "--resume", "run"]) == StoreError.exit_code
     assert words()[0] == ["error: run run: is finished"]
-    assert len(asked(place / "probe" / "wattlock-probe")) == 5
+    assert len(requested(place / "probe" / "wattlock-probe")) == 5
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_an_input_is_known_by_its_content_whatever_it_is_called_now(place: Path,
     broken(place, "--input", str(inputs))
     (inputs / "a").rename(inputs / "z")
     assert cli.answer(["run", "--resume", "run", "--input", str(inputs)]) == 0
-    plans = asked(place / "probe" / "wattlock-probe")
+    plans = requested(place / "probe" / "wattlock-probe")
     sizes = [{line["data"]: line["size_B"] for line in plan if line["kind"] == "data"} for plan in plans]
     assert sizes == [{"input-1": 1000, "input-2": 1001}] * 6
 

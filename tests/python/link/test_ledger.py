@@ -14,7 +14,7 @@ from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import scenario
 from wattlock.link.wifi import air, position, rows
-from wattlock.link.wifi.ask import ask, groups_of
+from wattlock.link.wifi.evaluate import evaluate, groups_of
 from wattlock.link.wifi.transfer import LINES, STATES
 from wattlock.targets.toolbox import Toolbox
 
@@ -79,9 +79,9 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
     named = scenario.load(name, {"payload.data_B": 300_000, **changes})
     groups = groups_of(named, catalogue())
     case = position.cases(named)[0]
-    asked = [(named, air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
-    came = air.ask(TOOLBOX, asked)
-    answer = ask([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
+    requested = [(named, air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
+    came = air.evaluate(TOOLBOX, requested)
+    answer = evaluate([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
     frames_B = 0
     for one in came:
         octets, fragments = one["resolved"]["octets"], one["resolved"]["fragments"]
@@ -95,7 +95,7 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
     new_B = octets_of(answer, *kinds, "protection", "MAC header and FCS")
     # What TCP sent once more though it had come is no payload; it stands with what was sent again.
     assert new_B <= frames_B <= new_B + octets_of(answer, "sent again")
-    if answer.transfer.delivered == answer.transfer.asked:
+    if answer.transfer.delivered == answer.transfer.requested:
         plain_B = sum(group.parts.plain_B for group in groups)
         assert octets_of(answer, "payload") == plain_B * (2 if named.scenario.topology == "bss" else 1)
 
@@ -241,14 +241,14 @@ def test_fragments_of_a_packet_are_one_packet_of_the_linear_model() -> None:
 
 def test_more_octets_never_take_less_time_or_fewer_joules() -> None:
     sizes = [1, 100, 1_472, 1_473, 5_000, 50_000, 50_001]
-    asked = [
+    requested = [
         scenario.load(
             "adhoc-open",
             {"transport": "udp", "engine": "closed-form", "radio": "intel-5300", "payload.data_B": size_B},
         )
         for size_B in sizes
     ]
-    answers = ask(asked, TOOLBOX, {})
+    answers = evaluate(requested, TOOLBOX, {})
     for less, more in pairwise(answers):
         assert less.duration_ns <= more.duration_ns
         assert (less.total_J or 0) <= (more.total_J or 0)
@@ -315,7 +315,7 @@ def test_all_scenarios_are_asked_of_one_process(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Toolbox, "answers", counted)
     names = ["adhoc-open", "adhoc-wep", "bss-open"]
-    assert len(ask([scenario.load(name) for name in names], TOOLBOX, {})) == 3
+    assert len(evaluate([scenario.load(name) for name in names], TOOLBOX, {})) == 3
     assert calls == [6]
 
 

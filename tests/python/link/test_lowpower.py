@@ -178,7 +178,7 @@ def test_a_confirmed_uplink_has_one_window_and_an_answer() -> None:
 
 
 def test_joules_of_one_pdu_are_power_times_time_by_hand() -> None:
-    answer = linear.ask(message(Ble(), 20, receiver=CARD["ble"]))
+    answer = linear.evaluate(message(Ble(), 20, receiver=CARD["ble"]))
     sender, receiver = answer.energies
     # 1 + 4 + 2 + 4 + 3 + 20 + 4 + 3 = 41 octets; the empty PDU has 10.
     tx_us, rx_us, idle_us = 328, 80, 300
@@ -188,7 +188,7 @@ def test_joules_of_one_pdu_are_power_times_time_by_hand() -> None:
 
 
 def test_joules_of_one_frame_of_802154_are_power_times_time_by_hand() -> None:
-    answer = linear.ask(message(Ieee802154(security_level=0, adaptation="none"), 20, receiver=CARD["802.15.4"]))
+    answer = linear.evaluate(message(Ieee802154(security_level=0, adaptation="none"), 20, receiver=CARD["802.15.4"]))
     sender, receiver = answer.energies
     # 32 us an octet. A mean back-off of 3.5 periods of 20 symbols, 8 symbols of listening whether the channel is clear,
     # 12 to turn round, the frame, 12 to turn round, an acknowledgement of 5 + 6 octets; a symbol is 16 us.
@@ -209,7 +209,7 @@ def test_joules_of_one_frame_of_802154_are_power_times_time_by_hand() -> None:
 
 
 def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() -> None:
-    sender = linear.ask(message(Ble(), 20)).energies[0]
+    sender = linear.evaluate(message(Ble(), 20)).energies[0]
     assert sender.marginal_low_uJ < 0 < sender.marginal_uJ < sender.marginal_high_uJ < sender.total_uJ
     above, below = (abs(one - sender.marginal_uJ) for one in (sender.marginal_high_uJ, sender.marginal_low_uJ))
     assert above == pytest.approx(below)
@@ -217,7 +217,7 @@ def test_a_margin_that_the_card_cannot_tell_from_nothing_reaches_below_zero() ->
 
 @given(link=LINKS, payload_B=st.integers(0, 400))
 def test_lines_add_up_to_the_total_and_the_margin_is_at_most_that(link: Any, payload_B: int) -> None:
-    one = linear.ask(message(link, payload_B)).energies[0]
+    one = linear.evaluate(message(link, payload_B)).energies[0]
     assert sum(one.by_line_uJ.values()) == pytest.approx(one.total_uJ)
     # At 0 dBm the nRF52840 draws less while it sends 802.15.4 than while it listens (6.40 and 6.53 mA).
     assert one.marginal_uJ <= one.total_uJ
@@ -226,7 +226,7 @@ def test_lines_add_up_to_the_total_and_the_margin_is_at_most_that(link: Any, pay
 
 
 def test_what_a_message_takes_every_ten_minutes_fills_ten_minutes() -> None:
-    answer = linear.ask(message(Lorawan(), 20, period_us=600_000_000, tx_power_dBm=13.0))
+    answer = linear.evaluate(message(Lorawan(), 20, period_us=600_000_000, tx_power_dBm=13.0))
     assert answer.ledger.time_ns == 600_000_000_000
     idle_ns = next(line.time_ns for line in answer.ledger.lines if line.what == "idle")
     assert answer.energies[0].by_line_uJ["idle"] == pytest.approx(3.3 * 0.2e-6 * idle_ns * 1e-3, rel=1e-9)
@@ -234,11 +234,13 @@ def test_what_a_message_takes_every_ten_minutes_fills_ten_minutes() -> None:
 
 def test_a_period_shorter_than_the_message_is_refused() -> None:
     with pytest.raises(InputError, match="period_us: 10 is shorter than the message, which takes 708 us"):
-        linear.ask(message(Ble(), 20, period_us=10))
+        linear.evaluate(message(Ble(), 20, period_us=10))
 
 
 def test_more_power_takes_more_current_where_the_card_knows_it() -> None:
-    spent = [linear.ask(message(Lorawan(), 20, tx_power_dBm=dBm)).energies[0].total_uJ for dBm in (7.0, 13.0, 16.0)]
+    spent = [
+        linear.evaluate(message(Lorawan(), 20, tx_power_dBm=dBm)).energies[0].total_uJ for dBm in (7.0, 13.0, 16.0)
+    ]
     assert spent == sorted(spent)
     assert len(set(spent)) == 3
 
@@ -260,9 +262,11 @@ def test_a_power_between_two_figures_lies_on_the_line_between_them_with_what_the
 
 def test_a_region_forbids_more_than_its_power() -> None:
     with pytest.raises(InputError, match="20 dBm is more than is allowed") as refusal:
-        linear.ask(message(Lorawan(), 20, tx_power_dBm=20.0))
+        linear.evaluate(message(Lorawan(), 20, tx_power_dBm=20.0))
     assert "14 dBm ERP" in refusal.value.hint
-    assert linear.ask(message(Lorawan(region="US915", data_rate=3), 20, tx_power_dBm=20.0)).energies[0].total_uJ > 0
+    assert (
+        linear.evaluate(message(Lorawan(region="US915", data_rate=3), 20, tx_power_dBm=20.0)).energies[0].total_uJ > 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,7 +275,7 @@ def test_a_region_forbids_more_than_its_power() -> None:
 )
 def test_a_power_that_the_card_does_not_name_is_refused(link: Any, power_dBm: float, hint: str) -> None:
     with pytest.raises(InputError, match="tx_power_dBm") as refusal:
-        linear.ask(message(link, 20, tx_power_dBm=power_dBm))
+        linear.evaluate(message(link, 20, tx_power_dBm=power_dBm))
     assert hint in refusal.value.hint
 
 
@@ -314,7 +318,7 @@ def by_card(path: Path) -> linear.Message:
 
 
 def test_a_card_of_packets_and_bytes_gives_time_and_joules_of_its_own(tmp_path: Path) -> None:
-    answer = linear.ask(by_card(linear_card(tmp_path)))
+    answer = linear.evaluate(by_card(linear_card(tmp_path)))
     # 328 octets in two values of 244 at most: 251 and 91 with their headers, and a MIC each.
     octets = 251 + 91 + 2 * 4
     time_us = 2 * 300 + octets * 8
@@ -328,8 +332,8 @@ def test_a_card_of_packets_and_bytes_gives_time_and_joules_of_its_own(tmp_path: 
 def test_numbers_that_nobody_verified_need_consent_and_are_named(tmp_path: Path) -> None:
     doubted = by_card(linear_card(tmp_path, "assumed"))
     with pytest.raises(EvidenceError, match="nobody verified: send_packet 100 uJ"):
-        linear.ask(doubted)
-    sender = linear.ask(doubted, allow_assumed=True).energies[0]
+        linear.evaluate(doubted)
+    sender = linear.evaluate(doubted, allow_assumed=True).energies[0]
     assert (sender.evidence, sender.assumed) == ("assumed", ["idle", "send_byte", "send_packet"])
 
 
@@ -339,7 +343,7 @@ def test_a_card_that_lacks_a_state_is_named_with_the_state(tmp_path: Path) -> No
     path.write_text(text[: text.index("[idle]")])
     restless = linear.Message(payload_B=20, sender=str(path), link=Lorawan())
     with pytest.raises(EvidenceError, match="restless has no power for sleep"):
-        linear.ask(restless)
+        linear.evaluate(restless)
 
 
 @pytest.mark.parametrize(
@@ -364,7 +368,7 @@ def test_a_link_that_cannot_be_is_refused_by_key(link: dict[str, Any], said: str
 def test_a_card_of_another_technology_is_refused_with_those_that_fit() -> None:
     wrong = linear.Message(payload_B=1, sender="esp32-wifi", link=Ble())
     with pytest.raises(InputError, match=r"esp32-wifi is for 802\.11, the message goes by ble") as refusal:
-        linear.ask(wrong)
+        linear.evaluate(wrong)
     assert "nrf52840-ble" in refusal.value.hint
 
 
@@ -380,7 +384,7 @@ def test_a_message_is_read_from_a_file(tmp_path: Path) -> None:
 
 
 def test_the_rows_of_an_answer_end_with_their_sums() -> None:
-    *lines, total = linear.ask(message(Ble(), 500, cipher_B=28, receiver=CARD["ble"])).rows()
+    *lines, total = linear.evaluate(message(Ble(), 500, cipher_B=28, receiver=CARD["ble"])).rows()
     for key in ("octets_B", "time_ns", "sender_uJ", "receiver_uJ"):
         assert total[key] == pytest.approx(sum(line[key] for line in lines))
 
@@ -411,11 +415,11 @@ def test_every_linear_card_that_comes_along_can_carry_a_message() -> None:
         technology = radio_cards.load(name).card.technology
         if technology in links:
             one = linear.Message(payload_B=20, sender=name, link=links[technology])  # type: ignore[arg-type]
-            assert linear.ask(one, allow_assumed=True).energies[0].total_uJ > 0
+            assert linear.evaluate(one, allow_assumed=True).energies[0].total_uJ > 0
 
 
 def test_an_advertisement_goes_out_on_three_channels_and_nobody_answers() -> None:
-    full = linear.ask(message(Ble(advertising=True), 27)).ledger
+    full = linear.evaluate(message(Ble(advertising=True), 27)).ledger
     by_line = {line.what: line for line in full.lines}
     # A full legacy PDU: 1 + 4 + 2 + 6 + 31 + 3 octets at 1 Mb/s.
     assert full.frames == 1
@@ -423,7 +427,7 @@ def test_an_advertisement_goes_out_on_three_channels_and_nobody_answers() -> Non
     assert full.states_ns("sender") == {"tx": 3 * 376_000, "idle": 2 * 150_000}
     assert full.octets_B == 3 * 47
     assert {"acknowledgements", "security"} & set(by_line) == set()
-    assert linear.ask(message(Ble(advertising=True), 28)).ledger.frames == 2
+    assert linear.evaluate(message(Ble(advertising=True), 28)).ledger.frames == 2
 
 
 def test_legacy_advertisements_go_at_1M_alone() -> None:

@@ -102,8 +102,10 @@ def test_joules_of_equal_states_are_those_of_ns3() -> None:
         {"phy": "b", "topology": "bss", "transport": "tcp", "datagrams": 1_000},
         {"phy": "g", "stations": 5, "duration_s": 2},
     ]
-    asked = [ns3.told(question, answer)[0] | watts for question, answer in zip(questions, ours(questions), strict=True)]
-    for theirs in ns3.answers_of(asked):
+    requested = [
+        ns3.told(question, answer)[0] | watts for question, answer in zip(questions, ours(questions), strict=True)
+    ]
+    for theirs in ns3.answers_of(requested):
         for node in theirs["nodes"]:
             states: dict[State, int] = {state: round(node[f"{state}_s"] * 1e9) for state in STATES[:4]}
             duration_ns = sum(states.values())

@@ -9,7 +9,7 @@ from support.tree import PROBE, require_programs
 from wattlock import cli
 from wattlock.link import crossing, scenario
 from wattlock.link.wifi import air, rows
-from wattlock.link.wifi.ask import groups_of
+from wattlock.link.wifi.evaluate import groups_of
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_nothing_is_held_against_a_first_that_loses_packets() -> None:
 
 def test_a_share_of_packets_that_arrive_is_never_rounded_to_all_of_them() -> None:
     whole = told("adhoc-open", {"payload.data_B": 30_000})
-    nearly = whole._replace(transfer=whole.transfer._replace(asked=100_000, delivered=99_999))
+    nearly = whole._replace(transfer=whole.transfer._replace(requested=100_000, delivered=99_999))
     assert rows.summary(nearly, nearly)["no_ratio"] == "delivers 99.9 % of its packets"
 
 
@@ -199,13 +199,13 @@ def test_a_refusal_of_the_air_says_what_to_write_on_this_command_line(capsys: py
 
 def test_a_refusal_of_too_much_work_is_of_the_payload_and_names_no_key_that_a_transfer_lacks() -> None:
     named = scenario.load("adhoc-open", {"payload.data_B": 10**12})
-    asked = air.question(named, groups_of(named, {})[0], {}, 0)
+    requested = air.question(named, groups_of(named, {})[0], {}, 0)
     failure = {
         "key": "datagrams",
-        "message": f"{asked['datagrams']}: 1.04e+09 transmissions",
+        "message": f"{requested['datagrams']}: 1.04e+09 transmissions",
         "hint": 'at most some 1e+08, or a "duration_s", or "engine": "closed-form"',
     }
-    told = air.refusal(named, asked, failure)
+    told = air.refusal(named, requested, failure)
     assert "payload, in packets" in told.message
     assert told.hint == "at most some 1e+08, or --engine closed-form"
 

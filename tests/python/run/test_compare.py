@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from support.scripted_probe import asked, direct, install, truth
+from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, Slower
@@ -117,7 +117,9 @@ def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
     Path("libmine.so").write_bytes(b"a library")
     measure("virtual.toml", only=["aes*"], libraries={"mine": Path("libmine.so").absolute()}, out="run")
     # Processes of its own cases alone are told of it.
-    heads = [(head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in asked(probe)]
+    heads = [
+        (head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in requested(probe)
+    ]
     expected = [{"name": "mine", "path": str(Path("libmine.so").absolute())}]
     assert [head.get("libraries") for head, _ in heads] == [expected if "mine" in names else None for _, names in heads]
     assert any("mine" in names for _, names in heads)

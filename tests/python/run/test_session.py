@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from support import scripted_probe
-from support.scripted_probe import CANARY_CYCLES, asked, direct, install, truth
+from support.scripted_probe import CANARY_CYCLES, direct, install, requested, truth
 from support.store_records import room_for
 from support.virtual_runs import CIPHERS, case_of, study_of
 from wattlock.errors import DiskFull, ProbeError, StoreError
@@ -72,7 +72,7 @@ class Sitting:
         """The study's cases that each process was asked for."""
         return [
             {line["case"] for line in plan if line["kind"] == "case" and line["role"] == "study"}
-            for plan in asked(self.probe)
+            for plan in requested(self.probe)
         ]
 
 
@@ -110,7 +110,7 @@ def test_the_segments_of_a_case_come_back_as_their_sum(tmp_path: Path) -> None:
     sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)  # a short one is never cut
     sitting.measure()
     assert sitting.column("cycles")[2] == pytest.approx(truth(2) * CANARY_CYCLES, rel=0.005)
-    visits = [line["visits"] for plan in asked(sitting.probe) for line in plan if line.get("case") == 2]
+    visits = [line["visits"] for plan in requested(sitting.probe) for line in plan if line.get("case") == 2]
     assert visits[:3] == [shards.VISITS, *[shards.SEGMENTS_A_PROCESS // 12] * 2]
     assert all(shards.LEAST_LONG_VISITS <= count <= visits[1] for count in visits[3:])
 
@@ -126,7 +126,7 @@ def test_a_case_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> 
 def test_a_run_of_which_every_case_fails_ends_and_can_be_read(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, fails=dict.fromkeys("0123", "no such key"))
     sitting.measure()
-    assert len(asked(sitting.probe)) == 1
+    assert len(requested(sitting.probe)) == 1
     assert sitting.column("state") == ["failed"] * 4
     assert sitting.result().ranking.is_empty()
 
@@ -136,7 +136,7 @@ def test_a_users_library_is_measured_in_processes_of_its_own(tmp_path: Path) -> 
     sitting.own([1, 3])
     sitting.measure()
     assert {frozenset(measured) for measured in sitting.measured()} == {frozenset({0, 2}), frozenset({1, 3})}
-    for plan in asked(sitting.probe):
+    for plan in requested(sitting.probe):
         is_own = any(line.get("case") in {1, 3} for line in plan)
         assert plan[0].get("libraries", []) == ([{"name": "mine", "path": "/somewhere/mine.so"}] if is_own else [])
         assert sum(line.get("role") in shards.SELF_CHECKS for line in plan) == len(shards.SELF_CHECKS)
@@ -177,7 +177,7 @@ def test_the_cut_of_a_case_is_found_once_and_handed_to_all_later_processes(tmp_p
     sitting.measure()
     plans = [
         {line["case"]: line.get("cut_B") for line in plan if line.get("role") == "study"}
-        for plan in asked(sitting.probe)
+        for plan in requested(sitting.probe)
     ]
     assert plans[0] == dict.fromkeys(range(4))
     assert plans[1:] == [{0: 0, 1: 0, 2: 4096, 3: 0}] * 4
@@ -190,7 +190,7 @@ def test_a_resumed_run_keeps_its_cuts(tmp_path: Path) -> None:
         sitting.measure()
     direct(sitting.probe, segments={"2": 12}, cut_B={"2": 512})
     sitting.measure()
-    last = asked(sitting.probe)[-1]
+    last = requested(sitting.probe)[-1]
     assert [line["cut_B"] for line in last if line.get("case") == 2] == [4096]
 
 
@@ -209,7 +209,7 @@ def test_a_run_goes_on_with_a_new_process_in_place_of_the_one_that_died(tmp_path
         sitting.measure()
     direct(sitting.probe)
     sitting.measure()
-    assert [plan[0]["process"] for plan in asked(sitting.probe)] == [0, 1, 2, 3, 4, 5]
+    assert [plan[0]["process"] for plan in requested(sitting.probe)] == [0, 1, 2, 3, 4, 5]
     assert sitting.folder.complete() == {0, 1, 3, 4, 5}
     assert sitting.column("processes") == [5] * 4
     result = sitting.result()
@@ -267,7 +267,7 @@ def test_a_full_disk_keeps_what_was_measured_and_the_run_goes_on(tmp_path: Path)
 def test_where_a_neighbour_spoils_the_batches_the_next_process_runs_on_another_processor(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, loud=[1])
     sitting.measure()
-    assert [plan[0]["cpu"] for plan in asked(sitting.probe)] == [1, 0, 0, 0, 0, 0]
+    assert [plan[0]["cpu"] for plan in requested(sitting.probe)] == [1, 0, 0, 0, 0, 0]
     assert sitting.column("state") == ["resolved"] * 4
     assert sitting.column("processes") == [5] * 4
 
@@ -275,7 +275,7 @@ def test_where_a_neighbour_spoils_the_batches_the_next_process_runs_on_another_p
 def test_cases_that_are_always_disturbed_are_given_up_after_twice_the_processes(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, loud=[0, 1])
     sitting.measure()
-    assert [plan[0]["cpu"] for plan in asked(sitting.probe)] == [1, 0] * 5
+    assert [plan[0]["cpu"] for plan in requested(sitting.probe)] == [1, 0] * 5
     assert set(sitting.column("state")) == {"unresolved"}
     assert set(sitting.column("reason")) == {"no complete process measured it"}
     warnings = " ".join(sitting.result().warnings)
@@ -286,13 +286,13 @@ def test_cases_that_are_always_disturbed_are_given_up_after_twice_the_processes(
 def test_a_machine_of_one_processor_stays_on_it(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, loud=[3])
     sitting.measure(processors=[3])
-    assert {plan[0]["cpu"] for plan in asked(sitting.probe)} == {3}
+    assert {plan[0]["cpu"] for plan in requested(sitting.probe)} == {3}
 
 
 def test_a_quieter_core_found_later_takes_back_what_was_measured_beside_a_neighbour(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, bursts=dict.fromkeys("012", LOUD_PPM))
     sitting.measure()
-    plans = asked(sitting.probe)
+    plans = requested(sitting.probe)
     assert [plan[0]["quiet_ppm"] for plan in plans] == [None, *[LOUD_PPM] * 3, *[scripted_probe.QUIET_PPM] * 4]
     assert sitting.column("processes") == [5] * 4
     early = sitting.folder.scan().filter(pl.col("process") < 3).collect().height
@@ -321,13 +321,13 @@ def test_a_case_is_visited_more_often_where_its_rounds_scatter_more_than_its_pro
     sitting = Sitting(tmp_path, between={"0": 0.0, "1": RESTLESS})
     sitting.measure()
     visits = [
-        {line["case"]: line["visits"] for line in plan if line["kind"] == "case"} for plan in asked(sitting.probe)
+        {line["case"]: line["visits"] for line in plan if line["kind"] == "case"} for plan in requested(sitting.probe)
     ]
     assert {one[0] for one in visits[:3]} == {shards.VISITS}
     assert all(shards.LEAST_VISITS <= count <= shards.MOST_VISITS for one in visits for count in one.values())
     assert visits[4][1] == shards.LEAST_VISITS
     watched = [one[5] for one in visits]
-    assert watched == [plan[0]["rounds"] for plan in asked(sitting.probe)]
+    assert watched == [plan[0]["rounds"] for plan in requested(sitting.probe)]
 
 
 def test_the_progress_never_passes_what_is_expected_and_ends_with_all_cases(tmp_path: Path) -> None:

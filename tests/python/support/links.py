@@ -5,7 +5,7 @@ from typing import Any
 
 from support.tree import NET, PROBE
 from wattlock.link import scenario
-from wattlock.link.wifi.ask import Answer, ask
+from wattlock.link.wifi.evaluate import Answer, evaluate
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets import Local, probe
 from wattlock.targets.toolbox import Toolbox
@@ -31,7 +31,7 @@ def catalogue() -> dict[str, CatalogueRow]:
 
 def told(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
     """The answer to a scenario that comes with wattlock, with some of its keys changed."""
-    return ask([scenario.load(name, changes)], TOOLBOX, catalogue(), **more)[0]
+    return evaluate([scenario.load(name, changes)], TOOLBOX, catalogue(), **more)[0]
 
 
 def time_of(answer: Answer, *what: str) -> int:

@@ -1,7 +1,7 @@
 """A probe in virtual time: it answers plans with costs that a test wrote down, without measuring and without waiting.
 
 It is a program of its own, started like the real one. What it shall do stands in `script.json` beside it and may change
-between processes; what it was asked stands in `asked.jsonl`.
+between processes; what it was asked stands in `requested.jsonl`.
 
 Keys of the script; those by case or process are text, as JSON has it:
 
@@ -62,7 +62,7 @@ def direct(program: Path, **script: Any) -> None:
     program.with_name("script.json").write_text(json.dumps(script))
 
 
-def asked(program: Path) -> list[Plan]:
+def requested(program: Path) -> list[Plan]:
     """The plans that a program was given, in their order."""
     path = program.with_name("asked.jsonl")
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

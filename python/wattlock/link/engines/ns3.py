@@ -128,9 +128,9 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
     One process answers all; it takes some 20 s to start. Raises InputError where ns-3 is missing or its side can't
     carry a scenario out, naming the key; ProbeError where ns-3 gives up.
     """
-    asked = [_named(question, answer) for question, answer in zip(questions, answers, strict=True)]
-    found = answers_of([words for words, _ in asked])
-    return [_held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, asked, strict=True)]
+    requested = [_named(question, answer) for question, answer in zip(questions, answers, strict=True)]
+    found = answers_of([words for words, _ in requested])
+    return [_held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, requested, strict=True)]
 
 
 def _named(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -238,7 +238,7 @@ def _interval_us(answer: Mapping[str, Any]) -> int:
     return max(1, int(HASTE * each_ns / 1e3))
 
 
-def answers_of(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def answers_of(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What ns-3 says to scenarios in its own words, from one process.
 
     Raises InputError where there is no ns-3, ProbeError where it gives up.
@@ -247,7 +247,7 @@ def answers_of(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if program is None:
         raise InputError("the engine ns3 needs the package ns3, which is not installed", hint=EXTRA)
     child = Path(__file__).with_name("ns3_child.py")
-    lines = "".join(json.dumps(words) + "\n" for words in asked)
+    lines = "".join(json.dumps(words) + "\n" for words in requested)
     with as_file(files("wattlock") / "data" / "ns3" / "transfer.cc") as source, tempfile.TemporaryFile("w+") as said:
         # Without -P Python would take this room's ns3 for the package of that name.
         command: list[str | Path] = [program, "-P", child, source]
@@ -258,12 +258,12 @@ def answers_of(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         said.seek(0)
         complaints = said.read()
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    if len(found) < len(asked):
-        raise _gave_up(program, done.returncode, complaints, len(found), len(asked))
+    if len(found) < len(requested):
+        raise _gave_up(program, done.returncode, complaints, len(found), len(requested))
     return found
 
 
-def _gave_up(program: Path, code: int, complaints: str, answered: int, asked: int) -> ProbeError:
+def _gave_up(program: Path, code: int, complaints: str, answered: int, requested: int) -> ProbeError:
     lines = [line.strip() for line in complaints.splitlines() if line.strip()]
     if any("No module named 'ns" in line or "Install the ns3 package" in line for line in lines):
         return ProbeError(f"{program} has no ns3", hint=EXTRA)
@@ -272,7 +272,7 @@ def _gave_up(program: Path, code: int, complaints: str, answered: int, asked: in
     what = f": {cause[:200]}" if cause else ""
     ended = f"signal {-code}" if code < 0 else f"exit code {code}"
     return ProbeError(
-        f"ns-3 ended with {ended} at scenario {answered + 1} of {asked}{what}",
+        f"ns-3 ended with {ended} at scenario {answered + 1} of {requested}{what}",
         hint="ns-3 may not know such a scenario; the engine dcf answers it without ns-3",
     )
 

@@ -10,7 +10,7 @@ from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link import scenario
 from wattlock.link.payload import Encoding, expanded
-from wattlock.link.wifi.ask import size_B
+from wattlock.link.wifi.evaluate import size_B
 from wattlock.study.cases import CatalogueRow
 
 OF_LINEAR = {"payload.data_B": "payload_B", "payload.payload_B": "payload_B", "payload.file": "payload_B"}

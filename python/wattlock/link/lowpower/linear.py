@@ -153,7 +153,7 @@ def load(name_or_path: str | Path) -> Message:
     return message_of(raw, f"link {name}")
 
 
-def ask(message: Message, *, allow_assumed: bool = False, own: Path | None = None) -> Answer:
+def evaluate(message: Message, *, allow_assumed: bool = False, own: Path | None = None) -> Answer:
     """The ledger of a message and the joules of its nodes.
 
     * `own`: the user's folder of cards.

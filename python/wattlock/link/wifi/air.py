@@ -29,28 +29,28 @@ def question(named: Named, group: Group, signal: dict[str, float], number: int) 
 
     * `signal`: what takes the place of the scenario's signal. `number`: of the group, so that each draws for itself.
     """
-    asked = named.scenario
+    requested = named.scenario
     whole = {
-        "phy": asked.phy,
-        "topology": asked.topology,
-        "band": asked.band,
-        "rate_Mb_s": asked.rate_Mb_s,
-        "mcs": asked.mcs,
-        "preamble": asked.preamble,
-        "basic_rates_Mb_s": asked.basic_rates_Mb_s,
-        "protection": asked.protection,
-        "transport": asked.transport,
-        "engine": asked.engine,
-        "seed": asked.seed + number,
+        "phy": requested.phy,
+        "topology": requested.topology,
+        "band": requested.band,
+        "rate_Mb_s": requested.rate_Mb_s,
+        "mcs": requested.mcs,
+        "preamble": requested.preamble,
+        "basic_rates_Mb_s": requested.basic_rates_Mb_s,
+        "protection": requested.protection,
+        "transport": requested.transport,
+        "engine": requested.engine,
+        "seed": requested.seed + number,
         "payload_B": group.wire_B,
         "datagrams": group.packets,
-        **asked.air,
+        **requested.air,
         **signal,
     }
     return {key: value for key, value in whole.items() if value is not None}
 
 
-def ask(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
+def evaluate(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answer]:
     """The answers, in the order of the questions, from one process.
 
     Raises InputError naming scenario and key of the first that can't be, ProbeError where the toolbox fails.
@@ -64,15 +64,15 @@ def ask(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answe
 
 
 def answers(net: Toolbox, questions: Sequence[tuple[Named, Question]]) -> list[Answer | InputError]:
-    """As `ask`, but that a question which can't be has its refusal among the answers."""
+    """As `evaluate`, but that a question which can't be has its refusal among the answers."""
     came = net.answers("air", [question for _, question in questions])
     return [
-        refusal(named, asked, answer) if answer["kind"] == "failure" else answer
-        for (named, asked), answer in zip(questions, came, strict=True)
+        refusal(named, requested, answer) if answer["kind"] == "failure" else answer
+        for (named, requested), answer in zip(questions, came, strict=True)
     ]
 
 
-def refusal(named: Named, asked: Question, failure: Answer) -> InputError:
+def refusal(named: Named, requested: Question, failure: Answer) -> InputError:
     """The probe's failure to answer, in the words of a scenario of `wattlock link`."""
     key = failure["key"]
     if "unknown field" in failure["message"]:
@@ -82,7 +82,7 @@ def refusal(named: Named, asked: Question, failure: Answer) -> InputError:
     hint = IN_JSON.sub(_as_option, (failure["hint"] or "").replace(BY_TIME, ""))
     if key == "payload_B" and named.scenario.payload.encrypt == "packet":
         hint = f"{hint} with what cipher and encoding add: less plaintext a packet"
-    given = asked.get(key)
+    given = requested.get(key)
     words = f"{given:g}" if isinstance(given, float) else str(given)
     value = f" (is {words})" if given is not None and words not in failure["message"] else ""
     hint = OTHERWISE.get((key, hint), hint)

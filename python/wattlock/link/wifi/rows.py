@@ -6,7 +6,7 @@ from typing import Any
 
 from wattlock.link.joules import Interval, RadioEnergy
 from wattlock.link.ledger import Line
-from wattlock.link.wifi.ask import Answer, Refused
+from wattlock.link.wifi.evaluate import Answer, Refused
 from wattlock.link.wifi.position import Distribution
 from wattlock.link.wifi.transfer import STATES
 
@@ -29,9 +29,9 @@ def summary(answer: Answer, first: Answer) -> Row:
         "duration_s": answer.duration_ns * 1e-9,
         "ratio": None if (why := no_ratio(answer, first)) else answer.duration_ns / first.duration_ns,
         "no_ratio": why,
-        "payload_Mb_s": plain_B * 8e3 / answer.duration_ns * sent.delivered / sent.asked,
+        "payload_Mb_s": plain_B * 8e3 / answer.duration_ns * sent.delivered / sent.requested,
         "octets_B": sum(line.octets_B for line in sent.lines),
-        "delivered_percent": 100 * sent.delivered / sent.asked,
+        "delivered_percent": 100 * sent.delivered / sent.requested,
         "retries": sent.retries,
         "total_J": answer.total_J,
         "marginal_J": answer.marginal_J,
@@ -58,7 +58,7 @@ def no_ratio(answer: Answer, first: Answer) -> str | None:
 
 def _percent(answer: Answer) -> str:
     # Never rounded to all of them.
-    percent = math.floor(1000 * answer.transfer.delivered / answer.transfer.asked) / 10
+    percent = math.floor(1000 * answer.transfer.delivered / answer.transfer.requested) / 10
     return f"{percent:g} %"
 
 
@@ -175,7 +175,7 @@ def sentences(answer: Answer) -> list[str]:
     said = []
     sent = answer.transfer
     if not sent.complete:
-        lost = f"{sent.asked - sent.delivered} of {sent.asked} packets are lost for good"
+        lost = f"{sent.requested - sent.delivered} of {sent.requested} packets are lost for good"
         said.append(f"{lost}: the duration is the sender's until it gave up, and is held against none")
     if not answer.by_states:
         said.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from wattlock.link import scenario
 from wattlock.link.durations import PLAIN, Duration
 from wattlock.link.scenario import Named
-from wattlock.link.wifi.ask import Answer
+from wattlock.link.wifi.evaluate import Answer
 
 PAPER = "elminaam-wlan"
 SCENARIOS = {
@@ -94,7 +94,7 @@ class Layer(NamedTuple):
         return over / under if over and under else None
 
 
-def asked(radio: str | None) -> list[tuple[str, str, int | None, str, Named]]:
+def requested(radio: str | None) -> list[tuple[str, str, int | None, str, Named]]:
     """Every scenario to ask about: layer, transport, packets, condition.
 
     * `radio`: the card of all nodes, None for durations alone.
@@ -112,7 +112,7 @@ def asked(radio: str | None) -> list[tuple[str, str, int | None, str, Named]]:
 
 
 def layers(keys: Sequence[tuple[str, str, int | None, str, Named]], answers: Iterable[Answer]) -> list[Layer]:
-    """The answers to `asked`, put together by layer."""
+    """The answers to `requested`, put together by layer."""
     by: dict[tuple[str, str, int | None], dict[str, Answer]] = {}
     for (phy, transport, packet_B, condition, _), answer in zip(keys, answers, strict=True):
         by.setdefault((phy, transport, packet_B), {})[condition] = answer
@@ -198,7 +198,7 @@ def nearest(found: Sequence[Layer], cells: Sequence[Duration]) -> Layer:
 def missing_us(layer: Layer, ratio: Ratio, wanted: float) -> float:
     """Microseconds a packet, not overlapped with the air, that would make a layer's ratio the one that is wanted."""
     over, under = (layer.answers[one] for one in (ratio.over, ratio.under))
-    return (wanted * under.duration_ns - over.duration_ns) / over.transfer.asked / 1e3
+    return (wanted * under.duration_ns - over.duration_ns) / over.transfer.requested / 1e3
 
 
 def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:

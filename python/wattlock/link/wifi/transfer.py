@@ -52,7 +52,7 @@ class Transfer(NamedTuple):
     * `duration_ns`: of the air; work that the air waits for is lines of `work.waits`.
     * `states_ns`: of each node's radio, as the air says; the lines' states add up to them.
     * `sent`, `received`: by node, retries among those sent.
-    * `asked`, `delivered`: packets.
+    * `requested`, `delivered`: packets.
     """
 
     duration_ns: int
@@ -60,7 +60,7 @@ class Transfer(NamedTuple):
     states_ns: States
     sent: dict[Role, Packets]
     received: dict[Role, Packets]
-    asked: int
+    requested: int
     delivered: int
     frames: int
     retries: int
@@ -68,7 +68,7 @@ class Transfer(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether every packet arrives: what loses some ends sooner, and its duration is no other's equal."""
-        return self.delivered >= self.asked
+        return self.delivered >= self.requested
 
 
 def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
@@ -123,7 +123,7 @@ def together(transfers: Iterable[Transfer]) -> Transfer:
         _sum(one.states_ns for one in every),
         {role: Packets(*map(sum, zip(*(one.sent[role] for one in every), strict=True))) for role in first.sent},
         {role: Packets(*map(sum, zip(*(one.received[role] for one in every), strict=True))) for role in first.received},
-        sum(one.asked for one in every),
+        sum(one.requested for one in every),
         sum(one.delivered for one in every),
         sum(one.frames for one in every),
         sum(one.retries for one in every),

@@ -79,19 +79,19 @@ def works(
 
     Raises InputError where the run has no such case, EvidenceError where a figure needs consent.
     """
-    asked = named.scenario
+    requested = named.scenario
     found = []
     packets = sum(group.packets for group in groups)
-    for role in asked.roles:
-        us = asked.host.us(role)
+    for role in requested.roles:
+        us = requested.host.us(role)
         if us:
             _consent(named, f"host.{role.replace('-', '_')}_us {us:g} us", allow_assumed=allow_assumed)
             seconds = us * 1e-6 * packets
             energy = _by_power(devices[role], seconds, allow_assumed=allow_assumed) if role in devices else None
             found.append(Work(f"host: {role}", role, round(seconds * 1e9), energy, "assumed", f"{us:g} us a packet"))
-    if asked.payload.cipher:
-        last = asked.roles[-1]
-        for role in (asked.roles[0], last):
+    if requested.payload.cipher:
+        last = requested.roles[-1]
+        for role in (requested.roles[0], last):
             work = _cipher(named, groups, measured, devices.get(role), role, allow_assumed=allow_assumed)
             if work:
                 found.append(work)
@@ -155,22 +155,22 @@ def _cipher(
     *,
     allow_assumed: bool,
 ) -> Work | None:
-    asked = named.scenario
+    requested = named.scenario
     plain_B = sum(group.parts.plain_B for group in groups)
     what = f"cipher: {'sender' if role == 'sender' else 'receiver'}"
     if measured is not None:
         return _of_run(named, groups, measured, role, what)
-    if asked.cost.cycles_per_B is None:
+    if requested.cost.cycles_per_B is None:
         return None
-    _consent(named, f"cost.cycles_per_B {asked.cost.cycles_per_B:g}", allow_assumed=allow_assumed)
+    _consent(named, f"cost.cycles_per_B {requested.cost.cycles_per_B:g}", allow_assumed=allow_assumed)
     if device is None:
         return None
     if not (device.card.counts_cycles and device.card.frequency):
         hint = "take a card that values cycles and has a frequency"
         raise InputError(f"device card {device.name} can't value cost.cycles_per_B", hint=hint)
-    seconds = asked.cost.cycles_per_B * plain_B / device.card.frequency.in_SI
+    seconds = requested.cost.cycles_per_B * plain_B / device.card.frequency.in_SI
     energy = _by_power(device, seconds, allow_assumed=allow_assumed)
-    return Work(what, role, round(seconds * 1e9), energy, "assumed", f"{asked.cost.cycles_per_B:g} cycles a byte")
+    return Work(what, role, round(seconds * 1e9), energy, "assumed", f"{requested.cost.cycles_per_B:g} cycles a byte")
 
 
 def _of_run(named: Named, groups: list[Group], measured: Measured, role: Role, what: str) -> Work:

@@ -10,11 +10,11 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.framings import framings
 from wattlock.advise.history import Past
-from wattlock.advise.narrow import Narrowing
 from wattlock.advise.published import follows_the_code
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
 from wattlock.advise.sending import SPOKEN
+from wattlock.advise.value_of_information import Information
 from wattlock.energy.number import YEAR_s
 
 # Few batteries and few products are trusted for longer.
@@ -43,14 +43,14 @@ def _long(seconds: float) -> str:
     return f"{seconds / 3600:.3g} hours"
 
 
-def title(asked: Question) -> str:
+def title(question: Question) -> str:
     """What is asked about: the question's title, or its first flow in words."""
-    if asked.title != Question.model_fields["title"].default:
-        return asked.title
-    flow = asked.flow[0]
+    if question.title != Question.model_fields["title"].default:
+        return question.title
+    flow = question.flow[0]
     what = "messages of several sizes" if flow.sizes else f"{flow.message} B"
     verb = "sends" if flow.direction == "send" else "receives"
-    return f"A device that {verb} {what} every {spoken(flow.every)}{' and more' if len(asked.flow) > 1 else ''}"
+    return f"A device that {verb} {what} every {spoken(flow.every)}{' and more' if len(question.flow) > 1 else ''}"
 
 
 def named(choice: Choice) -> str:
@@ -98,7 +98,7 @@ def _ends(of: Advice) -> Iterator[str]:
     best = of.best
     if best.shelf >= MOSTLY:
         often = "" if best.shelf > LIKELY else f" in {100 * best.shelf:.0f} % of the worlds drawn"
-        shelf = spoken(float(np.median(of.world.batteries.shelf_life_s))).replace(" y", " years")
+        shelf = spoken(float(np.median(of.monte_carlo.batteries.shelf_life_s))).replace(" y", " years")
         yield (
             f"What ends it{often} is the battery's shelf life, {shelf} in the middle: its charge alone would last "
             f"{days(best.charge_s)} days ({days(best.charge_low_s)} to {days(best.charge_high_s)})."
@@ -140,15 +140,15 @@ def notes(of: Advice) -> list[str]:
 
 
 def _notes(of: Advice) -> Iterator[str]:
-    if of.unheard:
-        yield f"set and without effect here: {', '.join(of.unheard)} (without each of them the answer is the same)"
+    if of.unused_keys:
+        yield f"set and without effect here: {', '.join(of.unused_keys)} (without each of them the answer is the same)"
     choice, load = of.choices[of.best.number], of.loads[of.best.number]
     yield from _pieces(of)
     peak = _peak_A(of)
-    limit = of.things.battery.battery.card.max_current.in_SI
+    limit = of.inputs.battery.battery.card.max_current.in_SI
     if peak > limit:
         yield (
-            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.things.battery.battery.name} gives "
+            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.inputs.battery.battery.name} gives "
             f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
         )
     share = of.shares(of.best.number)["cipher"]
@@ -160,13 +160,13 @@ def _notes(of: Advice) -> Iterator[str]:
     if load.rekeys_per_s * LONG_s > 1:
         counted = (
             "a handshake is counted for each"
-            if of.asked.session
+            if of.question.session
             else "what that costs is not counted, as the question has no session (session.every, session.sent, "
             "session.received)"
         )
         yield f"the limits on one key ask for a new one every {spoken(1 / load.rekeys_per_s)}; {counted}"
     yield from _code(of)
-    technology = of.things.sender.technology
+    technology = of.inputs.sender.technology
     if choice.protection in SPOKEN.get(technology, {}) and choice.protection != "none":
         yield (
             f"the radio link encrypts too, beneath the choice's cipher ({SPOKEN[technology][choice.protection]}): its "
@@ -175,7 +175,7 @@ def _notes(of: Advice) -> Iterator[str]:
 
 
 def _code(of: Advice) -> Iterator[str]:
-    priced = of.things.priced
+    priced = of.inputs.priced
     if any(cost.origin for cost in priced.taken):
         yield (
             "each cipher costs what the best code of it does that is published or counted for this core, beside the "
@@ -184,7 +184,7 @@ def _code(of: Advice) -> Iterator[str]:
     passing = {choice.cipher for choice in of.choices}
     yield from follows_the_code(
         priced._replace(taken=[cost for cost in priced.taken if cost.cipher in passing]),
-        [one for flow in of.asked.flow for one in flow.rates],
+        [one for flow in of.question.flow for one in flow.rates],
     )
     if priced.unranked:
         known = {cost.cipher for cost in priced.taken}
@@ -199,9 +199,9 @@ def _code(of: Advice) -> Iterator[str]:
 def _pieces(of: Advice) -> Iterator[str]:
     load = of.loads[of.best.number]
     if load.packets > 1:
-        most = most_B(of.asked, of.things.sender)
+        most = most_B(of.question, of.inputs.sender)
         yield (
-            f"a message takes {load.packets:.3g} packets, as one holds {most} octets{of.things.sender.why}: the "
+            f"a message takes {load.packets:.3g} packets, as one holds {most} octets{of.inputs.sender.why}: the "
             "application is taken to cut it, to seal each piece and to number it; a lost piece is not sent again"
         )
 
@@ -277,7 +277,7 @@ def _share(share: float) -> str:
     return percent(share).replace("less than ", "<")
 
 
-def narrower(one: Narrowing) -> str:
+def narrower(one: Information) -> str:
     """Which measurement would narrow the interval, and by how much."""
     by = f"{100 * max(one.narrower, 0):.0f} %"
     return f"{one.number} ({one.how}); known exactly, it narrows the interval of days by {by}"
@@ -292,9 +292,9 @@ def framing(of: Advice) -> list[tuple[str, str]]:
 
 
 def _peak_A(of: Advice) -> float:
-    sender, battery = of.things.sender, of.things.battery.battery.card
+    sender, battery = of.inputs.sender, of.inputs.battery.battery.card
     card = sender.radio.card
     if not card.has_states:
         return 0.0
     watts = max(card.power_W(sender.number(state)) for state in ("tx", "rx"))
-    return watts / (1 - of.things.stage.lost(watts)) / battery.voltage.in_SI
+    return watts / (1 - of.inputs.stage.lost(watts)) / battery.voltage.in_SI

@@ -99,17 +99,17 @@ def groups_of(named: Named, ciphers: Ciphers) -> list[Group]:
 
     Raises InputError where the cipher is not known, a message doesn't fit into a packet, or the file can't be read.
     """
-    asked = named.scenario.payload
+    requested = named.scenario.payload
     cipher = _cipher(named, ciphers)
     room_B = PACKET_B[named.scenario.transport]
     try:
-        if asked.sizes is not None:
-            return payload.packets(((each_B, count) for each_B, count in asked.sizes), cipher, asked.encoding)
-        data_B = asked.data_B if asked.data_B is not None else size_B(asked.file or "")
-        if asked.encrypt == "file":
-            return payload.whole(data_B, asked.payload_B or room_B, cipher, asked.encoding)
-        plain_B = asked.payload_B or payload.largest_plain_B(room_B, cipher, asked.encoding)
-        return payload.packets(payload.equal(data_B, plain_B), cipher, asked.encoding)
+        if requested.sizes is not None:
+            return payload.packets(((each_B, count) for each_B, count in requested.sizes), cipher, requested.encoding)
+        data_B = requested.data_B if requested.data_B is not None else size_B(requested.file or "")
+        if requested.encrypt == "file":
+            return payload.whole(data_B, requested.payload_B or room_B, cipher, requested.encoding)
+        plain_B = requested.payload_B or payload.largest_plain_B(room_B, cipher, requested.encoding)
+        return payload.packets(payload.equal(data_B, plain_B), cipher, requested.encoding)
     except InputError as error:
         raise InputError(f"link {named.label}: {error.message}", hint=error.hint) from error
 
@@ -120,8 +120,8 @@ def largest_question(named: Named, ciphers: Ciphers) -> air.Question:
     Raises InputError as `groups_of`.
     """
     number, group = max(enumerate(groups_of(named, ciphers)), key=lambda pair: pair[1].packets)
-    asked = air.question(named, group, position.cases(named)[0].signal, number)
-    return {"id": named.label, **asked}
+    requested = air.question(named, group, position.cases(named)[0].signal, number)
+    return {"id": named.label, **requested}
 
 
 class Refused(NamedTuple):
@@ -137,12 +137,12 @@ def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
     def packets(named: Named) -> int:
         return sum(group.packets for group in groups_of(named, ciphers)) * len(position.cases(named))
 
-    asked = [one for one in every if one.scenario.engine == "dcf"]
-    counted = [_or_refused(named.label, packets, named) for named in asked]
+    requested = [one for one in every if one.scenario.engine == "dcf"]
+    counted = [_or_refused(named.label, packets, named) for named in requested]
     return sum(one for one in counted if not isinstance(one, Refused))
 
 
-def ask(
+def evaluate(
     every: Sequence[Named],
     net: Toolbox,
     ciphers: Ciphers,
@@ -158,14 +158,14 @@ def ask(
     Raises InputError for what is wrong with a scenario, EvidenceError for numbers that need consent or are missing.
     """
     found = []
-    for one in ask_each(every, net, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
+    for one in evaluate_each(every, net, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
         if isinstance(one, Refused):
             raise one.error
         found.append(one)
     return found
 
 
-def ask_each(
+def evaluate_each(
     every: Sequence[Named],
     net: Toolbox,
     ciphers: Ciphers,
@@ -174,13 +174,13 @@ def ask_each(
     own: Path | None = None,
     allow_assumed: bool = False,
 ) -> list[Answer | Refused]:
-    """As `ask`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
+    """As `evaluate`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
     plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, own) for one in every]
     questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
     came = iter(air.answers(net, questions))
 
     def answer(plan: _Plan) -> Answer:
-        told = [[next(came) for _ in plan.groups] for _ in plan.asked]
+        told = [[next(came) for _ in plan.groups] for _ in plan.requested]
         refused = next((one for case in told for one in case if isinstance(one, InputError)), None)
         if refused:
             raise refused
@@ -188,7 +188,9 @@ def ask_each(
         work.check_devices(plan.devices, measured, allow_assumed=allow_assumed)
         computed = work.works(named, groups, measured, plan.devices, allow_assumed=allow_assumed)
         parts = _Parts(named, groups, plan.radios, computed, allow_assumed)
-        return _answer(parts, plan.asked, [[one for one in case if not isinstance(one, InputError)] for case in told])
+        return _answer(
+            parts, plan.requested, [[one for one in case if not isinstance(one, InputError)] for case in told]
+        )
 
     return [plan if isinstance(plan, Refused) else _or_refused(plan.named.label, answer, plan) for plan in plans]
 
@@ -198,7 +200,7 @@ class _Plan(NamedTuple):
 
     named: Named
     groups: list[Group]
-    asked: list[Case]
+    requested: list[Case]
     radios: dict[Role, Radio]
     devices: dict[Role, cards.Device]
 
@@ -206,7 +208,7 @@ class _Plan(NamedTuple):
     def questions(self) -> list[tuple[Named, air.Question]]:
         return [
             (self.named, air.question(self.named, group, case.signal, number))
-            for case in self.asked
+            for case in self.requested
             for number, group in enumerate(self.groups)
         ]
 
@@ -232,16 +234,16 @@ class _Parts(NamedTuple):
     allow_assumed: bool
 
 
-def _answer(parts: _Parts, asked: list[Case], came: list[list[air.Answer]]) -> Answer:
+def _answer(parts: _Parts, requested: list[Case], came: list[list[air.Answer]]) -> Answer:
     costs = [_cost(parts, answers) for answers in came]
-    first = [one for one, case in zip(costs, asked, strict=True) if not case.offset_dB]
+    first = [one for one, case in zip(costs, requested, strict=True) if not case.offset_dB]
     by_duration = sorted(first, key=lambda one: (not one.transfer.complete, one.duration_ns))
     middle = by_duration[(len(first) - 1) // 2]
-    if not asked[0].signal:
+    if not requested[0].signal:
         return middle
-    offsets = dict.fromkeys(case.offset_dB for case in asked)
+    offsets = dict.fromkeys(case.offset_dB for case in requested)
     positions = [
-        _position(by_dB, [one for one, case in zip(costs, asked, strict=True) if case.offset_dB == by_dB])
+        _position(by_dB, [one for one, case in zip(costs, requested, strict=True) if case.offset_dB == by_dB])
         for by_dB in offsets
     ]
     return middle._replace(positions=positions)
@@ -255,7 +257,7 @@ def _position(offset_dB: float, costs: list[Answer]) -> Position:
         len(costs),
         position.distribution([one.duration_ns * 1e-9 for one in costs]),
         position.distribution(joules) if costs[0].by_states else None,
-        position.distribution([one.transfer.delivered / one.transfer.asked for one in costs]),
+        position.distribution([one.transfer.delivered / one.transfer.requested for one in costs]),
         whole / len(costs),
         position.distribution([one.duration_ns * 1e-9 if one.transfer.complete else math.inf for one in costs]),
     )
@@ -290,9 +292,12 @@ def _cost(parts: _Parts, answers: list[air.Answer]) -> Answer:
 
 
 def _cards(named: Named, own: Path | None) -> tuple[dict[Role, Radio], dict[Role, cards.Device]]:
-    asked = named.scenario
-    radios = {role: radio_cards.load(name, own) for role in asked.roles if (name := asked.radio_of(role))}
-    names: dict[Role, str | None] = {asked.roles[0]: asked.cost.sender, asked.roles[-1]: asked.cost.receiver}
+    requested = named.scenario
+    radios = {role: radio_cards.load(name, own) for role in requested.roles if (name := requested.radio_of(role))}
+    names: dict[Role, str | None] = {
+        requested.roles[0]: requested.cost.sender,
+        requested.roles[-1]: requested.cost.receiver,
+    }
     return radios, {role: cards.load(name, own) for role, name in names.items() if name}
 
 

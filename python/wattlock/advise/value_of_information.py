@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from wattlock.advise.costs import Cost
-from wattlock.advise.days import Load, World, seconds
+from wattlock.advise.days import Load, MonteCarlo, seconds
 from wattlock.advise.supply import FACTOR as EFFICIENCY
 from wattlock.energy.battery import Array
 from wattlock.energy.battery_cards import OF_MODEL
 from wattlock.energy.tasks import Plan
 
 
-class Narrowing(NamedTuple):
+class Information(NamedTuple):
     """One measurement.
 
     * `number`: what would be known. `narrower`: by which share the 95 % interval's width (of the logarithm) shrinks.
@@ -25,7 +25,9 @@ class Narrowing(NamedTuple):
     how: str
 
 
-def narrowings(best: Load, cost: Cost, by: World, plan: Plan, advice: dict[str, str]) -> list[Narrowing]:
+def values_of_information(
+    best: Load, cost: Cost, by: MonteCarlo, plan: Plan, advice: dict[str, str]
+) -> list[Information]:
     """All uncertain numbers of the first choice, those first that narrow most.
 
     * `advice`: what narrows the numbers of `device`, `radio`, `battery`, `sleep`, in the cards' words.
@@ -34,12 +36,14 @@ def narrowings(best: Load, cost: Cost, by: World, plan: Plan, advice: dict[str, 
     if not whole:
         return []
     found = []
-    for name, how, world in _fixed(best, cost, by, plan, advice):
-        found.append(Narrowing(name, 1 - _width(seconds([best], world, plan)) / whole, how))
+    for name, how, monte_carlo in _fixed(best, cost, by, plan, advice):
+        found.append(Information(name, 1 - _width(seconds([best], monte_carlo, plan)) / whole, how))
     return sorted(found, key=lambda one: -one.narrower)
 
 
-def _fixed(best: Load, cost: Cost, by: World, plan: Plan, advice: dict[str, str]) -> Iterator[tuple[str, str, World]]:
+def _fixed(
+    best: Load, cost: Cost, by: MonteCarlo, plan: Plan, advice: dict[str, str]
+) -> Iterator[tuple[str, str, MonteCarlo]]:
     names = sorted({name for _, factors in best.terms_W for name in factors if name})
     for name in names:
         kind = name.partition(" ")[0]

@@ -7,13 +7,13 @@ import numpy as np
 
 from wattlock.advise import days
 from wattlock.advise.advice import Advice
-from wattlock.advise.again import changed
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s, World
+from wattlock.advise.days import DAY_s, MonteCarlo
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Question
 from wattlock.advise.rank import tied
 from wattlock.advise.sending import Sender
+from wattlock.advise.what_if import changed
 from wattlock.analysis import front as fronts
 from wattlock.energy.lifetime import Drawn
 from wattlock.errors import InputError
@@ -27,7 +27,7 @@ WEAKER_dB = (5.0, 10.0, 15.0, 20.0)
 DRAWS, CHOICES = 200, 60
 
 
-class Flip(NamedTuple):
+class Change(NamedTuple):
     """One variable: the nearest value at which the first group no longer holds the answer, or that none was found.
 
     * `at`: in words; None where the answer holds wherever it could be looked at. `then`: who comes first there.
@@ -41,17 +41,17 @@ class Flip(NamedTuple):
     looked_at: str
 
 
-def flips(of: Advice, net: Toolbox | None) -> list[Flip]:
+def sensitivity(of: Advice, net: Toolbox | None) -> list[Change]:
     """The flips by message size, rate and signal; by battery there is none, and why."""
     choices = [of.choices[place.number] for place in of.places[:CHOICES]]
-    few = _few(of.world)
+    few = _few(of.monte_carlo)
     found = []
     for variable, now, points in _variables(of):
         at = then = None
         looked_at = []
-        for told, asked in points:
+        for told, question in points:
             try:
-                winner = _winner(of, asked, choices, few, net)
+                winner = _winner(of, question, choices, few, net)
             except InputError as error:
                 looked_at.append(f"{told} (not carried: {error})")
                 continue
@@ -59,11 +59,11 @@ def flips(of: Advice, net: Toolbox | None) -> list[Flip]:
             if winner is not None:
                 at, then = told, winner
                 break
-        found.append(Flip(variable, now, at, then, ", ".join(looked_at)))
+        found.append(Change(variable, now, at, then, ", ".join(looked_at)))
     found.append(
-        Flip(
+        Change(
             "battery",
-            of.things.battery.battery.name,
+            of.inputs.battery.battery.name,
             None,
             None,
             "any: on every battery the charge of who draws less lasts longer, up to its shelf life",
@@ -100,30 +100,30 @@ def pareto(of: Advice) -> list[dict[str, Any]]:
 
 
 def _variables(of: Advice) -> Iterator[tuple[str, str, list[tuple[str, Question]]]]:
-    asked = of.asked
-    size_B, _ = asked.flow[0].rates[0]
+    question = of.question
+    size_B, _ = question.flow[0].rates[0]
     by_nearness = sorted(FACTORS, key=lambda one: abs(np.log(one)))
-    sizes = [(f"{max(1, round(size_B * one))} B", _sized(asked, one)) for one in by_nearness]
+    sizes = [(f"{max(1, round(size_B * one))} B", _sized(question, one)) for one in by_nearness]
     yield "message", f"{size_B} B", sizes
-    every = asked.flow[0].every
+    every = question.flow[0].every
     rates = sorted(RATES, key=lambda one: abs(np.log(one)))
-    yield "every", spoken(every), [(spoken(every / one), _faster(asked, one)) for one in rates]
-    radio = asked.radio
+    yield "every", spoken(every), [(spoken(every / one), _faster(question, one)) for one in rates]
+    radio = question.radio
     if radio.rssi_dBm is not None:
         weaker = [radio.rssi_dBm - one for one in WEAKER_dB]
         points = [
-            (f"{one:g} dBm", changed(asked, {"radio": radio.model_copy(update={"rssi_dBm": one})})) for one in weaker
+            (f"{one:g} dBm", changed(question, {"radio": radio.model_copy(update={"rssi_dBm": one})})) for one in weaker
         ]
         yield "signal", f"{radio.rssi_dBm:g} dBm", points
-    elif of.things.sender.technology != "802.11" and not of.things.sender.advertising:
+    elif of.inputs.sender.technology != "802.11" and not of.inputs.sender.advertising:
         worse = [one for one in BIT_ERRORS if one > radio.bit_errors]
         points = [
-            (f"{one:g}", changed(asked, {"radio": radio.model_copy(update={"bit_errors": one})})) for one in worse
+            (f"{one:g}", changed(question, {"radio": radio.model_copy(update={"bit_errors": one})})) for one in worse
         ]
         yield "bit errors", f"{radio.bit_errors:g}", points
 
 
-def _sized(asked: Question, by: float) -> Question:
+def _sized(question: Question, by: float) -> Question:
     flows = [
         flow.model_copy(
             update={
@@ -133,30 +133,30 @@ def _sized(asked: Question, by: float) -> Question:
                 else [[max(1, round(size_B * by)), count] for size_B, count in flow.sizes],
             }
         )
-        for flow in asked.flow
+        for flow in question.flow
     ]
-    return changed(asked, {"flow": flows})
+    return changed(question, {"flow": flows})
 
 
-def _faster(asked: Question, by: float) -> Question:
-    return changed(asked, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in asked.flow]})
+def _faster(question: Question, by: float) -> Question:
+    return changed(question, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in question.flow]})
 
 
-def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, net: Toolbox | None) -> str | None:
+def _winner(of: Advice, question: Question, choices: list[Choice], few: MonteCarlo, net: Toolbox | None) -> str | None:
     """Who beats the first choice there; None where it holds.
 
     Raises InputError where the radio can't carry that traffic or the battery not that load.
     """
-    sender = of.things.sender
-    if asked.radio is not of.asked.radio:
-        sender = Sender(sender.radio, asked.radio)
-    spent = sender.ask(days.needed(asked, choices, sender), net)
-    loads = [days.load(asked, one, sender, of.things.draws, spent) for one in choices]
+    sender = of.inputs.sender
+    if question.radio is not of.question.radio:
+        sender = Sender(sender.radio, question.radio)
+    spent = sender.evaluate(days.needed(question, choices, sender), net)
+    loads = [days.load(question, one, sender, of.inputs.draws, spent) for one in choices]
     carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
     if not carried:
         times = min(max(load.busy, load.sending / sender.duty_cycle) for load in loads)
         raise InputError(f"the radio would need {times:.3g} times the time that the clock or the band allows")
-    life_s = days.seconds([loads[number] for number in carried], few, of.things.battery)
+    life_s = days.seconds([loads[number] for number in carried], few, of.inputs.battery)
     lives = dict(zip(carried, life_s, strict=True))
     best = max(carried, key=lambda number: float(np.median(lives[number])))
     held = choices.index(of.choices[of.best.number])
@@ -165,12 +165,14 @@ def _winner(of: Advice, asked: Question, choices: list[Choice], few: World, net:
     return choices[best].label
 
 
-def _few(world: World) -> World:
-    drawn = world.batteries
+def _few(monte_carlo: MonteCarlo) -> MonteCarlo:
+    drawn = monte_carlo.batteries
     batteries = Drawn(
         {name: values[:DRAWS] for name, values in drawn.numbers.items()},
         drawn.capacity_share[:DRAWS],
         drawn.self_discharge_per_s[:DRAWS],
-        np.broadcast_to(drawn.shelf_life_s, world.draws)[:DRAWS],
+        np.broadcast_to(drawn.shelf_life_s, monte_carlo.draws)[:DRAWS],
     )
-    return world._replace(factors={name: values[:DRAWS] for name, values in world.factors.items()}, batteries=batteries)
+    return monte_carlo._replace(
+        factors={name: values[:DRAWS] for name, values in monte_carlo.factors.items()}, batteries=batteries
+    )

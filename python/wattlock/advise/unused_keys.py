@@ -16,12 +16,12 @@ DRAWS = 100
 ALWAYS = {"title", "note", "source", "seed", "draws", "flow", "device.card", "device.run"}
 
 
-def unheard(asked: Question, answer: Callable[[Question], Advice]) -> list[str]:
+def unused_keys(question: Question, answer: Callable[[Question], Advice]) -> list[str]:
     """The keys without which the answer is the same.
 
     * `answer`: answers a question as it was answered.
     """
-    few = asked.model_copy(update={"draws": DRAWS})
+    few = question.model_copy(update={"draws": DRAWS})
     variants = list(_without(few))
     if not variants:
         return []
@@ -37,20 +37,20 @@ def unheard(asked: Question, answer: Callable[[Question], Advice]) -> list[str]:
     return found
 
 
-def _without(asked: Question) -> Iterator[tuple[str, Question]]:
+def _without(question: Question) -> Iterator[tuple[str, Question]]:
     """The question without each of the keys that were set, but for those of `ALWAYS`."""
-    for table in sorted(asked.model_fields_set - ALWAYS):
-        value = getattr(asked, table)
+    for table in sorted(question.model_fields_set - ALWAYS):
+        value = getattr(question, table)
         if value is None:
             continue
         if not isinstance(value, BaseModel):
-            yield table, _default(asked, table)
+            yield table, _default(question, table)
             continue
         if Question.model_fields[table].default is None:
-            yield table, _default(asked, table)
+            yield table, _default(question, table)
         for key, other in _keys(value):
             if f"{table}.{key}" not in ALWAYS:
-                yield f"{table}.{key}", asked.model_copy(update={table: other})
+                yield f"{table}.{key}", question.model_copy(update={table: other})
 
 
 def _keys(table: BaseModel) -> Iterator[tuple[str, BaseModel]]:
@@ -90,5 +90,5 @@ def _same(one: Advice, other: Advice) -> bool:
         np.array_equal(one.life_s, other.life_s)
         and np.array_equal(one.charge_s, other.charge_s)
         and np.array_equal(times[0], times[1], equal_nan=True)
-        and one.things.assumed == other.things.assumed
+        and one.inputs.assumed == other.inputs.assumed
     )

@@ -15,9 +15,9 @@ from wattlock.targets.toolbox import Toolbox
 USUAL = ("aes128-ccm", "aes128-gcm", "aes256-ccm", "aes256-gcm", "chacha20-poly1305", "ascon-aead128")
 
 
-def changed(asked: Question, changes: Mapping[str, Any]) -> Question:
+def changed(question: Question, changes: Mapping[str, Any]) -> Question:
     """The question with some of its own parts replaced."""
-    return asked.model_copy(update=dict(changes))
+    return question.model_copy(update=dict(changes))
 
 
 def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox | None) -> list[Load]:
@@ -25,20 +25,20 @@ def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox 
 
     * `net`: the toolbox, needed for Wi-Fi alone.
     """
-    sender = of.things.sender
-    packets = [one for asked, choice in variants for one in days.needed(asked, [choice], sender)]
-    spent = sender.ask(packets, net)
-    return [days.load(asked, choice, sender, of.things.draws, spent) for asked, choice in variants]
+    sender = of.inputs.sender
+    packets = [one for question, choice in variants for one in days.needed(question, [choice], sender)]
+    spent = sender.evaluate(packets, net)
+    return [days.load(question, choice, sender, of.inputs.draws, spent) for question, choice in variants]
 
 
 def lives(of: Advice, every: Sequence[Load]) -> Array:
     """Seconds of battery, as (loads, draws)."""
-    return days.seconds(every, of.world, of.things.battery)
+    return days.seconds(every, of.monte_carlo, of.inputs.battery)
 
 
 def charges(of: Advice, every: Sequence[Load]) -> Array:
     """Seconds that the charge alone lasts, as (loads, draws)."""
-    return days.by_charge(every, of.world, of.things.battery)
+    return days.by_charge(every, of.monte_carlo, of.inputs.battery)
 
 
 def usual(of: Advice) -> Choice:

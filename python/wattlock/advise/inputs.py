@@ -34,16 +34,16 @@ BATTERY = "lipo-1000"
 
 
 @dataclass
-class Things:
+class Inputs:
     """What the answer is computed with.
 
-    * `asked`: the question, with what keeps its link up. `stage`: between the battery and the load.
+    * `question`: the question, with what keeps its link up. `stage`: between the battery and the load.
     * `device`: None where a run was measured by a meter. `assumed`: sentences on what nobody gave or verified.
     * `priced`: what the ciphers cost; `costs`: those of them that are ranked.
     * `evidence`: by what it is of.
     """
 
-    asked: Question
+    question: Question
     name: str
     device: Device | None
     draws: Draws
@@ -61,7 +61,7 @@ class Things:
         return self.priced.taken
 
 
-def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Things | None" = None) -> Things:
+def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: "Inputs | None" = None) -> Inputs:
     """Read cards and run.
 
     * `own`: the user's folder of cards. `known`: things of the same run, which is then not read again.
@@ -69,17 +69,17 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Th
     Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
     """
     assumed: list[str] = []
-    if known and asked.device.run:
+    if known and question.device.run:
         device, priced, name = known.device, known.priced, known.name
     else:
-        device, priced, name = _costs(asked, own, allow_assumed=allow_assumed)
+        device, priced, name = _costs(question, own, allow_assumed=allow_assumed)
     isa = device.card.isa if device else "x86_64"
-    asked = _in_watts(asked, device)
-    sender = _radio(asked, device, own, assumed)
-    asked = settled(asked, sender, assumed)
-    battery = _battery(asked, own, assumed, allow_assumed=allow_assumed)
-    stage = _supply(asked, device, sender, battery, assumed)
-    sleep_W, width = _sleep(asked, device, isa, assumed)
+    question = _in_watts(question, device)
+    sender = _radio(question, device, own, assumed)
+    question = settled(question, sender, assumed)
+    battery = _battery(question, own, assumed, allow_assumed=allow_assumed)
+    stage = _supply(question, device, sender, battery, assumed)
+    sleep_W, width = _sleep(question, device, isa, assumed)
     active_W = None
     if device:
         clock = device.card.frequency
@@ -88,11 +88,11 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Th
         elif clock:
             active_W = rate(device.card).joules * clock.in_SI
     factors = [(number, exponent) for _, number, exponent in device.card.factors()] if device else []
-    if asked.wake_up is None:
+    if question.wake_up is None:
         assumed.append(
             "waking up and what the link's software computes for a packet take nothing: nobody gave it (wake_up.time)"
         )
-    if active_W is None and (asked.wake_up or (asked.session and asked.session.computing)):
+    if active_W is None and (question.wake_up or (question.session and question.session.computing)):
         assumed.append("what wake-up and handshake compute is left out: the device's clock is not known")
     advice = {
         "device": device.card.narrowed_by if device else "the run's meter",
@@ -106,8 +106,8 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Th
         "battery": battery.evidence,
         "sleep": "assumed" if width else "modelled",
     }
-    return Things(
-        asked,
+    return Inputs(
+        question,
         name,
         device,
         Draws(factors, active_W, sleep_W, width),
@@ -121,7 +121,7 @@ def things(asked: Question, *, own: Path | None, allow_assumed: bool, known: "Th
     )
 
 
-def check_radio(loads: Sequence[Load], of: Things, *, allow_assumed: bool) -> None:
+def check_radio(loads: Sequence[Load], of: Inputs, *, allow_assumed: bool) -> None:
     """The radio's evidence by the numbers in use.
 
     Raises EvidenceError where one of a card that was asked for is verified by nobody, without `allow_assumed`.
@@ -133,28 +133,28 @@ def check_radio(loads: Sequence[Load], of: Things, *, allow_assumed: bool) -> No
     of.evidence["radio"] = "assumed" if any(number.doubted for number in used.values()) else "modelled"
 
 
-def _costs(asked: Question, own: Path | None, *, allow_assumed: bool) -> tuple[Device | None, Priced, str]:
-    card = cards.load(asked.device.card, own) if asked.device.card else None
-    if asked.device.run is None:
+def _costs(question: Question, own: Path | None, *, allow_assumed: bool) -> tuple[Device | None, Priced, str]:
+    card = cards.load(question.device.card, own) if question.device.card else None
+    if question.device.run is None:
         if card is None:
             hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
             raise InputError("neither a device nor a run is named", hint=hint)
         refuse_doubted(f"device card {card.name}", _numbers(card), allow_assumed=allow_assumed)
         priced = published.price(
             card,
-            [one for flow in asked.flow for one in flow.rates],
+            [one for flow in question.flow for one in flow.rates],
             allow_assumed=allow_assumed,
-            accelerator=asked.device.accelerator,
-            given=Path(asked.device.costs) if asked.device.costs else None,
+            accelerator=question.device.accelerator,
+            given=Path(question.device.costs) if question.device.costs else None,
             own=own,
         )
         return card, priced, card.name
-    if asked.device.costs:
+    if question.device.costs:
         raise InputError("device.costs and device.run both say what the ciphers cost", hint="give one of them")
     # Loaded where there is a run: with its statistics it takes a fifth of a second.
     from wattlock.run.result import read
 
-    result = read(RunFolder.open(find(asked.device.run)))
+    result = read(RunFolder.open(find(question.device.run)))
     if result.reasons:
         raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
     device, costs, name = _of_run(result, card, allow_assumed=allow_assumed)
@@ -189,44 +189,44 @@ def _numbers(card: Device) -> dict[str, cards.Number]:
     return {key: number for key, number, _ in card.card.factors()}
 
 
-def _radio(asked: Question, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:
-    name = asked.radio.card or (device.card.radio if device else None)
+def _radio(question: Question, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:
+    name = question.radio.card or (device.card.radio if device else None)
     if name is None:
         there = ", ".join(radio_cards.RADIOS.names(own))
         raise InputError("no radio is named, and the device's card names none", hint=f"--radio takes one of: {there}")
-    if asked.radio.card is None:
+    if question.radio.card is None:
         assumed.append(f"the radio is the device's own, {name}: none was given")
-    sender = Sender(radio_cards.load(name, own), asked.radio)
-    if sender.rest == "idle" and not asked.radio.rest:
+    sender = Sender(radio_cards.load(name, own), question.radio)
+    if sender.rest == "idle" and not question.radio.rest:
         assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
     powers = {one.power_dBm for one in sender.radio.card.tx if one.power_dBm is not None}
     sent = sender.number("tx") if sender.radio.card.has_states else None
     if isinstance(sent, radio_cards.Sending) and sent.because.startswith("between"):
         span = sent.because.partition(":")[0]
         assumed.append(f"what the radio draws at {sent.power_dBm:g} dBm lies {span}, the card's nearest figures")
-    if asked.radio.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, radio_cards.Sending):
+    if question.radio.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, radio_cards.Sending):
         assumed.append(f"the radio sends at {sent.power_dBm:g} dBm: nobody gave its power (radio.tx_power_dBm)")
     return sender
 
 
-def _battery(asked: Question, own: Path | None, assumed: list[str], *, allow_assumed: bool) -> Plan:
-    name = asked.battery.card
+def _battery(question: Question, own: Path | None, assumed: list[str], *, allow_assumed: bool) -> Plan:
+    name = question.battery.card
     if name is None:
         assumed.append("the battery is one of 1000 mAh: none was given")
     battery = battery_cards.load(name or BATTERY, own)
-    at = Surroundings(asked.battery.temperature_C, asked.battery.temperature_sigma_C)
+    at = Surroundings(question.battery.temperature_C, question.battery.temperature_sigma_C)
     return tasks.plan(
         battery,
-        asked.battery.model,
+        question.battery.model,
         battery.card.laws(),
-        draws=asked.draws,
-        seed=asked.seed,
+        draws=question.draws,
+        seed=question.seed,
         at=at,
         allow_assumed=allow_assumed or name is None,
     )
 
 
-def _supply(asked: Question, device: Device | None, sender: Sender, battery: Plan, assumed: list[str]) -> Stage:
+def _supply(question: Question, device: Device | None, sender: Sender, battery: Plan, assumed: list[str]) -> Stage:
     """The stage between the battery and the rail at which the cards say their watts."""
     card = battery.battery.card
     volts = [one.card.voltage for one in (sender.radio, device) if one and one.card.voltage]
@@ -234,20 +234,20 @@ def _supply(asked: Question, device: Device | None, sender: Sender, battery: Pla
     # A core below any radio's rail has a converter of its own.
     rail = core if core and core.in_SI < CORE_V else (volts[0] if volts else None)
     try:
-        return stage(asked.supply.at(card.voltage.in_SI), card.voltage.in_SI, rail.in_SI if rail else None, assumed)
+        return stage(question.supply.at(card.voltage.in_SI), card.voltage.in_SI, rail.in_SI if rail else None, assumed)
     except ValueError as error:
         what, hint = error.args
         raise InputError(f"supply.stage: {what}", hint=hint) from error
 
 
-def _in_watts(asked: Question, device: Device | None) -> Question:
+def _in_watts(question: Question, device: Device | None) -> Question:
     """The question with the device's currents as powers at its card's voltage.
 
     Raises InputError where there is no card, or its voltage is the core's alone.
     """
-    if not asked.device.currents_A:
-        return asked
-    key = next(iter(asked.device.currents_A))
+    if not question.device.currents_A:
+        return question
+    key = next(iter(question.device.currents_A))
     voltage = device.card.voltage if device else None
     inside = voltage is not None and voltage.under is not None and voltage.under.scope == "core"
     if device is None or voltage is None or inside:
@@ -257,13 +257,13 @@ def _in_watts(asked: Question, device: Device | None) -> Question:
             f"device.{key} is a current, and the voltage of the supply is not known: {card}",
             hint="give a power, as 9uW",
         )
-    return asked.model_copy(update={"device": asked.device.at(voltage.in_SI)})
+    return question.model_copy(update={"device": question.device.at(voltage.in_SI)})
 
 
-def _sleep(asked: Question, device: Device | None, isa: str, assumed: list[str]) -> tuple[float, float]:
+def _sleep(question: Question, device: Device | None, isa: str, assumed: list[str]) -> tuple[float, float]:
     """Watts asleep, and the half-width of their logarithm's uniform law."""
-    if asked.device.sleep is not None:
-        return asked.device.sleep, 0.0
+    if question.device.sleep is not None:
+        return question.device.sleep, 0.0
     idle = device.card.idle_power if device else None
     if idle is not None:
         return idle.in_SI, math.log1p(idle.relative_uncertainty)
