@@ -88,7 +88,7 @@ def answer(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
 def bare(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
     """The answer without asking which keys have no effect: that takes an answer more for each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wattlock.advise.unused_keys.unheard", lambda *_: [])
+        patch.setattr("wattlock.advise.unused_keys.unused_keys", lambda *_: [])
         return answer(tables, changes)
 
 

@@ -152,7 +152,7 @@ def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
 def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
     sender = Sender(radio_cards.load("esp32-wifi"), checked("mean", BASE).radio)
     sent: Any = SimpleNamespace(
-        question=1000,
+        requested=1000,
         delivered=500,
         duration_ns=2_000_000_000,
         lines=[SimpleNamespace(octets_B=60_000), SimpleNamespace(octets_B=15_000)],
