@@ -2,6 +2,8 @@
 
 use super::super::file::NoNumber;
 use super::super::sampled::Sampled;
+use super::batteries::battery_tree;
+use super::counters::{PACKAGE, powercap_tree};
 use super::*;
 
 /// What opening a meter of a tree says, the load pinned to `cpu`.
