@@ -111,53 +111,13 @@ impl Trial<'_> {
 
     /// One bit changed in the text, the tag, the nonce, the associated data; a byte of each too few.
     fn refuses(&self, held: &dyn Held) -> Verdict {
-        let (length_B, sealed_B) = (self.plaintext.len(), self.ciphertext.len());
-        let bit = 1_u8 << (length_B % 8);
-        let mut nonce = [0; MAX_IV_B];
-        let nonce = &mut nonce[..self.nonce.len()];
-        let mut aad = [0; 64];
-        let mut sealed = [0; MOST_B + MAX_PADDING_B];
         held.with_key(self.key, Direction::Decrypt, &mut |cipher| {
+            let mut forgery = Forgery { nonce: [0; MAX_IV_B], aad: [0; 64], sealed: [0; MOST_B + MAX_PADDING_B] };
             for change in 0..7 {
-                nonce.copy_from_slice(self.nonce);
-                aad[..self.aad.len()].copy_from_slice(self.aad);
-                sealed[..sealed_B].copy_from_slice(self.ciphertext);
-                let (mut aad_B, mut given_B) = (self.aad.len(), sealed_B);
-                let named = match change {
-                    0 if length_B == 0 => continue,
-                    0 => {
-                        sealed[length_B / 2] ^= bit;
-                        "refuse a changed text of"
-                    }
-                    1 => {
-                        sealed[length_B] ^= bit;
-                        "refuse a changed tag of"
-                    }
-                    2 => {
-                        sealed[sealed_B - 1] ^= bit;
-                        "refuse a changed tag of"
-                    }
-                    3 => {
-                        nonce[length_B % nonce.len()] ^= bit;
-                        "refuse a changed nonce of"
-                    }
-                    4 => {
-                        // A byte of associated data changed, or one where there was none.
-                        aad[aad_B / 2] ^= bit;
-                        aad_B = aad_B.max(1);
-                        "refuse changed associated data of"
-                    }
-                    5 => {
-                        given_B = sealed_B - 1;
-                        "refuse a cut message of"
-                    }
-                    _ => {
-                        given_B = sealed_B - length_B - 1;
-                        "refuse less than a tag of"
-                    }
-                };
+                let Some((aad_B, given_B, named)) = forgery.of(self, change) else { continue };
+                let Forgery { nonce, aad, sealed } = &forgery;
                 let mut output = [UNTOUCHED; MOST_B + MAX_PADDING_B];
-                match cipher.open(nonce, &aad[..aad_B], &sealed[..given_B], &mut output) {
+                match cipher.open(&nonce[..self.nonce.len()], &aad[..aad_B], &sealed[..given_B], &mut output) {
                     Err(Error::Forged) => {}
                     Err(error) => return Err(error),
                     Ok(_) => return Ok(Err(named)),
@@ -175,5 +135,59 @@ impl Trial<'_> {
             let written_B = cipher.seal(self.nonce, self.aad, self.plaintext, &mut output)?;
             Ok(if output[..written_B] == *self.ciphertext { Ok(()) } else { Err("seal, after forgeries,") })
         })
+    }
+}
+
+/// A message that somebody changed.
+struct Forgery {
+    nonce: [u8; MAX_IV_B],
+    aad: [u8; 64],
+    sealed: [u8; MOST_B + MAX_PADDING_B],
+}
+
+impl Forgery {
+    /// Makes the forgery of this number; gives the bytes of associated data and of the sealed message, and what is not
+    /// done where it opens. `None` where the message has nothing to change.
+    fn of(&mut self, trial: &Trial<'_>, change: u8) -> Option<(usize, usize, &'static str)> {
+        let (length_B, sealed_B) = (trial.plaintext.len(), trial.ciphertext.len());
+        let (bit, nonce_B) = (1_u8 << (length_B % 8), trial.nonce.len());
+        self.nonce[..nonce_B].copy_from_slice(trial.nonce);
+        self.aad[..trial.aad.len()].copy_from_slice(trial.aad);
+        self.sealed[..sealed_B].copy_from_slice(trial.ciphertext);
+        let (mut aad_B, mut given_B) = (trial.aad.len(), sealed_B);
+        let named = match change {
+            0 if length_B == 0 => return None,
+            0 => {
+                self.sealed[length_B / 2] ^= bit;
+                "refuse a changed text of"
+            }
+            1 => {
+                self.sealed[length_B] ^= bit;
+                "refuse a changed tag of"
+            }
+            2 => {
+                self.sealed[sealed_B - 1] ^= bit;
+                "refuse a changed tag of"
+            }
+            3 => {
+                self.nonce[length_B % nonce_B] ^= bit;
+                "refuse a changed nonce of"
+            }
+            4 => {
+                // A byte of associated data changed, or one where there was none.
+                self.aad[aad_B / 2] ^= bit;
+                aad_B = aad_B.max(1);
+                "refuse changed associated data of"
+            }
+            5 => {
+                given_B = sealed_B - 1;
+                "refuse a cut message of"
+            }
+            _ => {
+                given_B = sealed_B - length_B - 1;
+                "refuse less than a tag of"
+            }
+        };
+        Some((aad_B, given_B, named))
     }
 }

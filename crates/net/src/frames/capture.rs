@@ -7,7 +7,10 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
-use pcap_parser::{Block, LegacyPcapReader, OptionCode, PcapBlockOwned, PcapError, PcapNGReader};
+use pcap_parser::{
+    Block, EnhancedPacketBlock, InterfaceDescriptionBlock, LegacyPcapReader, OptionCode, PcapBlockOwned, PcapError,
+    PcapHeader, PcapNGReader, SimplePacketBlock,
+};
 
 /// The largest block that is read: a capture's packets have at most 256 KiB.
 const BUFFER_B: usize = 4 << 20;
@@ -251,16 +254,7 @@ const MOST_INTERFACES: usize = 4096;
 impl Section {
     fn piece<'a>(&mut self, block: &'a PcapBlockOwned<'_>) -> Found<'a> {
         match block {
-            PcapBlockOwned::LegacyHeader(header) => {
-                self.link = header.network.0 & 0xffff;
-                self.fcs_B = fcs_B(header.network.0);
-                let is_fine = header.is_nanosecond_precision();
-                self.fraction_ns = if is_fine { 1 } else { 1000 };
-                let magic = if is_fine { NANOSECONDS } else { MICROSECONDS };
-                let link = u32::try_from(self.link).unwrap_or(0);
-                let words = [magic, 2 | 4 << 16, 0, 0, LONGEST_PACKET_B, link];
-                Found::Piece(Piece::Head(words.into_iter().flat_map(u32::to_le_bytes).collect(), Endian::Little))
-            }
+            PcapBlockOwned::LegacyHeader(header) => self.legacy_header(header),
             PcapBlockOwned::Legacy(packet) => {
                 let time_ns = u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * self.fraction_ns;
                 Found::Piece(Piece::Packet(Packet {
@@ -278,56 +272,9 @@ impl Section {
                 self.endian = if header.big_endian() { Endian::Big } else { Endian::Little };
                 Found::Between(Edit::Section)
             }
-            PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
-                if self.interfaces.len() == MOST_INTERFACES {
-                    return Found::Corrupt;
-                }
-                let ticks_per_second = ticks_per_second(interface.if_tsresol).unwrap_or(1_000_000);
-                let fcs_B = interface.options.iter().find(|option| option.code == FCS_LENGTH);
-                self.interfaces.push(Interface {
-                    link: interface.linktype.0,
-                    most_B: interface.snaplen,
-                    fcs_B: fcs_B.and_then(|option| option.value.first()).copied(),
-                    ticks_per_second,
-                    // The parser reads it in the order of the least byte first, whatever the section's.
-                    since_s: if self.endian == Endian::Big {
-                        interface.ts_offset().swap_bytes()
-                    } else {
-                        interface.ts_offset()
-                    },
-                });
-                Found::Between(Edit::Interface)
-            }
-            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                let at = usize::try_from(packet.if_id).unwrap_or(usize::MAX);
-                let Some(interface) = self.interfaces.get(at) else { return Found::Corrupt };
-                let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                Found::Piece(Piece::Packet(Packet {
-                    link: interface.link,
-                    data: packet.packet_data(),
-                    is_whole: packet.caplen >= packet.origlen,
-                    whole_B: packet.origlen.max(packet.caplen),
-                    fcs_B: interface.fcs_B,
-                    time_ns: interface.time_ns(ticks),
-                    stamp: Stamp::Enhanced(packet.if_id, packet.ts_high, packet.ts_low),
-                }))
-            }
-            PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
-                let Some(interface) = self.interfaces.first() else { return Found::Corrupt };
-                let most_B = usize::try_from(interface.most_B).ok().filter(|most_B| *most_B > 0).unwrap_or(usize::MAX);
-                // What is behind the limit pads the block.
-                let data = packet.packet_data();
-                let data = data.get(..most_B).unwrap_or(data);
-                Found::Piece(Piece::Packet(Packet {
-                    link: interface.link,
-                    data,
-                    is_whole: data.len() as u64 >= u64::from(packet.origlen),
-                    whole_B: packet.origlen,
-                    fcs_B: interface.fcs_B,
-                    time_ns: 0,
-                    stamp: Stamp::Simple,
-                }))
-            }
+            PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => self.interface(interface),
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => self.enhanced(packet),
+            PcapBlockOwned::NG(Block::SimplePacket(packet)) => self.simple(packet),
             PcapBlockOwned::NG(
                 Block::NameResolution(_) | Block::InterfaceStatistics(_) | Block::DecryptionSecrets(_),
             ) => Found::Between(Edit::None),
@@ -344,6 +291,68 @@ impl Section {
 }
 
 impl Section {
+    fn legacy_header<'a>(&mut self, header: &PcapHeader) -> Found<'a> {
+        self.link = header.network.0 & 0xffff;
+        self.fcs_B = fcs_B(header.network.0);
+        let is_fine = header.is_nanosecond_precision();
+        self.fraction_ns = if is_fine { 1 } else { 1000 };
+        let magic = if is_fine { NANOSECONDS } else { MICROSECONDS };
+        let link = u32::try_from(self.link).unwrap_or(0);
+        let words = [magic, 2 | 4 << 16, 0, 0, LONGEST_PACKET_B, link];
+        Found::Piece(Piece::Head(words.into_iter().flat_map(u32::to_le_bytes).collect(), Endian::Little))
+    }
+
+    fn interface<'a>(&mut self, interface: &InterfaceDescriptionBlock) -> Found<'a> {
+        if self.interfaces.len() == MOST_INTERFACES {
+            return Found::Corrupt;
+        }
+        let ticks_per_second = ticks_per_second(interface.if_tsresol).unwrap_or(1_000_000);
+        let fcs_B = interface.options.iter().find(|option| option.code == FCS_LENGTH);
+        // The parser reads it in the order of the least byte first, whatever the section's.
+        let since_s = interface.ts_offset();
+        let since_s = if self.endian == Endian::Big { since_s.swap_bytes() } else { since_s };
+        self.interfaces.push(Interface {
+            link: interface.linktype.0,
+            most_B: interface.snaplen,
+            fcs_B: fcs_B.and_then(|option| option.value.first()).copied(),
+            ticks_per_second,
+            since_s,
+        });
+        Found::Between(Edit::Interface)
+    }
+
+    fn enhanced<'a>(&self, packet: &'a EnhancedPacketBlock<'_>) -> Found<'a> {
+        let at = usize::try_from(packet.if_id).unwrap_or(usize::MAX);
+        let Some(interface) = self.interfaces.get(at) else { return Found::Corrupt };
+        let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+        Found::Piece(Piece::Packet(Packet {
+            link: interface.link,
+            data: packet.packet_data(),
+            is_whole: packet.caplen >= packet.origlen,
+            whole_B: packet.origlen.max(packet.caplen),
+            fcs_B: interface.fcs_B,
+            time_ns: interface.time_ns(ticks),
+            stamp: Stamp::Enhanced(packet.if_id, packet.ts_high, packet.ts_low),
+        }))
+    }
+
+    fn simple<'a>(&self, packet: &'a SimplePacketBlock<'_>) -> Found<'a> {
+        let Some(interface) = self.interfaces.first() else { return Found::Corrupt };
+        let most_B = usize::try_from(interface.most_B).ok().filter(|most_B| *most_B > 0).unwrap_or(usize::MAX);
+        // What is behind the limit pads the block.
+        let data = packet.packet_data();
+        let data = data.get(..most_B).unwrap_or(data);
+        Found::Piece(Piece::Packet(Packet {
+            link: interface.link,
+            data,
+            is_whole: data.len() as u64 >= u64::from(packet.origlen),
+            whole_B: packet.origlen,
+            fcs_B: interface.fcs_B,
+            time_ns: 0,
+            stamp: Stamp::Simple,
+        }))
+    }
+
     /// The packet of an obsolete block: interface and drops in 16 bits each, then as in an enhanced one.
     fn obsolete<'a>(&self, block: &'a [u8]) -> Found<'a> {
         let word = |at: usize| block.get(at..at + 4)?.first_chunk().map(|bytes| self.endian.word(*bytes));

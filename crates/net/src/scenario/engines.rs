@@ -321,6 +321,21 @@ fn leg(plan: &Plan, network: &Network, exchange: &Exchange, sent: &Sent) -> Leg 
     }
 }
 
+/// How long each kind of slot is.
+fn slots(plan: &Plan, network: &Network, exchange: &Exchange) -> Slots {
+    let timing = &network.timing;
+    let gap_ns = timing.gap_ns() as f64;
+    let lowest = plan.basic.iter().min_by_key(|rate| rate.bits_per_s(&network.channel)).copied();
+    let lowest_ack_ns = lowest.unwrap_or(Rate::Ofdm { Mb_s: 6 }).time_on_air_ns(ACK_B, &network.channel);
+    let after_ns = if network.eifs { timing.eifs_ns(lowest_ack_ns) as f64 } else { gap_ns };
+    Slots {
+        idle_ns: timing.slot_ns as f64,
+        success_ns: exchange.busy_ns(timing) as f64 + gap_ns,
+        error_ns: exchange.lost_ns(timing) as f64 + gap_ns,
+        collision_ns: parts(exchange).first_ns + after_ns,
+    }
+}
+
 fn saturated(scenario: &Scenario, plan: &Plan, network: &Network) -> Result<Answer, Wrong> {
     check_mean(scenario, network)?;
     if plan.signals_dBm[1..].windows(2).any(|pair| pair[0] != pair[1]) {
@@ -331,16 +346,7 @@ fn saturated(scenario: &Scenario, plan: &Plan, network: &Network) -> Result<Answ
     let timing = &network.timing;
     let (exchange, error) = exchange(network, first_signal(plan));
     let Parts { first_ns, all_ns, answers_ns } = parts(&exchange);
-    let gap_ns = timing.gap_ns() as f64;
-    let lowest = plan.basic.iter().min_by_key(|rate| rate.bits_per_s(&network.channel)).copied();
-    let lowest_ack_ns = lowest.unwrap_or(Rate::Ofdm { Mb_s: 6 }).time_on_air_ns(ACK_B, &network.channel);
-    let after_ns = if network.eifs { timing.eifs_ns(lowest_ack_ns) as f64 } else { gap_ns };
-    let slots = Slots {
-        idle_ns: timing.slot_ns as f64,
-        success_ns: exchange.busy_ns(timing) as f64 + gap_ns,
-        error_ns: exchange.lost_ns(timing) as f64 + gap_ns,
-        collision_ns: first_ns + after_ns,
-    };
+    let slots = slots(plan, network, &exchange);
     let stations = u32::try_from(senders).unwrap_or(u32::MAX);
     let chain = saturation(stations, timing, &slots, error, network.retry_limit);
     let (_, beacon_ns) = beacons(plan, network, 0.0);

@@ -2,6 +2,7 @@
 
 mod engines;
 mod resolve;
+mod sending;
 mod words;
 mod work;
 

@@ -2,13 +2,14 @@
 
 use crate::SCHEMA;
 use wattlock_air::access::{Category, Generation, Timing};
-use wattlock_air::dcf::{Network, QUEUE_MAX, RateControl, Topology, Transport};
+use wattlock_air::dcf::{Network, RateControl, Topology};
 use wattlock_air::frame::{
     FCS_B, Framing, HEADER_B, IP_B, LLC_B, MSDU_MAX_B, Protection, TCP_B, TCP_TIMESTAMPS_B, UDP_B,
 };
 use wattlock_air::phy::{Band, Channel, Preamble, Rate};
 use wattlock_air::signal::{PathLoss, noise_dBm};
 
+use super::sending::{beacon_us, check_capture, interval_us, queue_packets, retry_limit, transport};
 use super::{
     BandName, PerStation, PhyName, PreambleName, ProtectionName, RateControlName, Scenario, TopologyName,
     TransportName, Wrong,
@@ -17,13 +18,7 @@ use super::{
 /// 2007 stations can be associated (9.4.1.8).
 const STATIONS_MAX: u32 = 2_007;
 /// A year: what is longer is a slip of the pen.
-const DURATION_MAX_S: f64 = 31_557_600.0;
-/// A day.
-const INTERVAL_MAX_US: u64 = 86_400_000_000;
-/// dot11ShortRetryLimit and dot11LongRetryLimit (Annex C).
-const RETRIES_MAX: u32 = 255;
-/// Time unit of 1024 us times 100, as access points ship.
-const BEACON_INTERVAL_US: u64 = 102_400;
+pub(super) const DURATION_MAX_S: f64 = 31_557_600.0;
 
 /// A network with what it borrows, and the signals of its nodes, node 0 first.
 pub(super) struct Plan {
@@ -63,62 +58,19 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
         noise_dBm(f64::from(channel.width_MHz), number("noise_figure_dB", scenario.noise_figure_dB, 7.0, 0.0..=60.0)?);
     let signals_dBm = signals(scenario, &channel)?;
     let (datagrams, duration_ns) = extent(scenario)?;
-    let tcp = scenario.transport == TransportName::Tcp;
-    let window_B = scenario.tcp_window_B.unwrap_or(65_535);
-    if tcp && window_B < payload_B {
-        return Err(Wrong::new("tcp_window_B", format!("{window_B} holds no segment of {payload_B} B")));
-    }
-    let transport = if tcp {
-        Transport::Tcp { window: (window_B / payload_B.max(1)).clamp(1, 1_024), ack_every: 2 }
-    } else {
-        Transport::Udp
-    };
-    let interval_us = scenario.interval_us.unwrap_or(0);
-    if tcp && interval_us > 0 {
-        return Err(Wrong::new("interval_us", "TCP sends when its window allows").hint("\"transport\": \"udp\""));
-    }
-    if interval_us > INTERVAL_MAX_US {
-        return Err(
-            Wrong::new("interval_us", format!("{interval_us} us")).hint(format!("0 to {INTERVAL_MAX_US} (a day)"))
-        );
-    }
-    let apart_s = datagrams.filter(|_| duration_ns.is_none()).unwrap_or(0) as f64 * interval_us as f64 / 1e6;
-    if apart_s > DURATION_MAX_S {
-        let message = format!("datagrams {interval_us} us apart take {apart_s:.2e} s");
-        return Err(
-            Wrong::new("interval_us", message).hint(format!("a \"duration_s\" of at most {DURATION_MAX_S} (a year)"))
-        );
-    }
-    // Minstrel's chain says itself how often a frame is tried.
-    let chain = scenario.rate_control == RateControlName::Minstrel;
-    let retry_limit = scenario.retry_limit.unwrap_or(if chain { RETRIES_MAX } else { 7 });
-    if !(1..=RETRIES_MAX).contains(&retry_limit) {
-        return Err(
-            Wrong::new("retry_limit", format!("{retry_limit} transmissions")).hint(format!("1 to {RETRIES_MAX}"))
-        );
-    }
-    if scenario.power_save && (tcp || interval_us == 0 || scenario.topology != TopologyName::ToAp) {
+    let transport = transport(scenario, payload_B)?;
+    let interval_us = interval_us(scenario, datagrams, duration_ns)?;
+    let retry_limit = retry_limit(scenario)?;
+    let is_udp = scenario.transport == TransportName::Udp;
+    if scenario.power_save && !(is_udp && interval_us > 0 && scenario.topology == TopologyName::ToAp) {
         let hint = "\"topology\": \"to-ap\", \"transport\": \"udp\" and an \"interval_us\"";
         return Err(
             Wrong::new("power_save", "is of stations that send datagrams to an access point now and then").hint(hint)
         );
     }
-    let queue = scenario.queue_packets.unwrap_or(500);
-    let queue_packets = usize::try_from(queue).ok().filter(|packets| (1..=QUEUE_MAX).contains(packets));
-    let queue_packets = queue_packets
-        .ok_or_else(|| Wrong::new("queue_packets", format!("{queue} packets")).hint(format!("1 to {QUEUE_MAX}")))?;
-    let default_us = if scenario.topology == TopologyName::Adhoc { 0 } else { BEACON_INTERVAL_US };
-    let beacon_us = scenario.beacon_interval_us.unwrap_or(default_us);
-    if beacon_us != 0 && !(10_000..=67_108_864).contains(&beacon_us) {
-        let hint = "0 for none, or 10000 to 67108864 (65535 time units)";
-        return Err(Wrong::new("beacon_interval_us", format!("{beacon_us} us")).hint(hint));
-    }
-    if scenario.capture_dB.is_some_and(|capture_dB| !(0.0..=100.0).contains(&capture_dB)) {
-        return Err(Wrong::new("capture_dB", "outside of what there is").hint("0 to 100, or without the key"));
-    }
-    if scenario.capture_dB.is_some() && signals_dBm.iter().all(Option::is_none) {
-        return Err(Wrong::new("capture_dB", "without signals nobody is stronger").hint("rssi_dBm or distance_m"));
-    }
+    let queue_packets = queue_packets(scenario)?;
+    let beacon_us = beacon_us(scenario)?;
+    check_capture(scenario, &signals_dBm)?;
     let network = Network {
         topology: match scenario.topology {
             TopologyName::Adhoc => Topology::AdHoc,

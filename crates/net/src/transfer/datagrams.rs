@@ -118,70 +118,32 @@ pub fn receive(
     data: &mut [u8],
     datagram_B: u32,
 ) -> Result<(Datagrams, u64), Refusal> {
-    let (size, session) = (datagram_B as usize, channel.session);
+    let size = datagram_B as usize;
     let in_window = window_of(size);
     let needed = data.len().div_ceil(size);
-    let mut done = Datagrams { data_B: datagram_B, needed: needed as u64, handled: 0, lost: 0, duplicates: Some(0) };
-    let (mut wire_B, mut datagram) = (0, vec![0; HEADER_B + MOST_DATA_B as usize]);
+    let mut incoming = Incoming {
+        socket,
+        from,
+        session: channel.session,
+        size,
+        needed,
+        datagram: vec![0; HEADER_B + MOST_DATA_B as usize],
+        done: Datagrams { data_B: datagram_B, needed: needed as u64, handled: 0, lost: 0, duplicates: Some(0) },
+        wire_B: 0,
+    };
     // So that a wait for datagrams can look whether the sender asks.
     socket.set_read_timeout(Some(QUIET)).map_err(|error| Refusal::new(Reason::System, error.to_string()))?;
     for (window, part) in (0..).zip(data.chunks_mut(size * in_window)) {
         let first = window as usize * in_window;
         let mut have = vec![false; part.len().div_ceil(size)];
         for round in 0..ROUNDS {
-            let mut heard = Instant::now();
-            while have.contains(&false) {
-                let length = match socket.recv_from(&mut datagram) {
-                    Ok((length, address)) if address.ip() == from => length,
-                    Ok(_) => continue,
-                    Err(error) if is_timeout(&error) => {
-                        if channel.has_word()? {
-                            break;
-                        }
-                        if heard.elapsed() > channel.patience().next()? {
-                            let silence = heard.elapsed().as_secs_f64();
-                            return Err(Refusal::new(Reason::Stalled, format!("silence for {silence:.1} s")));
-                        }
-                        continue;
-                    }
-                    // On some systems an answer to an earlier datagram.
-                    Err(error)
-                        if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted) =>
-                    {
-                        continue;
-                    }
-                    Err(error) => return Err(Refusal::new(Reason::System, format!("datagrams: {error}"))),
-                };
-                let Some((number, body)) = parts(&datagram[..length], &session) else { continue };
-                heard = Instant::now();
-                (done.handled, wire_B) = (done.handled + 1, wire_B + length as u64);
-                if number >= needed {
-                    return Err(Refusal::new(Reason::MoreThanSaid, format!("datagram {number} of a file of {needed}")));
-                }
-                let place = number.checked_sub(first).filter(|at| *at < have.len());
-                let Some(at) = place.filter(|at| !have[*at]) else {
-                    done.duplicates = done.duplicates.map(|count| count + 1);
-                    continue;
-                };
-                let end = part.len().min((at + 1) * size);
-                let room = &mut part[at * size..end];
-                if body.len() > room.len() {
-                    return Err(Refusal::new(
-                        Reason::MoreThanSaid,
-                        format!("datagram {number} has {} bytes, not {}", body.len(), room.len()),
-                    ));
-                }
-                if body.len() == room.len() {
-                    room.copy_from_slice(body);
-                    have[at] = true;
-                }
-            }
+            incoming.fill(channel, first, part, &mut have)?;
             match channel.hear()? {
                 Message::Ask { window: of, round: again } if of == window && again == round => {}
                 _ => return Err(out_of_turn("question for this window")),
             }
             let missing: Vec<u16> = (0..).zip(&have).filter(|(_, have)| !**have).map(|(at, _)| at).collect();
-            done.lost += missing.len() as u64;
+            incoming.done.lost += missing.len() as u64;
             let is_whole = missing.is_empty();
             channel.say(&Message::Missing { window, datagrams: missing })?;
             if is_whole {
@@ -193,7 +155,82 @@ pub fn receive(
             return Err(lost(missing));
         }
     }
-    Ok((done, wire_B))
+    Ok((incoming.done, incoming.wire_B))
+}
+
+/// Datagrams as they come in.
+struct Incoming<'s> {
+    socket: &'s UdpSocket,
+    /// Those of other addresses are passed over.
+    from: IpAddr,
+    session: [u8; SESSION_B],
+    /// Bytes of data in each but the last.
+    size: usize,
+    /// Of the whole file.
+    needed: usize,
+    datagram: Vec<u8>,
+    done: Datagrams,
+    wire_B: u64,
+}
+
+impl Incoming<'_> {
+    /// Takes datagrams of one window until it is whole or the sender asks.
+    ///
+    /// * `first`: the number of the window's first.
+    /// * `have`: which of them have come.
+    fn fill(&mut self, channel: &mut Channel, first: usize, part: &mut [u8], have: &mut [bool]) -> Result<(), Refusal> {
+        let mut heard = Instant::now();
+        while have.contains(&false) {
+            let Some(length) = self.next(channel, heard)? else { break };
+            let Some((number, body)) = parts(&self.datagram[..length], &self.session) else { continue };
+            heard = Instant::now();
+            (self.done.handled, self.wire_B) = (self.done.handled + 1, self.wire_B + length as u64);
+            if number >= self.needed {
+                let what = format!("datagram {number} of a file of {}", self.needed);
+                return Err(Refusal::new(Reason::MoreThanSaid, what));
+            }
+            let place = number.checked_sub(first).filter(|at| *at < have.len());
+            let Some(at) = place.filter(|at| !have[*at]) else {
+                self.done.duplicates = self.done.duplicates.map(|count| count + 1);
+                continue;
+            };
+            let end = part.len().min((at + 1) * self.size);
+            let room = &mut part[at * self.size..end];
+            if body.len() > room.len() {
+                let what = format!("datagram {number} has {} bytes, not {}", body.len(), room.len());
+                return Err(Refusal::new(Reason::MoreThanSaid, what));
+            }
+            if body.len() == room.len() {
+                room.copy_from_slice(body);
+                have[at] = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the peer's next datagram; `None` where the sender asks instead.
+    ///
+    /// * `heard`: when the one before came.
+    fn next(&mut self, channel: &mut Channel, heard: Instant) -> Result<Option<usize>, Refusal> {
+        loop {
+            match self.socket.recv_from(&mut self.datagram) {
+                Ok((length, address)) if address.ip() == self.from => return Ok(Some(length)),
+                Ok(_) => {}
+                Err(error) if is_timeout(&error) => {
+                    if channel.has_word()? {
+                        return Ok(None);
+                    }
+                    if heard.elapsed() > channel.patience().next()? {
+                        let silence = heard.elapsed().as_secs_f64();
+                        return Err(Refusal::new(Reason::Stalled, format!("silence for {silence:.1} s")));
+                    }
+                }
+                // On some systems an answer to an earlier datagram.
+                Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted) => {}
+                Err(error) => return Err(Refusal::new(Reason::System, format!("datagrams: {error}"))),
+            }
+        }
+    }
 }
 
 /// Number and data of a datagram of this session; `None` of any other.

@@ -16,10 +16,10 @@ use wattlock_providers::Providers;
 use super::control::{Channel, Message, Offer, Patience, out_of_turn, turn_away};
 use super::folder::Folder;
 use super::keys::{Side, Token};
-use super::scale::{Scale, Span};
+use super::scale::{Moved, Scale, Watch};
 use super::sealed::{Sealer, changed, sha256};
 use super::{Reason, Refusal, datagrams, throughput};
-use crate::transfer::records::{Datagrams, TransferRecord, TransferSide, Transport};
+use crate::transfer::records::{TransferRecord, TransferSide, Transport};
 
 /// Who has not proven the token within this time goes.
 const UNPROVEN: Duration = Duration::from_secs(10);
@@ -131,6 +131,37 @@ pub fn session(
     }
 }
 
+/// Receives what was offered, timed from the sender's start on; `encoded` has room for it.
+fn carry(
+    channel: &mut Channel,
+    watch: &mut Watch,
+    offer: &Offer,
+    socket: Option<&(UdpSocket, u16)>,
+    encoded: &mut [u8],
+) -> Result<Moved, Refusal> {
+    channel.say(&Message::Accept { udp_port: socket.map(|(_, port)| *port) })?;
+    if channel.hear()? != Message::Start {
+        return Err(out_of_turn("start"));
+    }
+    let begun = watch.start();
+    let (datagrams, wire_B) = match socket {
+        None => channel.fill(encoded).map(|()| (None, offer.encoded_B))?,
+        Some((socket, _)) => {
+            let from = channel.peer()?.ip();
+            datagrams::receive(channel, socket, from, encoded, offer.datagram_B)
+                .map(|(datagrams, wire_B)| (Some(datagrams), wire_B))?
+        }
+    };
+    let span = watch.since(begun);
+    // A sender waits for our word before it says more.
+    if channel.has_word()? {
+        let what = format!("more than the {} B that were announced", offer.encoded_B);
+        return Err(Refusal::new(Reason::MoreThanSaid, what));
+    }
+    channel.say(&Message::Arrived { encoded_B: offer.encoded_B })?;
+    Ok(Moved { span, datagrams, wire_B })
+}
+
 /// What has come so far.
 struct Received<'a> {
     receiving: &'a Receiving<'a>,
@@ -163,30 +194,8 @@ impl Received<'_> {
             Transport::Tcp => None,
             Transport::Udp => Some(beside(channel)?),
         };
-        let (moved, transfer_energy) = scale.weigh(|watch| {
-            channel.say(&Message::Accept { udp_port: socket.as_ref().map(|(_, port)| *port) })?;
-            if channel.hear()? != Message::Start {
-                return Err(out_of_turn("start"));
-            }
-            let begun = watch.start();
-            let (datagrams, wire_B) = match &socket {
-                None => channel.fill(&mut encoded).map(|()| (None, offer.encoded_B))?,
-                Some((socket, _)) => {
-                    let from = channel.peer()?.ip();
-                    datagrams::receive(channel, socket, from, &mut encoded, offer.datagram_B)
-                        .map(|(datagrams, wire_B)| (Some(datagrams), wire_B))?
-                }
-            };
-            let span = watch.since(begun);
-            // A sender waits for our word before it says more.
-            if channel.has_word()? {
-                let what = format!("more than the {} B that were announced", offer.encoded_B);
-                return Err(Refusal::new(Reason::MoreThanSaid, what));
-            }
-            channel.say(&Message::Arrived { encoded_B: offer.encoded_B })?;
-            Ok::<(Span, Option<Datagrams>, u64), Refusal>((span, datagrams, wire_B))
-        });
-        let (span, datagrams, wire_B) = moved?;
+        let (moved, transfer_energy) = scale.weigh(|watch| carry(channel, watch, offer, socket.as_ref(), &mut encoded));
+        let Moved { span, datagrams, wire_B } = moved?;
         let control_B = channel.control_B - control_before_B;
 
         let Message::Done { encoded_B, sha256: said, plain_tag } = channel.hear()? else {

@@ -6,7 +6,7 @@ use wattlock_engine::{EnergyBlock, Load, MeterError, Nanoseconds, energy_block};
 use wattlock_meters::{Opened, thread};
 
 use super::{Reason, Refusal};
-use crate::transfer::records::{EnergyWindow, TransferEnergy};
+use crate::transfer::records::{Datagrams, EnergyWindow, TransferEnergy};
 
 /// The least time over which the machine is weighed at rest.
 const REST_NS: Nanoseconds = 1_000_000_000;
@@ -31,6 +31,16 @@ impl Span {
     pub fn cpu_with(&self, other: &Self) -> Option<u64> {
         self.cpu_ns.zip(other.cpu_ns).map(|(one, two)| one + two)
     }
+}
+
+/// What went over the network, and in what time.
+pub struct Moved {
+    /// From the first word to the last byte.
+    pub span: Span,
+    /// Those of a file that went as datagrams.
+    pub datagrams: Option<Datagrams>,
+    /// Bytes of the file's data on the wire.
+    pub wire_B: u64,
 }
 
 /// When a piece of work began.

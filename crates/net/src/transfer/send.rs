@@ -9,10 +9,10 @@ use data_encoding::HEXLOWER;
 use super::control::{Channel, Message, Offer, Patience, out_of_turn};
 use super::keys::{Side, Token};
 use super::names::plain;
-use super::scale::{Scale, Span};
+use super::scale::{Moved, Scale, Watch};
 use super::sealed::{Processed, Sealer, changed, sha256};
 use super::{Reason, Refusal, datagrams, throughput};
-use crate::transfer::records::{Datagrams, TransferRecord, TransferSide, Transport};
+use crate::transfer::records::{TransferRecord, TransferSide, Transport};
 
 /// A sender is there to be stopped by its user; the receiver's limit is the one that counts.
 const LONGEST: Duration = Duration::from_secs(604_800);
@@ -93,40 +93,17 @@ fn one(
         (Transport::Udp, Some(port)) => Some(towards(channel, port)?),
         (Transport::Udp, None) => return Err(out_of_turn("port for datagrams")),
     };
-    let (moved, transfer_energy) = scale.weigh(|watch| {
-        let begun = watch.start();
-        channel.say(&Message::Start)?;
-        let (datagrams, wire_B) = match &socket {
-            None => channel.give(&output).map(|()| (None, encoded_B))?,
-            Some(socket) => datagrams::send(channel, socket, &output, sending.datagram_B)
-                .map(|(datagrams, wire_B)| (Some(datagrams), wire_B))?,
-        };
-        match channel.hear()? {
-            Message::Arrived { encoded_B: there_B } if there_B == encoded_B => {}
-            _ => return Err(out_of_turn("word that all bytes are there")),
-        }
-        Ok::<(Span, Option<Datagrams>, u64), Refusal>((watch.since(begun), datagrams, wire_B))
-    });
-    let (span, datagrams, wire_B) = moved?;
+    let (moved, transfer_energy) =
+        scale.weigh(|watch| carry(channel, watch, &output, socket.as_ref(), sending.datagram_B));
+    let Moved { span, datagrams, wire_B } = moved?;
     let control_B = channel.control_B - control_before_B;
 
-    let hash = sha256(&output);
     let plain_tag = HEXLOWER.encode(&channel.data.plaintext(file)?.tag(&[&content]));
-    channel.say(&Message::Done { encoded_B, sha256: hash.clone(), plain_tag })?;
-    let Message::Receipt { encoded_B: kept_B, sha256: kept, record: theirs } = channel.hear()? else {
-        return Err(out_of_turn("receipt"));
-    };
-    if (kept_B, &kept) != (encoded_B, &hash) {
-        return Err(changed());
-    }
-    let session = HEXLOWER.encode(&channel.session);
-    if (theirs.side, &theirs.session, theirs.file) != (TransferSide::Receive, &session, file) {
-        return Err(out_of_turn("record of this file"));
-    }
+    let theirs = settle(channel, file, &output, plain_tag)?;
     take(TransferRecord {
         schema: SCHEMA,
         side: TransferSide::Send,
-        session,
+        session: HEXLOWER.encode(&channel.session),
         file,
         plain_sha256: sha256(&content),
         cipher: sending.sealer.spec.to_string(),
@@ -151,6 +128,46 @@ fn one(
         energy: scale.energy(energy, transfer_energy),
     })?;
     take(*theirs)
+}
+
+/// Sends what was offered, timed until the receiver has all of it.
+fn carry(
+    channel: &mut Channel,
+    watch: &mut Watch,
+    encoded: &[u8],
+    socket: Option<&UdpSocket>,
+    datagram_B: u32,
+) -> Result<Moved, Refusal> {
+    let begun = watch.start();
+    channel.say(&Message::Start)?;
+    let encoded_B = encoded.len() as u64;
+    let (datagrams, wire_B) = match socket {
+        None => channel.give(encoded).map(|()| (None, encoded_B))?,
+        Some(socket) => datagrams::send(channel, socket, encoded, datagram_B)
+            .map(|(datagrams, wire_B)| (Some(datagrams), wire_B))?,
+    };
+    match channel.hear()? {
+        Message::Arrived { encoded_B: there_B } if there_B == encoded_B => {}
+        _ => return Err(out_of_turn("word that all bytes are there")),
+    }
+    Ok(Moved { span: watch.since(begun), datagrams, wire_B })
+}
+
+/// Says what was sent, and takes the receipt for it: the receiver's record of this file.
+fn settle(channel: &mut Channel, file: u32, encoded: &[u8], plain_tag: String) -> Result<Box<TransferRecord>, Refusal> {
+    let (encoded_B, hash) = (encoded.len() as u64, sha256(encoded));
+    channel.say(&Message::Done { encoded_B, sha256: hash.clone(), plain_tag })?;
+    let Message::Receipt { encoded_B: kept_B, sha256: kept, record: theirs } = channel.hear()? else {
+        return Err(out_of_turn("receipt"));
+    };
+    if (kept_B, &kept) != (encoded_B, &hash) {
+        return Err(changed());
+    }
+    let session = HEXLOWER.encode(&channel.session);
+    if (theirs.side, &theirs.session, theirs.file) != (TransferSide::Receive, &session, file) {
+        return Err(out_of_turn("record of this file"));
+    }
+    Ok(theirs)
 }
 
 fn towards(channel: &Channel, port: u16) -> Result<UdpSocket, Refusal> {
