@@ -39,12 +39,7 @@ impl Plan {
 }
 
 pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
-    if scenario.kind.as_deref().is_some_and(|kind| kind != "scenario") {
-        return Err(Wrong::new("kind", format!("{:?} is no scenario", scenario.kind)).hint("\"scenario\""));
-    }
-    if scenario.schema.is_some_and(|schema| schema != SCHEMA) {
-        return Err(Wrong::new("schema", "another version of the records").hint(format!("{SCHEMA}")));
-    }
+    check_kind(scenario)?;
     let phy = scenario.phy.ok_or_else(|| Wrong::new("phy", "is missing").hint("b, g, a, n, ac or ax"))?;
     let channel = channel(scenario, phy)?;
     let (rates, rate) = rates(scenario, phy, &channel)?;
@@ -72,11 +67,7 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
     let beacon_us = beacon_us(scenario)?;
     check_capture(scenario, &signals_dBm)?;
     let network = Network {
-        topology: match scenario.topology {
-            TopologyName::Adhoc => Topology::AdHoc,
-            TopologyName::ToAp => Topology::ToAp,
-            TopologyName::Bss => Topology::Bss,
-        },
+        topology: topology(scenario),
         timing,
         channel,
         rates: &[],
@@ -93,12 +84,7 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
         capture_dB: scenario.capture_dB,
         beacon_interval_ns: beacon_us * 1_000,
         beacon_B: wattlock_air::frame::BEACON_B,
-        rate_control: match scenario.rate_control {
-            RateControlName::Fixed => RateControl::Fixed,
-            RateControlName::Arf => RateControl::Arf,
-            RateControlName::Minstrel => RateControl::Minstrel,
-            RateControlName::Ideal => RateControl::Ideal,
-        },
+        rate_control: rate_control(scenario),
         interval_ns: interval_us.saturating_mul(1_000),
         power_save: scenario.power_save,
         queue_packets,
@@ -108,6 +94,33 @@ pub(super) fn resolve(scenario: &Scenario) -> Result<Plan, Wrong> {
         seed: scenario.seed.unwrap_or(1),
     };
     Ok(Plan { rates, rate, basic, basic_Mb_s, payload_B, signals_dBm, network })
+}
+
+fn check_kind(scenario: &Scenario) -> Result<(), Wrong> {
+    if scenario.kind.as_deref().is_some_and(|kind| kind != "scenario") {
+        return Err(Wrong::new("kind", format!("{:?} is no scenario", scenario.kind)).hint("\"scenario\""));
+    }
+    if scenario.schema.is_some_and(|schema| schema != SCHEMA) {
+        return Err(Wrong::new("schema", "another version of the records").hint(format!("{SCHEMA}")));
+    }
+    Ok(())
+}
+
+fn topology(scenario: &Scenario) -> Topology {
+    match scenario.topology {
+        TopologyName::Adhoc => Topology::AdHoc,
+        TopologyName::ToAp => Topology::ToAp,
+        TopologyName::Bss => Topology::Bss,
+    }
+}
+
+fn rate_control(scenario: &Scenario) -> RateControl {
+    match scenario.rate_control {
+        RateControlName::Fixed => RateControl::Fixed,
+        RateControlName::Arf => RateControl::Arf,
+        RateControlName::Minstrel => RateControl::Minstrel,
+        RateControlName::Ideal => RateControl::Ideal,
+    }
 }
 
 fn number(

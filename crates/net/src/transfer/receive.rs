@@ -190,10 +190,8 @@ impl Received<'_> {
         }
         let length = usize::try_from(offer.encoded_B).map_err(|_| too_large(offer.encoded_B, usize::MAX as u64))?;
         let mut encoded = vec![0x5a; length]; // its pages are there before the clock starts
-        let socket = match offer.transport {
-            Transport::Tcp => None,
-            Transport::Udp => Some(beside(channel)?),
-        };
+        let over_udp = offer.transport == Transport::Udp;
+        let socket = over_udp.then(|| beside(channel)).transpose()?;
         let (moved, transfer_energy) = scale.weigh(|watch| carry(channel, watch, offer, socket.as_ref(), &mut encoded));
         let Moved { span, datagrams, wire_B } = moved?;
         let control_B = channel.control_B - control_before_B;
