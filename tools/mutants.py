@@ -72,7 +72,7 @@ ROOMS: dict[str, Crate | Modules] = {
     "energy": Modules("energy", ("energy/test_[!e]*.py", "energy/test_energy.py")),
     "advise": Modules(
         "advise",
-        (*(f"advise/test_{name}.py" for name in OF_ADVICE), "security/test_standing.py", "advise/test_reruns.py"),
+        (*(f"advise/test_{name}.py" for name in OF_ADVICE), "security/test_status.py", "advise/test_reruns.py"),
         SLOW_ADVICE,
     ),
     "judges": Modules("papers/judges", ("papers/test_judges_*.py", "papers/test_bounds.py", "papers/test_judges.py")),

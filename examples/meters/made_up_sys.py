@@ -7,7 +7,7 @@ r"""A made-up `/sys` with an energy counter and a battery whose truth is known, 
 
 The counter of `TREE/class/powercap/intel-rapl:0` rises by the idle power all the time and by the busy power for the CPU
 time of every `wattlock-probe` below the command: a call costs its CPU time in seconds times the busy watts, net, and
-what is measured can be held against that. The battery BAT0 is fed to the same load and falls by the same joules.
+what is measured can be compared with that. The battery BAT0 is fed to the same load and falls by the same joules.
 """
 
 from __future__ import annotations

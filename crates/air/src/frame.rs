@@ -99,7 +99,7 @@ impl Framing {
     pub fn mpdus(self, packet_B: u32) -> Fragments {
         let msdu_B = packet_B + LLC_B + self.protection.msdu_B();
         let plain = HEADER_B + if self.qos { QOS_B } else { 0 } + FCS_B;
-        // The threshold is held against the frame before protection; a fragment's body is even (10.4).
+        // The threshold is compared with the frame before protection; a fragment's body is even (10.4).
         let body_B = (self.fragment_B.saturating_sub(plain)) & !1;
         if self.fragment_B == 0 || body_B == 0 || msdu_B + plain <= self.fragment_B {
             let last_B = msdu_B + self.mpdu_overhead_B();

@@ -36,7 +36,7 @@ pub struct Card {
     pub tag_bits: u16,
     /// Where the cipher is defined.
     pub source: &'static str,
-    /// The implementations that are built in; the first is the one that others are held against.
+    /// The implementations that are built in; the first is the one that others are compared with.
     pub codes: &'static [Code],
     /// The most bytes under one nonce; AEADs alone have a bound.
     pub(crate) most_B: u64,

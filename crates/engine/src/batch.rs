@@ -25,7 +25,7 @@ pub struct Batch {
     pub round: u32,
     /// The depth of the stack at which the visit began, in frames: code that keeps vectors there is slower at some.
     pub place: u32,
-    /// 0 for the first try; dirty batches are tried again, and all tries are kept.
+    /// 0 for the first try; discarded batches are tried again, and all tries are kept.
     pub attempt: u32,
     /// Segment of a long input, from 0.
     pub segment: u32,

@@ -5,7 +5,7 @@ use core::hint::black_box;
 use crate::batch::{Edge, cause};
 use crate::{Batch, Case, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
 
-/// Tries of one dirty batch, the first included.
+/// Tries of one discarded batch, the first included.
 pub const TRIES: u32 = 3;
 /// A visit's share of half batches is one in this many, at least [`LEAST_HALVES`].
 pub const VISITS_A_HALF: u32 = 6;

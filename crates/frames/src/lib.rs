@@ -5,7 +5,7 @@
 //! of what a 4-way handshake shows; [`authentication`] writes the frames that come before.
 //!
 //! Nothing allocates and nothing panics, whatever the bytes are. Tags are compared in constant time. A key's bytes and
-//! schedule are overwritten when it is dropped. WEP and TKIP are broken: they are here to be weighed, not to be used.
+//! schedule are overwritten when it is dropped. WEP and TKIP are broken: they are here to be measured, not to be used.
 //!
 //! Clause numbers are of IEEE Std 802.11-2020.
 #![no_std]

@@ -1,10 +1,10 @@
-//! A battery emptied by one case: what a plan asks for, and the level over time.
+//! A battery discharged by one case: what a plan asks for, and the level over time.
 
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-/// How a battery is emptied: one case is repeated, in place of batches.
+/// How a battery is discharged: one case is repeated, in place of batches.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatteryPlan {

@@ -104,7 +104,7 @@ pub struct Plan {
     /// With it blocks of energy are measured in place of batches.
     #[serde(default)]
     pub energy: Option<EnergyPlan>,
-    /// One case is repeated while the battery empties, in place of batches.
+    /// One case is repeated while the battery discharges, in place of batches.
     #[serde(default)]
     pub battery: Option<BatteryPlan>,
 }
@@ -335,7 +335,7 @@ pub struct Header {
     pub pinned_cpu: Option<u32>,
     /// The energy meter; null where time is measured.
     pub meter: Option<MeterRecord>,
-    /// The battery that this process empties, as a meter; null where it empties none.
+    /// The battery that this process discharges, as a meter; null where it discharges none.
     pub battery: Option<MeterRecord>,
     /// The cases, resolved.
     pub cases: Vec<Case>,

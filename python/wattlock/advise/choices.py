@@ -13,7 +13,7 @@ from wattlock.advise.sending import OPEN, PROTECTIONS, short
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
-from wattlock.security import Standing, standing
+from wattlock.security import SecurityStatus, status
 from wattlock.security.rules import first, matches, rules
 from wattlock.study.cases import CatalogueRow
 
@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     """
 
     row: CatalogueRow
-    stands: Standing
+    stands: SecurityStatus
     cost: Cost
     tag_bits: int
     framing: str
@@ -176,7 +176,7 @@ def candidates(
     found = []
     for cost in chosen:
         row = rows[cost.cipher]
-        stands = standing(row)
+        stands = status(row)
         tags = _tags(question, row)
         frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
         for tag, frame, encoding, many, protection, again in product(

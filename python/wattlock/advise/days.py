@@ -2,7 +2,7 @@
 
 Every term of a choice is watts at the cards' own values times a product of factors that are drawn: the device's joules
 of a cycle, the cipher's own cycles, a radio's state, its voltage. So the watts of all choices in all draws are one
-product of matrices, and one draw is the same world for every choice.
+product of matrices, and one sample is the same for every choice.
 """
 
 import math

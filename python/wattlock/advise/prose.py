@@ -97,15 +97,15 @@ TAKES = {
 def _ends(of: Advice) -> Iterator[str]:
     best = of.best
     if best.shelf >= MOSTLY:
-        often = "" if best.shelf > LIKELY else f" in {100 * best.shelf:.0f} % of the worlds drawn"
+        often = "" if best.shelf > LIKELY else f" in {100 * best.shelf:.0f} % of the samples drawn"
         shelf = spoken(float(np.median(of.monte_carlo.batteries.shelf_life_s))).replace(" y", " years")
         yield (
-            f"What ends it{often} is the battery's shelf life, {shelf} in the middle: its charge alone would last "
+            f"What ends it{often} is the battery's shelf life, {shelf} in the median: its charge alone would last "
             f"{days(best.charge_s)} days ({days(best.charge_low_s)} to {days(best.charge_high_s)})."
         )
     elif best.shelf > SELDOM:
         share = f"{100 * best.shelf:.0f} %"
-        yield f"In {share} of the worlds drawn the battery's shelf life ends it before its charge does."
+        yield f"In {share} of the samples drawn the battery's shelf life ends it before its charge does."
     elif best.seconds > LONG_s:
         yield (
             "That is more than ten years, and the battery's card says no shelf life: few batteries are trusted so long."

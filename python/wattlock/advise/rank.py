@@ -1,4 +1,4 @@
-"""Who lasts longest, and who can't be told from whom: in every draw all choices live in the same world."""
+"""Who lasts longest, and who can't be told from whom: in every draw all choices share the same sample."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

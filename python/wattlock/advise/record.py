@@ -127,7 +127,7 @@ TITLES = {
     "experiments": "Ways to spend less",
     "energy_first": "A message's budget, energy first",
     "pareto": "Strength, days and latency",
-    "sensitivity": "Where the answer flips",
+    "sensitivity": "Where the answer changes",
 }
 
 

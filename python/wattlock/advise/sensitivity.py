@@ -1,4 +1,4 @@
-"""Where the answer flips: at which message size, rate or signal another choice comes first; and who is on the front."""
+"""Sensitivity: at which message size, rate or signal another choice comes first; and who is on the front."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

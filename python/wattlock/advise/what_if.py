@@ -1,4 +1,4 @@
-"""A question asked again with something changed, in the same world: draws are shared, so that gains can be told."""
+"""A question asked again with something changed, with the same samples: draws are shared, so that gains can be told."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

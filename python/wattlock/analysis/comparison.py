@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from scipy.special import stdtrit
 
-from wattlock.analysis import weighing
+from wattlock.analysis import energy_blocks
 from wattlock.analysis.estimate import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
@@ -17,7 +17,7 @@ FACTORS = tuple(name for name in GROUP if name != "mode")
 """What two cases must have in common beside the cipher."""
 
 ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
-"""Net joules of the second case over those of the first: there where one meter weighed both."""
+"""Net joules of the second case over those of the first: there where one meter measured both."""
 
 SIDE = ("provider", "version", "path", "of", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
@@ -95,7 +95,7 @@ def _energies(a: dict[str, Any], b: dict[str, Any]) -> dict[str, float | None]:
     """Of one meter: its gain is the same on both sides and cancels."""
     if a.get("energy_uJ") is None or b.get("energy_uJ") is None:
         return dict.fromkeys(ENERGY)
-    return dict(zip(ENERGY, weighing.ratio(b, a), strict=True))
+    return dict(zip(ENERGY, energy_blocks.ratio(b, a), strict=True))
 
 
 def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -96,7 +96,7 @@ class Beside:
         bool, typer.Option("--pareto", help="Show who is on the front of strength, days and latency; profiles.")
     ] = False
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer flips.")
+        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer changes.")
     ] = False
 
 
@@ -143,7 +143,7 @@ def advise(
         Format, typer.Option("--format", help="How to print the answer; json is one object.")
     ] = Format.table,
 ) -> None:
-    """Rank the ways to protect a device's messages by days of battery, above a floor of security.
+    """Rank the ways to protect a device's messages by days of battery, that meet a security requirement.
 
     What is not given is assumed, and the answer says so. --set may be given several times.
 
@@ -198,7 +198,7 @@ TITLES = {
     "experiments": "ways to spend less, from the usual choice",
     "energy_first": "a message's budget: the least that a sound one needs, and what framings take more",
     "pareto": "strength, days and latency: the front, in shares of the draws",
-    "sensitivity": "where the answer flips",
+    "sensitivity": "where the answer changes",
 }
 
 

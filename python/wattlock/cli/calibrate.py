@@ -27,7 +27,7 @@ def calibrate(  # noqa: PLR0917 - Typer gives every option by its name
     run: Annotated[
         str | None,
         typer.Option(
-            "--run", metavar="RUN", help="Fit the card to a run that a meter weighed: its path, id or `last`."
+            "--run", metavar="RUN", help="Fit the card to a run that a meter measured: its path, id or `last`."
         ),
     ] = None,
     published: Annotated[
@@ -75,7 +75,7 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     meter = result.meter
     if meter is None:
         raise EvidenceError(
-            f"run {name} was not weighed by a meter", hint="`wattlock run STUDY --meter NAME` does that"
+            f"run {name} was not measured by a meter", hint="`wattlock run STUDY --meter NAME` does that"
         )
     _refuse_invalid(result)
     estimates = valued(result, None, allow_assumed=False)

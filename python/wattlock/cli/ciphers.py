@@ -1,4 +1,4 @@
-"""`wattlock ciphers`: the ciphers that can be weighed, and how each stands."""
+"""`wattlock ciphers`: the ciphers that can be measured, and how each stands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wattlock.security import Standing
+    from wattlock.security import SecurityStatus
     from wattlock.study import CatalogueRow
 
 FACTS = ["key_bits", "effective_bits", "block_bits", "rounds", "iv_B", "tag_bits"]
@@ -37,13 +37,13 @@ def ciphers(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """List the ciphers that can be weighed, or print all that is known of one: who has it, how it stands, who says so.
+    """List the ciphers that can be measured, or print all that is known of one: who has it, how it stands, who says so.
 
     Example: wattlock ciphers --show rc5-32-12-128-cbc
     """
     import polars as pl
 
-    from wattlock.security import standing
+    from wattlock.security import status
     from wattlock.targets import local, probe
 
     rows, nearest = probe.catalogue(local.find(), [cipher] if cipher else [])
@@ -57,7 +57,7 @@ def ciphers(
         print_table(pl.DataFrame(listed, infer_schema_length=None), form)
         return
     (several,) = rows.values()
-    stands = standing(several[0])
+    stands = status(several[0])
     if form is Format.json:
         print_table(pl.DataFrame([_object(several, stands)], infer_schema_length=None), form)
     elif form is Format.csv:
@@ -70,9 +70,9 @@ def ciphers(
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
     """One line for eyes: the id, how it stands, who has it."""
-    from wattlock.security import standing
+    from wattlock.security import status
 
-    first, stands = rows[0], standing(rows[0])
+    first, stands = rows[0], status(rows[0])
     known = {name: value for name, value in _known(first).items() if name != "effective_bits"}
     has = ", ".join(row["provider"] for row in rows if row["available"])
     return {
@@ -85,14 +85,14 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 
 
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
-    from wattlock.security import standing
+    from wattlock.security import status
 
-    stands = standing(rows[0])
+    stands = status(rows[0])
     for row in rows:
         yield {**row, **_known(row), "status": stands.status, "strength_bits": stands.strength_bits}
 
 
-def _object(rows: Sequence[CatalogueRow], stands: Standing) -> dict[str, Any]:
+def _object(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> dict[str, Any]:
     from dataclasses import asdict
 
     first = rows[0]
@@ -112,7 +112,7 @@ def _provider(row: CatalogueRow) -> dict[str, Any]:
     return {name: row.get(name) for name in names}
 
 
-def _facts(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[dict[str, Any]]:
+def _facts(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> Iterator[dict[str, Any]]:
     """One row a fact: what it is about, what is said, and who says it."""
     for about, says in _figures(rows, stands):
         yield {"about": about, "says": says, "source": "the catalogue", "url": ""}
@@ -122,7 +122,7 @@ def _facts(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[dict[str,
         yield {"about": one.about, "says": one.says, "source": one.source, "url": one.url}
 
 
-def _figures(rows: Sequence[CatalogueRow], stands: Standing) -> Iterator[tuple[str, str]]:
+def _figures(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> Iterator[tuple[str, str]]:
     first = rows[0]
     yield "status", stands.status
     attack = f"; the best attack takes 2^{stands.attack_bits:g}" if stands.attack_bits else ""
@@ -174,7 +174,7 @@ def _implementation(row: CatalogueRow) -> str:
     return f"{row['provider']} {row['version'] or ''} ({how})"
 
 
-def _page(rows: Sequence[CatalogueRow], stands: Standing, width: int) -> Iterator[str]:
+def _page(rows: Sequence[CatalogueRow], stands: SecurityStatus, width: int) -> Iterator[str]:
     from textwrap import wrap
 
     def block(topic: str, text: str) -> Iterator[str]:

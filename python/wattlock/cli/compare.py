@@ -15,13 +15,13 @@ SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
 """The columns for eyes, with `aad_B` where a case has associated data; JSON and CSV have all of them."""
 
 ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
-"""Behind them where one meter weighed both: net joules of the second over those of the first, the gain cancelled."""
+"""Behind them where one meter measured both: net joules of the second over those of the first, the gain cancelled."""
 
 
 def compare(
     runs: Annotated[
         list[str],
-        typer.Argument(metavar="RUN...", help="Paths, ids or `last`; the others are held against the first."),
+        typer.Argument(metavar="RUN...", help="Paths, ids or `last`; the others are compared with the first."),
     ],
     providers: Annotated[
         tuple[str, str] | None, typer.Option("--providers", metavar="A B", help="Provider B against provider A.")
@@ -39,7 +39,7 @@ def compare(
     run and none in the second; cases that can't tell are named. A slowdown of just that size is found in about half of
     all runs, since its ratio comes out above as often as below: to find 2 %, ask for --fail-above 1%. Runs of two
     builds of the probe are shown beside each other, and nothing is claimed of them. Energies are compared where one
-    meter weighed both.
+    meter measured both.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare monday tuesday wednesday
     wattlock compare last --providers rustcrypto openssl

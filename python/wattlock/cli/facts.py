@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.valuing import card_of
-from wattlock.report.facts import DeviceFacts, FallFacts, InputFacts, MeterFacts, RunFacts, SelfCheck
+from wattlock.report.facts import DeviceFacts, DischargeFacts, InputFacts, MeterFacts, RunFacts, SelfCheck
 
 if TYPE_CHECKING:
     from wattlock.run.result import Result
@@ -42,7 +42,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         reasons=result.reasons,
         device=_device(card_of(result, device)),
         meter=_meter(result) if device is None else None,
-        fall=_fall(result),
+        discharge=_discharge(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
     )
@@ -64,10 +64,10 @@ def _meter(result: Result) -> MeterFacts | None:
     )
 
 
-def _fall(result: Result) -> FallFacts | None:
-    if result.battery is None or result.falls is None:
+def _discharge(result: Result) -> DischargeFacts | None:
+    if result.battery is None or result.discharges is None:
         return None
-    from wattlock.analysis.falls import curves
+    from wattlock.analysis.discharges import curves
 
     several = len({case["provider"] for case in result.cases}) > 1
     names = {
@@ -75,7 +75,7 @@ def _fall(result: Result) -> FallFacts | None:
         for case in result.cases
     }
     gain = 100 * result.battery["gain_relative_uncertainty"]
-    return FallFacts(result.battery["name"], gain, result.falls, curves(result.levels, names))
+    return DischargeFacts(result.battery["name"], gain, result.discharges, curves(result.levels, names))
 
 
 def _device(device: cards.Device | None) -> DeviceFacts | None:

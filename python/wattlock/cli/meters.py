@@ -1,4 +1,4 @@
-"""`wattlock meters`: what this machine can be weighed with."""
+"""`wattlock meters`: what this machine can be measured with."""
 
 from __future__ import annotations
 

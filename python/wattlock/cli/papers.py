@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wattlock.papers.judges import Judgement
 
 UNTIL_PERCENT, LOG_EVERY_S = 10, 10
-"""A battery is emptied down to this level: below it a machine may go out."""
+"""A battery is discharged down to this level: below it a machine may go out."""
 
 
 class Length(StrEnum):
@@ -40,7 +40,7 @@ class Machine(StrEnum):
 
 @dataclass(frozen=True)
 class Measuring:
-    """How a battery is emptied."""
+    """How a battery is discharged."""
 
     repeats: Annotated[
         int | None,
@@ -74,7 +74,9 @@ def papers(
     context: typer.Context,
     length: Annotated[
         Length,
-        typer.Option("--length", help="quick takes about two minutes, full up to half an hour; battery empties one."),
+        typer.Option(
+            "--length", help="quick takes about two minutes, full up to half an hour; battery discharges one."
+        ),
     ] = Length.quick,
     *,
     run: Annotated[
@@ -95,8 +97,8 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run may be given several times; runs of one build on one machine are judged together. A battery is emptied down to
-    10 % by one case after the other, each from a full charge, or by --repeats calls of each.
+    --run may be given several times; runs of one build on one machine are judged together. A battery is discharged to 10 %
+    by one case after the other, each from a full charge, or by --repeats calls of each.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;
@@ -158,12 +160,12 @@ def _measured(
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    by, emptied = MeterOptions(), BatteryOptions()
+    by, discharged = MeterOptions(), BatteryOptions()
     battery = _own_battery(length, sys_root)
     if battery is not None:
-        by, emptied = MeterOptions(sys_root=sys_root), BatteryOptions(battery, repeats, UNTIL_PERCENT)
+        by, discharged = MeterOptions(sys_root=sys_root), BatteryOptions(battery, repeats, UNTIL_PERCENT)
     try:
-        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, by=by, emptied=emptied)
+        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, by=by, discharged=discharged)
     except EvidenceError as error:
         if battery is None or not error.hint:
             raise
@@ -177,12 +179,14 @@ def _own_battery(length: Length, sys_root: Path | None) -> str | None:
     if length is not Length.battery:
         return None
     from wattlock.errors import WattlockError
-    from wattlock.run.discharge import Fall, look
+    from wattlock.run.discharge import DischargePlan, look
     from wattlock.targets import local
 
     try:
-        look(local.find(), Fall("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
+        look(local.find(), DischargePlan("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
     except WattlockError as error:
-        typer.echo(f"note: no battery is emptied ({error.message}); one is computed from joules and its card", err=True)
+        typer.echo(
+            f"note: no battery is discharged ({error.message}); one is computed from joules and its card", err=True
+        )
         return None
     return "any"

@@ -27,12 +27,12 @@ class Tell:
         words = f"{progress.settled} of {progress.cases} cases settled"
         self.bar.update(self.task, completed=progress.processes, total=progress.expected, description=words)
 
-    def weighed(self, done: int, of: int) -> None:
+    def metered(self, done: int, of: int) -> None:
         """Energy is measured: processes done of all."""
-        self.bar.update(self.task, completed=done, total=of, description=f"{done} of {of} processes weighed")
+        self.bar.update(self.task, completed=done, total=of, description=f"{done} of {of} processes measured in energy")
 
-    def emptied(self, cipher: str, calls: int, level_percent: int | None, share: float | None) -> None:
-        """A battery is emptied: by which cipher, its calls, the level, and the share of the calls that is done."""
+    def discharged(self, cipher: str, calls: int, level_percent: int | None, share: float | None) -> None:
+        """A battery is discharged: by which cipher, its calls, the level, and the share of the calls that is done."""
         level = "" if level_percent is None else f", battery at {level_percent} %"
         words = f"{cipher}: {calls:,} calls{level}"
         self.bar.update(self.task, completed=share or 0, total=None if share is None else 1, description=words)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device
-from wattlock.cli.sitting import measure
+from wattlock.cli.session import measure
 from wattlock.errors import InputError, StudyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from wattlock.run.begin import KeptCard, Planned
-    from wattlock.run.discharge import Fall
+    from wattlock.run.discharge import DischargePlan
     from wattlock.run.energy import Choice
     from wattlock.targets import Target
 
@@ -52,10 +52,10 @@ class MeterOptions:
         Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
     ] = None
 
-    def choice(self, emptied: BatteryOptions) -> Choice | None:
+    def choice(self, discharged: BatteryOptions) -> Choice | None:
         """The meter asked for. Raises StudyError where its place is said, and it isn't."""
         if self.meter is None:
-            if (self.sys_root is not None and emptied.battery is None) or self.stream is not None:
+            if (self.sys_root is not None and discharged.battery is None) or self.stream is not None:
                 raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
             return None
         from wattlock.run.energy import Choice
@@ -65,7 +65,7 @@ class MeterOptions:
 
 @dataclass(frozen=True)
 class BatteryOptions:
-    """The battery that a run empties."""
+    """The battery that a run discharges."""
 
     battery: Annotated[
         str | None,
@@ -82,16 +82,16 @@ class BatteryOptions:
         int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
     ] = 10
 
-    def discharge(self, sys_root: Path | None) -> Fall | None:
-        """How the battery asked for is emptied. Raises StudyError where an option is of one, and none is named."""
+    def discharge(self, sys_root: Path | None) -> DischargePlan | None:
+        """How the battery asked for is discharged. Raises StudyError where an option is of one, and none is named."""
         levels = (self.until_percent, self.repeats, self.from_percent)
         if self.battery is None:
             if any(level is not None for level in levels):
                 raise StudyError("--repeats and the levels are those of a battery", hint="name it with --battery")
             return None
-        from wattlock.run.discharge import Fall
+        from wattlock.run.discharge import DischargePlan
 
-        return Fall("" if self.battery == "any" else self.battery, *levels, self.log_every_s, sys_root)
+        return DischargePlan("" if self.battery == "any" else self.battery, *levels, self.log_every_s, sys_root)
 
 
 def run(  # noqa: PLR0917 - Typer gives every option by its name
@@ -113,7 +113,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     by: MeterOptions = MeterOptions(),
-    emptied: BatteryOptions = BatteryOptions(),
+    discharged: BatteryOptions = BatteryOptions(),
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -133,7 +133,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or dry_run or any(one is not None for one in (device, by.meter, emptied.battery, out)):
+        if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out)):
             hint = "leave out --only, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
         _resume(resume, _libraries(library or []), source, by)
@@ -146,7 +146,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     target = local.find()
     card = _card(device, target, allow_assumed=allow_assumed)
-    meter, battery = by.choice(emptied), emptied.discharge(by.sys_root)
+    meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     libraries = _libraries(library or [])
     planned = begin.plan(begin.Request(str(study), only or (), libraries, source, meter, battery, card), target)
     for line in planned.warnings():

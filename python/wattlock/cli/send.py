@@ -81,7 +81,7 @@ def send(
 ) -> None:
     """Encrypt, encode and send files to a machine where `wattlock receive` runs; print what it cost both sides.
 
-    The cipher is what is weighed: the files are only as secret as it is. Ends with 10 where a side refuses
+    The cipher is what is measured: the files are only as secret as it is. Ends with 10 where a side refuses
     (docs/transfer.md). Example: wattlock send report.pdf --to 192.168.1.2:7400 --cipher aes128-cbc --encoding base64
     """
     options = given(context)

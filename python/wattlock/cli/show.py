@@ -37,7 +37,7 @@ def show(
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     battery: Annotated[
-        bool, typer.Option("--battery", help="Print what a call took out of the battery that the run emptied.")
+        bool, typer.Option("--battery", help="Print what a call took out of the battery that the run discharged.")
     ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
@@ -54,7 +54,7 @@ def show(
     folder = RunFolder.open(find(run))
     result = read(folder)
     if battery:
-        _falls(folder, result, form)
+        _discharges(folder, result, form)
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
@@ -72,10 +72,10 @@ def show(
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
 
 
-def _falls(folder: RunFolder, result: Result, form: Format) -> None:
-    if result.falls is None:
+def _discharges(folder: RunFolder, result: Result, form: Format) -> None:
+    if result.discharges is None:
         hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"
-        raise StoreError(f"run {folder.path}: empties no battery", hint=hint)
-    for row in result.falls.filter(result.falls["reason"].is_not_null()).iter_rows(named=True):
+        raise StoreError(f"run {folder.path}: discharges no battery", hint=hint)
+    for row in result.discharges.filter(result.discharges["reason"].is_not_null()).iter_rows(named=True):
         typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
-    print_table(result.falls.drop("reason") if form is Format.table else result.falls, form)
+    print_table(result.discharges.drop("reason") if form is Format.table else result.discharges, form)

@@ -1,4 +1,4 @@
-"""How a battery empties: four models, in SI units but where a name says otherwise, on arrays of any shapes that fit.
+"""How a battery discharges: four models, in SI units but where a name says otherwise, on arrays of any shapes that fit.
 
 A load is constant. A duty cycle enters by its mean, which holds where the cycle is short against the battery's own
 times (minutes): slow pulses recover more than the mean says by KiBaM, and cost more than it says by Peukert.
@@ -93,8 +93,8 @@ class Tremblay(NamedTuple):
         amplitude = full_V - exponential_V
         decay = 3.0 / exponential_Ah
         constant = full_V + resistance_ohm * typical_A - amplitude
-        fall = constant - nominal_V - resistance_ohm * typical_A + amplitude * np.exp(-decay * nominal_Ah)
-        polarisation = fall * (capacity_Ah - nominal_Ah) / (capacity_Ah * (nominal_Ah + typical_A))
+        discharge = constant - nominal_V - resistance_ohm * typical_A + amplitude * np.exp(-decay * nominal_Ah)
+        polarisation = discharge * (capacity_Ah - nominal_Ah) / (capacity_Ah * (nominal_Ah + typical_A))
         return cls(constant, polarisation, amplitude, decay, resistance_ohm, capacity_Ah)
 
     def voltage_V(self, drawn_Ah: Any, current_A: Any, settled_A: Any | None = None) -> Array:
@@ -126,8 +126,8 @@ class Tremblay(NamedTuple):
             exponential = self.amplitude_V * np.exp(-self.decay_per_Ah * drawn)
             left = self.capacity_Ah - drawn
             above = (room + exponential) * left - slope * (drawn + current_A)
-            falls = room + exponential + slope + self.decay_per_Ah * exponential * left
-            drawn = np.where(carries, drawn + above / falls, 0.0)
+            discharges = room + exponential + slope + self.decay_per_Ah * exponential * left
+            drawn = np.where(carries, drawn + above / discharges, 0.0)
         return drawn
 
     def seconds(self, power_W: Any, cut_off_V: Any) -> Array:

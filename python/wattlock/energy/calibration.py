@@ -1,4 +1,4 @@
-"""A device card of this machine, fitted from a run that a meter weighed: later runs are valued without the meter."""
+"""A device card of this machine, fitted from a run that a meter measured: later runs are valued without the meter."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Fit(NamedTuple):
 
 
 def fit(estimates: pl.DataFrame, *, gain: float, GHz: float | None) -> Fit:
-    """Fit joules a cycle to the cases of a run that a meter weighed.
+    """Fit joules a cycle to the cases of a run that a meter measured.
 
     * `estimates`: rows with `cycles`, `energy_uJ` (net, measured), `energy_random_percent`, `power_baseline_W`;
       `gain`: of the meter; `GHz`: the run's median core clock.
@@ -73,7 +73,7 @@ def fit(estimates: pl.DataFrame, *, gain: float, GHz: float | None) -> Fit:
     """
     if GHz is None:
         raise EvidenceError(
-            "the core clock of this machine is not known, so its joules have no cycles to be held against",
+            "the core clock of this machine is not known, so its joules have no cycles to be compared with",
             hint="measure on a core whose multiplier wattlock knows; `wattlock doctor` says whether it does",
         )
     known = estimates.filter(pl.col("energy_uJ").is_not_null(), pl.col("cycles").is_not_null())
@@ -133,7 +133,7 @@ def card(found: Fit, *, isa: str, machine: str, run: str, meter: Mapping[str, An
                 "Fitted to what a meter counted above the baseline. It values other runs on this very machine; "
                 "a cycle at another clock, or on a busy machine, draws something else."
             ),
-            "narrowed_by": "a meter of a smaller domain or a better known gain, or weighing the program itself",
+            "narrowed_by": "a meter of a smaller domain or a better known gain, or measuring the program itself",
             "power": Number.model_validate({**power, **said}),
             "frequency": Number.model_validate({**frequency, **said}),
         }

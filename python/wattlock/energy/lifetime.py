@@ -130,11 +130,11 @@ def refuse_load(battery: Battery, model: Model, largest_W: float, least_W: float
         )
     if least_W == 0:
         raise InputError(
-            f"the load on battery {battery.name} is 0 W: it never empties", hint="give an operation or --idle-W"
+            f"the load on battery {battery.name} is 0 W: it never discharges", hint="give an operation or --idle-W"
         )
     if least_W < LEAST_LOAD_W:
         raise InputError(
-            f"the load on battery {battery.name} is {least_W:.3g} W: below {LEAST_LOAD_W:g} W nothing empties it",
+            f"the load on battery {battery.name} is {least_W:.3g} W: below {LEAST_LOAD_W:g} W nothing discharges it",
             hint="give what the device draws beside it with --idle-W",
         )
     card = battery.card

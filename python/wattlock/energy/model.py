@@ -87,7 +87,7 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
 def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, baseline: str) -> pl.DataFrame:
     """The estimates with the energies that a meter measured: the columns of `COLUMNS` and of `MEASURED`.
 
-    * `energies`: a row a case of `analysis.weighing.estimates`: of one call, net of the baseline.
+    * `energies`: a row a case of `analysis.energy_blocks.estimates`: of one call, net of the baseline.
     * `scope`: what the meter's domain includes; `baseline`: what was taken off.
 
     A case whose energy is inconclusive or failed has none: no card fills it in.

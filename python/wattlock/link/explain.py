@@ -123,7 +123,7 @@ class Explanation(NamedTuple):
             said.append(f"Not clearly worse: {'; '.join(rivals)}.")
         if self.sooner:
             said.append(
-                f"In {len(self.sooner)} cells ciphertext arrived sooner than plaintext: nothing in a cipher does that, "
+                f"In {len(self.sooner)} durations ciphertext arrived sooner than plaintext: nothing in a cipher does that, "
                 "so without a spread no hypothesis holds."
             )
         if first.unexplained:

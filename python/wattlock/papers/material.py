@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wattlock.analysis.falls import curves
+from wattlock.analysis.discharges import curves
 from wattlock.energy import battery_cards, tasks
 from wattlock.energy.lifetime import Surroundings
 from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture import NOT_COUNTED, census
-from wattlock.papers import falls as fallen
+from wattlock.papers import discharges as found_by
 from wattlock.papers import record, sending
 from wattlock.papers.exhibits import Material, Shown, show_all
-from wattlock.papers.judges import Capture, Evidence, Fall, Judgement, Security, judge_all
+from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
 from wattlock.run.result import Result, open_run
-from wattlock.security import standing
+from wattlock.security import status
 from wattlock.targets import local, probe, toolbox
 from wattlock.targets.toolbox import Toolbox
 
@@ -29,7 +29,7 @@ DRAWS = 2000
 BATTERY = "laptop-57wh"
 ISAS_OF_32_BITS = {"x86", "arm", "riscv32"}
 """As Rust names the architecture that a probe was built for."""
-FALLING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
+DISCHARGING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
     papers, net = record.load(), toolbox.find()
     sent = sending.send(papers, estimates, net, beside.radio, allow_assumed=beside.allow_assumed)
     rows, _ = probe.catalogue(local.find())
-    drawn, falls, notes = _batteries(
+    drawn, discharges, notes = _batteries(
         results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
     )
     counted = _capture(net, beside.capture)
@@ -99,7 +99,7 @@ def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
     evidence = Evidence(
         estimates=estimates,
         transfers=sent.transfers,
-        falls=falls,
+        discharges=discharges,
         security=_security(catalogue),
         capture=counted,
         machine=_machine(beside.machine, results[0].header["fingerprint"]),
@@ -129,24 +129,24 @@ def _batteries(
     card: str | None,
     *,
     allow_assumed: bool,
-) -> tuple[pl.DataFrame | None, list[Fall], list[str]]:
+) -> tuple[pl.DataFrame | None, list[Discharge], list[str]]:
     """Measured falls, else those by joules and a battery's card: curves, rows for the judges, what to warn of."""
-    emptied = [
-        fall
+    measured = [
+        discharge
         for result in results
-        if result.battery is not None and result.falls is not None
-        for fall in fallen.measured(result.falls, _battery_of(result))
+        if result.battery is not None and result.discharges is not None
+        for discharge in found_by.measured(result.discharges, _battery_of(result))
     ]
     # What was drawn is shown also where the gauge is too coarse to judge it by.
-    if any(result.battery is not None and result.falls is not None for result in results):
-        return _measured_curves(results), emptied, []
-    able = estimates.filter(pl.col("cipher").is_in(FALLING), pl.col("energy_uJ").is_not_null())
+    if any(result.battery is not None and result.discharges is not None for result in results):
+        return _measured_curves(results), measured, []
+    able = estimates.filter(pl.col("cipher").is_in(DISCHARGING), pl.col("energy_uJ").is_not_null())
     plain = {"operation": "encrypt", "data": "random", "provider": "rustcrypto", "keying": "ready", "encoding": "raw"}
     able = able.filter(*(pl.col(name) == level for name, level in plain.items()))
     able = able.filter(pl.col("payload_B") == pl.col("payload_B").max().over("cipher"))
     try:
         chosen = battery_cards.load(card or BATTERY)
-        falls = fallen.modelled(estimates, chosen, allow_assumed=allow_assumed)
+        discharges = found_by.modelled(estimates, chosen, allow_assumed=allow_assumed)
         plan = tasks.plan(
             chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
         )
@@ -155,11 +155,11 @@ def _batteries(
             raise
         return None, [], [f"no battery is computed: {error.message}"]
     if able.is_empty():
-        return None, falls, []
+        return None, discharges, []
     clock = clock_of(results[0], device)
     work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock.Hz, counts_cycles=clock.counts_cycles)
     carried = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
-    return carried.with_columns(battery=pl.lit(chosen.name)), falls, []
+    return carried.with_columns(battery=pl.lit(chosen.name)), discharges, []
 
 
 def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:
@@ -181,7 +181,7 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     found = {}
     for row in catalogue:
         try:
-            stands = standing(row)
+            stands = status(row)
         except InputError:  # a cipher of which nothing is said can't be called sound
             continue
         found[str(row["id"])] = Security(

@@ -61,7 +61,7 @@ def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None
 
 
 def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
-    """The sentences, one an item: the cheapest; the dearest with the ratio and its interval; the joules, if any."""
+    """The sentences: the cheapest; the most expensive with the ratio and its interval; the joules, if any."""
     group = answered_group(estimates, ranking)
     if group is None:
         return ["No two ciphers of this run could be ranked."]
@@ -72,7 +72,7 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
     of = "ciphers" if group["ciphers"] == ranked.height else "implementations"
     sentences = [_cheapest(group, names, best, f"{ranked.height} {of}" if ranked.height > 1 else None)]
     if ranked.height > 1 and worst["tie_group"] != 1:
-        sentences.append(_dearest(worst, several))
+        sentences.append(_most_expensive(worst, several))
     return [*sentences, *_joules(estimates, best, worst, several=several)]
 
 
@@ -113,15 +113,15 @@ def _name(row: Row, several: bool) -> str:
     return f"{name} of {row['provider']}" if several else name
 
 
-def _dearest(worst: Row, several: bool) -> str:
+def _most_expensive(worst: Row, several: bool) -> str:
     ratio = worst["ratio_to_best"], worst["ratio_low"], worst["ratio_high"]
     price = f" at {number(worst['cycles_per_byte'])} cycles per byte" if worst["cycles_per_byte"] else ""
     times = f"{estimate(*ratio)} times as much (95 % interval {interval(*ratio)})"
-    return f"{_name(worst, several)} is the dearest{price}: {times}."
+    return f"{_name(worst, several)} is the most expensive{price}: {times}."
 
 
 def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
-    """What the cheapest and the dearest take in joules; nothing without joules or where their evidence differs."""
+    """What the cheapest and the most expensive take in joules; nothing where they have none or their evidence differs."""
     keys = [*GROUP, "cipher", "provider"]
     drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
     cases = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]

@@ -1,4 +1,4 @@
-"""The figure of a battery that empties: level over operations, one line a task."""
+"""The figure of a battery that discharges: level over operations, one line a task."""
 
 import math
 from pathlib import Path

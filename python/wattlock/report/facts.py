@@ -51,10 +51,10 @@ class MeterFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class FallFacts:
-    """A battery that was emptied: the gauge's name and standard uncertainty, a row a case, and the level over calls.
+class DischargeFacts:
+    """A battery that was discharged: the gauge's name and standard uncertainty, a row a case, and the level over calls.
 
-    `rows` are those of `Result.falls`; `curves` those that `discharge` draws.
+    `rows` are those of `Result.discharges`; `curves` those that `discharge` draws.
     """
 
     name: str
@@ -99,6 +99,6 @@ class RunFacts:
     reasons: Sequence[str] = ()
     device: DeviceFacts | None = None
     meter: MeterFacts | None = None
-    fall: FallFacts | None = None
+    discharge: DischargeFacts | None = None
     inputs: Sequence[InputFacts] = ()
     warnings: Sequence[str] = ()

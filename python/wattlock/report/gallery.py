@@ -143,11 +143,11 @@ def _widest_gap(drawn: pl.DataFrame) -> str:
 
 
 def _key_note(estimates: pl.DataFrame, drawn: pl.DataFrame) -> str:
-    """The dearest set-up, as so many bytes encrypted with the same cipher."""
-    dearest = drawn.sort("value", descending=True).row(0, named=True)
+    """The most expensive set-up, as so many bytes encrypted with the same cipher."""
+    most_expensive = drawn.sort("value", descending=True).row(0, named=True)
     payload_B = usual_payload_B(estimates)
     ready = drawable(estimates).filter(
-        pl.col("name") == dearest["name"],
+        pl.col("name") == most_expensive["name"],
         pl.col("mode").is_in([usual_mode(estimates), "stream"]),
         pl.col("operation") == "encrypt",
         pl.col("payload_B") == payload_B,
@@ -155,8 +155,8 @@ def _key_note(estimates: pl.DataFrame, drawn: pl.DataFrame) -> str:
     )
     if ready.is_empty() or ready["cycles_per_byte"][0] is None:
         return ""
-    worth = number(dearest["value"] / ready["cycles_per_byte"][0], 2)
-    return f"{dearest['name']}’s key costs as many cycles as encrypting {worth} bytes with it."
+    worth = number(most_expensive["value"] / ready["cycles_per_byte"][0], 2)
+    return f"{most_expensive['name']}’s key costs as many cycles as encrypting {worth} bytes with it."
 
 
 def _cpu_share(estimates: pl.DataFrame, _drawn: pl.DataFrame) -> str:

@@ -12,9 +12,9 @@ import vl_convert
 from wattlock.report import look, tables, words
 from wattlock.report.answer import answer, answered_group
 from wattlock.report.cases import cases_table
+from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import MeterFacts, RunFacts
-from wattlock.report.fall import fall_section
 from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
@@ -50,7 +50,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "answer": _answer(run, estimates, ranking),
         "trust": _trust(run, estimates),
         "figures": _figures(run, estimates),
-        **({"battery": fall_section(run.fall)} if run.fall else {}),
+        **({"battery": discharge_section(run.discharge)} if run.discharge else {}),
         "ranking": _ranking(estimates, ranking),
         "cases": _cases(run, estimates),
         "method": _method(run),
@@ -109,7 +109,7 @@ def _vega() -> str:
 
 
 def _head(run: RunFacts) -> str:
-    shown = {name: title for name, title in SECTIONS.items() if name != "battery" or run.fall}
+    shown = {name: title for name, title in SECTIONS.items() if name != "battery" or run.discharge}
     links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title in shown.items())
     banner = "" if run.valid else f'<div class="banner" role="alert">{_invalid(run)}</div>'
     return (
@@ -202,7 +202,7 @@ def _meter(meter: MeterFacts) -> list[str]:
     without = f" {meter.without:,} cases have none: the table of cases says why." if meter.without else ""
     return [
         f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
-        f"({meter.baseline}): what the machine draws else is taken off.{without}",
+        f"({meter.baseline}): what the machine draws else is subtracted.{without}",
         f"The interval holds the meter’s gain, ±{words.number(1.96 * meter.gain_percent, 2)} % ({meter.gain_source}). "
         f"It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
     ]

@@ -43,7 +43,7 @@ ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tabl
 BASES: dict[Basis, str] = {
     "this machine": "What this machine measured",
     "the air": "wattlock’s model of the air",
-    "a battery": "A battery, emptied or by its card,",
+    "a battery": "A battery, discharged or by its card,",
     "a capture": "The capture",
     "their tables": "What the papers print in tables",
     "what is known": "A sum done again or the security data",

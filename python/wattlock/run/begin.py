@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from wattlock.errors import InputError, StoreError, StudyError
 from wattlock.run import forecast
-from wattlock.run.discharge import LOG_EVERY_S, Fall, look
+from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
 from wattlock.run.result import Result, read
 from wattlock.run.session import Listener, Session, Silent, files_of
@@ -45,7 +45,7 @@ class Request:
     libraries: Mapping[str, Path] = field(default_factory=dict)
     source: Path | None = None
     meter: Choice | None = None
-    discharge: Fall | None = None
+    discharge: DischargePlan | None = None
     card: KeptCard | None = None
 
 
@@ -100,11 +100,11 @@ class Planned:
             probe_sha256=session.target.facts().probe_sha256,
             device=self.card.name if self.card else None,
         )
-        choice = session.weighed[0] if session.weighed else None
+        choice = session.metered[0] if session.metered else None
         lines[0] |= {
             "libraries": [{"name": own, "sha256": local.sha256(path)} for own, path in session.libraries.items()],
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
-            "battery": session.fall.kept() if session.fall else None,
+            "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
         }
         folder = RunFolder.create(out or ROOT / name, lines)
@@ -117,7 +117,7 @@ def plan(request: Request, target: Target) -> Planned:
     Raises StudyError or InputError where the request can't be carried out, ProbeError or EvidenceError where the meter
     or the battery can't be.
     """
-    weighed = _weighed(target, request.meter) if request.meter else None
+    metered = _metered(target, request.meter) if request.meter else None
     if request.discharge is not None:
         look(target, request.discharge)
     study = load(request.study)
@@ -132,7 +132,7 @@ def plan(request: Request, target: Target) -> Planned:
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
         hint = f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
-    return Planned(Session(study, target, libraries, weighed, request.discharge), cases, inputs, rows, request.card)
+    return Planned(Session(study, target, libraries, metered, request.discharge), cases, inputs, rows, request.card)
 
 
 def resume(
@@ -165,17 +165,17 @@ def resume(
     meter, battery = first.get("meter"), first.get("battery")
     if (stream and not meter) or (sys_root and not (meter or battery)):
         raise StudyError("--sys-root and --stream say where a meter is", hint="this run has none: leave them out")
-    weighed = fall = None
+    metered = discharge = None
     if meter:
-        weighed = _weighed(target, Choice(meter["name"], meter["baseline"], sys_root, stream))
+        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream))
     if battery:
         levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
-        fall = Fall(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
-        look(target, fall)
+        discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
+        look(target, discharge)
     study = Study.model_validate(first["study"])
     rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
     own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
-    return Begun(Session(study, target, libraries, weighed, fall), folder, inputs, _absent(own, rows, libraries))
+    return Begun(Session(study, target, libraries, metered, discharge), folder, inputs, _absent(own, rows, libraries))
 
 
 def measure(
@@ -185,7 +185,7 @@ def measure(
     libraries: Mapping[str, Path] | None = None,
     source: Path | None = None,
     meter: Choice | None = None,
-    discharge: Fall | None = None,
+    discharge: DischargePlan | None = None,
     out: Path | str | None = None,
     tell: Listener | None = None,
 ) -> Result:
@@ -202,7 +202,7 @@ def measure(
     return read(begun.folder)
 
 
-def _weighed(target: Target, choice: Choice) -> tuple[Choice, dict[str, Any]]:
+def _metered(target: Target, choice: Choice) -> tuple[Choice, dict[str, Any]]:
     """The meter for the processor that is measured on first, and what it says of itself."""
     choice = replace(choice, cpu=next(iter(target.facts().processors), None))
     return choice, describe(target, choice)

@@ -97,7 +97,7 @@ class Pair:
 def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The cases of either side, and what two of them must have in common."""
     same_meter = a.meter is not None and b.meter is not None and a.meter["name"] == b.meter["name"]
-    first, second = (_cases(one, weighed=same_meter) for one in (a, b))
+    first, second = (_cases(one, metered=same_meter) for one in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
     if providers is None:
@@ -117,11 +117,11 @@ def _compared(a: Result, b: Result, first: pl.DataFrame, second: pl.DataFrame, k
     return compared
 
 
-def _cases(result: Result, *, weighed: bool) -> pl.DataFrame:
-    """The cases with their deviation, and their energies where one meter weighed both runs."""
+def _cases(result: Result, *, metered: bool) -> pl.DataFrame:
+    """The cases with their deviation, and their energies where one meter measured both runs."""
     content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
     estimates = result.estimates
-    if weighed and result.energies is not None:
+    if metered and result.energies is not None:
         energies = result.energies.select("case", "energy_uJ", "energy_random_percent")
         estimates = estimates.join(energies, on="case", how="left", maintain_order="left")
     return estimates.join(result.across.select("case", "deviation"), on="case", how="left").with_columns(

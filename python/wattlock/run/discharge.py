@@ -23,8 +23,8 @@ LOG_EVERY_S = 10
 
 
 @dataclass(frozen=True)
-class Fall:
-    """How a battery is emptied by each case.
+class DischargePlan:
+    """How a battery is discharged by each case.
 
     * `battery`: its name, empty where there is one; `until_percent`, `repeats`: where it ends, at least one of them;
       `from_percent`: a case begins at this level or above, null anywhere; `sys_root`: what stands for `/sys`.
@@ -53,20 +53,22 @@ class Fall:
         return {"name": self.battery, **known, "log_every_s": self.log_every_s}
 
 
-def look(target: Target, fall: Fall) -> None:
+def look(target: Target, discharge: DischargePlan) -> None:
     """Asks for the battery before anything is measured: it is there, and feeds the machine alone.
 
     Raises ProbeError or EvidenceError.
     """
-    order = Order(0, 0, shards.self_checks(first=0)[:1], None, policy={"battery": fall.plan(0, 0, 0)})
+    order = Order(0, 0, shards.self_checks(first=0)[:1], None, policy={"battery": discharge.plan(0, 0, 0)})
     levels = records_in(inquire(target, order), b'"battery_level"')
     if levels and levels[-1]["error"]:
-        raise EvidenceError(f"{fall.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again")
+        raise EvidenceError(
+            f"{discharge.battery or 'the battery'}: {levels[-1]['error']}", hint="then start the run again"
+        )
 
 
 @dataclass
 class Discharge:
-    """One sitting of it.
+    """One session of it.
 
     * `tell`: receives the case's cipher, its calls so far, the level, and the share
       of them that is done where that is known.
@@ -75,12 +77,12 @@ class Discharge:
     bench: Bench
     cases: Sequence[Case]
     seed: int
-    fall: Fall
+    discharge: DischargePlan
     cpu: int | None
     tell: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
 
     def measure(self) -> None:
-        """Empties the battery by each case that is not done.
+        """Discharges the battery by each case that is not done.
 
         Raises EvidenceError where it is being charged, or stands too low to begin; what was measured is kept.
         """
@@ -99,14 +101,14 @@ class Discharge:
         return max(whole, key=lambda line: line["repeats_done"], default=None)
 
     def _is_over(self, line: Mapping[str, Any]) -> bool:
-        until, repeats = self.fall.until_percent, self.fall.repeats
+        until, repeats = self.discharge.until_percent, self.discharge.repeats
         # The level that a fall starts at does not end it: nothing was carried out.
         is_empty = until is not None and line["level_percent"] is not None and line["level_percent"] <= until
         return bool(line["repeats_done"]) and (is_empty or (repeats is not None and line["repeats_done"] >= repeats))
 
     def _refuse_low(self, case: Case, level: int | None, *, begun: bool) -> None:
-        least = None if begun else self.fall.from_percent
-        until = self.fall.until_percent
+        least = None if begun else self.discharge.from_percent
+        until = self.discharge.until_percent
         if level is None or ((least is None or level >= least) and (until is None or level > until)):
             return
         wanted = f"at least {least} %" if least is not None else f"more than {until} %"
@@ -123,7 +125,7 @@ class Discharge:
             self.seed,
             [case],
             self.cpu,
-            policy={"battery": self.fall.plan(case.case, done, 0 if looks else self.fall.repeats)},
+            policy={"battery": self.discharge.plan(case.case, done, 0 if looks else self.discharge.repeats)},
             kept=not looks,
         )
         lines: list[dict[str, Any]] = []
@@ -131,7 +133,7 @@ class Discharge:
         def heed(data: bytes) -> None:
             lines.extend(records_in(data, b'"battery_level"'))
             if lines:
-                calls, repeats = lines[-1]["repeats_done"], self.fall.repeats
+                calls, repeats = lines[-1]["repeats_done"], self.discharge.repeats
                 self.tell(case.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
 
         failures = carry_out(self.bench, order, heed=heed).failures
@@ -143,5 +145,5 @@ class Discharge:
             raise EvidenceError(f"{case.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:
             hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
-            raise EvidenceError(f"{self.fall.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)
+            raise EvidenceError(f"{self.discharge.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)
         return lines[-1]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattlock.analysis import weighing
+from wattlock.analysis import energy_blocks
 from wattlock.errors import EvidenceError, ProbeError
 from wattlock.run import shards
 from wattlock.run.process import Bench, carry_out, inquire, records_in
@@ -40,7 +40,7 @@ step so finely that their edges alone count."""
 
 @dataclass(frozen=True)
 class Choice:
-    """What a run is weighed with.
+    """What a run is measured with.
 
     * `meter`: a name of `wattlock-probe meters`; `baseline`: idle, spin or memcpy; `sys_root`, `stream`: where the
       meter's files or bytes are, null for the machine's own; `cpu`: the processor that the meter is asked for.
@@ -96,17 +96,17 @@ def describe(target: Target, choice: Choice) -> dict[str, Any]:
 def block_length_ns(meter: Mapping[str, Any]) -> int:
     """How long a block of this meter is: `meter` as `describe` gives it."""
     period_ns, quantum_nJ = meter["update_period_ns"], meter["quantum_nJ"]
-    return weighing.block_length_ns(period_ns, quantum_nJ, LEAST_POWER_W, LEAST_BLOCK_NS, BLOCK_PERCENT)
+    return energy_blocks.block_length_ns(period_ns, quantum_nJ, LEAST_POWER_W, LEAST_BLOCK_NS, BLOCK_PERCENT)
 
 
 def least_s(meter: Mapping[str, Any], cases: int) -> float:
-    """The time that weighing so many cases takes at least: blocks alone, without the searches for their edges."""
+    """The time that measuring so many cases takes at least: blocks alone, without the searches for their edges."""
     return PROCESSES * (2 * cases + 3 * math.ceil(cases / CASES)) * block_length_ns(meter) / 1e9
 
 
 @dataclass
 class EnergyBlocks:
-    """One sitting of it. What earlier sittings measured is in the run's folder and is not measured again.
+    """One session of it. What earlier sessions measured is in the run's folder and is not measured again.
 
     * `tell`: receives the processes done and all of them.
     """
@@ -142,8 +142,8 @@ class EnergyBlocks:
 
     def _due(self) -> Iterator[list[Case]]:
         complete = self.bench.folder.complete()
-        weighed = [one for one in self.bench.folder.headers() if one.get("meter") and one["process"] in complete]
-        counts = Counter(case["case"] for header in weighed for case in header["cases"])
+        metered = [one for one in self.bench.folder.headers() if one.get("meter") and one["process"] in complete]
+        counts = Counter(case["case"] for header in metered for case in header["cases"])
         failed = {failure["case"] for failure in self.bench.folder.failures()}
         for turn in range(PROCESSES):
             cases = [case for case in self.cases if counts[case.case] <= turn and case.case not in failed]

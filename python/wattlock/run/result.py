@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import estimate, falls, ranking, self_checks, weighing, within
+from wattlock.analysis import discharges, energy_blocks, estimate, ranking, self_checks, within
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
@@ -28,9 +28,9 @@ class Result:
 
     * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cases`: as measured;
       `summaries`: a row a case and process; `across`: a row a case; `estimates`: a row a study case.
-    * `causes`: disturbed batches by their cause; `wall_s`: of all sittings together.
-    * `meter`: what the energies were measured with, and `energies`: a row a case of `weighing.estimates`; null without.
-    * `battery`: the gauge of the battery that was emptied, and `levels`: its log as recorded; null without.
+    * `causes`: disturbed batches by their cause; `wall_s`: of all sessions together.
+    * `meter`: what the energies were measured with, and `energies`: a row a case (`energy_blocks.estimates`); null without.
+    * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
     """
 
     plan: Mapping[str, Any]
@@ -73,13 +73,13 @@ class Result:
         return ranking.rank(self.estimates, self.across, self_checks.aa_spread(self.verdicts), smallest)
 
     @cached_property
-    def falls(self) -> pl.DataFrame | None:
-        """What a call takes out of the battery, by `falls.falls`, with its case; null where none was emptied."""
+    def discharges(self) -> pl.DataFrame | None:
+        """What a call takes out of the battery (`discharges.discharges`), with its case; null where none was discharged."""
         if self.battery is None:
             return None
         named = ("case", "cipher", "provider", "operation", "payload_B", "data")
         cases = pl.DataFrame([{name: case[name] for name in named} for case in self.cases])
-        return cases.join(falls.falls(self.levels, self.battery), on="case", how="inner").drop("case")
+        return cases.join(discharges.discharges(self.levels, self.battery), on="case", how="inner").drop("case")
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -113,10 +113,10 @@ def read(folder: RunFolder) -> Result:
     complete = folder.complete()
     whole = [header for header in folder.headers() if header["process"] in complete]
     headers = [header for header in whole if is_timed(header)]
-    weighed = [header for header in whole if header.get("meter")]
+    metered = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
-    emptied = [header["battery"] for header in folder.headers() if header.get("battery")]
+    discharged = [header["battery"] for header in folder.headers() if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
     quiet = min((header["quiet_ppm"] for header in headers if header["quiet_ppm"] is not None), default=None)
@@ -146,11 +146,11 @@ def read(folder: RunFolder) -> Result:
         processes=len(headers),
         batches=batches,
         causes=causes,
-        wall_s=sum(sitting["wall_s"] for sitting in folder.records("session")),
+        wall_s=sum(session_verb["wall_s"] for session_verb in folder.records("session")),
         is_sealed=folder.is_sealed,
-        meter={**weighed[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if weighed else None,
-        energies=_energies(folder, weighed) if weighed else None,
-        battery=emptied[0] if emptied else None,
+        meter={**metered[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if metered else None,
+        energies=_energies(folder, metered) if metered else None,
+        battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
     )
 
@@ -162,8 +162,8 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
     errors = {one["case"]: one["error"] for one in records if one["error"] and one["case"] is not None}
     cases = (case["case"] for header in headers for case in header["cases"])
     errors = {**dict.fromkeys(cases, "no block was free of other programs"), **errors}
-    rows = weighing.by_process(weighing.blocks(records), meter["quantum_nJ"])
-    return weighing.estimates(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
+    rows = energy_blocks.by_process(energy_blocks.blocks(records), meter["quantum_nJ"])
+    return energy_blocks.estimates(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
 
 
 TARGET_PERCENT = 2.0

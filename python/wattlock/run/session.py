@@ -1,4 +1,4 @@
-"""One sitting of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for."""
+"""One session of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from wattlock.run.discharge import Discharge, Fall
+from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
 from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
@@ -25,10 +25,10 @@ class Listener(Protocol):
     def measured(self, progress: Progress) -> None:
         """Of the timing."""
 
-    def weighed(self, done: int, processes: int) -> None:
+    def metered(self, done: int, processes: int) -> None:
         """Of the energy."""
 
-    def emptied(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
+    def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
         """Of a discharge."""
 
 
@@ -38,21 +38,21 @@ class Silent:
     def measured(self, *_: Any, **__: Any) -> None:
         """Says nothing."""
 
-    weighed = emptied = measured
+    metered = discharged = measured
 
 
 @dataclass(frozen=True)
 class Session:
     """What a run is measured with.
 
-    * `weighed`: the meter's choice and what the meter says of itself. `fall`: how a battery is emptied.
+    * `metered`: the meter's choice and what the meter says of itself. `discharge`: how a battery is discharged.
     """
 
     study: Study
     target: Target
     libraries: Mapping[str, Path]
-    weighed: tuple[Choice, Mapping[str, Any]] | None = None
-    fall: Fall | None = None
+    metered: tuple[Choice, Mapping[str, Any]] | None = None
+    discharge: DischargePlan | None = None
 
     def measure(self, folder: RunFolder, inputs: Sequence[InputFile], tell: Listener) -> Timing:
         """Measures what the folder doesn't hold yet, and seals the run.
@@ -69,13 +69,13 @@ class Session:
             timing = Timing(bench, self.study, own, watch, seed, tell.measured, list(self.target.facts().processors))
             timing.measure()
             sound = [case for case in own if case.case not in timing.failed]
-            if self.weighed:
-                choice, meter = self.weighed
+            if self.metered:
+                choice, meter = self.metered
                 near = choice.processor(self.target, timing.processors)
-                EnergyBlocks(bench, sound, seed, choice, meter, near, tell.weighed).measure()
-            if self.fall:
+                EnergyBlocks(bench, sound, seed, choice, meter, near, tell.metered).measure()
+            if self.discharge:
                 cpu = timing.processors[0] if timing.processors else None
-                Discharge(bench, sound, seed, self.fall, cpu, tell.emptied).measure()
+                Discharge(bench, sound, seed, self.discharge, cpu, tell.discharged).measure()
         folder.seal()
         return timing
 

@@ -57,7 +57,7 @@ def _machine(header: Mapping[str, Any]) -> str:
 
 @dataclass
 class Timing:
-    """One sitting of a run's timing.
+    """One session of a run's timing.
 
     * `watch`: the self-checks; `tell`: receives how far it is; `processors`: to measure on, the first of them first.
     """
@@ -93,8 +93,12 @@ class Timing:
                     self._measure_shard(group, remaining=len(groups) - number)
                 self.look()
         finally:
-            sitting = {"kind": "session", "wall_s": round(time.monotonic() - start, 3), "next_process": self.process}
-            self.bench.folder.append(json.dumps(sitting).encode() + b"\n")
+            session_verb = {
+                "kind": "session",
+                "wall_s": round(time.monotonic() - start, 3),
+                "next_process": self.process,
+            }
+            self.bench.folder.append(json.dumps(session_verb).encode() + b"\n")
 
     def pending(self) -> list[Case]:
         """The study's cases that are not settled."""
@@ -124,7 +128,7 @@ class Timing:
                 self.settled.add(number)
 
     def _recall(self) -> None:
-        """Reads back what earlier sittings measured."""
+        """Reads back what earlier sessions measured."""
         recovery = self.bench.folder.recover()
         self.process = recovery.next_process
         self.visits = {case.case: shards.first_visits(case) for case in self.cases}

@@ -1,17 +1,17 @@
 """How each cipher stands, by sourced statements, and the rules of advice that follow."""
 
 from wattlock.security.book import Authority, Book, Limit, Status, load, parse, statements
-from wattlock.security.status import Cited, Standing, standing
+from wattlock.security.status import Cited, SecurityStatus, status
 
 __all__ = [
     "Authority",
     "Book",
     "Cited",
     "Limit",
-    "Standing",
+    "SecurityStatus",
     "Status",
     "load",
     "parse",
-    "standing",
     "statements",
+    "status",
 ]

@@ -37,7 +37,7 @@ class Cited(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class SecurityStatus:
     """How one cipher id stands.
 
     * `strength_bits`: after the best published attack; `attack_bits`: of an attack that only shortens the search of
@@ -71,7 +71,7 @@ class Standing:
     advantage_log2: float | None = None
 
 
-def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
+def status(facts: Mapping[str, Any], book: Book | None = None) -> SecurityStatus:
     """How the cipher of a catalogue row stands.
 
     * `facts`: `id`, and as far as it has them `key_bits`, `effective_bits`, `block_bits`, `rounds`, `iv_B`, `tag_bits`.
@@ -107,7 +107,7 @@ def standing(facts: Mapping[str, Any], book: Book | None = None) -> Standing:
     said += [("limit", limit) for limit in limits]
     said += [("advantage", book.advantage)] if any(_figures(one) for one in limits) else []
     said += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
-    return Standing(
+    return SecurityStatus(
         id=name,
         cipher=entry.name,
         mode=mode.name if mode else None,

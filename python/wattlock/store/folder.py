@@ -116,7 +116,7 @@ class RunFolder:
         if not self.is_sealed:
             return self._followed().complete
         ended = self.scan().filter("complete").select(pl.col("process").unique()).collect(engine="streaming")
-        return frozenset(ended["process"]) | self._sealed_index.weighed
+        return frozenset(ended["process"]) | self._sealed_index.metered
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""

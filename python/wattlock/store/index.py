@@ -106,7 +106,7 @@ class Index:
         return frozenset(self._began.intersection(ended) - self.left_out)
 
     @property
-    def weighed(self) -> frozenset[int]:
+    def metered(self) -> frozenset[int]:
         """Those of them that measured energy."""
         return frozenset(process for process, (_, blocks) in self._ended.items() if blocks) & self.complete
 

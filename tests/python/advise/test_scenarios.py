@@ -149,8 +149,8 @@ def test_what_the_page_says_of_the_papers_advice_over_all_ten_holds() -> None:
 ALL = question.names()
 
 
-# What comes first in each scenario is held against the noise of the measurement: other draws, and every cipher's cycles
-# off by its own uncertainty at once, leave a choice of the first group first.
+# What comes first in each scenario is compared with the noise of the measurement: other draws, and every cipher's
+# cycles off by its own uncertainty at once, leave a choice of the first group first.
 @pytest.mark.parametrize("name", question.names())
 def test_the_head_of_a_scenario_is_stable_against_the_noise_of_the_measurement(name: str) -> None:
     question = load(name)

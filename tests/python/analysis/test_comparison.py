@@ -139,12 +139,12 @@ def test_two_processes_on_each_side_have_a_ratio() -> None:
 
 
 def test_energies_are_compared_only_where_both_have_one() -> None:
-    weighed, not_weighed = ({"energy_uJ": value, "energy_random_percent": 3.0} for value in (2.0, None))
-    for pair in ((weighed, not_weighed), (not_weighed, weighed)):
+    metered, not_weighed = ({"energy_uJ": value, "energy_random_percent": 3.0} for value in (2.0, None))
+    for pair in ((metered, not_weighed), (not_weighed, metered)):
         a, b = (cases(one).with_columns(pl.col("energy_uJ").cast(pl.Float64)) for one in pair)
         (row,) = compare(a, b, KEYS).to_dicts()
         assert [row[name] for name in ENERGY] == [None] * 3
-    (row,) = compare(cases(weighed), cases(weighed | {"energy_uJ": 5.0}), KEYS).to_dicts()
+    (row,) = compare(cases(metered), cases(metered | {"energy_uJ": 5.0}), KEYS).to_dicts()
     half = math.log(1.03) * math.sqrt(2)
     assert [row[name] for name in ENERGY] == pytest.approx([2.5, 2.5 * math.exp(-half), 2.5 * math.exp(half)])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wattlock.analysis.falls import curves, falls
+from wattlock.analysis.discharges import curves, discharges
 
 GAUGE = {"quantum_nJ": 3.6e10, "gain_relative_uncertainty": 0.0, "update_period_ns": 1_000_000_000}
 
@@ -17,7 +17,7 @@ def line(process: int, second: int, calls: int, percent: int | None, **told: Any
 
 
 def only(levels: list[dict[str, Any]]) -> dict[str, Any]:
-    rows = falls(levels, GAUGE)
+    rows = discharges(levels, GAUGE)
     assert rows.height == 1
     return rows.row(0, named=True)
 
@@ -60,8 +60,8 @@ def test_a_level_alone_gives_calls_per_percent_and_no_joules() -> None:
 
 
 @pytest.mark.parametrize("fallen", [0, 4])
-def test_fewer_than_five_steps_are_inconclusive_and_never_zero_joules(fallen: int) -> None:
-    drawn = int(fallen * GAUGE["quantum_nJ"])
+def test_fewer_than_five_steps_are_inconclusive_and_never_zero_joules(discharged: int) -> None:
+    drawn = int(discharged * GAUGE["quantum_nJ"])
     row = only([line(1, 0, 0, 90, energy_nJ=10**15), line(1, 60, 400, 90, energy_nJ=10**15 - drawn)])
     assert (row["state"], row["energy_uJ"]) == ("inconclusive", None)
     assert "5 are the least" in row["reason"]
@@ -79,7 +79,7 @@ LAW = {"quantum_nJ": 2 * JOULE_nJ, "gain_relative_uncertainty": 0.0, "update_per
 
 def of_law(levels: list[dict[str, Any]], **changed: float) -> dict[str, Any]:
     """The only row of these lines by a gauge in steps of 2 J, which is sure of the rest."""
-    return falls(levels, LAW | changed).row(0, named=True)
+    return discharges(levels, LAW | changed).row(0, named=True)
 
 
 def parts_of(*joules: tuple[float, float], hours: int = 1) -> list[dict[str, Any]]:
@@ -166,10 +166,10 @@ def test_charges_are_summed_from_line_to_line_each_by_its_own_voltage() -> None:
 def test_cases_are_told_in_their_order_and_lines_in_that_of_their_time() -> None:
     second = [one | {"case": 7} for one in parts_of((100, 50))]
     levels = [*second, *reversed(parts_of((100, 80)))]
-    found = falls(levels, LAW)
+    found = discharges(levels, LAW)
     assert found["case"].to_list() == [0, 7]
     assert found["energy_uJ"].to_list() == pytest.approx([20e6 / 3600, 50e6 / 3600])
-    assert falls([], LAW).is_empty()
+    assert discharges([], LAW).is_empty()
 
 
 def test_curves_name_each_line_by_its_case() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from wattlock.analysis import weighing
+from wattlock.analysis import energy_blocks
 
 exactly = pytest.approx
 QUANTUM_NJ = 3 * math.sqrt(6)
@@ -28,7 +28,7 @@ GOOD = [
 
 
 def said(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return weighing.by_process(pl.DataFrame(blocks, schema=weighing.BLOCK_COLUMNS), QUANTUM_NJ).to_dicts()
+    return energy_blocks.by_process(pl.DataFrame(blocks, schema=energy_blocks.BLOCK_COLUMNS), QUANTUM_NJ).to_dicts()
 
 
 def test_a_process_says_the_mean_of_its_superblocks_each_above_its_own_baseline() -> None:
@@ -73,7 +73,7 @@ def edges(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_window_reaches_from_the_middle_of_one_edge_to_that_of_the_other() -> None:
-    row = weighing.blocks([edges()]).row(0, named=True)
+    row = energy_blocks.blocks([edges()]).row(0, named=True)
     # From 20 to 120 ns, each uniform in its width.
     assert (row["window_ns"], row["window_u_ns"]) == exactly((100, math.sqrt((20**2 + 40**2) / 12)))
     assert [row[name] for name in ("process", "superblock", "attempt", "case")] == [4, 1, 2, None]
@@ -82,7 +82,7 @@ def test_a_window_reaches_from_the_middle_of_one_edge_to_that_of_the_other() -> 
 
 @pytest.mark.parametrize("missing", ["start", "end"])
 def test_a_block_without_an_edge_has_no_window(missing: str) -> None:
-    row = weighing.blocks([edges(**{missing: None}, error="no edge")]).row(0, named=True)
+    row = energy_blocks.blocks([edges(**{missing: None}, error="no edge")]).row(0, named=True)
     assert (row["window_ns"], row["window_u_ns"], row["error"]) == (None, None, "no edge")
 
 
@@ -95,7 +95,7 @@ def processes(net_nJ: list[float], known_u_nJ: float = 0.0, case: int = 0) -> pl
 
 
 def estimate(net_nJ: list[float], known_u_nJ: float = 0.0, gain: float = 0.0, target: float = 1000.0) -> dict[str, Any]:
-    return weighing.estimates(processes(net_nJ, known_u_nJ), gain, {}, target).row(0, named=True)
+    return energy_blocks.estimates(processes(net_nJ, known_u_nJ), gain, {}, target).row(0, named=True)
 
 
 def test_the_joules_of_a_call_have_the_t_interval_of_the_processes_and_the_gain_beside_it() -> None:
@@ -160,7 +160,7 @@ def test_three_processes_are_the_least_and_two_are_unresolved() -> None:
 
 def test_an_error_is_told_only_of_a_case_without_any_block() -> None:
     both = pl.concat([processes([100.0] * 3, case=5), processes([50.0] * 3, case=2)])
-    found = weighing.estimates(both, 0.0, {5: "it wrapped", 3: "no edge"}, 2.0)
+    found = energy_blocks.estimates(both, 0.0, {5: "it wrapped", 3: "no edge"}, 2.0)
     states = found.select("case", "energy_state", "energy_reason", "energy_processes").rows()
     assert states == [(2, "resolved", None, 3), (3, "failed", "no edge", None), (5, "resolved", None, 3)]
 
@@ -177,10 +177,10 @@ def test_an_error_is_told_only_of_a_case_without_any_block() -> None:
     ],
 )
 def test_the_length_of_a_block_equals_one_worked_by_hand(least_ns: int, percent: float, length_ns: int) -> None:
-    assert weighing.block_length_ns(3_000_000, 8e6, 2.0, least_ns, percent) == length_ns
+    assert energy_blocks.block_length_ns(3_000_000, 8e6, 2.0, least_ns, percent) == length_ns
 
 
 def test_a_ratio_of_energies_joins_the_random_parts_in_squares_of_logarithms() -> None:
     one, other = ({"energy_uJ": uJ, "energy_random_percent": percent} for uJ, percent in ((6.0, 3.0), (2.0, 4.0)))
     width = math.hypot(math.log(1.03), math.log(1.04))
-    assert weighing.ratio(one, other) == exactly((3, 3 * math.exp(-width), 3 * math.exp(width)))
+    assert energy_blocks.ratio(one, other) == exactly((3, 3 * math.exp(-width), 3 * math.exp(width)))

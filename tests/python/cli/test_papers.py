@@ -213,8 +213,8 @@ def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_
 ) -> None:
     assert probe.is_file()
 
-    def stops(*_: object, by: MeterOptions, emptied: BatteryOptions, **__: object) -> None:
-        assert (by, emptied) == (MeterOptions(sys_root=Path("tree")), BatteryOptions("any", 7, 10))
+    def stops(*_: object, by: MeterOptions, discharged: BatteryOptions, **__: object) -> None:
+        assert (by, discharged) == (MeterOptions(sys_root=Path("tree")), BatteryOptions("any", 7, 10))
         raise EvidenceError("the battery is at 10 %", hint="charge it")
 
     monkeypatch.setattr("wattlock.cli.run.run", stops)
@@ -272,7 +272,7 @@ def test_a_battery_of_a_handheld_is_judged_only_where_the_run_is_said_to_be_of_o
     joules = ["--device", "x86-server-assumed", "--allow-assumed"]
     assert "A battery" not in answer(capsys, "--run", "run", *joules)[1]
     said = answer(capsys, "--run", "run", *joules, "--machine", "handheld")[1]
-    assert "A battery, emptied or by its card, decides" in said
+    assert "A battery, discharged or by its card, decides" in said
     assert " --machine handheld" in repeating(Path("run/papers.html"))[1]
 
 

@@ -62,7 +62,7 @@ def test_a_run_is_sealed_with_a_report_beside_it(place: Path, capsys: pytest.Cap
     assert (run / "report.html").is_file()
     assert "4 cases in" in words.err
     assert "4 resolved" in words.err
-    assert "is the dearest" in words.err
+    assert "is the most expensive" in words.err
     assert [row["state"] for row in shown("last", capsys)] == ["resolved"] * 4
 
 

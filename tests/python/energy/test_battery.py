@@ -227,7 +227,7 @@ def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
 
 @pytest.mark.parametrize(
     ("power_W", "message"),
-    [(0.0, "it never empties"), (-1.0, "not discharging"), (50.0, "gives at most 4.66 A")],
+    [(0.0, "it never discharges"), (-1.0, "not discharging"), (50.0, "gives at most 4.66 A")],
 )
 def test_a_load_that_cannot_be_is_refused(power_W: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -318,7 +318,7 @@ def test_dearer_tasks_do_fewer_operations_in_every_quantile() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--energy-uJ", "1e-300", "--per-second", "1"], "below 1e-12 W nothing empties it"),
+        (["--energy-uJ", "1e-300", "--per-second", "1"], "below 1e-12 W nothing discharges it"),
         (["--energy-uJ", "1e300", "--per-second", "1"], "gives at most"),
         (["--energy-uJ", "1", "--time-us", "1e-300"], "--time-us is 1e-300"),
     ],

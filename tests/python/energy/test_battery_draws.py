@@ -206,8 +206,8 @@ def test_the_largest_current_is_carried_and_no_more(model: Model, most_W: float)
     [
         (-1e-15, "the load is -1e-15 W: the battery mine is not discharging"),
         (-0.5, "the load is -0.5 W"),
-        (0.0, "is 0 W: it never empties"),
-        (9.99e-13, "is 9.99e-13 W: below 1e-12 W nothing empties it"),
+        (0.0, "is 0 W: it never discharges"),
+        (9.99e-13, "is 9.99e-13 W: below 1e-12 W nothing discharges it"),
     ],
 )
 def test_a_load_that_empties_nothing_is_named(least_W: float, message: str) -> None:
@@ -274,7 +274,7 @@ def test_self_discharge_and_the_shelf_bring_the_end_of_a_curve_nearer() -> None:
     assert curve.time_s[1] == pytest.approx(7200 / 199)
     with pytest.raises(InputError, match="gives at most"):
         lifetime.curve(battery(), "linear", given_up, 2.5)
-    with pytest.raises(InputError, match="never empties"):
+    with pytest.raises(InputError, match="never discharges"):
         lifetime.curve(battery(), "linear", given_up, 0.0)
 
 
@@ -297,8 +297,8 @@ def test_tremblays_numbers_from_three_points_by_hand() -> None:
     shape = Tremblay.from_points(
         capacity_Ah=2.0, resistance_ohm=0.1, typical_A=0.5, full_V=4.2, exponential=(0.5, 3.9), nominal=(1.5, 3.6)
     )
-    fall = 3.95 - 3.6 - 0.05 + 0.3 * math.exp(-9)
-    assert [float(one) for one in shape] == pytest.approx([3.95, fall * 0.5 / (2 * 2.0), 0.3, 6.0, 0.1, 2.0])
+    discharge = 3.95 - 3.6 - 0.05 + 0.3 * math.exp(-9)
+    assert [float(one) for one in shape] == pytest.approx([3.95, discharge * 0.5 / (2 * 2.0), 0.3, 6.0, 0.1, 2.0])
 
 
 def test_the_cut_off_is_met_for_each_battery_by_itself() -> None:

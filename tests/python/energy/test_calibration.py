@@ -1,4 +1,4 @@
-"""A card of this machine from weighed loads whose truth is known."""
+"""A card of this machine from measured loads whose truth is known."""
 
 import math
 import tomllib
@@ -121,17 +121,17 @@ def test_the_card_states_the_power_to_four_digits_and_the_clock_in_MHz() -> None
 
 
 def test_cases_without_joules_or_cycles_are_none_of_the_loads_and_the_baseline_is_the_mean_of_those_left() -> None:
-    weighed = loads([2.0] * 7).with_columns(
+    metered = loads([2.0] * 7).with_columns(
         energy_uJ=pl.Series([None, *[2.0 * (place + 1) for place in range(1, 7)]]),
         cycles=pl.Series([*[1000.0 * (place + 1) for place in range(6)], None]),
         power_baseline_W=pl.Series([90.0, 1.0, 2.0, 3.0, 4.0, 5.0, 90.0]),
     )
-    found = calibration.fit(weighed, gain=0.05, GHz=4.0)
+    found = calibration.fit(metered, gain=0.05, GHz=4.0)
     assert [load.cipher for load in found.loads] == ["cipher1", "cipher2", "cipher3", "cipher4", "cipher5"]
     assert found.idle_W == pytest.approx(3.0)
     assert [load.nJ_per_cycle for load in found.loads] == pytest.approx([2.0] * 5)
     assert {(load.random_percent, load.payload_B, load.operation) for load in found.loads} == {(1.0, 64, "encrypt")}
     with pytest.raises(EvidenceError) as refusal:
-        calibration.fit(weighed.head(4), gain=0.05, GHz=4.0)
+        calibration.fit(metered.head(4), gain=0.05, GHz=4.0)
     assert refusal.value.message == "3 loads have joules, a card needs 4", "nobody said why"
     assert len(calibration.fit(loads([2.0] * 4), gain=0.05, GHz=4.0).loads) == 4

@@ -289,7 +289,7 @@ def test_battery_values_cycles_of_the_users_own_by_a_device_card(capsys: pytest.
         (["cgr18650da", "--energy-uJ", "1", "--model", "kibm", "--allow-assumed"], 'no battery model "kibm"'),
         (["cgr18650da", "--energy-uJ", "1", "--without", "rust", "--allow-assumed"], 'no law "rust"'),
         (["cr2032", "--energy-uJ", "9e5", "--per-second", "1", "--allow-assumed"], "gives at most 0.003 A"),
-        (["cr2032", "--energy-uJ", "0", "--per-second", "1", "--allow-assumed"], "never empties"),
+        (["cr2032", "--energy-uJ", "0", "--per-second", "1", "--allow-assumed"], "never discharges"),
     ],
 )
 def test_battery_names_what_cannot_be(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -263,7 +263,7 @@ def test_the_user_is_told_which_cards_value_the_time_of_the_same_instructions() 
 
 def test_a_meters_joules_join_their_cases_and_no_other() -> None:
     cases = pl.DataFrame({"case": [2, 0, 1], "payload_B": [100, 0, 50]})
-    weighed = pl.DataFrame(
+    metered = pl.DataFrame(
         {
             "case": [0, 1, 2],
             "energy_uJ": [7.0, None, 500.0],
@@ -278,7 +278,7 @@ def test_a_meters_joules_join_their_cases_and_no_other() -> None:
             "energy_processes": [3, 3, 3],
         }
     )
-    told = measured(cases, weighed, scope="the package", baseline="idle")
+    told = measured(cases, metered, scope="the package", baseline="idle")
     assert told["case"].to_list() == [2, 0, 1]
     assert told["energy_uJ_per_byte"].to_list() == [5.0, None, None]
     assert told["energy_low_uJ_per_byte"].to_list() == [4.0, None, None]
@@ -287,7 +287,7 @@ def test_a_meters_joules_join_their_cases_and_no_other() -> None:
     assert told["energy_scope"].to_list() == ["the package", "the package", None]
     assert told["energy_baseline"].to_list() == ["idle", "idle", None]
     assert told["energy_state"].to_list() == ["conclusive", "conclusive", "inconclusive"]
-    unweighed = measured(cases, weighed.head(2), scope="s", baseline="b").row(0, named=True)
+    unweighed = measured(cases, metered.head(2), scope="s", baseline="b").row(0, named=True)
     assert (unweighed["energy_uJ"], unweighed["energy_state"], unweighed["energy_scope"]) == (None, "failed", None)
 
 

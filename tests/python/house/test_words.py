@@ -38,22 +38,6 @@ OF_THE_FIELD = re.compile(
 )
 """A cell of a battery is one."""
 
-UNTIL_THE_RENAMING = {
-    "cell": 81,
-    "weigh": 9,
-    "world": 2,
-    "sentinel": 1,
-    "empty": 8,
-    "fall": 2,
-    "dearest": 2,
-    "middle": 2,
-    "flip": 3,
-    "floor": 1,
-    "against": 4,
-    "off": 1,
-}
-"""How often help and messages of `wattlock` still say it. It may fall, and never rise."""
-
 NOT_OURS = {"CHANGELOG.md", "sources.md", "mutants.md", "glossary.md"}
 """History, titles, what a tool wrote, and the words themselves."""
 PAGES = [
@@ -102,22 +86,17 @@ def test_a_page_says_it_in_the_fields_words(page: Path) -> None:
     assert idioms_in(prose_of(page)) == {}, {name: IDIOMS[name][1] for name in idioms_in(prose_of(page))}
 
 
-def test_help_and_messages_say_idioms_no_more_often_than_is_known() -> None:
+def test_help_and_messages_say_it_in_the_fields_words() -> None:
     found: Counter[str] = Counter()
     for file in PACKAGE.rglob("*.py"):
         for message in messages_of(file):
             found += idioms_in(message)
-    risen = {name: count for name, count in found.items() if count > UNTIL_THE_RENAMING.get(name, 0)}
-    assert risen == {}, {name: IDIOMS[name][1] for name in risen}
+    assert found == {}, {name: IDIOMS[name][1] for name in found}
 
 
 @pytest.mark.parametrize("program", [PROBE, NET], ids=lambda program: program.name)
 def test_a_programs_help_says_it_in_the_fields_words(program: Path) -> None:
-    found = {
-        verb: idioms_in(text)
-        for verb, text in help_of(program)
-        if verb not in {PROBE.name, "measure"}  # plans have cells until the records' schema 2
-    }
+    found = {verb: idioms_in(text) for verb, text in help_of(program)}
     assert {verb: names for verb, names in found.items() if names} == {}
 
 

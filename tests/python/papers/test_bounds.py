@@ -11,7 +11,7 @@ from support import papers_worlds as worlds
 from support.papers_evidence import FAMILIES, FILE_B, GHZ, KINDS, PAPERS, Kind, World, nothing, row, run_of, spread
 from support.papers_worlds_sending import COLUMNS, sent
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Capture, Evidence, Fall, Judgement, Security, Transfer
+from wattlock.papers.judges import JUDGES, Capture, Discharge, Evidence, Judgement, Security, Transfer
 from wattlock.papers.judges.rijndael import _r_squared_holds
 from wattlock.papers.judges.verdict import Bounds, amount_band, effect_band, percent_band
 
@@ -62,7 +62,7 @@ def of_packets(rc4_over_aes: float) -> Evidence:
 
 def of_fall(percent_left: float) -> Evidence:
     left = Ratio(percent_left, percent_left * 0.999, percent_left * 1.001)
-    return nothing(falls=[Fall("3des-cbc", 5_000_000, 600, left, "BAT0", "measured")], machine=("handheld",))
+    return nothing(discharges=[Discharge("3des-cbc", 5_000_000, 600, left, "BAT0", "measured")], machine=("handheld",))
 
 
 def of_sending(column: str, times: float) -> Evidence:
@@ -276,8 +276,8 @@ def test_a_least_that_is_sure_to_95_percent_is_needed_for_the_front(half_width_p
 def test_a_fall_counts_by_its_bytes(calls: int, payload_B: int) -> None:
     drained = 55 * calls * payload_B / (600 * 5e6)
     left = Ratio(100 - drained, 99.9 - drained, 100.1 - drained)
-    fall = Fall("3des-cbc", payload_B, calls, left, "BAT0", "measured")
-    found = judged("3des-battery", nothing(falls=[fall], machine=("handheld",)))
+    discharge = Discharge("3des-cbc", payload_B, calls, left, "BAT0", "measured")
+    found = judged("3des-battery", nothing(discharges=[discharge], machine=("handheld",)))
     assert found.effect is not None
     assert found.effect.value == pytest.approx(45)
     assert found.verdict == "reproduced"

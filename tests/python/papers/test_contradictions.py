@@ -198,9 +198,9 @@ def test_rijndael_by_time_by_front_and_by_step_is_as_told() -> None:
 
 
 def test_sentences_set_beside_each_other_are_as_told() -> None:
-    falls = PAPERS.claim("3des-battery").expect, PAPERS.claim("blowfish-battery").expect
-    each_3des = (100 - falls[0]["left_percent"]) / (falls[0]["encryptions"] * 5e6)
-    each_blowfish = falls[1]["drained_percent"] / falls[1]["bytes"]
+    discharges = PAPERS.claim("3des-battery").expect, PAPERS.claim("blowfish-battery").expect
+    each_3des = (100 - discharges[0]["left_percent"]) / (discharges[0]["encryptions"] * 5e6)
+    each_blowfish = discharges[1]["drained_percent"] / discharges[1]["bytes"]
     assert round(each_blowfish / each_3des, -4) == 290_000
     assert "some 290,000 times" in of("3des-battery", "itself").but
     ratio = 1 / PAPERS.claim("rc6-vs-aes-video-singh").expect["ratio"]

@@ -13,8 +13,8 @@ from wattlock import cli
 from wattlock.analysis.effects import Ratio
 from wattlock.energy import battery_cards
 from wattlock.errors import EvidenceError
-from wattlock.papers import falls
-from wattlock.papers.judges import JUDGES, Fall, Judgement, Transfer, judge_all, verdict
+from wattlock.papers import discharges
+from wattlock.papers.judges import JUDGES, Discharge, Judgement, Transfer, judge_all, verdict
 from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, TABLES
 from wattlock.study import load
 
@@ -152,8 +152,8 @@ def test_without_tables_the_judge_says_what_it_took_instead() -> None:
 def test_a_claim_on_energy_says_that_time_stands_for_it_unless_a_meter_weighed() -> None:
     claim = PAPERS.claim("blowfish-vs-aes-text")
     assert "no meter" in judged(claim.id, "holds").evidence
-    weighed = {"energy_evidence": "measured", "energy_random_percent": 0.2, "data": "text"}
-    rows = [row("blowfish", 9e6, energy_uJ=0.16, **weighed), row("aes", 1e6, energy_uJ=1.0, **weighed)]
+    metered = {"energy_evidence": "measured", "energy_random_percent": 0.2, "data": "text"}
+    rows = [row("blowfish", 9e6, energy_uJ=0.16, **metered), row("aes", 1e6, energy_uJ=1.0, **metered)]
     found = JUDGES[claim.id](claim, run_of(rows))
     # By its time the claim would be far off: the joules decide.
     assert (found.verdict, found.evidence) == ("reproduced", "measured energy")
@@ -250,14 +250,14 @@ def test_a_modelled_fall_takes_out_what_the_joules_are_of_the_battery() -> None:
     battery = battery_cards.load("pxa270-handheld")
     whole_J = battery.card.capacity.in_SI * battery.card.voltage.in_SI
     evidence = run_of([valued("3des", 1e6, payload_B=5_000_000), valued("aes", 1.0)])
-    (fall,) = falls.modelled(evidence.estimates, battery, allow_assumed=True)
-    assert 100 - fall.left_percent.value == pytest.approx(100 * fall.calls * 1.0 / whole_J)
-    assert fall.left_percent.low < fall.left_percent.value < fall.left_percent.high
-    found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(falls=[fall], machine=("handheld",)))
+    (discharge,) = discharges.modelled(evidence.estimates, battery, allow_assumed=True)
+    assert 100 - discharge.left_percent.value == pytest.approx(100 * discharge.calls * 1.0 / whole_J)
+    assert discharge.left_percent.low < discharge.left_percent.value < discharge.left_percent.high
+    found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(discharges=[discharge], machine=("handheld",)))
     assert found.verdict in {"explained", "not explained"}
     assert found.effect is not None
     assert found.effect.value == pytest.approx(max(0.0, 100 - 100 * 600 / whole_J))
-    assert "emptied one" in found.evidence
+    assert "discharged one" in found.evidence
 
 
 def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_be_told_is_left_out() -> None:
@@ -273,10 +273,10 @@ def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_b
     ]
     rows = [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 300, 27.5, 1.0, "resolved")]
     rows += [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 3, 1.0, 1.0, "inconclusive")]
-    emptied = falls.measured(pl.DataFrame(rows, schema=names, orient="row"), "BAT0")
-    assert len(emptied) == 1
-    card = Fall("3des-cbc", 5_000_000, 600, Ratio(99, 98, 99.5), "handheld", "modelled")
-    on_one = nothing(falls=[card, *emptied], machine=("handheld",))
+    discharged = discharges.measured(pl.DataFrame(rows, schema=names, orient="row"), "BAT0")
+    assert len(discharged) == 1
+    card = Discharge("3des-cbc", 5_000_000, 600, Ratio(99, 98, 99.5), "handheld", "modelled")
+    on_one = nothing(discharges=[card, *discharged], machine=("handheld",))
     found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), on_one)
     # 300 files took 27.5 %, so 600 take 55 %.
     assert found.verdict == "reproduced"
@@ -285,14 +285,16 @@ def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_b
 
 def test_two_codes_of_one_cipher_are_two_falls_with_names_of_their_own() -> None:
     left = Ratio(99.0, 98.0, 99.5)
-    two = [Fall("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name) for name in ("openssl", "rustcrypto")]
-    found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(falls=two, machine=("handheld",)))
+    two = [
+        Discharge("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name) for name in ("openssl", "rustcrypto")
+    ]
+    found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(discharges=two, machine=("handheld",)))
     assert [one.cases for one in found.compared] == ["3des-cbc of openssl", "3des-cbc of rustcrypto"]
 
 
 def test_a_fall_by_a_card_that_nobody_verified_is_refused() -> None:
     with pytest.raises(EvidenceError):
-        falls.modelled(nothing().estimates, battery_cards.load("pxa270-handheld"))
+        discharges.modelled(nothing().estimates, battery_cards.load("pxa270-handheld"))
 
 
 def test_of_one_library_with_two_ways_of_aes_the_other_cipher_is_its_own() -> None:

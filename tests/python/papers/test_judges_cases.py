@@ -7,7 +7,7 @@ import pytest
 
 from support.papers_evidence import PAPERS, row, run_of
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Capture, Fall, Security
+from wattlock.papers.judges import Capture, Discharge, Security
 from wattlock.papers.judges.evidence import (
     AS_BUILT,
     FIXSLICED,
@@ -86,24 +86,24 @@ def test_one_case_over_another_is_by_the_byte_and_by_the_call_without_bytes(
     assert found.value / found.low == pytest.approx(1.1**2**0.5)
 
 
-def weighed(**more: Any) -> dict[str, Any]:
+def metered(**more: Any) -> dict[str, Any]:
     return row("aes", 1e6, energy_uJ=3.0, energy_evidence="measured", energy_random_percent=5.0) | more
 
 
 def test_joules_count_where_a_meter_weighed_and_the_claim_is_on_energy() -> None:
-    rows = [weighed(), weighed(energy_evidence="modelled")]
-    metered = run_of(rows)
-    assert metered.is_metered
-    assert [case.cost for case in metered.cases(ENERGY)] == [3.0]
-    assert [case.cost for case in metered.cases(TIME)] == [1e6, 1e6]
-    assert metered.cases(ENERGY)[0].sigma == pytest.approx(metered.cases(TIME)[0].sigma * 24.417, rel=1e-3)
-    assert metered.rests_on(ENERGY) == "measured energy"
-    assert metered.rests_on(TIME) == "measured time"
+    rows = [metered(), metered(energy_evidence="modelled")]
+    run = run_of(rows)
+    assert run.is_metered
+    assert [case.cost for case in run.cases(ENERGY)] == [3.0]
+    assert [case.cost for case in run.cases(TIME)] == [1e6, 1e6]
+    assert run.cases(ENERGY)[0].sigma == pytest.approx(run.cases(TIME)[0].sigma * 24.417, rel=1e-3)
+    assert run.rests_on(ENERGY) == "measured energy"
+    assert run.rests_on(TIME) == "measured time"
     modelled = run_of(rows[1:])
     assert not modelled.is_metered
     assert [case.cost for case in modelled.cases(ENERGY)] == [1e6]
-    assert modelled.rests_on(ENERGY).endswith("no meter weighed it")
-    assert not run_of([{key: value for key, value in weighed().items() if key != "energy_random_percent"}]).is_metered
+    assert modelled.rests_on(ENERGY).endswith("no meter measured it")
+    assert not run_of([{key: value for key, value in metered().items() if key != "energy_random_percent"}]).is_metered
     assert not run_of([row("aes", 1e6)]).is_metered
 
 
@@ -252,6 +252,6 @@ def test_frames_of_80211_are_counted_by_size_and_what_was_left_out_is_said() -> 
 
 def test_a_fall_names_its_cipher_and_whose_code_it_is_where_that_is_known() -> None:
     left = Ratio(99.0, 98.0, 99.5)
-    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured").case == "3des-cbc"
-    assert Fall("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").case == "3des-cbc of openssl"
+    assert Discharge("3des-cbc", 5, 600, left, "BAT0", "measured").case == "3des-cbc"
+    assert Discharge("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").case == "3des-cbc of openssl"
     assert not Security(128, 128, "broken", authenticated=False).sound

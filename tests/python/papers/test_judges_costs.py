@@ -229,7 +229,7 @@ def test_kinds_of_data_stand_by_their_effect_the_greatest_first() -> None:
     assert [one.cases for one in found.compared] == [
         f"{kind} and text of 6 ciphers and libraries" for kind in ("audio", "image", "video")
     ]
-    # What has no text to be held against says nothing.
+    # What has no text to be compared with says nothing.
     rows.append(exact("rc4", 9e9, data="audio"))
     assert judged("data-type", rows).compared == found.compared
 
@@ -327,7 +327,7 @@ def test_charge_and_energy_of_the_example_must_both_come_out(off: str) -> None:
     assert JUDGES[claim.id](changed, run_of([exact("null", 1.0)])).verdict == "not reproduced"
 
 
-def weighed(count: int, names: tuple[str, ...] = FAMILIES) -> Rows:
+def metered(count: int, names: tuple[str, ...] = FAMILIES) -> Rows:
     """Ciphers each twice as slow as the last, with joules about a slope of -1: no straight line leaves less."""
     off = (1, -1, 0, -1, 1, 0)
     return [
@@ -343,7 +343,7 @@ def weighed(count: int, names: tuple[str, ...] = FAMILIES) -> Rows:
 
 
 def test_the_slope_has_its_interval_by_student() -> None:
-    found = judged("throughput-energy", weighed(5))
+    found = judged("throughput-energy", metered(5))
     assert found.effect is not None
     # Four squares of ln 1.1 over 3 degrees of freedom and 10 of ln 2; t is 3.1824 for 3.
     half = 3.182446 * sqrt(4 / 3 / 10) * log(1.1) / log(2)
@@ -353,8 +353,8 @@ def test_the_slope_has_its_interval_by_student() -> None:
 
 
 def test_a_slope_needs_five_ciphers() -> None:
-    assert judged("throughput-energy", weighed(4)).verdict == "not tested"
-    assert judged("throughput-energy", weighed(5, ("aes", "aes", "des", "rc2", "rc6"))).verdict == "not tested"
+    assert judged("throughput-energy", metered(4)).verdict == "not tested"
+    assert judged("throughput-energy", metered(5, ("aes", "aes", "des", "rc2", "rc6"))).verdict == "not tested"
 
 
 @pytest.mark.parametrize(("family", "state_B"), [("rc4", 256), ("blowfish", 4168)])

@@ -8,7 +8,7 @@ import pytest
 
 from support.papers_evidence import PAPERS, about, nothing, row, run_of
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Capture, Evidence, Fall, Judgement, Security
+from wattlock.papers.judges import JUDGES, Capture, Discharge, Evidence, Judgement, Security
 from wattlock.papers.judges.capture import _at_rank, _wilson
 
 Rows = list[dict[str, Any]]
@@ -359,34 +359,34 @@ def test_tables_decide_and_then_the_direction_that_fails() -> None:
 # ---------- a battery
 
 
-def fall(percent: float, **more: Any) -> Fall:
+def discharge(percent: float, **more: Any) -> Discharge:
     given = {"cipher": "3des-cbc", "payload_B": 5_000_000, "calls": 600, "battery": "BAT0", "evidence": "measured"}
     left = Ratio(100 - percent, 100 - percent - 1, 100 - percent + 1)
-    return Fall(left_percent=left, **{**given, **more})
+    return Discharge(left_percent=left, **{**given, **more})
 
 
-def of_falls(name: str, *falls: Fall) -> Judgement:
-    return judged(name, nothing(falls=falls, machine=("handheld",)))
+def of_falls(name: str, *discharges: Discharge) -> Judgement:
+    return judged(name, nothing(discharges=discharges, machine=("handheld",)))
 
 
 def test_a_battery_holds_no_less_than_nothing() -> None:
     # Twice 49.8 % leave 0.4 %, and twice 50.8 % would leave less than nothing.
-    effect = of_falls("3des-battery", fall(49.8, calls=300)).effect
+    effect = of_falls("3des-battery", discharge(49.8, calls=300)).effect
     assert effect is not None
     assert effect[:2] == ("what is left after 600 encryptions of 5 MB", "%")
     assert effect[2:] == pytest.approx((0.4, 0, 2.4))
 
 
 def test_measured_falls_stand_first_then_those_of_the_nearest_size() -> None:
-    falls = [
-        fall(10, battery="modelled", evidence="modelled"),
-        fall(10, battery="larger", payload_B=50_000_000),
-        fall(10, battery="smaller", payload_B=1_000_000),
-        fall(10, battery="b"),
-        fall(10, battery="a"),
-        fall(10, battery="other", cipher="aes128-cbc"),
+    discharges = [
+        discharge(10, battery="modelled", evidence="modelled"),
+        discharge(10, battery="larger", payload_B=50_000_000),
+        discharge(10, battery="smaller", payload_B=1_000_000),
+        discharge(10, battery="b"),
+        discharge(10, battery="a"),
+        discharge(10, battery="other", cipher="aes128-cbc"),
     ]
-    found = of_falls("3des-battery", *falls)
+    found = of_falls("3des-battery", *discharges)
     assert [one.implementation for one in found.compared] == [
         "battery a, measured",
         "battery b, measured",
@@ -400,32 +400,36 @@ def test_measured_falls_stand_first_then_those_of_the_nearest_size() -> None:
 @pytest.mark.parametrize(
     ("evidence", "said", "verdict"),
     [
-        (("measured",), "a measured fall of a battery", "reproduced"),
-        (("modelled",), "a modelled fall of a battery, where the paper emptied one", "explained"),
-        (("assumed",), "an assumed fall of a battery, where the paper emptied one", "explained"),
-        (("measured", "assumed"), "an assumed fall of a battery and a measured fall of a battery", "reproduced"),
+        (("measured",), "a measured discharge of a battery", "reproduced"),
+        (("modelled",), "a modelled discharge of a battery, where the paper discharged one", "explained"),
+        (("assumed",), "an assumed discharge of a battery, where the paper discharged one", "explained"),
+        (
+            ("measured", "assumed"),
+            "an assumed discharge of a battery and a measured discharge of a battery",
+            "reproduced",
+        ),
     ],
 )
 def test_whether_a_battery_was_emptied_is_said(evidence: tuple[str, ...], said: str, verdict: str) -> None:
-    found = of_falls("3des-battery", *(fall(55, evidence=one) for one in evidence))
+    found = of_falls("3des-battery", *(discharge(55, evidence=one) for one in evidence))
     assert (found.evidence, found.verdict) == (said, verdict)
     assert of_falls("3des-battery").verdict == "not tested"
 
 
 def test_how_far_a_file_of_blowfish_is_from_emptying_a_battery_is_told_in_orders_of_magnitude() -> None:
     million = {"cipher": "blowfish32-cbc", "payload_B": 13_926, "calls": 1_000_000}
-    found = of_falls("blowfish-battery", fall(7.5, **million), fall(75, **million))
+    found = of_falls("blowfish-battery", discharge(7.5, **million), discharge(75, **million))
     assert values(found) == pytest.approx([7.5e-6, 7.5e-5])
     assert found.compared[0].effect[3:] == pytest.approx((6.5e-6, 8.5e-6))
     assert found.sentence.endswith("The claim is 7.0 orders of magnitude away.")
-    assert "orders of magnitude" not in of_falls("blowfish-battery", fall(0, **million)).sentence
+    assert "orders of magnitude" not in of_falls("blowfish-battery", discharge(0, **million)).sentence
 
 
 # ---------- a capture
 
 
 def test_on_another_machine_one_fall_alone_stands_beside() -> None:
-    found = judged("3des-battery", nothing(falls=[fall(10), fall(20)]))
+    found = judged("3des-battery", nothing(discharges=[discharge(10), discharge(20)]))
     assert [one.effect.value for one in found.compared] == pytest.approx([90])
 
 

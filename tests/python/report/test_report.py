@@ -69,7 +69,7 @@ def test_the_page_carries_vega_once_and_stays_below_a_megabyte_and_a_half(html: 
 
 def test_the_page_has_every_section_in_the_order_a_reader_asks(html: str) -> None:
     titles = re.findall(r"<h2 [^>]*>(.*?)</h2>", html)
-    assert titles == [title for name, title in SECTIONS.items() if name != "battery"], "no battery was emptied"
+    assert titles == [title for name, title in SECTIONS.items() if name != "battery"], "no battery was discharged"
     for heading in ("The machine", "Inputs", "How to repeat it", "Energy", "Whole files", "CPU time", "Checks"):
         assert f"<h3>{heading}</h3>" in html
 
@@ -86,10 +86,10 @@ def test_no_heading_skips_a_level_and_no_id_stands_twice(html: str) -> None:
 def test_the_answer_names_the_cheapest_and_the_dearest_with_the_ratio_and_the_kind_of_joules() -> None:
     told = " ".join(answer(ESTIMATES, RANKING))
     group = RANKING.filter(operation="encrypt", mode="cbc", payload_B=1500, data="random")
-    dearest = group.sort("ratio_to_best").row(-1, named=True)
+    most_expensive = group.sort("ratio_to_best").row(-1, named=True)
     assert "AES-128 is the cheapest of 13 ciphers" in told
-    assert f"3DES is the dearest at {number(dearest['cycles_per_byte'])} cycles per byte" in told
-    assert f"{number(dearest['ratio_to_best'])} times as much (95 % interval " in told
+    assert f"3DES is the most expensive at {number(most_expensive['cycles_per_byte'])} cycles per byte" in told
+    assert f"{number(most_expensive['ratio_to_best'])} times as much (95 % interval " in told
     assert "These joules are assumed, not measured." in told
 
 

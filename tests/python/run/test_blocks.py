@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wattlock.analysis import comparison, weighing
+from wattlock.analysis import comparison, energy_blocks
 from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
 from wattlock.targets import Local, local, probe
 
@@ -87,7 +87,7 @@ def simulated(
                 rows.append(
                     (load * 8 + process, 0, 0, case, run / call_ns, run, seen, uncertainty, float(counted), None)
                 )
-    return pl.DataFrame(rows, schema=weighing.BLOCK_COLUMNS, orient="row"), np.array(truths)
+    return pl.DataFrame(rows, schema=energy_blocks.BLOCK_COLUMNS, orient="row"), np.array(truths)
 
 
 def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_much_wider_than_they_need_be(
@@ -98,8 +98,8 @@ def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_m
     for seed, (name, wander) in enumerate(WANDER.items()):
         law = laws[name]
         blocks, truths = simulated(law, wander, LOADS, seed)
-        processes = weighing.by_process(blocks, law["quantum_nJ"])
-        found = weighing.estimates(processes, law["gain_relative_uncertainty"], {}, 2.0)
+        processes = energy_blocks.by_process(blocks, law["quantum_nJ"])
+        found = energy_blocks.estimates(processes, law["gain_relative_uncertainty"], {}, 2.0)
         assert found["energy_uJ"].null_count() < LOADS / 20, name
         known = found.filter(pl.col("energy_uJ").is_not_null())
         truth = truths[known["case"].to_numpy()] / 1e3
@@ -122,11 +122,11 @@ def steady(net_W: float, wander: float = 0.0, processes: int = 8, first_case: in
             power = 3.0 + (net_W if case is not None else 0.0) + wander * draw.standard_normal()
             gross = power * 41e6
             rows.append((process, 0, 0, case, 41e3, 41e6, 41e6, 1e4, float(gross), None))
-    return pl.DataFrame(rows, schema=weighing.BLOCK_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=energy_blocks.BLOCK_COLUMNS, orient="row")
 
 
 def one(blocks: pl.DataFrame, gain: float = 0.05) -> dict[str, Any]:
-    return weighing.estimates(weighing.by_process(blocks, 61_035.0), gain, {}, 2.0).row(0, named=True)
+    return energy_blocks.estimates(energy_blocks.by_process(blocks, 61_035.0), gain, {}, 2.0).row(0, named=True)
 
 
 def test_a_steady_load_is_what_it_is_above_its_baseline() -> None:
@@ -153,7 +153,7 @@ def test_the_joules_of_a_case_begin_at_three_standard_uncertainties() -> None:
     def state(known_u_nJ: float) -> str:
         numbers = {"net_nJ": 100.0, "gross_nJ": 400.0, "baseline_W": 3.0, "net_W": 1.0, "known_u_nJ": known_u_nJ}
         rows = [{"process": process, "case": 0, **numbers} for process in range(4)]
-        return str(weighing.estimates(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
+        return str(energy_blocks.estimates(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
 
     # The mean of four has half the uncertainty of one: 2.9 of them, and 3.1.
     assert (state(2 * 100 / 2.9), state(2 * 100 / 3.1)) == ("inconclusive", "resolved")
@@ -162,7 +162,7 @@ def test_the_joules_of_a_case_begin_at_three_standard_uncertainties() -> None:
 def test_what_the_quantum_leaves_unsure_is_a_triangles_of_two_readings() -> None:
     quantum_nJ, window_ns, call_ns = 6e6, 41e6, 1e3
     blocks = steady(5.0, processes=1).with_columns(window_u_ns=pl.lit(0.0))
-    (known_u_nJ,) = weighing.by_process(blocks, quantum_nJ)["known_u_nJ"]
+    (known_u_nJ,) = energy_blocks.by_process(blocks, quantum_nJ)["known_u_nJ"]
     # Variance of a difference of two readings: q^2 / 6. Two blocks of the case stand over three of the baseline.
     power_u_W = math.sqrt(quantum_nJ**2 / 6) / window_ns
     assert known_u_nJ == pytest.approx(call_ns * power_u_W * math.sqrt(1 / 2 + 1 / 3), rel=1e-12)
@@ -175,7 +175,9 @@ def test_a_case_that_draws_less_than_its_baseline_is_inconclusive_and_not_negati
 
 def test_a_block_with_an_error_does_not_count_and_a_case_without_any_says_why() -> None:
     blocks = steady(5.0).with_columns(error=pl.when(pl.col("case") == 0).then(pl.lit("it wrapped")))
-    found = weighing.estimates(weighing.by_process(blocks, 1.0), 0.05, {0: "it wrapped"}, 2.0).row(0, named=True)
+    found = energy_blocks.estimates(energy_blocks.by_process(blocks, 1.0), 0.05, {0: "it wrapped"}, 2.0).row(
+        0, named=True
+    )
     assert (found["energy_state"], found["energy_reason"], found["energy_uJ"]) == ("failed", "it wrapped", None)
 
 
@@ -194,7 +196,7 @@ def test_a_steady_drift_falls_on_case_and_baseline_alike() -> None:
 
 def test_the_gain_cancels_in_the_ratio_of_two_cases_of_one_meter() -> None:
     rows = [one(steady(power, wander=0.05)) for power in (6.0, 3.0)]
-    middle, low, high = weighing.ratio(*rows)
+    middle, low, high = energy_blocks.ratio(*rows)
     assert middle == pytest.approx(2.0, rel=0.05)
     assert low < 2.0 < high
     own = [row["energy_high_uJ"] / row["energy_uJ"] for row in rows]
@@ -208,7 +210,7 @@ def test_the_gain_cancels_in_the_ratio_of_two_cases_of_one_meter() -> None:
 def test_a_block_is_the_shortest_whose_edges_and_quantum_leave_one_percent(
     period_ns: int, quantum_nJ: float, length_ns: int
 ) -> None:
-    found = weighing.block_length_ns(period_ns, quantum_nJ, 5.0, 41_000_000, 1.0)
+    found = energy_blocks.block_length_ns(period_ns, quantum_nJ, 5.0, 41_000_000, 1.0)
     assert found == pytest.approx(length_ns, rel=1e-5)
 
 
@@ -237,7 +239,7 @@ def test_the_processor_that_weighs_is_in_the_package_of_the_one_that_the_meter_w
 
 
 def test_a_block_holds_five_updates_also_where_the_target_is_coarse() -> None:
-    assert weighing.block_length_ns(10**9, 0.0, 5.0, 41_000_000, 50.0) == 5 * 10**9
+    assert energy_blocks.block_length_ns(10**9, 0.0, 5.0, 41_000_000, 50.0) == 5 * 10**9
 
 
 def test_the_window_lies_between_the_middles_of_its_edges() -> None:
@@ -256,7 +258,7 @@ def test_the_window_lies_between_the_middles_of_its_edges() -> None:
         "gross_nJ": 5,
         "error": None,
     }
-    row = weighing.blocks([block]).row(0, named=True)
+    row = energy_blocks.blocks([block]).row(0, named=True)
     assert row["window_ns"] == 110
     assert row["window_u_ns"] == pytest.approx(math.hypot(20, 40) / math.sqrt(12))
 

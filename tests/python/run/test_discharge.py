@@ -19,7 +19,7 @@ IDLE_W, BUSY_W = 3.0, 60.0
 
 STUDY = """
 id = "fall"
-title = "A battery, emptied"
+title = "A battery, discharged"
 question = "What does a call take out of the battery?"
 target_percent = 20.0
 smallest_effect_percent = 5.0

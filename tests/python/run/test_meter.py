@@ -22,7 +22,7 @@ IDLE_W, BUSY_W = 3.0, 8.0
 
 STUDY = """
 id = "tiny"
-title = "Two ciphers, weighed"
+title = "Two ciphers, measured"
 question = "What does a call cost?"
 target_percent = 20.0
 smallest_effect_percent = 5.0

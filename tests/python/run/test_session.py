@@ -50,7 +50,7 @@ class Sitting:
         return plan_lines(self.study, every, id="r", created=created, seed=7, probe_sha256="0" * 64, device=None)
 
     def measure(self, processors: Sequence[int] = (1, 0)) -> Timing:
-        """One sitting, in a session that knows nothing of the one before."""
+        """One session, in a session that knows nothing of the one before."""
         self.folder.close()
         self.folder = RunFolder.open(self.folder.path)
         told = self.told.append
@@ -77,145 +77,145 @@ class Sitting:
 
 
 def test_a_resolved_case_stops_at_the_first_look_and_a_restless_one_goes_on_to_the_last(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, looks=(5, 8, 12), between={"1": RESTLESS})
-    sitting.measure()
-    assert sitting.measured() == [{0, 1, 2, 3}] * 5 + [{1}] * 7
-    assert sitting.column("processes") == [5, 12, 5, 5]
-    assert sitting.column("state") == ["resolved", "unresolved", "resolved", "resolved"]
-    assert "after 12 processes, the target is ±1.0 %" in sitting.column("reason")[1]
+    session_verb = Sitting(tmp_path, looks=(5, 8, 12), between={"1": RESTLESS})
+    session_verb.measure()
+    assert session_verb.measured() == [{0, 1, 2, 3}] * 5 + [{1}] * 7
+    assert session_verb.column("processes") == [5, 12, 5, 5]
+    assert session_verb.column("state") == ["resolved", "unresolved", "resolved", "resolved"]
+    assert "after 12 processes, the target is ±1.0 %" in session_verb.column("reason")[1]
 
 
 def test_the_estimates_hold_the_truth_that_the_probe_was_given(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path)
-    sitting.measure()
-    for row in sitting.estimates():
+    session_verb = Sitting(tmp_path)
+    session_verb.measure()
+    for row in session_verb.estimates():
         assert row["cycles"] == pytest.approx(truth(row["case"]) * CANARY_CYCLES, rel=0.005)
         assert row["cycles_low"] < row["cycles"] < row["cycles_high"]
-    result = sitting.result()
+    result = session_verb.result()
     assert result.reasons == []
     assert result.ranking["case"].to_list() == [0, 1, 2, 3]
     assert result.ranking["tie_group"].to_list() == [1, 2, 3, 4]
 
 
 def test_a_core_of_unknown_latency_gives_times_and_a_warning(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, canary_cycles=None)
-    sitting.measure()
-    assert sitting.column("cycles") == [None] * 4
-    assert None not in sitting.column("time_ns")
-    assert any("no cycles, only times" in warning for warning in sitting.result().warnings)
+    session_verb = Sitting(tmp_path, canary_cycles=None)
+    session_verb.measure()
+    assert session_verb.column("cycles") == [None] * 4
+    assert None not in session_verb.column("time_ns")
+    assert any("no cycles, only times" in warning for warning in session_verb.result().warnings)
 
 
 def test_the_segments_of_a_case_come_back_as_their_sum(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, segments={"2": 12})
-    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)  # a short one is never cut
-    sitting.measure()
-    assert sitting.column("cycles")[2] == pytest.approx(truth(2) * CANARY_CYCLES, rel=0.005)
-    visits = [line["visits"] for plan in requested(sitting.probe) for line in plan if line.get("case") == 2]
+    session_verb = Sitting(tmp_path, segments={"2": 12})
+    session_verb.cases[2] = replace(session_verb.cases[2], payload_B=2**16)  # a short one is never cut
+    session_verb.measure()
+    assert session_verb.column("cycles")[2] == pytest.approx(truth(2) * CANARY_CYCLES, rel=0.005)
+    visits = [line["visits"] for plan in requested(session_verb.probe) for line in plan if line.get("case") == 2]
     assert visits[:3] == [shards.VISITS, *[shards.SEGMENTS_A_PROCESS // 12] * 2]
     assert all(shards.LEAST_LONG_VISITS <= count <= visits[1] for count in visits[3:])
 
 
 def test_a_case_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, fails={"2": "the output differs from the reference"})
-    sitting.measure()
-    assert sitting.column("state") == ["resolved", "resolved", "failed", "resolved"]
-    assert sitting.column("reason")[2] == "the output differs from the reference"
-    assert sitting.measured() == [{0, 1, 2, 3}] + [{0, 1, 3}] * 4
+    session_verb = Sitting(tmp_path, fails={"2": "the output differs from the reference"})
+    session_verb.measure()
+    assert session_verb.column("state") == ["resolved", "resolved", "failed", "resolved"]
+    assert session_verb.column("reason")[2] == "the output differs from the reference"
+    assert session_verb.measured() == [{0, 1, 2, 3}] + [{0, 1, 3}] * 4
 
 
 def test_a_run_of_which_every_case_fails_ends_and_can_be_read(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, fails=dict.fromkeys("0123", "no such key"))
-    sitting.measure()
-    assert len(requested(sitting.probe)) == 1
-    assert sitting.column("state") == ["failed"] * 4
-    assert sitting.result().ranking.is_empty()
+    session_verb = Sitting(tmp_path, fails=dict.fromkeys("0123", "no such key"))
+    session_verb.measure()
+    assert len(requested(session_verb.probe)) == 1
+    assert session_verb.column("state") == ["failed"] * 4
+    assert session_verb.result().ranking.is_empty()
 
 
 def test_a_users_library_is_measured_in_processes_of_its_own(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path)
-    sitting.own([1, 3])
-    sitting.measure()
-    assert {frozenset(measured) for measured in sitting.measured()} == {frozenset({0, 2}), frozenset({1, 3})}
-    for plan in requested(sitting.probe):
+    session_verb = Sitting(tmp_path)
+    session_verb.own([1, 3])
+    session_verb.measure()
+    assert {frozenset(measured) for measured in session_verb.measured()} == {frozenset({0, 2}), frozenset({1, 3})}
+    for plan in requested(session_verb.probe):
         is_own = any(line.get("case") in {1, 3} for line in plan)
         assert plan[0].get("libraries", []) == ([{"name": "mine", "path": "/somewhere/mine.so"}] if is_own else [])
         assert sum(line.get("role") in shards.SELF_CHECKS for line in plan) == len(shards.SELF_CHECKS)
-    assert sitting.column("state") == ["resolved"] * 4
+    assert session_verb.column("state") == ["resolved"] * 4
 
 
 def test_a_case_in_which_a_library_ends_its_process_fails_and_all_others_are_resolved(tmp_path: Path) -> None:
     error = "library mine crashed with signal 11 (SIGSEGV) in des-cbc encrypt 64 B"
-    sitting = Sitting(tmp_path, ends={"1": error})
-    sitting.own([1, 3])
-    sitting.measure()
-    assert sitting.column("state") == ["resolved", "failed", "resolved", "resolved"]
-    assert sitting.column("reason")[1] == error
+    session_verb = Sitting(tmp_path, ends={"1": error})
+    session_verb.own([1, 3])
+    session_verb.measure()
+    assert session_verb.column("state") == ["resolved", "failed", "resolved", "resolved"]
+    assert session_verb.column("reason")[1] == error
     # The library's other case waited until the others were settled.
-    after = sitting.measured()[2:]
+    after = session_verb.measured()[2:]
     assert after == [{0, 2}] * 4 + [{3}] * 5
-    assert sitting.result().reasons == []
+    assert session_verb.result().reasons == []
 
 
 def test_a_library_that_costs_more_than_all_others_is_given_up_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = "library mine did not come back within 5 s in des-cbc encrypt 64 B"
-    sitting = Sitting(tmp_path, ends={"1": error, "2": error, "3": "never asked"})
-    sitting.own([1, 2, 3])
+    session_verb = Sitting(tmp_path, ends={"1": error, "2": error, "3": "never asked"})
+    session_verb.own([1, 2, 3])
     lose = Timing._lose
     slow = lambda session, library, _, failure: lose(session, library, 1000.0, failure)  # noqa: E731
     monkeypatch.setattr(Timing, "_lose", slow)
-    sitting.measure()
-    assert sitting.column("state") == ["resolved", "failed", "failed", "failed"]
-    assert sitting.column("reason")[3] == f"not measured: {error}, and so it cost 2000 s already"
-    assert sitting.measured()[-1] == {2, 3}
+    session_verb.measure()
+    assert session_verb.column("state") == ["resolved", "failed", "failed", "failed"]
+    assert session_verb.column("reason")[3] == f"not measured: {error}, and so it cost 2000 s already"
+    assert session_verb.measured()[-1] == {2, 3}
 
 
 def test_the_cut_of_a_case_is_found_once_and_handed_to_all_later_processes(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, segments={"2": 12}, cut_B={"2": 4096})
-    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)
-    sitting.measure()
+    session_verb = Sitting(tmp_path, segments={"2": 12}, cut_B={"2": 4096})
+    session_verb.cases[2] = replace(session_verb.cases[2], payload_B=2**16)
+    session_verb.measure()
     plans = [
         {line["case"]: line.get("cut_B") for line in plan if line.get("role") == "study"}
-        for plan in requested(sitting.probe)
+        for plan in requested(session_verb.probe)
     ]
     assert plans[0] == dict.fromkeys(range(4))
     assert plans[1:] == [{0: 0, 1: 0, 2: 4096, 3: 0}] * 4
 
 
 def test_a_resumed_run_keeps_its_cuts(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, dies={"2": "SIGKILL"}, segments={"2": 12}, cut_B={"2": 4096})
-    sitting.cases[2] = replace(sitting.cases[2], payload_B=2**16)
+    session_verb = Sitting(tmp_path, dies={"2": "SIGKILL"}, segments={"2": 12}, cut_B={"2": 4096})
+    session_verb.cases[2] = replace(session_verb.cases[2], payload_B=2**16)
     with pytest.raises(ProbeError):
-        sitting.measure()
-    direct(sitting.probe, segments={"2": 12}, cut_B={"2": 512})
-    sitting.measure()
-    last = requested(sitting.probe)[-1]
+        session_verb.measure()
+    direct(session_verb.probe, segments={"2": 12}, cut_B={"2": 512})
+    session_verb.measure()
+    last = requested(session_verb.probe)[-1]
     assert [line["cut_B"] for line in last if line.get("case") == 2] == [4096]
 
 
 def test_a_probe_that_is_killed_is_named_with_its_process_and_signal(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, dies={"2": "SIGKILL"})
+    session_verb = Sitting(tmp_path, dies={"2": "SIGKILL"})
     with pytest.raises(ProbeError, match="was killed by SIGKILL in process 2") as caught:
-        sitting.measure()
+        session_verb.measure()
     assert "--resume" in caught.value.hint
-    assert sitting.folder.complete() == {0, 1}
-    assert sitting.folder.batches_of(2).height > 0
+    assert session_verb.folder.complete() == {0, 1}
+    assert session_verb.folder.batches_of(2).height > 0
 
 
 def test_a_run_goes_on_with_a_new_process_in_place_of_the_one_that_died(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, dies={"2": "SIGKILL"}, canaries={})
+    session_verb = Sitting(tmp_path, dies={"2": "SIGKILL"}, canaries={})
     with pytest.raises(ProbeError):
-        sitting.measure()
-    direct(sitting.probe)
-    sitting.measure()
-    assert [plan[0]["process"] for plan in requested(sitting.probe)] == [0, 1, 2, 3, 4, 5]
-    assert sitting.folder.complete() == {0, 1, 3, 4, 5}
-    assert sitting.column("processes") == [5] * 4
-    result = sitting.result()
+        session_verb.measure()
+    direct(session_verb.probe)
+    session_verb.measure()
+    assert [plan[0]["process"] for plan in requested(session_verb.probe)] == [0, 1, 2, 3, 4, 5]
+    assert session_verb.folder.complete() == {0, 1, 3, 4, 5}
+    assert session_verb.column("processes") == [5] * 4
+    result = session_verb.result()
     assert result.processes == 5
-    assert result.batches == sitting.folder.scan().filter("complete").collect().height
-    assert len(sitting.folder.records("session")) == 2
+    assert result.batches == session_verb.folder.scan().filter("complete").collect().height
+    assert len(session_verb.folder.records("session")) == 2
 
 
 def test_a_probe_that_ends_with_an_error_is_quoted(tmp_path: Path) -> None:
@@ -230,120 +230,121 @@ def test_a_probe_that_ends_with_an_error_is_quoted(tmp_path: Path) -> None:
 def test_a_probe_that_writes_something_else_is_refused_and_the_run_can_go_on(
     tmp_path: Path, line: str, what: str
 ) -> None:
-    sitting = Sitting(tmp_path, says={"1": line})
+    session_verb = Sitting(tmp_path, says={"1": line})
     with pytest.raises(ProbeError, match=f"a line in process 1 that {what}"):
-        sitting.measure()
-    direct(sitting.probe)
-    sitting.measure()
-    assert sitting.column("state") == ["resolved"] * 4
-    assert sitting.column("processes") == [5] * 4
+        session_verb.measure()
+    direct(session_verb.probe)
+    session_verb.measure()
+    assert session_verb.column("state") == ["resolved"] * 4
+    assert session_verb.column("processes") == [5] * 4
 
 
 def test_a_process_that_ends_early_without_an_error_is_an_error(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, keeps_the_end=[1])
+    session_verb = Sitting(tmp_path, keeps_the_end=[1])
     with pytest.raises(ProbeError, match="process 1 without all of its records"):
-        sitting.measure()
-    assert sitting.folder.complete() == {0}
+        session_verb.measure()
+    assert session_verb.folder.complete() == {0}
 
 
 def test_a_probe_that_is_gone_is_named(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path)
-    sitting.probe.unlink()
+    session_verb = Sitting(tmp_path)
+    session_verb.probe.unlink()
     with pytest.raises(ProbeError, match="No such file"):
-        sitting.measure()
+        session_verb.measure()
 
 
 def test_a_full_disk_keeps_what_was_measured_and_the_run_goes_on(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path)
+    session_verb = Sitting(tmp_path)
     with room_for(200_000), pytest.raises(DiskFull):
-        sitting.measure()
-    kept = sitting.folder.complete()
+        session_verb.measure()
+    kept = session_verb.folder.complete()
     assert kept
-    sitting.measure()
-    assert sitting.folder.complete() > kept
-    assert sitting.column("state") == ["resolved"] * 4
+    session_verb.measure()
+    assert session_verb.folder.complete() > kept
+    assert session_verb.column("state") == ["resolved"] * 4
 
 
 def test_where_a_neighbour_spoils_the_batches_the_next_process_runs_on_another_processor(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, loud=[1])
-    sitting.measure()
-    assert [plan[0]["cpu"] for plan in requested(sitting.probe)] == [1, 0, 0, 0, 0, 0]
-    assert sitting.column("state") == ["resolved"] * 4
-    assert sitting.column("processes") == [5] * 4
+    session_verb = Sitting(tmp_path, loud=[1])
+    session_verb.measure()
+    assert [plan[0]["cpu"] for plan in requested(session_verb.probe)] == [1, 0, 0, 0, 0, 0]
+    assert session_verb.column("state") == ["resolved"] * 4
+    assert session_verb.column("processes") == [5] * 4
 
 
 def test_cases_that_are_always_disturbed_are_given_up_after_twice_the_processes(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, loud=[0, 1])
-    sitting.measure()
-    assert [plan[0]["cpu"] for plan in requested(sitting.probe)] == [1, 0] * 5
-    assert set(sitting.column("state")) == {"unresolved"}
-    assert set(sitting.column("reason")) == {"no complete process measured it"}
-    warnings = " ".join(sitting.result().warnings)
+    session_verb = Sitting(tmp_path, loud=[0, 1])
+    session_verb.measure()
+    assert [plan[0]["cpu"] for plan in requested(session_verb.probe)] == [1, 0] * 5
+    assert set(session_verb.column("state")) == {"unresolved"}
+    assert set(session_verb.column("reason")) == {"no complete process measured it"}
+    warnings = " ".join(session_verb.result().warnings)
     assert "100 % of the batches were disturbed" in warnings
     assert "too few complete processes for the self-checks" in warnings
 
 
 def test_a_machine_of_one_processor_stays_on_it(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, loud=[3])
-    sitting.measure(processors=[3])
-    assert {plan[0]["cpu"] for plan in requested(sitting.probe)} == {3}
+    session_verb = Sitting(tmp_path, loud=[3])
+    session_verb.measure(processors=[3])
+    assert {plan[0]["cpu"] for plan in requested(session_verb.probe)} == {3}
 
 
 def test_a_quieter_core_found_later_takes_back_what_was_measured_beside_a_neighbour(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, bursts=dict.fromkeys("012", LOUD_PPM))
-    sitting.measure()
-    plans = requested(sitting.probe)
+    session_verb = Sitting(tmp_path, bursts=dict.fromkeys("012", LOUD_PPM))
+    session_verb.measure()
+    plans = requested(session_verb.probe)
     assert [plan[0]["quiet_ppm"] for plan in plans] == [None, *[LOUD_PPM] * 3, *[scripted_probe.QUIET_PPM] * 4]
-    assert sitting.column("processes") == [5] * 4
-    early = sitting.folder.scan().filter(pl.col("process") < 3).collect().height
-    assert sitting.result().causes["neighbour"] == early
+    assert session_verb.column("processes") == [5] * 4
+    early = session_verb.folder.scan().filter(pl.col("process") < 3).collect().height
+    assert session_verb.result().causes["neighbour"] == early
 
 
 def test_cases_that_had_stopped_beside_a_neighbour_are_measured_again(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, bursts=dict.fromkeys("01234", LOUD_PPM), between={"1": RESTLESS})
-    sitting.measure()
-    assert sitting.measured()[5] == {1}
-    assert sitting.column("processes")[0] == 5
-    assert sitting.column("state")[0] == "resolved"
+    session_verb = Sitting(tmp_path, bursts=dict.fromkeys("01234", LOUD_PPM), between={"1": RESTLESS})
+    session_verb.measure()
+    assert session_verb.measured()[5] == {1}
+    assert session_verb.column("processes")[0] == 5
+    assert session_verb.column("state")[0] == "resolved"
 
 
 def test_a_resumed_run_knows_what_the_earlier_sitting_settled(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, between={"1": RESTLESS}, dies={"6": "SIGTERM"})
+    session_verb = Sitting(tmp_path, between={"1": RESTLESS}, dies={"6": "SIGTERM"})
     with pytest.raises(ProbeError, match="SIGTERM in process 6"):
-        sitting.measure()
-    direct(sitting.probe, between={"1": RESTLESS})
-    sitting.measure()
-    assert sitting.measured()[5:] == [{1}] * 4
-    assert sitting.column("processes") == [5, 8, 5, 5]
+        session_verb.measure()
+    direct(session_verb.probe, between={"1": RESTLESS})
+    session_verb.measure()
+    assert session_verb.measured()[5:] == [{1}] * 4
+    assert session_verb.column("processes") == [5, 8, 5, 5]
 
 
 def test_a_case_is_visited_more_often_where_its_rounds_scatter_more_than_its_processes(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, between={"0": 0.0, "1": RESTLESS})
-    sitting.measure()
+    session_verb = Sitting(tmp_path, between={"0": 0.0, "1": RESTLESS})
+    session_verb.measure()
     visits = [
-        {line["case"]: line["visits"] for line in plan if line["kind"] == "case"} for plan in requested(sitting.probe)
+        {line["case"]: line["visits"] for line in plan if line["kind"] == "case"}
+        for plan in requested(session_verb.probe)
     ]
     assert {one[0] for one in visits[:3]} == {shards.VISITS}
     assert all(shards.LEAST_VISITS <= count <= shards.MOST_VISITS for one in visits for count in one.values())
     assert visits[4][1] == shards.LEAST_VISITS
     watched = [one[5] for one in visits]
-    assert watched == [plan[0]["rounds"] for plan in requested(sitting.probe)]
+    assert watched == [plan[0]["rounds"] for plan in requested(session_verb.probe)]
 
 
 def test_the_progress_never_passes_what_is_expected_and_ends_with_all_cases(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, between={"1": RESTLESS})
-    session = sitting.measure()
-    assert all(0 <= told.processes <= told.expected for told in sitting.told)
-    assert [told.processes for told in sitting.told] == sorted(told.processes for told in sitting.told)
+    session_verb = Sitting(tmp_path, between={"1": RESTLESS})
+    session = session_verb.measure()
+    assert all(0 <= told.processes <= told.expected for told in session_verb.told)
+    assert [told.processes for told in session_verb.told] == sorted(told.processes for told in session_verb.told)
     assert session.settled == {0, 1, 2, 3}
 
 
 def test_another_wattlock_that_measures_into_the_run_is_not_disturbed(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path)
-    with RunFolder.open(sitting.folder.path) as other:
+    session_verb = Sitting(tmp_path)
+    with RunFolder.open(session_verb.folder.path) as other:
         other.append(b'{"kind":"note"}\n')
         with pytest.raises(StoreError, match="another wattlock is measuring"):
-            sitting.measure()
+            session_verb.measure()
 
 
 def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_path: Path) -> None:
@@ -365,8 +366,8 @@ def test_a_thousand_cases_are_cut_into_shards_of_about_equal_size() -> None:
 
 
 def test_the_frame_of_a_run_says_which_batches_count(tmp_path: Path) -> None:
-    sitting = Sitting(tmp_path, dies={"1": "SIGKILL"})
+    session_verb = Sitting(tmp_path, dies={"1": "SIGKILL"})
     with pytest.raises(ProbeError):
-        sitting.measure()
-    frame = sitting.folder.scan().group_by("process").agg(pl.col("complete").unique()).sort("process").collect()
+        session_verb.measure()
+    frame = session_verb.folder.scan().group_by("process").agg(pl.col("complete").unique()).sort("process").collect()
     assert frame.rows() == [(0, [True]), (1, [False])]

@@ -153,14 +153,14 @@ OTHERS: dict[str, Kind] = {
     "an end of more batches": (of("end", "batches", 5000), "ended with 5000 batches, and"),
     "an end of another process": (of("end", "process", 0), "a end of process 0"),
     "an end without a number": (of("end", "batches", GONE), "has no batches"),
-    "an end that weighed": (of("end", "energy_blocks", 3), "ended with 3 energy blocks, and 0 came"),
+    "an end that measured": (of("end", "energy_blocks", 3), "ended with 3 energy blocks, and 0 came"),
     "a block of energy": (before_the_end(BLOCK), "a block of energy that it was not asked for"),
     "a level of a battery": (before_the_end(LEVEL), "a level of a battery that it was not asked for"),
-    "a sitting of wattlock's": (
+    "a session of wattlock's": (
         before_the_end({"kind": "session", "wall_s": 1}),
         'kind "session", which there is none',
     ),
-    "a sitting without fields": (before_the_end({"kind": "session"}), 'kind "session", which there is none of'),
+    "a session without fields": (before_the_end({"kind": "session"}), 'kind "session", which there is none of'),
     "an exclusion of a sound process": (
         before_the_end({"kind": "left_out", "process": 0, "why": "spite"}),
         'kind "left_out", which there is none of',

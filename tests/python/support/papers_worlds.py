@@ -24,7 +24,7 @@ from support.papers_evidence import (
 )
 from support.papers_worlds_sending import as_claimed, by_column, captured, fragments, joules, overheads, sent, tables
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Evidence, Fall, Security
+from wattlock.papers.judges import Discharge, Evidence, Security
 from wattlock.papers.record import Claim
 
 
@@ -265,7 +265,9 @@ def fall_of(cipher: str, size_B: int, drained: Callable[[Claim, Kind], tuple[int
         calls, percent = drained(claim, kind)
         lost = spread(kind, percent)
         left = Ratio(100 - lost.value, 100 - lost.high, 100 - lost.low)
-        return nothing(falls=[Fall(cipher, size_B, calls, left, "handheld", "measured")], machine=("handheld",))
+        return nothing(
+            discharges=[Discharge(cipher, size_B, calls, left, "handheld", "measured")], machine=("handheld",)
+        )
 
     return world
 

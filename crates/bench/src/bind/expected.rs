@@ -57,7 +57,7 @@ pub(super) fn there_and_back(
     }
 }
 
-/// FNV-1a of 64 bits: outputs are held against the right ones by it, and nobody chooses them.
+/// FNV-1a of 64 bits: outputs are compared with the right ones by it, and nobody chooses them.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -9,7 +9,7 @@
 //! | `quiet_level` | what a burst takes where nothing shares the core |
 //! | `timing` | batches to records |
 //! | `energy` | blocks of energy: superblocks of all cases around a baseline |
-//! | `discharge` | one case repeated while a battery empties |
+//! | `discharge` | one case repeated while a battery discharges |
 
 mod calibration;
 mod discharge;

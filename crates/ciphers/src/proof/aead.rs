@@ -84,7 +84,7 @@ impl Visitor for Seal<'_> {
     }
 }
 
-/// What an AEAD is held against; the ciphertext ends in the tag.
+/// What an AEAD is compared with; the ciphertext ends in the tag.
 struct Trial<'t> {
     key: &'t [u8],
     nonce: &'t [u8],

@@ -342,7 +342,7 @@ fn scatter(bytes: &mut [u8], seed: u64) {
     }
 }
 
-/// What a cipher is held against.
+/// What a cipher is compared with.
 struct Trial<'t> {
     key: &'t [u8],
     iv: &'t [u8],

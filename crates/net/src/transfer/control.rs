@@ -121,7 +121,7 @@ pub struct Channel {
     pub control_B: u64,
     /// The public name of the session.
     pub session: [u8; SESSION_B],
-    /// What the weighed ciphers are keyed from.
+    /// What the measured ciphers are keyed from.
     pub data: Key,
 }
 
@@ -240,7 +240,7 @@ impl Channel {
     /// Does `work`, and says so twice a second for as long as it takes: a slow cipher is no silence. The other side has
     /// to be one that waits for the next control message.
     ///
-    /// * `work`: is given what the weighed ciphers are keyed from.
+    /// * `work`: is given what the measured ciphers are keyed from.
     pub fn at_work<T>(&mut self, work: impl FnOnce(&Key) -> T) -> T {
         let data = self.data.clone();
         thread::scope(|scope| {

@@ -114,7 +114,7 @@ impl Key {
         self.key(&["plaintext", &file.to_string()])
     }
 
-    /// Key and IV of the weighed cipher for one file, from a key of data.
+    /// Key and IV of the measured cipher for one file, from a key of data.
     pub fn cipher(&self, file: u32, key: &mut [u8], iv: &mut [u8]) -> Result<(), Refusal> {
         let mut both = Zeroizing::new(vec![0; key.len() + iv.len()]);
         self.expand(&["cipher", &file.to_string()], &mut both)?;

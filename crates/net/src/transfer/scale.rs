@@ -8,7 +8,7 @@ use wattlock_meters::{Opened, thread};
 use super::{Reason, Refusal};
 use crate::transfer::records::{Datagrams, EnergyWindow, TransferEnergy};
 
-/// The least time over which the machine is weighed at rest.
+/// The least time over which the machine is measured at rest.
 const REST_NS: Nanoseconds = 1_000_000_000;
 /// As many updates of the counter at least.
 const REST_UPDATES: u64 = 20;
@@ -75,7 +75,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// With a meter the machine is weighed at rest first, for a second or twenty updates of the counter.
+    /// With a meter the machine is measured at rest first, for a second or twenty updates of the counter.
     ///
     /// # Errors
     /// A meter that gives no energy at rest: it would give none later.

@@ -245,8 +245,8 @@ impl Both {
             };
             meters::open(&plan, None).map_err(|missing| Failure::new(11, missing.why).hint(missing.hint))
         });
-        let weighed = Scale::new(opened.transpose()?);
-        weighed.map_err(|refusal| Failure::new(11, refusal.what).hint(meters::LIST))
+        let measured = Scale::new(opened.transpose()?);
+        measured.map_err(|refusal| Failure::new(11, refusal.what).hint(meters::LIST))
     }
 }
 

@@ -86,7 +86,7 @@ fn meter_of(energy: &EnergyPlan, cpu: Option<u32>) -> Result<PlanMeter, Failure>
     Ok(PlanMeter::of(opened, energy))
 }
 
-/// The battery that a plan empties.
+/// The battery that a plan discharges.
 ///
 /// # Errors
 /// Code 2 where the plan can't end or names no case of its own, 11 where there is no such battery.

@@ -1,4 +1,4 @@
-//! `wattlock-probe meters`: what this machine can be weighed with, what is missing, and what would grant access.
+//! `wattlock-probe meters`: what this machine can be measured with, what is missing, and what would grant access.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

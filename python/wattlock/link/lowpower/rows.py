@@ -19,7 +19,7 @@ def nodes(answer: Answer) -> list[dict[str, Any]]:
 
 
 def summary(label: str, answer: Answer, first: Answer) -> dict[str, Any]:
-    """One row of a message, held against `first`; joules are those of all nodes that have a card."""
+    """One row of a message, compared with `first`; joules are those of all nodes that have a card."""
     energies = answer.energies
     return {
         "scenario": label,

@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def summary(answer: Answer, first: Answer) -> Row:
-    """One row of a scenario, held against `first`.
+    """One row of a scenario, compared with `first`.
 
     * `ratio`: of durations; None where one of the two loses packets for good, as it ends sooner for that.
       `no_ratio`: why there is none.
@@ -176,14 +176,14 @@ def sentences(answer: Answer) -> list[str]:
     sent = answer.transfer
     if not sent.complete:
         lost = f"{sent.requested - sent.delivered} of {sent.requested} packets are lost for good"
-        said.append(f"{lost}: the duration is the sender's until it gave up, and is held against none")
+        said.append(f"{lost}: the duration is the sender's until it gave up, and is compared with none")
     if not answer.by_states:
         said.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")
     if answer.named.scenario.payload.cipher and not answer.works:
         hint = "--run names a run that measured it; or --device CARD --set cost.cycles_per_B=20 --allow-assumed"
         said.append(f"the cipher's own cost is not counted: {hint}")
     if answer.positions and answer.positions[0].positions > 1:
-        said.append("ledger, nodes and hops are of the position in the middle; the signal's rows are of all of them")
+        said.append("ledger, nodes and hops are of the median position; the signal's rows are of all of them")
     if answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
         said.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker beside the first")
     return said

@@ -1,6 +1,6 @@
 """The paper's tables 1 to 3 over every physical layer of their time: what the air makes of them, and what it doesn't.
 
-The paper names no physical layer, no rate and no packet size, so ratios of its conditions are held against those of
+The paper names no physical layer, no rate and no packet size, so ratios of its conditions are compared with those of
 each combination. A ratio doesn't know how large the data was.
 """
 
@@ -179,7 +179,7 @@ def table_rows(layer: Layer, cells: Sequence[Duration]) -> list[dict[str, Any]]:
         spread = answer.positions[0].duration_s if answer.positions else None
         row |= {"air_low_s": scale * spread.low if spread else None}
         row |= {"air_high_s": scale * spread.high if spread else None}
-        # Of a poor signal the joules are those of the position in the middle.
+        # Of a poor signal the joules are those of the median position.
         row |= {f"{key}_J": None if (J := getattr(answer, f"{key}_J")) is None else scale * J for key in KINDS}
         rows.append(row)
     return rows
@@ -243,7 +243,7 @@ def _of_ciphertext(cells: Sequence[Duration]) -> list[str]:
     return [
         f"Ciphertext / plaintext: the paper has up to {ratios[most]:.2f} under a good signal ({most}); 802.11 carries "
         f"octets alike, so that no mechanism of the air gives more than the octets grew: {grew}.",
-        f"Ciphertext sooner than plaintext: {sooner} of {len(ratios)} cells, down to {ratios[least]:.2f} ({least}); no "
+        f"Ciphertext sooner than plaintext: {sooner} of {len(ratios)} durations, down to {ratios[least]:.2f} ({least}); no "
         "mechanism of the air, and none of a cipher, gives that: it is the spread between runs, which the paper does "
         "not print (`wattlock explain elminaam-wlan` ranks the hypotheses).",
         "802.11b+ (22 Mb/s by PBCC, of one maker) is not among the layers.",

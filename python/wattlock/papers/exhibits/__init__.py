@@ -27,7 +27,7 @@ EXHIBITS: dict[str, Show] = {
     "singh-figD-F": files("text", "decrypt", quantities=ALL),
     "singh-figF-G": files("video", "encrypt", quantities=ALL),
     "singh-figH-J": files("video", "decrypt", quantities=("time_ms", "throughput_KB_s", "energy_uJ_per_byte")),
-    "prasithsangaree-fig1": battery.fall,
+    "prasithsangaree-fig1": battery.discharge,
     "prasithsangaree-fig2": packets.over_packets("throughput_MB_s"),
     "prasithsangaree-fig3": packets.over_packets("cpu_time_ms"),
     "prasithsangaree-fig4": packets.over_packets("energy_uJ"),

@@ -20,7 +20,7 @@ def _name(task: str) -> str:
     return NAMES.get(bare, bare.upper()) + ("-128" if task.startswith(("aes128", "cast128")) else "")
 
 
-def fall(exhibit: Exhibit, material: Material) -> Shown:
+def discharge(exhibit: Exhibit, material: Material) -> Shown:
     """What is left of a battery over encryptions of a 5 MB file, a line a cipher."""
     curves = material.curves
     if curves is None or curves.is_empty():

@@ -74,7 +74,7 @@ def table(operation: Operation) -> Show:
         return Shown(
             exhibit,
             (panel,),
-            finding=_dearest(grids, material, operation),
+            finding=_most_expensive(grids, material, operation),
             notes=notes,
             missing=missing,
             command=QUICK if missing else "",
@@ -83,7 +83,7 @@ def table(operation: Operation) -> Show:
     return show
 
 
-def _dearest(grids: dict[str, dict[Place, dict[str, object]]], material: Material, operation: Operation) -> str:
+def _most_expensive(grids: dict[str, dict[Place, dict[str, object]]], material: Material, operation: Operation) -> str:
     paper = {
         (row.block_bits, row.key_bits): getattr(row, f"{operation}_battery_percent")
         for row in material.papers.toldinas.rijndael
@@ -94,7 +94,7 @@ def _dearest(grids: dict[str, dict[Place, dict[str, object]]], material: Materia
         costs, _, _ = _relative(grid)
         most = max(costs, key=lambda place: costs[place])
         said.append(f"{provider} {number(costs[most])} ({most[0]}/{most[1]})")
-    return f"The dearest block/key over 128/128: {', '.join(said)}." if grids else ""
+    return f"The most expensive block/key over 128/128: {', '.join(said)}." if grids else ""
 
 
 def profiles(exhibit: Exhibit, material: Material) -> Shown:

@@ -17,7 +17,7 @@ from wattlock.papers.judges import (
     security,
 )
 from wattlock.papers.judges.compose import Judge
-from wattlock.papers.judges.evidence import Capture, Evidence, Fall, Security, Transfer
+from wattlock.papers.judges.evidence import Capture, Discharge, Evidence, Security, Transfer
 from wattlock.papers.judges.verdict import Basis, Bounds, Compared, Effect, Judgement, Verdict
 
 __all__ = [
@@ -26,9 +26,9 @@ __all__ = [
     "Bounds",
     "Capture",
     "Compared",
+    "Discharge",
     "Effect",
     "Evidence",
-    "Fall",
     "Judgement",
     "Security",
     "Transfer",

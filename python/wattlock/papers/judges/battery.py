@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges.compose import Ground, Judge, judged, of_another_machine
-from wattlock.papers.judges.evidence import Evidence, Fall
+from wattlock.papers.judges.evidence import Discharge, Evidence
 from wattlock.papers.judges.verdict import Bounds, Compared, Effect, Judgement, amount_band, inside
 from wattlock.papers.record import Claim
 
@@ -21,10 +21,10 @@ def three_des(claim: Claim, evidence: Evidence) -> Judgement:
     """What is left after so many encryptions of a file with 3DES."""
     band = amount_band(claim.expect["left_percent"], unit="%")
     compared = []
-    for fall in _of(evidence.falls, "3des", FILE_B):
-        left = _scaled(fall, claim.expect["encryptions"], FILE_B)
+    for discharge in _of(evidence.discharges, "3des", FILE_B):
+        left = _scaled(discharge, claim.expect["encryptions"], FILE_B)
         effect = Effect(f"what is left after {claim.expect['encryptions']} encryptions of 5 MB", "%", *left)
-        compared.append(_compared(fall, effect, band))
+        compared.append(_compared(discharge, effect, band))
     return _judged(
         claim, evidence, compared, "the case of 3DES alone; that the rest goes rapidly needs the whole curve"
     )
@@ -35,43 +35,46 @@ def blowfish(claim: Claim, evidence: Evidence) -> Judgement:
     claimed, size_B = claim.expect["drained_percent"], claim.expect["bytes"]
     band = amount_band(claimed, unit="%")
     compared, also = [], ""
-    for fall in _of(evidence.falls, "blowfish", size_B):
-        left = _scaled(fall, 1, size_B)
+    for discharge in _of(evidence.discharges, "blowfish", size_B):
+        left = _scaled(discharge, 1, size_B)
         drained = Ratio(100 - left.value, 100 - left.high, 100 - left.low)
         effect = Effect("what one encryption of 13.6 KB drains", "%", *drained)
-        compared.append(_compared(fall, effect, band))
+        compared.append(_compared(discharge, effect, band))
         if drained.value > 0:
             orders = math.log10(claimed / drained.value)
             also = also or f"The claim is {orders:.1f} orders of magnitude away."
     return _judged(
-        claim, evidence, compared, "the same case a million times, so that the fall can be seen at all", also
+        claim, evidence, compared, "the same case a million times, so that the discharge can be seen at all", also
     )
 
 
-def _of(falls: Iterable[Fall], family: str, size_B: int) -> list[Fall]:
+def _of(discharges: Iterable[Discharge], family: str, size_B: int) -> list[Discharge]:
     """The falls of a family, measured ones first, the nearest size first."""
-    mine = [one for one in falls if one.cipher.startswith(family)]
+    mine = [one for one in discharges if one.cipher.startswith(family)]
     return sorted(
         mine, key=lambda one: (one.evidence != "measured", abs(math.log(one.payload_B / size_B)), one.battery)
     )
 
 
-def _scaled(fall: Fall, calls: int, size_B: int) -> Ratio:
+def _scaled(discharge: Discharge, calls: int, size_B: int) -> Ratio:
     """What so many calls leave, in proportion to the bytes; a battery can't hold less than nothing."""
-    times = calls * size_B / (fall.calls * fall.payload_B)
-    return Ratio(*(max(0.0, 100 - times * (100 - one)) for one in fall.left_percent))
+    times = calls * size_B / (discharge.calls * discharge.payload_B)
+    return Ratio(*(max(0.0, 100 - times * (100 - one)) for one in discharge.left_percent))
 
 
-def _compared(fall: Fall, effect: Effect, band: Bounds) -> Compared:
+def _compared(discharge: Discharge, effect: Effect, band: Bounds) -> Compared:
     holds = inside(effect.low, effect.high, band)
-    return Compared(f"battery {fall.battery}, {fall.evidence}", fall.case, effect, holds, band)
+    return Compared(f"battery {discharge.battery}, {discharge.evidence}", discharge.case, effect, holds, band)
 
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:
-    kinds = sorted({fall.evidence for fall in evidence.falls})
-    said = " and ".join(f"{'an' if kind == 'assumed' else 'a'} {kind} fall of a battery" for kind in kinds) or "nothing"
+    kinds = sorted({discharge.evidence for discharge in evidence.discharges})
+    said = (
+        " and ".join(f"{'an' if kind == 'assumed' else 'a'} {kind} discharge of a battery" for kind in kinds)
+        or "nothing"
+    )
     if "measured" not in kinds and kinds:
-        said += ", where the paper emptied one"
+        said += ", where the paper discharged one"
     needs = "a battery to empty, measured or by its card"
     if not evidence.is_of(claim):
         found = of_another_machine(claim, evidence, compared[:1], control=control, basis="a battery")

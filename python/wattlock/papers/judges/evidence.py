@@ -100,7 +100,7 @@ class Capture(NamedTuple):
         return f"Left out: {told}." if told else ""
 
 
-class Fall(NamedTuple):
+class Discharge(NamedTuple):
     """A battery's fall, measured or by a model: percent left after so many calls of one case."""
 
     cipher: str
@@ -136,7 +136,7 @@ class Evidence:
     """All that a judge may look at.
 
     * `estimates`: a row a case, with the energy columns where the run was valued or metered.
-    * `transfers`, `falls`, `security` (by cipher id), `capture` (frames by length, bytes): answers of others.
+    * `transfers`, `discharges`, `security` (by cipher id), `capture` (frames by length, bytes): answers of others.
     * `machine`: what the run's machine is, as claims name it: `computer`, `handheld` or `microcontroller`, and with it
       `pentium` and `32-bit` where its processor is one.
     * `run`: its id, for the commands.
@@ -144,7 +144,7 @@ class Evidence:
 
     estimates: pl.DataFrame
     transfers: Sequence[Transfer] = ()
-    falls: Sequence[Fall] = ()
+    discharges: Sequence[Discharge] = ()
     security: Mapping[str, Security] = field(default_factory=dict)
     capture: Capture | None = None
     machine: Sequence[str] = ("computer",)
@@ -157,7 +157,7 @@ class Evidence:
 
     @property
     def is_metered(self) -> bool:
-        """Whether a meter weighed cases of the run."""
+        """Whether a meter measured cases of the run."""
         return (
             "energy_evidence" in self.estimates.columns
             and (self.estimates["energy_evidence"] == "measured").any()
@@ -170,7 +170,9 @@ class Evidence:
             return "measured time"
         if self.is_metered:
             return "measured energy"
-        return "measured time, which stands for energy as in the papers' own model E = Vcc * I * T; no meter weighed it"
+        return (
+            "measured time, which stands for energy as in the papers' own model E = Vcc * I * T; no meter measured it"
+        )
 
     def cases(self, claim: Claim, **factors: object) -> list[Case]:
         """The cases of a run with these factors, with their costs.
@@ -186,8 +188,8 @@ class Evidence:
             & pl.all_horizontal([pl.col(name) == value for name, value in wanted.items()])
         )
         if claim.about == "energy" and self.is_metered:
-            weighed = rows.filter(pl.col("energy_evidence") == "measured")
-            return [_case(row, row["energy_uJ"], row["energy_random_percent"]) for row in weighed.iter_rows(named=True)]
+            metered = rows.filter(pl.col("energy_evidence") == "measured")
+            return [_case(row, row["energy_uJ"], row["energy_random_percent"]) for row in metered.iter_rows(named=True)]
         return [_case(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]
 
 

@@ -44,7 +44,7 @@ def sample(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def inverse(claim: Claim, evidence: Evidence) -> Judgement:
-    """The slope of energy a byte over throughput, both as logarithms, where a meter weighed them."""
+    """The slope of energy a byte over throughput, both as logarithms, where a meter measured them."""
     control = "a meter: where energy is modelled from time, the slope is -1 by construction"
     needs = f"the joules of {FEWEST_CIPHERS} ciphers by a meter; modelled ones can't test this"
     command = "wattlock run papers/quick --meter NAME"

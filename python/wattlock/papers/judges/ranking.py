@@ -153,7 +153,7 @@ def good(claim: Claim, evidence: Evidence) -> Judgement:
         claim,
         evidence.rests_on(claim),
         [_ordered(ground, pairs) for ground in grounds(cases, families)],
-        control=f"{ON_EACH_AES}; Blowfish and AES are not held against each other, as no source does",
+        control=f"{ON_EACH_AES}; Blowfish and AES are not compared with each other, as no source does",
         needs=f"cases of {', '.join(families)} that encrypt text",
     )
 

@@ -95,8 +95,8 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
             (False, None, True).index(one.holds),
         )
     )
-    standing = evidence.security.get("rc4-128")
-    told = [f"RC4 is {standing.status}: it may not be used whatever it saves (RFC 7465)."] if standing else []
+    status = evidence.security.get("rc4-128")
+    told = [f"RC4 is {status.status}: it may not be used whatever it saves (RFC 7465)."] if status else []
     return judged(
         claim,
         evidence.rests_on(claim),

@@ -72,7 +72,7 @@ def _digits(value: float) -> str:
 class Compared(NamedTuple):
     """One comparison: the implementation, which cases, its effect, whether the claim holds there (None: can't tell).
 
-    * `bounds`: what it was held against; None where it only stands beside and decides nothing.
+    * `bounds`: what it was compared with; None where it only stands beside and decides nothing.
     """
 
     implementation: str

@@ -145,7 +145,7 @@ fn gap_loss(lost: u64, spun: u64) -> Check {
 }
 
 fn dirty_share(dirty: &BTreeMap<String, u64>, batches: u64) -> Check {
-    const NAME: &str = "dirty batches";
+    const NAME: &str = "discarded batches";
     if batches == 0 {
         return Check::not_visible(NAME, "no batch was measured: watch for longer");
     }
@@ -211,7 +211,7 @@ fn boost(boost: Option<bool>) -> Check {
 fn smt(siblings: Option<&[u32]>, hypervisor: Option<bool>) -> Check {
     const NAME: &str = "processors on the same core";
     match siblings {
-        None => Check::not_visible(NAME, "see the dirty batches and the spread of the clock"),
+        None => Check::not_visible(NAME, "see the discarded batches and the spread of the clock"),
         Some([]) if hypervisor == Some(true) => {
             Check::not_visible(NAME, "the hypervisor shows none; other guests may run on the same core")
         }

@@ -1,29 +1,31 @@
-"""The page's section of a battery that was emptied."""
+"""The page's section of a battery that was discharged."""
 
-from wattlock.report.discharge import discharge, spec
-from wattlock.report.facts import FallFacts
+from wattlock.report.discharge import discharge as curve
+from wattlock.report.discharge import spec
+from wattlock.report.facts import DischargeFacts
 from wattlock.report.markup import cell, island, paragraphs, table, text
 from wattlock.report.words import number
 
 HEIGHT_PX = 360
 
 
-def fall_section(fall: FallFacts) -> str:
+def discharge_section(discharge: DischargeFacts) -> str:
     """What a call takes out of the battery, and the level over calls."""
     about = [
-        f"Each case was repeated while {fall.name} alone fed the machine, and its level was logged. The joules are "
-        "measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the calls. "
-        f"The interval holds the gauge’s steps and its gain (standard uncertainty {number(fall.gain_percent, 2)} %)."
+        f"Each case was repeated while {discharge.name} alone fed the machine, and its level was logged. The joules "
+        "are measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the calls. "
+        "The interval holds the gauge’s steps and its gain "
+        f"(standard uncertainty {number(discharge.gain_percent, 2)} %)."
     ]
     head = ["Case", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
-    rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in fall.rows.iter_rows(named=True))
-    return f"{paragraphs(about)}{_figure(fall)}{table('What a call takes out of the battery', head, rows)}"
+    rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in discharge.rows.iter_rows(named=True))
+    return f"{paragraphs(about)}{_figure(discharge)}{table('What a call takes out of the battery', head, rows)}"
 
 
-def _figure(fall: FallFacts) -> str:
-    if fall.curves["operations"].n_unique() < 2:
+def _figure(discharge: DischargeFacts) -> str:
+    if discharge.curves["operations"].n_unique() < 2:
         return ""
-    chart = discharge(fall.curves).properties(
+    chart = curve(discharge.curves).properties(
         width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
     return (

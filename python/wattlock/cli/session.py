@@ -1,4 +1,4 @@
-"""One sitting of a run: measured to its end, sealed, reported."""
+"""One session of a run: measured to its end, sealed, reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wattlock.store import RunFolder
 
 LONG_S = 1800.0
-"""Weighing that lasts longer is announced."""
+"""A measurement of energy that lasts longer is announced."""
 
 
 def measure(begun: Begun) -> None:
@@ -31,10 +31,13 @@ def measure(begun: Begun) -> None:
     session, folder = begun.session, begun.folder
     cases = sum(case.role == "study" for case in folder.cases())
     typer.echo(f"{session.study.title}: {cases} cases, into {folder.path}", err=True)
-    if session.weighed and least_s(session.weighed[1], cases) > LONG_S:
-        meter = session.weighed[1]
+    if session.metered and least_s(session.metered[1], cases) > LONG_S:
+        meter = session.metered[1]
         block_s, hours = block_length_ns(meter) / 1e9, least_s(meter, cases) / 3600
-        typer.echo(f"{meter['name']} needs blocks of {block_s:.0f} s: weighing takes {hours:.1f} h at least", err=True)
+        typer.echo(
+            f"{meter['name']} needs blocks of {block_s:.0f} s: measuring the energy takes {hours:.1f} h at least",
+            err=True,
+        )
     with bar() as tell:
         heed_ctrl_c()
         try:
@@ -72,11 +75,11 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
     typer.echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
     if result.energies is not None:
-        weighed = dict(result.energies.group_by("energy_state").len().iter_rows())
-        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(weighed.items()))}", err=True)
-    if result.falls is not None:
+        metered = dict(result.energies.group_by("energy_state").len().iter_rows())
+        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
+    if result.discharges is not None:
         typer.echo(
-            f"battery: {result.falls.height} falls; `wattlock show {folder.path} --battery` prints them", err=True
+            f"battery: {result.discharges.height} falls; `wattlock show {folder.path} --battery` prints them", err=True
         )
     for reason in result.reasons:
         typer.echo(f"warning: the run is invalid: {reason}", err=True)

@@ -44,7 +44,7 @@ def parts(levels: Sequence[Mapping[str, Any]]) -> dict[int, list[list[Mapping[st
     return {case: list(several.values()) for case, several in found.items()}
 
 
-def falls(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl.DataFrame:
+def discharges(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl.DataFrame:
     """A row a case: calls, hours, percent drawn and joules a call, gross: all that the battery fed meanwhile.
 
     * `levels`: the run's `battery_level` records, whole or cut off; `battery`: what the gauge is (quantum, gain).
@@ -54,11 +54,11 @@ def falls(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl
     one of its updates, each over the root of six; the gauge's gain is common to all. A fall of fewer than five steps is
     inconclusive.
     """
-    rows = [_fall(case, several, battery) for case, several in sorted(parts(levels).items())]
+    rows = [_discharge(case, several, battery) for case, several in sorted(parts(levels).items())]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _fall(case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any]) -> dict[str, Any]:
+def _discharge(case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any]) -> dict[str, Any]:
     ends = [(part[0], part[-1]) for part in several]
     calls = sum(last["repeats_done"] - first["repeats_done"] for first, last in ends)
     root = math.sqrt(len(ends) / 6)
