@@ -97,8 +97,8 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run may be given several times; runs of one build on one machine are judged together. A battery is discharged to 10 %
-    by one case after the other, each from a full charge, or by --repeats calls of each.
+    --run may be given several times; runs of one build on one machine are judged together. A battery is discharged to
+    10 % by one case after the other, each from a full charge, or by --repeats calls of each.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;

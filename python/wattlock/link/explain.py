@@ -123,8 +123,8 @@ class Explanation(NamedTuple):
             said.append(f"Not clearly worse: {'; '.join(rivals)}.")
         if self.sooner:
             said.append(
-                f"In {len(self.sooner)} durations ciphertext arrived sooner than plaintext: nothing in a cipher does that, "
-                "so without a spread no hypothesis holds."
+                f"In {len(self.sooner)} durations ciphertext arrived sooner than plaintext: nothing in a cipher does "
+                "that, so without a spread no hypothesis holds."
             )
         if first.unexplained:
             far = (f"{name} ({off:+.0f} %)" for name, off in first.unexplained.items())

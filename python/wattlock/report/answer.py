@@ -121,7 +121,7 @@ def _most_expensive(worst: Row, several: bool) -> str:
 
 
 def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
-    """What the cheapest and the most expensive take in joules; nothing where they have none or their evidence differs."""
+    """What the cheapest and the most expensive take in joules; nothing where evidence lacks or differs."""
     keys = [*GROUP, "cipher", "provider"]
     drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
     cases = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]

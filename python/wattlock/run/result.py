@@ -29,7 +29,7 @@ class Result:
     * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cases`: as measured;
       `summaries`: a row a case and process; `across`: a row a case; `estimates`: a row a study case.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sessions together.
-    * `meter`: what the energies were measured with, and `energies`: a row a case (`energy_blocks.estimates`); null without.
+    * `meter`: what the energies were measured with, and `energies`: a row a case, as of `energy_blocks`; null without.
     * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
     """
 
@@ -74,7 +74,7 @@ class Result:
 
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
-        """What a call takes out of the battery (`discharges.discharges`), with its case; null where none was discharged."""
+        """What a call takes out of the battery, with its case; null where none was discharged."""
         if self.battery is None:
             return None
         named = ("case", "cipher", "provider", "operation", "payload_B", "data")

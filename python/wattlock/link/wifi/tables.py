@@ -243,8 +243,8 @@ def _of_ciphertext(cells: Sequence[Duration]) -> list[str]:
     return [
         f"Ciphertext / plaintext: the paper has up to {ratios[most]:.2f} under a good signal ({most}); 802.11 carries "
         f"octets alike, so that no mechanism of the air gives more than the octets grew: {grew}.",
-        f"Ciphertext sooner than plaintext: {sooner} of {len(ratios)} durations, down to {ratios[least]:.2f} ({least}); no "
-        "mechanism of the air, and none of a cipher, gives that: it is the spread between runs, which the paper does "
-        "not print (`wattlock explain elminaam-wlan` ranks the hypotheses).",
+        f"Ciphertext sooner than plaintext: {sooner} of {len(ratios)} durations, down to {ratios[least]:.2f} "
+        f"({least}); no mechanism of the air, and none of a cipher, gives that: it is the spread between runs, which "
+        "the paper does not print (`wattlock explain elminaam-wlan` ranks the hypotheses).",
         "802.11b+ (22 Mb/s by PBCC, of one maker) is not among the layers.",
     ]
