@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from support import papers_worlds as worlds
+from support import papers_made_up as worlds
 from support.papers_evidence import FAMILIES, FILE_B, GHZ, KINDS, PAPERS, Kind, World, nothing, row, run_of, spread
-from support.papers_worlds_sending import COLUMNS, sent
+from support.papers_evidence_sending import COLUMNS, sent
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges import JUDGES, Capture, Discharge, Evidence, Judgement, Security, Transfer
 from wattlock.papers.judges.rijndael import _r_squared_holds

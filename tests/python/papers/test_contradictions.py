@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from support import papers_worlds
+from support import papers_made_up
 from wattlock.analysis.front import front
 from wattlock.papers import record
 from wattlock.papers.judges import JUDGES
@@ -135,7 +135,7 @@ def test_what_the_paper_adds_up_is_not_said_to_be_wrong() -> None:
 
 def test_the_tables_give_blowfish_and_rc6_the_same_share_wherever_it_is_told() -> None:
     claim = PAPERS.claim("adhoc-blowfish-rc6-vs-aes")
-    judged = JUDGES[claim.id](claim, papers_worlds.world(claim, "holds")).sentence
+    judged = JUDGES[claim.id](claim, papers_made_up.world(claim, "holds")).sentence
     told = of(claim.id, "tables").but
     found = re.findall(r"(text|audio|video) (0\.\d+) to (0\.\d+)", judged)
     assert len(found) == 3

@@ -7,7 +7,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from support import papers_worlds as worlds
+from support import papers_made_up as worlds
 from support.papers_evidence import FAMILIES, FILE_B, KEY_BITS, KINDS, PAPERS, Kind, nothing, row, run_of
 from wattlock import cli
 from wattlock.analysis.effects import Ratio

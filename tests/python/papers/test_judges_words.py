@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from support import papers_worlds as worlds
+from support import papers_made_up as worlds
 from support.papers_evidence import PAPERS, about, nothing
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges import JUDGES, Compared, Effect, compose, verdict

@@ -222,7 +222,7 @@ def test_what_a_block_of_a_battery_leaves_of_its_stated_power_is_what_is_said(la
     assert math.hypot(u_edges, u_quantum) == pytest.approx(0.01, rel=1e-6)
 
 
-def test_weighing_by_a_battery_is_known_to_take_hours_and_by_a_counter_seconds(laws: dict[str, dict[str, Any]]) -> None:
+def test_energy_by_a_battery_is_known_to_take_hours_and_by_a_counter_seconds(laws: dict[str, dict[str, Any]]) -> None:
     assert least_s(laws["battery"], 1) == pytest.approx(8 * 5 * 296.76, rel=1e-4)
     assert least_s(laws["powercap"], 20) == pytest.approx(8 * 43 * 0.041)
 

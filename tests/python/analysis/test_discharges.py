@@ -59,7 +59,7 @@ def test_a_level_alone_gives_calls_per_percent_and_no_joules() -> None:
     assert "no joules" in row["reason"]
 
 
-@pytest.mark.parametrize("fallen", [0, 4])
+@pytest.mark.parametrize("discharged", [0, 4])
 def test_fewer_than_five_steps_are_inconclusive_and_never_zero_joules(discharged: int) -> None:
     drawn = int(discharged * GAUGE["quantum_nJ"])
     row = only([line(1, 0, 0, 90, energy_nJ=10**15), line(1, 60, 400, 90, energy_nJ=10**15 - drawn)])

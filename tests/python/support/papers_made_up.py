@@ -22,7 +22,7 @@ from support.papers_evidence import (
     run_of,
     spread,
 )
-from support.papers_worlds_sending import as_claimed, by_column, captured, fragments, joules, overheads, sent, tables
+from support.papers_evidence_sending import as_claimed, by_column, captured, fragments, joules, overheads, sent, tables
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges import Discharge, Evidence, Security
 from wattlock.papers.record import Claim
