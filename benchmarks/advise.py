@@ -26,22 +26,22 @@ def timed(what: str, since: float) -> float:
 
 def main() -> None:
     """Time the two answers."""
-    asked = checked("benchmark", {"flow": [TRAFFIC], "device": {"card": "nrf52840"}, "choices": MANY})
-    advise(asked)  # imports and the catalogue's libraries are warm from here on
+    requested = checked("benchmark", {"flow": [TRAFFIC], "device": {"card": "nrf52840"}, "choices": MANY})
+    advise(requested)  # imports and the catalogue's libraries are warm from here on
     now = time.perf_counter()
-    few = advise(asked)
+    few = advise(requested)
     now = timed(f"advise, {len(few.choices)} choices x {few.monte_carlo.draws} draws", now)
     # As many choices as make a million candidates: loads are computed for each, none is copied.
     times = -(-1_000 // len(few.choices))
     sender, of = few.inputs.sender, few.inputs
     every = [choice for _ in range(times) for choice in few.choices][:1_000]
-    spent = sender.evaluate(days.needed(asked, few.choices, sender), None)
+    spent = sender.evaluate(days.needed(requested, few.choices, sender), None)
     now = time.perf_counter()
-    loads = [days.load(asked, choice, sender, of.draws, spent) for choice in every]
+    loads = [days.load(requested, choice, sender, of.draws, spent) for choice in every]
     battery = battery_cards.load("lipo-1000")
     laws = battery.card.laws()
     plan = Plan(battery, "linear", laws, "assumed", lifetime.drawn(battery, "linear", laws, draws=1_000, seed=1))
-    life_s = days.seconds(loads, days.monte_carlo(asked, every, sender, of.draws, plan, stage=of.stage), plan)
+    life_s = days.seconds(loads, days.monte_carlo(requested, every, sender, of.draws, plan, stage=of.stage), plan)
     ranked(life_s)
     timed(f"{life_s.size:,} candidates: loads, draws, days, ranks", now)
 

@@ -151,16 +151,16 @@ class Engine:
     def repeat(self) -> Repeat:
         """Five processes, more where some were disturbed."""
         self.visits = self.visits or self._visits()
-        start, told = time.perf_counter(), 0
+        start, described = time.perf_counter(), 0
         done: list[Process] = []
-        while told < PROCESSES and len(done) < MOST_PROCESSES:
+        while described < PROCESSES and len(done) < MOST_PROCESSES:
             process = self._process(self.visits, measured=True)
             self.machine.learn(process.header)
             done.append(process)
             if self._log_ratio(process) is None:
                 self.machine.elsewhere()
             else:
-                told += 1
+                described += 1
         return Repeat(lambda: self._ratio(done), sum(one.case_s() for one in done), time.perf_counter() - start)
 
     def _ratio(self, done: Sequence[Process]) -> float | None:

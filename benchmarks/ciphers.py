@@ -144,9 +144,9 @@ def engine(chunk: Sequence[tuple[Row, str, int]]) -> Contender:
         if batches.is_empty():
             return
         found = within.summarise(batches, header, machine.quiet_ppm)
-        for told in found.iter_rows(named=True):
-            row, provider, size_B = chunk[told["case"]]
-            cycles = math.exp(told["log_canaries"]) * header["canary_cycles"]
+        for described in found.iter_rows(named=True):
+            row, provider, size_B = chunk[described["case"]]
+            cycles = math.exp(described["log_canaries"]) * header["canary_cycles"]
             figures.setdefault((f"wattlock: {provider}", str(row), size_B), []).append(cycles / size_B)
 
     return Contender("engine", measure)
@@ -282,24 +282,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Every implementation of the catalogue beside the peers' own tools.")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of all contenders (3)")
     parser.add_argument("--only", default="", metavar="TEXT", help="ciphers whose id contains it")
-    asked = parser.parse_args()
-    rows = [row for row in ROWS if asked.only in row.cipher]
+    requested = parser.parse_args()
+    rows = [row for row in ROWS if requested.only in row.cipher]
     wanted = {row.cipher for row in rows} | {"aes128-cbc", "chacha20"}
     catalogue = probe.ask(local.find(), "catalogue", "--format", "json", "--cipher", *wanted)
     providers: dict[str, list[str]] = {}
-    for told in catalogue:
-        if told.get("available"):
-            providers.setdefault(told["id"], []).append(told["provider"])
+    for described in catalogue:
+        if described.get("available"):
+            providers.setdefault(described["id"], []).append(described["provider"])
     machine, figures = Machine(), Figures()
     engine_process.measure(
         plan_of([(Row("aes128-cbc"), "rustcrypto", 64)]), machine
     )  # the clock, before anybody needs it
-    for number in range(asked.rounds):
+    for number in range(requested.rounds):
         turns = list(contenders(rows, providers))
         random.shuffle(turns)
         for turn, contender in enumerate(turns):
             if sys.stderr.isatty():
-                print(f"\rround {number + 1} of {asked.rounds}: {turn} of {len(turns)}  ", end="", file=sys.stderr)
+                print(f"\rround {number + 1} of {requested.rounds}: {turn} of {len(turns)}  ", end="", file=sys.stderr)
             contender.measure(machine, figures)
     print(f"{machine.model}, {machine.hertz / 1e9:.2f} GHz, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
     show(rows, figures, machine)

@@ -76,6 +76,6 @@ def measure(cases: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
         machine.hertz = header["canary_cycles"] / ticks * header["ticks_per_second"]
     machine.quiet_ppm = min((ppm for ppm in (machine.quiet_ppm, header["quiet_ppm"]) if ppm), default=None)
     machine.model = header["fingerprint"]["hardware"]["model_name"] or machine.model
-    for told in header["cases"]:
-        machine.paths[(told["cipher"], told["provider"])] = told["path"] or ""
+    for described in header["cases"]:
+        machine.paths[(described["cipher"], described["provider"])] = described["path"] or ""
     return header, pl.DataFrame(batches, infer_schema_length=None)

@@ -128,7 +128,7 @@ class Advice:
             ),
             "cost_source": choice.cost.source,
             "cost_evidence": choice.cost.evidence,
-            **{f"cost_{key}": value for key, value in sourcing.told(choice.cost).items()},
+            **{f"cost_{key}": value for key, value in sourcing.described(choice.cost).items()},
         }
 
     def _size(self, group: int) -> int:

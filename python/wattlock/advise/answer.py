@@ -100,7 +100,7 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     places = ranked(life_s, charge_s)
     first = places[0].number
     narrow = values_of_information(loads[first], passing[first].cost, monte_carlo, of.battery, of.advice)
-    history = past.told(old, spent, monte_carlo, life_s[first])
+    history = past.described(old, spent, monte_carlo, life_s[first])
     without = days.load(question, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
     free_s = days.by_charge([without], monte_carlo, of.battery)[0]
     freed = (gain(life_s[first], days.given_up(free_s, monte_carlo)), gain(charge_s[first], free_s))

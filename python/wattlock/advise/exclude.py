@@ -16,7 +16,7 @@ from wattlock.security import Cited
 from wattlock.security.rules import matches, rules
 
 SOUND = {"approved", "acceptable"}
-ASKED = "the question"
+REQUESTED = "the question"
 REFUSALS = {"not", "never", "withdrawn"}
 """Words by which an authority says that it does not approve."""
 
@@ -73,12 +73,12 @@ def refuse_none(excluded: Sequence[Excluded]) -> None:
     if not excluded:
         raise InputError("no cipher has a cost to be compared by", hint="name a run with --run, or other ciphers")
     count = Counter(reason.about for one in excluded for reason in one.reasons)
-    told = ", ".join(f"{about} {number}" for about, number in count.most_common())
+    described = ", ".join(f"{about} {number}" for about, number in count.most_common())
     # What a product may give way in comes before what keeps its data safe.
     nearest = min(excluded, key=_distance)
     fails = "; ".join(f"{reason.about}: {reason.says}" for reason in nearest.reasons)
     raise InputError(
-        f"no choice is left of {len(excluded)}: excluded by {told}",
+        f"no choice is left of {len(excluded)}: excluded by {described}",
         hint=f"nearest is {nearest.choice.label} ({nearest.choice.provider}), which fails by {fails}",
     )
 
@@ -99,13 +99,17 @@ def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited
         yield said._replace(says=f"{stands.status}: {said.says}")
     if floor.authenticated and not stands.authenticated:
         yield Cited(
-            "authenticated", "a changed message is not noticed; the question asks for authentication", ASKED, "", True
+            "authenticated",
+            "a changed message is not noticed; the question asks for authentication",
+            REQUESTED,
+            "",
+            True,
         )
     if stands.strength_bits < floor.strength:
         said = next(one for one in stands.statements if one.about == "strength")
         yield said._replace(says=f"{stands.strength_bits:g} bits are less than {floor.strength:g}: {said.says}")
     if stands.authenticated and choice.tag_bits < floor.tag:
-        yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", ASKED, "", True)
+        yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", REQUESTED, "", True)
     if floor.approved:
         yield from _approval(choice, floor.approved)
     yield from _later(question, choice, today)
@@ -137,13 +141,13 @@ def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
 def _cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> Iterator[Cited]:
     floor = question.floor
     if floor.latency is not None and math.isnan(load.latency_s):
-        yield Cited("latency", "how long the device computes is not known: its card has no clock", ASKED, "", True)
+        yield Cited("latency", "how long the device computes is not known: its card has no clock", REQUESTED, "", True)
     elif floor.latency is not None and load.latency_s > floor.latency:
         says = f"{spoken(load.latency_s)} from a message's birth to its end on the air, {spoken(floor.latency)} allowed"
-        yield Cited("latency", says, ASKED, "", True)
+        yield Cited("latency", says, REQUESTED, "", True)
     if floor.memory is not None and (choice.memory_B or 0) > floor.memory:
         says = f"round keys and state take {choice.memory_B} octets, {floor.memory} allowed"
-        yield Cited("memory", says, ASKED, "", True)
+        yield Cited("memory", says, REQUESTED, "", True)
     if load.busy > 1:
         says = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
         yield Cited("radio", says, "the link's time on the air", "", True)

@@ -72,7 +72,7 @@ class History:
         """The ciphers as choices: sent bare with an explicit IV, on the link of the first choice."""
         return [self._choice(rows[name], like[0]) for name in self.ids if name in rows]
 
-    def told(
+    def described(
         self, old: Sequence[Choice], spent: Mapping[Packet, Spent], monte_carlo: MonteCarlo, best_s: Array
     ) -> list[Past]:
         """What each would save against the best sound choice."""

@@ -55,7 +55,7 @@ def hybrid(of: Advice, like: Choice, net: Toolbox | None) -> Policy:
     switches = _switches(of, ciphers, net)
     medians = np.median(life_s, axis=1) / DAY_s
     by = gain(life_s[0], life_s[1])
-    return Policy(switches, float(medians[1]), float(medians[0]), by, _told(switches, by, ciphers[best].cipher))
+    return Policy(switches, float(medians[1]), float(medians[0]), by, _described(switches, by, ciphers[best].cipher))
 
 
 def _ciphers(of: Advice, like: Choice) -> list[Choice]:
@@ -98,7 +98,7 @@ def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tu
     return found
 
 
-def _told(switches: list[tuple[int, str]], by: Gain, alone: str) -> str:
+def _described(switches: list[tuple[int, str]], by: Gain, alone: str) -> str:
     if len(switches) == 1:
         return f"it does not pay: {switches[0][1]} is the cheapest at every size from 1 to {SIZES[-1]} octets"
     rule = ", ".join(f"{name} from {size_B} B" for size_B, name in switches)

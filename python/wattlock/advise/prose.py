@@ -114,12 +114,12 @@ def _ends(of: Advice) -> Iterator[str]:
 
 def history(past: Sequence[Past]) -> list[str]:
     """What following the papers' advice would change, and why it is not done; each advice is told once."""
-    told: dict[str, list[str]] = {}
+    described: dict[str, list[str]] = {}
     for one in past:
         free = " (its own work taken as free: no code of it could do better)" if one.at_most else ""
         says = f"{one.cipher} would {_change(one)}{free}. Not followed: {one.not_done}."
-        told.setdefault(one.advice, []).append(says)
-    return [f"{advice}. {' '.join(every)}" for advice, every in told.items()]
+        described.setdefault(one.advice, []).append(says)
+    return [f"{advice}. {' '.join(every)}" for advice, every in described.items()]
 
 
 def _change(one: Past) -> str:
@@ -239,7 +239,7 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
     return found
 
 
-def told(key: str, found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def described(key: str, found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of a table beside the answer for eyes.
 
     * `key`: `sensitivity`: an answer that holds says so; `experiments`: days and gains as in the answer; else as it is.

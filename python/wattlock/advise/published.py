@@ -208,11 +208,11 @@ def price(
     files = [*_own(isa, own), *([_given(given, device)] if given else [])]
     mine = [cost for file in files for cost in _valued(file, device, own=True)]
     home = load(isa) if isa in names() else None
-    told = list(_valued(home, device)) if home else []
+    described = list(_valued(home, device)) if home else []
     # The user's own figure of a cipher stands for what is published of it, code and hardware apart.
     stands = [cost for cost in mine if allow_assumed or not cost.doubt]
     replaced = {(cost.cipher, cost.accelerator) for cost in stands}
-    every = stands + [cost for cost in told if (cost.cipher, cost.accelerator) not in replaced]
+    every = stands + [cost for cost in described if (cost.cipher, cost.accelerator) not in replaced]
     known = {cost.cipher for cost in every}
     every += [cost for cost in _borrowed(device) if cost.cipher not in known]
     every = [cost for cost in every if accelerator or not cost.accelerator]

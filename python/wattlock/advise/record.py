@@ -92,7 +92,7 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
     ]
     said = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
     found += [
-        Section(TITLES[key], said.get(key, []), rows=_plain(prose.told(key, rows)))
+        Section(TITLES[key], said.get(key, []), rows=_plain(prose.described(key, rows)))
         for key, rows in more.items()
         if rows
     ]
@@ -115,8 +115,8 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
 
 
 def _left(many: int) -> list[str]:
-    told = "1 more choice passes" if many == 1 else f"{many} more choices pass"
-    return [f"These are the first {ALTERNATIVES}; {told}, in this order after them."] if many > 0 else []
+    described = "1 more choice passes" if many == 1 else f"{many} more choices pass"
+    return [f"These are the first {ALTERNATIVES}; {described}, in this order after them."] if many > 0 else []
 
 
 def _starts(of: Advice) -> list[str]:
@@ -225,9 +225,9 @@ def _change(of: Advice) -> list[str]:
 
 
 def _costs(of: Advice) -> list[dict[str, str]]:
-    told = sourcing.rows(of.inputs.priced, of.question, slower=True)
-    if told:
-        return told
+    described = sourcing.rows(of.inputs.priced, of.question, slower=True)
+    if described:
+        return described
     costs = {(one.cost.cipher, one.cost.provider): one.cost for one in of.choices}
     return [
         {"cipher": cost.cipher, "provider": cost.provider, "evidence": cost.evidence, "source": cost.source}

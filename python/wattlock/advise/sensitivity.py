@@ -49,15 +49,15 @@ def sensitivity(of: Advice, net: Toolbox | None) -> list[Change]:
     for variable, now, points in _variables(of):
         at = then = None
         looked_at = []
-        for told, question in points:
+        for described, question in points:
             try:
                 winner = _winner(of, question, choices, few, net)
             except InputError as error:
-                looked_at.append(f"{told} (not carried: {error})")
+                looked_at.append(f"{described} (not carried: {error})")
                 continue
-            looked_at.append(told)
+            looked_at.append(described)
             if winner is not None:
-                at, then = told, winner
+                at, then = described, winner
                 break
         found.append(Change(variable, now, at, then, ", ".join(looked_at)))
     found.append(

@@ -6,14 +6,14 @@ from wattlock.advise.costs import Cost
 from wattlock.advise.published import Priced
 from wattlock.advise.question import Question
 
-TOLD = ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "url")
+DESCRIBED = ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "url")
 NO_FIGURE = "no figure published"
 BRING = "count it and name it with --costs FILE"
 
 
-def told(cost: Cost) -> dict[str, str | None]:
+def described(cost: Cost) -> dict[str, str | None]:
     """Whose code a cost is of and how it was counted; None where a run says it."""
-    return {key: getattr(cost.origin, key) if cost.origin else None for key in TOLD}
+    return {key: getattr(cost.origin, key) if cost.origin else None for key in DESCRIBED}
 
 
 def records(priced: Priced, question: Question) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def _record(cost: Cost, question: Question, why_not: str) -> dict[str, Any]:
     return {
         "cipher": cost.cipher,
         "provider": cost.provider,
-        **told(cost),
+        **described(cost),
         "message_B": size_B,
         "cycles": cost.of("cycles", size_B),
         "joules": cost.of("seal_J", size_B),

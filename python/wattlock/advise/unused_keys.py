@@ -85,7 +85,7 @@ def _same(one: Advice, other: Advice) -> bool:
         (out.choice.label, out.reasons) for out in other.excluded
     ]:
         return False
-    times = [[load.latency_s for load in told.loads] for told in (one, other)]
+    times = [[load.latency_s for load in described.loads] for described in (one, other)]
     return (
         np.array_equal(one.life_s, other.life_s)
         and np.array_equal(one.charge_s, other.charge_s)

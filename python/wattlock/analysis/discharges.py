@@ -76,8 +76,8 @@ def _discharge(case: int, several: Sequence[Sequence[Mapping[str, Any]]], batter
     }
     steps = drawn if energy_nJ is None else energy_nJ / battery["quantum_nJ"]
     if not calls or steps is None or steps < 5:
-        told = "nothing" if steps is None else f"{max(steps, 0):.3g} steps"
-        return row | {"reason": f"the gauge fell by {told}; 5 are the least: more calls, or down to a lower level"}
+        described = "nothing" if steps is None else f"{max(steps, 0):.3g} steps"
+        return row | {"reason": f"the gauge fell by {described}; 5 are the least: more calls, or down to a lower level"}
     if drawn:
         row["calls_per_percent"] = calls / drawn
     if energy_nJ is None:

@@ -163,8 +163,8 @@ def advise(
         return
     if record is not None:
         check(record)
-    told = _told(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
-    question = _question(profile, traffic, {key: one for key, one in told.items() if one is not None}, changes)
+    described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
+    question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
 
     of = answer(question, own=cards, allow_assumed=allow_assumed)
@@ -175,7 +175,7 @@ def advise(
     _print(of, more, form, top)
 
 
-def _told(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
+def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
     """What options say, by the question's keys; null where nobody said anything."""
     return {
         "device.card": priced.device,
@@ -311,7 +311,7 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top:
         typer.echo("\n".join(prose.history(of.history)))
     for key, found in more.items():
         start = f": {prose.named(usual(of))}" if key == "experiments" else ""
-        table(prose.told(key, found), f"{TITLES[key]}{start}")
+        table(prose.described(key, found), f"{TITLES[key]}{start}")
         if key == "energy_first" and found:
             typer.echo(prose.BUDGET)
     _rests(of)

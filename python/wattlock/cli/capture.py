@@ -37,10 +37,10 @@ def capture(
     else:
         print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
     lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
-    told = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
+    described = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
     typer.echo(
         f"{counted.summary['counted']:,} of {counted.summary['packets']:,} packets counted"
-        + (f"; {told}" if told else ""),
+        + (f"; {described}" if described else ""),
         err=True,
     )
     say_if_cut(counted.summary)

@@ -48,13 +48,13 @@ def explain(
     measured = Valuing(run, device, cards, allow_assumed).measured()
     cells, source = of(durations)
     speeds = None if measured is None else speeds_B_per_s(measured)
-    told = ranked(cells, source, speeds_B_per_s=speeds, speeds_from="the run")
+    described = ranked(cells, source, speeds_B_per_s=speeds, speeds_from="the run")
     if form is not Format.table:
-        print_table(pl.DataFrame(told.rows(), infer_schema_length=None), form)
-        for sentence in told.sentences():
+        print_table(pl.DataFrame(described.rows(), infer_schema_length=None), form)
+        for sentence in described.sentences():
             typer.echo(sentence, err=True)
         return
-    table([{key: row[key] for key in SHOWN} for row in told.rows()])
+    table([{key: row[key] for key in SHOWN} for row in described.rows()])
     typer.echo("")
-    for sentence in told.sentences():
+    for sentence in described.sentences():
         typer.echo(sentence)

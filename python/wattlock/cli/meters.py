@@ -103,14 +103,14 @@ def meters(
     _list(probe.rows(local.find(), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
 
 
-def _refuse_together(asked: dict[str, Any]) -> None:
+def _refuse_together(requested: dict[str, Any]) -> None:
     """Raises InputError where options don't go together, or say something of one that was not given."""
-    if "--csv" in asked:
-        refuse_beside(asked, "--csv", ["--blocks", "--marker", "--voltage", "--format"])
+    if "--csv" in requested:
+        refuse_beside(requested, "--csv", ["--blocks", "--marker", "--voltage", "--format"])
     for option in ("--blocks", "--marker", "--voltage"):
-        refuse_without(asked, option, "--csv", "name the recording: --csv otii.csv")
-    refuse_pair(asked, "--blocks", "--marker", "both say where the blocks are: leave one of them out")
-    refuse_without(asked, "--stream", "--read", "name the meter: --read ppk2")
+        refuse_without(requested, option, "--csv", "name the recording: --csv otii.csv")
+    refuse_pair(requested, "--blocks", "--marker", "both say where the blocks are: leave one of them out")
+    refuse_without(requested, "--stream", "--read", "name the meter: --read ppk2")
 
 
 def _list(rows: list[dict[str, Any]], sys_root: Path | None, form: Format) -> None:

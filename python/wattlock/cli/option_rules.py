@@ -45,52 +45,52 @@ def _called(parameter: Any) -> str:
     return str(long[0]) if long else str(parameter.name).upper()
 
 
-def refuse_beside(asked: Iterable[str], mode: str, allowed: Iterable[str], *, why: str = "") -> None:
+def refuse_beside(requested: Iterable[str], mode: str, allowed: Iterable[str], *, why: str = "") -> None:
     """Refuses the first of the options given that doesn't go with `mode`.
 
-    * `asked`: as `given` names them; `mode`: one of them. `why`: in place of a list of what does.
+    * `requested`: as `given` names them; `mode`: one of them. `why`: in place of a list of what does.
 
     Raises InputError naming both.
     """
     goes = list(allowed)
-    for one in asked:
+    for one in requested:
         if one != mode and one not in goes:
             listed = f"{mode} goes with {', '.join(goes)}" if goes else f"{mode} stands alone"
             raise InputError(f"{mode} and {one} don't go together", hint=why or listed)
 
 
-def refuse_pair(asked: Iterable[str], one: str, other: str, hint: str) -> None:
+def refuse_pair(requested: Iterable[str], one: str, other: str, hint: str) -> None:
     """Refuses two options that were given both.
 
     Raises InputError naming them.
     """
-    if {one, other} <= set(asked):
+    if {one, other} <= set(requested):
         raise InputError(f"{one} and {other} don't go together", hint=hint)
 
 
-def refuse_without(asked: Iterable[str], one: str, needed: str, hint: str) -> None:
+def refuse_without(requested: Iterable[str], one: str, needed: str, hint: str) -> None:
     """Refuses an option that says something of another, which was not given.
 
     Raises InputError naming both.
     """
-    if one in asked and needed not in asked:
+    if one in requested and needed not in requested:
         raise InputError(f"{one} needs {needed}", hint=hint)
 
 
-def refuse_link(asked: dict[str, Any], scenarios: list[str]) -> None:
+def refuse_link(requested: dict[str, Any], scenarios: list[str]) -> None:
     """Refuses options that don't go together.
 
     Raises InputError naming the first two of them.
     """
-    names = [f"the scenario {scenarios[0]}" if name == "SCENARIO" else name for name in asked]
+    names = [f"the scenario {scenarios[0]}" if name == "SCENARIO" else name for name in requested]
     for mode, allowed in LINK_MODES.items():
-        if mode in asked:
+        if mode in requested:
             refuse_beside(names, mode, allowed)
     for one, other, hint in LINK_PAIRS:
         refuse_pair(names, one, other, hint)
 
 
-def refuse_joules(asked: dict[str, Any]) -> None:
+def refuse_joules(requested: dict[str, Any]) -> None:
     """Raises InputError where ns-3 is asked, and something is given that is for joules."""
     for option in ("--radio", "--run", "--device", "--allow-assumed"):
-        refuse_pair([*asked, "engine ns3"], "engine ns3", option, "ns-3 is asked for durations, not for joules")
+        refuse_pair([*requested, "engine ns3"], "engine ns3", option, "ns-3 is asked for durations, not for joules")

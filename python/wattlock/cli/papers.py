@@ -115,11 +115,11 @@ def papers(
         raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
     if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
         raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
-    asked = given(context)
+    requested = given(context)
     for one in ("--length", "--dry-run"):
-        refuse_pair(asked, "--run", one, "a run is judged as it is; what is measured comes without --run")
+        refuse_pair(requested, "--run", one, "a run is judged as it is; what is measured comes without --run")
     if dry_run:
-        refuse_beside(asked, "--dry-run", ["--length"])
+        refuse_beside(requested, "--dry-run", ["--length"])
         carry_out(f"papers/{length}", dry_run=True)
         return
     names = run or [_measured(length, device, measuring.repeats, measuring.sys_root, allow_assumed=allow_assumed)]
@@ -146,8 +146,8 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
 
     for reason in reasons:
         typer.echo(f"warning: {reason}", err=True)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
-    typer.echo(f"{len(judgements)} claims: {told}", err=True)
+    described = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
+    typer.echo(f"{len(judgements)} claims: {described}", err=True)
     for line in bases(judgements):
         typer.echo(f"  {line}", err=True)
 

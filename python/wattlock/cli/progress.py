@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tell:
+class Report:
     """A bar on standard error, told how far a run is by each of its parts."""
 
     bar: Bar
@@ -39,7 +39,7 @@ class Tell:
 
 
 @contextmanager
-def bar() -> Iterator[Tell]:
+def bar() -> Iterator[Report]:
     """A progress bar on standard error, with the time left until the next look."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -48,7 +48,7 @@ def bar() -> Iterator[Tell]:
     columns = (words, BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
         task = shown.add_task("measuring", total=None)
-        yield Tell(shown, task)
+        yield Report(shown, task)
 
 
 def heed_ctrl_c() -> None:

@@ -38,10 +38,10 @@ def measure(begun: Begun) -> None:
             f"{meter['name']} needs blocks of {block_s:.0f} s: measuring the energy takes {hours:.1f} h at least",
             err=True,
         )
-    with bar() as tell:
+    with bar() as report:
         heed_ctrl_c()
         try:
-            timing = begun.measure(tell)
+            timing = begun.measure(report)
         except KeyboardInterrupt:
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None

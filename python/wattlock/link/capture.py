@@ -65,8 +65,8 @@ def refuse_nothing(counted: Census, file: Path) -> None:
         raise InputError(f"{file}: the capture holds no packet{cut}", hint=hint)
     held = [f"{summary[key]:,} {words}" for key, (words, _) in NOT_COUNTED.items() if summary[key]]
     hints = [hint for key, (_, hint) in NOT_COUNTED.items() if summary[key]]
-    told = f"none of its {packets:,} packets could be counted: {', '.join(held)}{cut}"
-    raise InputError(f"{file}: {told}", hint=hints[0] if hints else "")
+    described = f"none of its {packets:,} packets could be counted: {', '.join(held)}{cut}"
+    raise InputError(f"{file}: {described}", hint=hints[0] if hints else "")
 
 
 HEADERS_B = {"data": 24 + 8 + 20 + 8 + 4, "tcp": 14 + 20 + 20, "udp": 14 + 20 + 8}
@@ -150,6 +150,6 @@ def _lines(net: Toolbox, file: Path, *options: str) -> Iterator[dict[str, Any]]:
             yield row
         said = child.stderr.read().decode(errors="replace").splitlines()
     if not whole or child.returncode:
-        told = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
-        message = told.get("error", f"{file}: the probe ended with code {child.returncode}")
-        raise InputError(message, hint=told.get("hint", "a capture is pcap or pcapng, gzipped or not"))
+        described = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+        message = described.get("error", f"{file}: the probe ended with code {child.returncode}")
+        raise InputError(message, hint=described.get("hint", "a capture is pcap or pcapng, gzipped or not"))

@@ -175,7 +175,7 @@ def explain(
     relative = [math.exp(-(solved.bic - least) / 2) for _, solved in tried]
     far = FAR * tried[0][1].spread
     fits = [
-        problem.told(hypothesis, solved, behind=solved.bic - least, weight=weight / sum(relative), far=far)
+        problem.described(hypothesis, solved, behind=solved.bic - least, weight=weight / sum(relative), far=far)
         for (hypothesis, solved), weight in zip(tried, relative, strict=True)
     ]
     speeds = "fitted to these durations" if speeds_B_per_s is None else f"fitted, and from {speeds_from}"
@@ -228,7 +228,7 @@ class _Problem:
                         best, improved = one, True
         return best
 
-    def told(self, hypothesis: Hypothesis, solved: _Solved, *, behind: float, weight: float, far: float) -> Fit:
+    def described(self, hypothesis: Hypothesis, solved: _Solved, *, behind: float, weight: float, far: float) -> Fit:
         terms = solved.terms
         fitted = hypothesis.encryption == "fitted"
         unexplained = {

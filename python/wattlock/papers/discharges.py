@@ -21,11 +21,11 @@ def measured(discharges: pl.DataFrame, battery: str) -> list[Discharge]:
     * `discharges`: a run's, with `cipher`, `provider`, `operation`, `payload_B`; what the gauge can't tell is left out.
     * Of each fall the share drawn counts, as if it had begun at a full battery.
     """
-    told = discharges.filter(
+    described = discharges.filter(
         (pl.col("state") == "resolved") & (pl.col("operation") == "encrypt") & pl.col("drawn_percent").is_not_null()
     )
     found = []
-    for row in told.iter_rows(named=True):
+    for row in described.iter_rows(named=True):
         drawn, half = row["drawn_percent"], row["drawn_percent_half_width"]
         left = Ratio(100 - drawn, 100 - drawn - half, 100 - drawn + half)
         found.append(

@@ -6,7 +6,7 @@ import polars as pl
 
 from wattlock.analysis.ranking import GROUP
 from wattlock.report.evidence import EvidenceMix, departures, drawable, one_evidence
-from wattlock.report.words import cipher_name, estimate, interval, listing, number, size, time
+from wattlock.report.formats import cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
 VERBS = {
@@ -134,8 +134,8 @@ def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
     prices = [
         f"{_energy(case.row(0, named=True))} for {_name(row, several)}" for case, row in zip(cases, ranked, strict=True)
     ]
-    told = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
-    return [told if evidence == "measured" else f"{told} These joules are {evidence}, not measured."]
+    formatted = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
+    return [formatted if evidence == "measured" else f"{formatted} These joules are {evidence}, not measured."]
 
 
 def _energy(row: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.report import words
+from wattlock.report import formats
 from wattlock.report.evidence import DRAWN_STATES, departures
 from wattlock.report.markup import table, text
 
@@ -41,11 +41,11 @@ def state_words(row: Row) -> str:
 
 def does(row: Row) -> str:
     """The operation in words."""
-    return words.OPERATION_NAMES.get(row["operation"], str(row["operation"]))
+    return formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))
 
 
 def _cycles(row: Row) -> str:
-    return words.estimate(row["cycles"], row["cycles_low"], row["cycles_high"])
+    return formats.estimate(row["cycles"], row["cycles_low"], row["cycles_high"])
 
 
 def _joules(row: Row) -> tuple[float | None, float | None, float | None]:
@@ -61,32 +61,32 @@ def _implementation(row: Row) -> str:
 
 
 def _clean(row: Row) -> str:
-    return words.MISSING if row["clean_share"] is None else words.percent(row["clean_share"])
+    return formats.MISSING if row["clean_share"] is None else formats.percent(row["clean_share"])
 
 
 BEFORE = (
     Column("Does", does),
-    Column("Payload, B", lambda row: f"{row['payload_B']:,}" if row["payload_B"] else words.MISSING, "payload_B"),
-    Column("Data", lambda row: row["data"] if row["payload_B"] else words.MISSING),
+    Column("Payload, B", lambda row: f"{row['payload_B']:,}" if row["payload_B"] else formats.MISSING, "payload_B"),
+    Column("Data", lambda row: row["data"] if row["payload_B"] else formats.MISSING),
     Column("State", state_words, kind="state"),
-    Column("Time a call", lambda row: words.time(row["time_ns"]), "time_ns"),
-    Column("CPU time", lambda row: words.time(row["cpu_ns"]), "cpu_ns"),
+    Column("Time a call", lambda row: formats.time(row["time_ns"]), "time_ns"),
+    Column("CPU time", lambda row: formats.time(row["cpu_ns"]), "cpu_ns"),
     Column("Cycles a call", _cycles, "cycles"),
-    Column("Cycles per byte", lambda row: words.number(row["cycles_per_byte"]), "cycles_per_byte"),
-    Column("± %", lambda row: words.number(row["half_width_percent"], 2), "half_width_percent"),
-    Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),
+    Column("Cycles per byte", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
+    Column("± %", lambda row: formats.number(row["half_width_percent"], 2), "half_width_percent"),
+    Column("MB/s", lambda row: formats.number(row["throughput_MB_s"]), "throughput_MB_s"),
 )
 AAD = Column("Associated data, B", lambda row: f"{row['aad_B'] or 0:,}", "aad_B")
 ENERGY = (
-    Column("µJ per byte", lambda row: words.estimate(*_joules(row)), "energy_uJ_per_byte"),
-    Column("95 % interval", lambda row: words.interval(*_joules(row)), "energy_high_uJ_per_byte"),
-    Column("Joules are", lambda row: row["energy_evidence"] or words.MISSING),
+    Column("µJ per byte", lambda row: formats.estimate(*_joules(row)), "energy_uJ_per_byte"),
+    Column("95 % interval", lambda row: formats.interval(*_joules(row)), "energy_high_uJ_per_byte"),
+    Column("Joules are", lambda row: row["energy_evidence"] or formats.MISSING),
 )
 METERED = (
-    Column("Random ± %", lambda row: words.number(row["energy_random_percent"], 2), "energy_random_percent"),
-    Column("Gross µJ a call", lambda row: words.number(row["energy_gross_uJ"]), "energy_gross_uJ"),
-    Column("Net W", lambda row: words.number(row["power_net_W"]), "power_net_W"),
-    Column("Energy is", lambda row: row["energy_state"] or words.MISSING),
+    Column("Random ± %", lambda row: formats.number(row["energy_random_percent"], 2), "energy_random_percent"),
+    Column("Gross µJ a call", lambda row: formats.number(row["energy_gross_uJ"]), "energy_gross_uJ"),
+    Column("Net W", lambda row: formats.number(row["power_net_W"]), "power_net_W"),
+    Column("Energy is", lambda row: row["energy_state"] or formats.MISSING),
     Column("Why", lambda row: row["energy_reason"] or "", kind="reason"),
 )
 """What a meter adds."""

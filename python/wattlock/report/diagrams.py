@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from wattlock.report.drawing import LEADING, SIZE, SMALL, WIDTH, Sheet, chips, lines_of
-from wattlock.report.words import FAMILY_NAMES, listing, size
+from wattlock.report.formats import FAMILY_NAMES, listing, size
 
 Row = Mapping[str, Any]
 LANES = (52, WIDTH - 52)
@@ -17,8 +17,8 @@ def exchange(title: str, parties: Sequence[str], messages: Sequence[Row]) -> str
 
     * `messages`: `from` (0 or 1), `says`, `octets_B`, and `is_protected` of a frame whose content is encrypted.
     """
-    told = "; ".join(f"{parties[one['from']]}: {one['says']}, {one['octets_B']} octets" for one in messages)
-    sheet = Sheet(title, f"{len(messages)} messages. {told}.")
+    formatted = "; ".join(f"{parties[one['from']]}: {one['says']}, {one['octets_B']} octets" for one in messages)
+    sheet = Sheet(title, f"{len(messages)} messages. {formatted}.")
     end = 46 + 46 * len(messages)
     for x, name in zip(LANES, parties, strict=True):
         sheet.box(x - 50, 2, 100, 26)
@@ -41,8 +41,8 @@ def taxonomy(rows: Iterable[Row]) -> str:
     * `rows`: of the catalogue: `family`, `mode`, `block_bits`, `public_key_B`, `operations`.
     """
     classes = classified(rows)
-    told = "; ".join(f"{heading}, {name}: {listing(found)}" for heading, name, found in classes)
-    sheet = Sheet("Taxonomy of the ciphers", f"{told}.")
+    formatted = "; ".join(f"{heading}, {name}: {listing(found)}" for heading, name, found in classes)
+    sheet = Sheet("Taxonomy of the ciphers", f"{formatted}.")
     y, last = 2.0, ""
     for heading, name, found in classes:
         if heading != last:
@@ -119,8 +119,8 @@ def feature_model(features: Sequence[Row]) -> str:
 
     * `features`: `name`, `kind` (of `MARKS`), `depth`, in the order of a walk through the tree.
     """
-    told = "; ".join(f"{'> ' * one['depth']}{one['name']} ({one['kind']})" for one in features)
-    sheet = Sheet("Feature model", f"{told}.")
+    formatted = "; ".join(f"{'> ' * one['depth']}{one['name']} ({one['kind']})" for one in features)
+    sheet = Sheet("Feature model", f"{formatted}.")
     y = 4.0
     rails: dict[int, float] = {}
     for one in features:
@@ -147,8 +147,8 @@ def loop(title: str, steps: Sequence[str], question: int, back_to: int) -> str:
 
     * `question`, `back_to`: which step asks, and which one it goes back to.
     """
-    told = "; ".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-    sheet = Sheet(title, f"{told}. Step {question + 1} goes back to step {back_to + 1} until it is so.")
+    formatted = "; ".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+    sheet = Sheet(title, f"{formatted}. Step {question + 1} goes back to step {back_to + 1} until it is so.")
     room, y, middles = WIDTH - 70, 2.0, []
     for number, step in enumerate(steps):
         lines = lines_of(step, room - 16)

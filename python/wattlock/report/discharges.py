@@ -3,8 +3,8 @@
 from wattlock.report.discharge import discharge as curve
 from wattlock.report.discharge import spec
 from wattlock.report.facts import DischargeFacts
+from wattlock.report.formats import number
 from wattlock.report.markup import cell, island, paragraphs, table, text
-from wattlock.report.words import number
 
 HEIGHT_PX = 360
 
@@ -37,21 +37,21 @@ def _figure(discharge: DischargeFacts) -> str:
 
 
 def _cells(row: dict[str, object]) -> list[str]:
-    def told(name: str) -> str:
+    def formatted(name: str) -> str:
         value = row[name]
         return number(value, 3) if isinstance(value, float) else ""
 
     levels = f"{row['from_percent']:.0f} to {row['to_percent']:.0f}" if row["from_percent"] is not None else ""
-    bounds = f"{told('energy_low_uJ')} to {told('energy_high_uJ')}" if row["energy_uJ"] is not None else ""
+    bounds = f"{formatted('energy_low_uJ')} to {formatted('energy_high_uJ')}" if row["energy_uJ"] is not None else ""
     state = f"{row['state']}: {row['reason']}" if row["reason"] else str(row["state"])
     name = f"{row['cipher']} {row['provider']} {row['operation']}, {row['payload_B']:,} B"
     return [
         f'<th scope="row">{text(name)}</th>',
         cell(f"{row['calls']:,}", True),
-        cell(told("hours"), True),
+        cell(formatted("hours"), True),
         cell(levels, True),
-        cell(told("calls_per_percent"), True),
-        cell(told("energy_uJ"), True),
+        cell(formatted("calls_per_percent"), True),
+        cell(formatted("energy_uJ"), True),
         cell(bounds, True),
         cell(state, False),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.report.words import cipher_name
+from wattlock.report.formats import cipher_name
 
 DRAWN_STATES = ("resolved", "unresolved")
 PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}

@@ -15,7 +15,7 @@ from wattlock.papers.exhibits import Drawing, Panel, Shown
 from wattlock.report.diagrams import classified
 from wattlock.report.discharge import file_config
 from wattlock.report.drawing import standalone
-from wattlock.report.exhibits import bitmap, chart, drawing, told
+from wattlock.report.exhibits import bitmap, chart, drawing, formatted
 
 WIDTH_PX, COLUMN_PX, ROW_PX, SHARPNESS = 640, 120, 22, 2.0
 
@@ -62,7 +62,7 @@ def _table(panel: Panel) -> alt.Chart:
     """A table as a picture: its words in rows and columns."""
     heads = panel.rows.columns
     cells = [
-        {"row": place, "column": head, "words": told(value)}
+        {"row": place, "column": head, "words": formatted(value)}
         for place, row in enumerate(panel.rows.iter_rows())
         for head, value in zip(heads, row, strict=True)
     ]
@@ -89,8 +89,8 @@ def _rows(of: Drawing) -> pl.DataFrame:
     """What a drawing shows, as rows."""
     if of.kind == "exchange":
         parties = of.data["parties"]
-        told = [{**one, "from": parties[one["from"]], "title": of.data["title"]} for one in of.data["messages"]]
-        return pl.DataFrame(told, infer_schema_length=None)
+        formatted = [{**one, "from": parties[one["from"]], "title": of.data["title"]} for one in of.data["messages"]]
+        return pl.DataFrame(formatted, infer_schema_length=None)
     if of.kind == "taxonomy":
         columns = ("heading", "class", "family")
         rows = [(heading, name, family) for heading, name, found in classified(of.data["rows"]) for family in found]

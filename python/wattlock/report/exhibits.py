@@ -16,9 +16,9 @@ import polars as pl
 from wattlock.papers.exhibits import Drawing, Panel
 from wattlock.report import diagrams
 from wattlock.report.evidence import one_evidence
+from wattlock.report.formats import MISSING, number
 from wattlock.report.markup import cell, folded, island, table, text, unbroken
 from wattlock.report.scales import bounds_of, log_scale, ticks
-from wattlock.report.words import MISSING, number
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
@@ -42,7 +42,7 @@ def chart(panel: Panel) -> alt.LayerChart:
     """
     evidence = one_evidence(panel.rows, "evidence")
     title = panel.unit if evidence == "measured" else f"{panel.unit} ({evidence})"
-    rows = panel.rows.with_columns(told=_told(panel.rows, "value"), range=_ranges(panel.rows))
+    rows = panel.rows.with_columns(formatted=_formatted(panel.rows, "value"), range=_ranges(panel.rows))
     layers, height = {"dots": _dots, "lines": _lines, "scatter": _scatter, "bars": _bars}[panel.form](
         rows, title, panel.x_title
     )
@@ -103,14 +103,14 @@ def bitmap(side_px: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-def _told(rows: pl.DataFrame, column: str) -> pl.Series:
+def _formatted(rows: pl.DataFrame, column: str) -> pl.Series:
     return pl.Series([number(value) for value in rows[column]], dtype=pl.String)
 
 
 def _ranges(rows: pl.DataFrame) -> pl.Series:
     pairs = rows.select("low", "high").iter_rows()
-    told = [MISSING if low is None or high is None else f"{number(low)} to {number(high)}" for low, high in pairs]
-    return pl.Series(told, dtype=pl.String)
+    formatted = [MISSING if low is None or high is None else f"{number(low)} to {number(high)}" for low, high in pairs]
+    return pl.Series(formatted, dtype=pl.String)
 
 
 def _has_intervals(rows: pl.DataFrame) -> bool:
@@ -213,8 +213,8 @@ def _labels(rows: pl.DataFrame) -> pl.DataFrame:
             labels.append(([name], x, y))
         else:
             at[0].append(name)
-    told = [(", ".join(names), x, y) for names, x, y in labels]
-    return pl.DataFrame(told, schema=["name", "x", "value"], orient="row")
+    formatted = [(", ".join(names), x, y) for names, x, y in labels]
+    return pl.DataFrame(formatted, schema=["name", "x", "value"], orient="row")
 
 
 def _bars(rows: pl.DataFrame, title: str, _x_title: str) -> tuple[list[alt.Chart], int]:
@@ -247,12 +247,12 @@ def _heads(rows: pl.DataFrame) -> Iterator[str]:
 def _rows(rows: pl.DataFrame) -> Iterator[str]:
     numeric = [kind.is_numeric() for kind in rows.schema.values()]
     for row in rows.iter_rows():
-        first = f'<th scope="row">{unbroken(told(row[0]))}</th>'
-        rest = "".join(cell(told(value), one) for value, one in zip(row[1:], numeric[1:], strict=True))
+        first = f'<th scope="row">{unbroken(formatted(row[0]))}</th>'
+        rest = "".join(cell(formatted(value), one) for value, one in zip(row[1:], numeric[1:], strict=True))
         yield f"<tr>{first}{rest}</tr>"
 
 
-def told(value: object) -> str:
+def formatted(value: object) -> str:
     """A value of a table: whole numbers whole, others with four digits: what a paper prints stands as printed."""
     if value is None:
         return MISSING

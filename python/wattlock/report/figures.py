@@ -11,10 +11,10 @@ import altair as alt
 import polars as pl
 
 from wattlock.report.evidence import NothingToDraw, drawable, in_mode
+from wattlock.report.formats import OPERATION_NAMES, family_name
 from wattlock.report.look import FAMILIES
 from wattlock.report.quantities import QUANTITIES, axis_title, drawn
 from wattlock.report.scales import Bounds, bounds_of, log_scale, spread_labels, ticks
-from wattlock.report.words import OPERATION_NAMES, family_name
 
 PacketQuantity = Literal["cycles_per_byte", "cpu_us"]
 FileQuantity = Literal["time_ms", "throughput_MB_s", "cpu_ms", "energy_uJ_per_byte"]

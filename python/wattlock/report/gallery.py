@@ -10,7 +10,7 @@ import polars as pl
 from wattlock.report import figures
 from wattlock.report.answer import usual_mode, usual_payload_B
 from wattlock.report.evidence import NothingToDraw, drawable
-from wattlock.report.words import number, percent, size
+from wattlock.report.formats import number, percent, size
 
 Draw = Callable[[pl.DataFrame], alt.LayerChart]
 Say = Callable[[pl.DataFrame], str]

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
-from wattlock.report import words
+from wattlock.report import formats
 from wattlock.report.evidence import DRAWN_STATES, departures
 
 Row = Mapping[str, Any]
@@ -68,7 +68,7 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     drawn = pl.col("state").is_in(DRAWN_STATES)
     head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]
     head += [comment(label, value) for label, value in about.items()]
-    head += [comment("left out", _told(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
+    head += [comment("left out", _formatted(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
     run = re.sub(r"[^a-z0-9]+", "-", str(about.get("run", "run")).lower()).strip("-")
     groups = estimates.filter(drawn).group_by(*GROUP, maintain_order=True)
     tables = [
@@ -84,7 +84,7 @@ FLOATS = 12
 """Tables before a page is ended: pdfLaTeX ends with an error where some hundred wait for one."""
 
 
-def _told(row: Row) -> str:
+def _formatted(row: Row) -> str:
     return f"{row['cipher']} {row['provider']} {row['operation']} {row['payload_B']} B: {row['state']}: {row['reason']}"
 
 
@@ -106,13 +106,13 @@ class _Column:
 
 def _with_interval(head: str, value: str, low: str, high: str) -> tuple[_Column, _Column]:
     return (
-        _Column(head, lambda row: words.estimate(row[value], row[low], row[high]), value),
-        _Column(r"95\,\% interval", lambda row: words.interval(row[value], row[low], row[high]), value),
+        _Column(head, lambda row: formats.estimate(row[value], row[low], row[high]), value),
+        _Column(r"95\,\% interval", lambda row: formats.interval(row[value], row[low], row[high]), value),
     )
 
 
 def _cipher(row: Row) -> str:
-    return words.cipher_name(row["cipher"], row["mode"])
+    return formats.cipher_name(row["cipher"], row["mode"])
 
 
 COLUMNS = (
@@ -121,7 +121,7 @@ COLUMNS = (
     _Column("Code", lambda row: row["path"] or "", "path", is_number=False, only_if_several=True),
     *_with_interval("cycles/B", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"),
     *_with_interval("time, ns", "time_ns", "time_low_ns", "time_high_ns"),
-    _Column("MB/s", lambda row: words.number(row["throughput_MB_s"]), "throughput_MB_s"),
+    _Column("MB/s", lambda row: formats.number(row["throughput_MB_s"]), "throughput_MB_s"),
     *_with_interval(r"$\mu$J", "energy_uJ", "energy_low_uJ", "energy_high_uJ"),
     *_with_interval(r"$\mu$J/B", "energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte"),
 )
@@ -165,15 +165,15 @@ def _daggers(rows: pl.DataFrame) -> str:
 def _caption(rows: pl.DataFrame) -> str:
     """What the rows have in common, and what their numbers rest on."""
     row: Row = rows.row(0, named=True)
-    parts = [words.OPERATION_NAMES.get(row["operation"], str(row["operation"]))]
+    parts = [formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))]
     if row["mode"] not in (None, "stream", "aead", "establish", "frame"):
         parts.append(str(row["mode"]).upper())
     if row["payload_B"]:
-        parts.append(words.size(row["payload_B"]))
+        parts.append(formats.size(row["payload_B"]))
     if row["data"] not in (None, "random", "none"):
         parts.append(str(row["data"]))
     if row["aad_B"]:
-        parts.append(f"{words.size(row['aad_B'])} of associated data")
+        parts.append(f"{formats.size(row['aad_B'])} of associated data")
     parts += departures(row)
     kinds = [
         f"{what} {' and '.join(rows[column].drop_nulls().unique().sort())}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import vl_convert
 
-from wattlock.report import look, tables, words
+from wattlock.report import formats, look, tables
 from wattlock.report.answer import answer, answered_group
 from wattlock.report.cases import cases_table
 from wattlock.report.discharges import discharge_section
@@ -113,7 +113,7 @@ def _head(run: RunFacts) -> str:
     links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title in shown.items())
     banner = "" if run.valid else f'<div class="banner" role="alert">{_invalid(run)}</div>'
     return (
-        f'<header><p class="kicker">wattlock <span>{text(words.day_and_time(run.created))}</span></p>'
+        f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
         f'<h1>{text(run.title)}</h1><p class="question">{text(run.question)}</p>'
         f'<nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header>'
     )
@@ -137,26 +137,26 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
     counts = dict(estimates.group_by("state").len().iter_rows())
     lost = [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
-    share = f"{run.resolved:,} of {run.cases:,} cases ({words.percent(run.resolved / max(run.cases, 1))})"
+    share = f"{run.resolved:,} of {run.cases:,} cases ({formats.percent(run.resolved / max(run.cases, 1))})"
     if run.valid:
         checked = "The checks that ran among the cases hold." if run.self_checks else "No checks ran among the cases."
-        verdict = f"{checked} {share} are resolved{', ' + words.listing(lost) if lost else ''}."
+        verdict = f"{checked} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
     else:
         verdict = f"No: the run is invalid, for the reasons above. {share} had come to a narrow interval all the same."
     clock = "not known on this core, so there are no cycles"
     if run.canary_GHz:
-        middle, low, high = (words.number(value) for value in run.canary_GHz)
+        middle, low, high = (formats.number(value) for value in run.canary_GHz)
         clock = f"{middle} GHz at the median, {low} to {high} GHz from the 5th to the 95th percentile"
     pairs = [
-        ("Clean batches", f"{words.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
+        ("Clean batches", f"{formats.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
         ("Core clock", clock),
-        ("Effort", f"{run.processes} fresh processes, {words.duration(run.duration_s)}"),
+        ("Effort", f"{run.processes} fresh processes, {formats.duration(run.duration_s)}"),
     ]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(run.warnings)}</div>' if run.warnings else ""
     checks = f"<h3>Checks</h3>{tables.self_check_table(run.self_checks)}" if run.self_checks else ""
     unresolved = ""
     if run.valid and lost:
-        listed = folded(words.listing(lost).capitalize(), tables.without_number_table(estimates))
+        listed = folded(formats.listing(lost).capitalize(), tables.without_number_table(estimates))
         unresolved = f"<h3>Cases that are not resolved</h3>{listed}"
     return f"<p>{unbroken(verdict)}</p>{facts(pairs)}{warned}{checks}{unresolved}"
 
@@ -196,15 +196,17 @@ def _plate(plate: Plate) -> str:
 
 def _meter(meter: MeterFacts) -> list[str]:
     read = (
-        "" if meter.read_us is None else f" One read takes {words.number(meter.read_us)} µs; none falls inside a block."
+        ""
+        if meter.read_us is None
+        else f" One read takes {formats.number(meter.read_us)} µs; none falls inside a block."
     )
-    overlaps = f" {words.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
+    overlaps = f" {formats.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
     without = f" {meter.without:,} cases have none: the table of cases says why." if meter.without else ""
     return [
         f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
         f"({meter.baseline}): what the machine draws else is subtracted.{without}",
-        f"The interval holds the meter’s gain, ±{words.number(1.96 * meter.gain_percent, 2)} % ({meter.gain_source}). "
-        f"It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
+        f"The interval holds the meter’s gain, ±{formats.number(1.96 * meter.gain_percent, 2)} % "
+        f"({meter.gain_source}). It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
     ]
 
 

@@ -11,7 +11,7 @@ from wattlock.papers.exhibits import Shown
 from wattlock.papers.judges import Basis, Bounds, Compared, Effect, Judgement, Verdict
 from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
-from wattlock.report import words
+from wattlock.report import formats
 from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
@@ -115,7 +115,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
     return (
         f"{opening('Five papers, regenerated and judged')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
-        f'<p class="kicker">wattlock <span>{text(words.day_and_time(run.created))}</span></p>'
+        f'<p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
         "<h1>Five papers, regenerated and judged</h1>"
         '<p class="question">Which of the claims that five papers make on the energy of encryption hold on this '
         "machine, and for which implementation?</p>"
@@ -147,13 +147,13 @@ def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
 
 def bases(judgements: Sequence[Judgement]) -> list[str]:
     """What the verdicts rest on, and how many of each kind: a line a basis that decides any."""
-    told = []
+    formatted = []
     for basis, words_of in BASES.items():
         of = counts([one for one in judgements if one.basis == basis])
         if decided := sum(of[verdict] for verdict in DECIDED):
             parts = ", ".join(f"{of[verdict]} {verdict}" for verdict in DECIDED if of[verdict])
-            told.append(f"{words_of} decides {decided}: {parts}")
-    return told
+            formatted.append(f"{words_of} decides {decided}: {parts}")
+    return formatted
 
 
 def _verdicts(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
@@ -181,16 +181,16 @@ def _verdict_row(one: Judgement, claim: Claim) -> str:
 
 def _effect(effect: Effect | None) -> tuple[str, str]:
     if effect is None:
-        return words.MISSING, words.MISSING
+        return formats.MISSING, formats.MISSING
     unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
-    interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else words.MISSING
+    interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else formats.MISSING
     return f"{_amount(effect.value)}{unit}", interval
 
 
 def _amount(value: float) -> str:
     """A figure with three digits; with a power of ten where the zeros would hide them."""
     if value == 0 or abs(value) >= SMALL:
-        return words.number(value)
+        return formats.number(value)
     digits, _, power = f"{value:.2e}".partition("e")
     return f"{digits} · 10{str(int(power)).translate(RAISED)}"
 
@@ -198,13 +198,13 @@ def _amount(value: float) -> str:
 def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
     own = {one.id: one for one in papers.claims if source.id in one.source}
     first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
-    told_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
+    shown_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
     about = facts([("Authors", f"{source.authors}, {source.year}"), ("Measured on", source.machine)])
     listed = "".join(_claim(one, own[one.claim]) for one in first)
     elsewhere = ""
-    if told_before:
+    if shown_before:
         links = ", ".join(
-            f'<a href="#claim-{one.claim}">{text(own[one.claim].id)}</a> ({one.verdict})' for one in told_before
+            f'<a href="#claim-{one.claim}">{text(own[one.claim].id)}</a> ({one.verdict})' for one in shown_before
         )
         elsewhere = f'<p class="quiet">Also said here, judged in another chapter: {links}.</p>'
     drawn = "".join(_exhibit(one) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
@@ -247,7 +247,7 @@ def _comparison(one: Compared) -> str:
 
 
 def _bounds(bounds: Bounds | None) -> str:
-    return bounds.told().replace("uJ", "µJ") if bounds else words.MISSING
+    return bounds.described().replace("uJ", "µJ") if bounds else formats.MISSING
 
 
 def exhibit_name(name: str) -> str:
@@ -283,17 +283,17 @@ def _captioned(title: str) -> str:
 
 
 def _contradictions(papers: Papers) -> str:
-    told = []
+    formatted = []
     for against, title in AGAINST.items():
         mine = [one for one in papers.contradictions if one.against == against]
-        told.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one) for one in mine)}</ul>")
+        formatted.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one) for one in mine)}</ul>")
     sentences = sum(one.origin == "stated" for one in papers.contradictions)
     others = len(papers.contradictions) - sentences
     lead = (
         f"{sentences} sentences of the papers that something else does not bear out, and {others} of ours for what "
         "stands in their tables alone, marked so."
     )
-    return f"<p>{unbroken(lead)}</p>{''.join(told)}"
+    return f"<p>{unbroken(lead)}</p>{''.join(formatted)}"
 
 
 def _contradiction(one: Contradiction) -> str:
@@ -333,7 +333,7 @@ def _studies(names: Sequence[str]) -> str:
 
 def _method(run: PapersFacts) -> str:
     steps = [
-        f"{_studies(run.studies)} carried out in {words.duration(run.duration_s)}: each case in batches of many "
+        f"{_studies(run.studies)} carried out in {formats.duration(run.duration_s)}: each case in batches of many "
         "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
         "value; intervals are of 95 %.",
         "Each claim has a judge of its own, a function of these numbers alone: judged again they give the same page. "

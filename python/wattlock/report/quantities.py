@@ -7,7 +7,7 @@ from types import MappingProxyType
 import polars as pl
 
 from wattlock.report.evidence import NothingToDraw, one_evidence
-from wattlock.report.words import estimate, interval
+from wattlock.report.formats import estimate, interval
 
 Limits = tuple[pl.Expr, pl.Expr, pl.Expr]
 NONE = pl.lit(None, pl.Float64)

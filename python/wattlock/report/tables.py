@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
-from wattlock.report import words
+from wattlock.report import formats
 from wattlock.report.cases import Row, does, state_words
 from wattlock.report.evidence import departures
 from wattlock.report.facts import InputFacts, SelfCheck
@@ -16,9 +16,9 @@ def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
     """The checks that ran among the cases."""
     rows = (
         f'<tr><th scope="row">{text(check.name)}</th>{cell(check.verdict)}'
-        + cell(words.within(check.measured, check.low, check.high), True)
-        + cell(" to ".join(words.within(end, check.low, check.high) for end in (check.low, check.high)), True)
-        + f"{cell(words.within(check.truth, check.low, check.high), True)}</tr>"
+        + cell(formats.within(check.measured, check.low, check.high), True)
+        + cell(" to ".join(formats.within(end, check.low, check.high) for end in (check.low, check.high)), True)
+        + f"{cell(formats.within(check.truth, check.low, check.high), True)}</tr>"
         for check in self_checks
     )
     head = ["Check", "Verdict", "#Measured", "#99.9 % interval", "#Truth"]
@@ -28,7 +28,7 @@ def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
 def input_table(inputs: Sequence[InputFacts]) -> str:
     """The measured files by label, size and hash."""
     rows = (
-        f'<tr><th scope="row">{text(file.data)}</th>{cell(words.size(file.size_B), True)}'
+        f'<tr><th scope="row">{text(file.data)}</th>{cell(formats.size(file.size_B), True)}'
         f'<td class="hash"><code>{text(file.sha256)}</code></td></tr>'
         for file in inputs
     )
@@ -80,7 +80,7 @@ def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[int], first: Ro
 
 def _heading() -> pl.Expr:
     """Encrypt packets, Encrypt files, Decrypt packets, Key set-up."""
-    does = pl.col("operation").replace(words.OPERATION_NAMES)
+    does = pl.col("operation").replace(formats.OPERATION_NAMES)
     bare = (pl.col("payload_B") == 0) | pl.col("mode").eq("frame")
     what = pl.when(bare).then(pl.lit("")).when(pl.col("data") == "random")
     of = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
@@ -96,8 +96,8 @@ def _rank_of_group() -> pl.Expr:
 def _group_title(group: Row) -> str:
     """A ranked group under its heading: CBC, 1,500 B."""
     mode = {"stream": "Stream ciphers", "establish": "Key establishment"}.get(group["mode"], str(group["mode"]).upper())
-    parts = [mode, *([words.size(group["payload_B"])] if group["payload_B"] else [])]
-    parts += [f"{words.size(group['aad_B'])} of associated data"] if group["aad_B"] else []
+    parts = [mode, *([formats.size(group["payload_B"])] if group["payload_B"] else [])]
+    parts += [f"{formats.size(group['aad_B'])} of associated data"] if group["aad_B"] else []
     parts += [] if group["data"] in ("random", "none") else [group["data"]]
     return ", ".join([*parts, *departures(group)])
 
@@ -120,9 +120,9 @@ def _ranked(row: Row, place: str, unresolved: Collection[int]) -> str:
     beside = f"{row['provider']}, unresolved" if row["case"] in unresolved else row["provider"]
     name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
     return (
-        f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(words.estimate(*cost), True)}'
-        f"{cell(words.interval(*cost), True)}{cell('1' if is_best else words.estimate(*ratio), True)}"
-        f"{cell(words.MISSING if is_best else words.interval(*ratio), True)}</tr>"
+        f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(formats.estimate(*cost), True)}'
+        f"{cell(formats.interval(*cost), True)}{cell('1' if is_best else formats.estimate(*ratio), True)}"
+        f"{cell(formats.MISSING if is_best else formats.interval(*ratio), True)}</tr>"
     )
 
 
@@ -144,4 +144,4 @@ def without_number_table(estimates: pl.DataFrame) -> str:
 
 def _case_words(row: Row) -> str:
     """What a case does, in words: encrypt, 1,500 B, random."""
-    return f"{does(row)}, {words.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does(row)
+    return f"{does(row)}, {formats.size(row['payload_B'])}, {row['data']}" if row["payload_B"] else does(row)

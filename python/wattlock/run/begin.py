@@ -61,9 +61,9 @@ class Begun:
     inputs: Sequence[InputFile]
     absent: Collection[tuple[str, str]]
 
-    def measure(self, tell: Listener) -> Timing:
+    def measure(self, report: Listener) -> Timing:
         """Measures what is missing, and seals the run. Errors are those of `Session.measure`."""
-        return self.session.measure(self.folder, self.inputs, tell)
+        return self.session.measure(self.folder, self.inputs, report)
 
 
 @dataclass(frozen=True)
@@ -187,18 +187,18 @@ def measure(
     meter: Choice | None = None,
     discharge: DischargePlan | None = None,
     out: Path | str | None = None,
-    tell: Listener | None = None,
+    report: Listener | None = None,
 ) -> Result:
     """Carries out a study on this machine, to its end: what `wattlock run` does, without its words and its report.
 
-    * Parameters as those of `Request`; `out`: the run's folder; `tell`: is told how far it is.
+    * Parameters as those of `Request`; `out`: the run's folder; `report`: is told how far it is.
     * Returns the run as `open_run` does.
 
     Raises what `plan`, `Planned.create` and `Session.measure` do; what was measured is kept.
     """
     request = Request(study, only, libraries or {}, source, meter, discharge)
     begun = plan(request, local.find()).create(None if out is None else Path(out))
-    begun.measure(tell or Silent())
+    begun.measure(report or Silent())
     return read(begun.folder)
 
 

@@ -159,8 +159,8 @@ def warnings(runs: Sequence[Result]) -> Iterator[str]:
                 yield f"{pair} differ in their {what}: {one} and {two}"
         clocks = first.clock.GHz, other.clock.GHz
         if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:
-            told = f"{clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
-            yield f"{pair} differ in their clock: {told}"
+            described = f"{clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
+            yield f"{pair} differ in their clock: {described}"
 
 
 def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:

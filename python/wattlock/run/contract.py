@@ -188,9 +188,9 @@ class Contract:
             raise self._broken("wrote two headers")
         self._header = header
         for name in ("meter", "battery"):
-            asked = self.battery if name == "battery" else self.energy
-            if bool(header.get(name)) != bool(asked):
-                raise self._broken(f"wrote a header {'without' if asked else 'with'} a {name}")
+            requested = self.battery if name == "battery" else self.energy
+            if bool(header.get(name)) != bool(requested):
+                raise self._broken(f"wrote a header {'without' if requested else 'with'} a {name}")
         if header["seed"] != self.head["seed"]:
             raise self._broken(f"wrote a header of seed {header['seed']}")
         for case in header["cases"]:

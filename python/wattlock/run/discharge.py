@@ -70,7 +70,7 @@ def look(target: Target, discharge: DischargePlan) -> None:
 class Discharge:
     """One session of it.
 
-    * `tell`: receives the case's cipher, its calls so far, the level, and the share
+    * `report`: receives the case's cipher, its calls so far, the level, and the share
       of them that is done where that is known.
     """
 
@@ -79,7 +79,7 @@ class Discharge:
     seed: int
     discharge: DischargePlan
     cpu: int | None
-    tell: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
+    report: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
 
     def measure(self) -> None:
         """Discharges the battery by each case that is not done.
@@ -134,7 +134,7 @@ class Discharge:
             lines.extend(records_in(data, b'"battery_level"'))
             if lines:
                 calls, repeats = lines[-1]["repeats_done"], self.discharge.repeats
-                self.tell(case.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
+                self.report(case.cipher, calls, lines[-1]["level_percent"], calls / repeats if repeats else None)
 
         failures = carry_out(self.bench, order, heed=heed).failures
         if failures:

@@ -108,7 +108,7 @@ def least_s(meter: Mapping[str, Any], cases: int) -> float:
 class EnergyBlocks:
     """One session of it. What earlier sessions measured is in the run's folder and is not measured again.
 
-    * `tell`: receives the processes done and all of them.
+    * `report`: receives the processes done and all of them.
     """
 
     bench: Bench
@@ -117,7 +117,7 @@ class EnergyBlocks:
     choice: Choice
     meter: Mapping[str, Any]
     cpu: int | None
-    tell: Callable[[int, int], None] = lambda _done, _all: None
+    report: Callable[[int, int], None] = lambda _done, _all: None
 
     def measure(self) -> None:
         """Measures what is missing of `PROCESSES` processes for each case.
@@ -127,13 +127,13 @@ class EnergyBlocks:
         process = self.bench.folder.recover().next_process
         due = list(self._due())
         for done, planned in enumerate(due):
-            self.tell(done, len(due))
+            self.report(done, len(due))
             group = planned
             while group := self._sound(group):
                 process += 1
                 if self._measure_blocks(group, process - 1):
                     break
-        self.tell(len(due), len(due))
+        self.report(len(due), len(due))
 
     def _sound(self, group: Sequence[Case]) -> list[Case]:
         """The cases that have not failed meanwhile."""

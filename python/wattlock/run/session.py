@@ -54,7 +54,7 @@ class Session:
     metered: tuple[Choice, Mapping[str, Any]] | None = None
     discharge: DischargePlan | None = None
 
-    def measure(self, folder: RunFolder, inputs: Sequence[InputFile], tell: Listener) -> Timing:
+    def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> Timing:
         """Measures what the folder doesn't hold yet, and seals the run.
 
         Raises EvidenceError where a meter or a battery fails for good, ProbeError where the probe does; what was
@@ -66,16 +66,16 @@ class Session:
         with folder, files_of(self.study, own, inputs) as files:
             bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
-            timing = Timing(bench, self.study, own, watch, seed, tell.measured, list(self.target.facts().processors))
+            timing = Timing(bench, self.study, own, watch, seed, report.measured, list(self.target.facts().processors))
             timing.measure()
             sound = [case for case in own if case.case not in timing.failed]
             if self.metered:
                 choice, meter = self.metered
                 near = choice.processor(self.target, timing.processors)
-                EnergyBlocks(bench, sound, seed, choice, meter, near, tell.metered).measure()
+                EnergyBlocks(bench, sound, seed, choice, meter, near, report.metered).measure()
             if self.discharge:
                 cpu = timing.processors[0] if timing.processors else None
-                Discharge(bench, sound, seed, self.discharge, cpu, tell.discharged).measure()
+                Discharge(bench, sound, seed, self.discharge, cpu, report.discharged).measure()
         folder.seal()
         return timing
 

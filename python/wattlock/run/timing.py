@@ -59,7 +59,7 @@ def _machine(header: Mapping[str, Any]) -> str:
 class Timing:
     """One session of a run's timing.
 
-    * `watch`: the self-checks; `tell`: receives how far it is; `processors`: to measure on, the first of them first.
+    * `watch`: the self-checks; `report`: receives how far it is; `processors`: to measure on, the first of them first.
     """
 
     bench: Bench
@@ -67,7 +67,7 @@ class Timing:
     cases: Sequence[Case]
     watch: Sequence[Case]
     seed: int
-    tell: Callable[[Progress], None] = lambda _: None
+    report: Callable[[Progress], None] = lambda _: None
     processors: list[int] = field(default_factory=list)
     process: int = 0
     quiet_ppm: int | None = None
@@ -156,7 +156,7 @@ class Timing:
         def heed(data: bytes) -> None:
             nonlocal lines
             lines += data.count(b"\n")
-            self._tell(min(0.99, lines / expected), remaining)
+            self._report(min(0.99, lines / expected), remaining)
 
         ended = carry_out(self.bench, order, admit=self._refuse_another_machine, heed=heed)
         self.failed |= {failure["case"] for failure in ended.failures}
@@ -236,10 +236,10 @@ class Timing:
         segments = self.segments.get(case.case, 40 if case.payload_B >= shards.LONG_PAYLOAD_B else 1)
         return self.visits[case.case] * segments + (HALVES if segments == 1 else 0)
 
-    def _tell(self, share: float, remaining: int) -> None:
+    def _report(self, share: float, remaining: int) -> None:
         """Tells how far it is: the pending case that is furthest from its next look sets what is left."""
         counts, pending = self._counts(), self.pending()
         most = max((self._next_look(counts[case.case]) - counts[case.case] for case in pending), default=1)
         left = (most - 1) * -(-len(pending) // shards.SHARD_CASES) + remaining - share
         done = self.process - 1 + share
-        self.tell(Progress(done, done + left, len(self.settled | self.failed), len(self.cases)))
+        self.report(Progress(done, done + left, len(self.settled | self.failed), len(self.cases)))

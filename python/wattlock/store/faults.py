@@ -97,20 +97,20 @@ def _made(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Check:
 def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]:
     made = partial(_made, types=types)
     makers: Mapping[str, Callable[[Any], Check]] = {
-        "type": lambda told: _of_type([told] if isinstance(told, str) else told),
-        "$ref": lambda told: made(types[told.rsplit("/", 1)[-1]]),
-        "const": lambda told: _one_of([told]),
-        "oneOf": lambda told: _any_of(told, types),
-        "anyOf": lambda told: _any_of(told, types),
-        "minimum": lambda told: _bounded(told, math.inf),
-        "maximum": lambda told: _bounded(-math.inf, told),
-        "format": lambda told: _bounded(-math.inf, _MOST[told]),
+        "type": lambda rule: _of_type([rule] if isinstance(rule, str) else rule),
+        "$ref": lambda rule: made(types[rule.rsplit("/", 1)[-1]]),
+        "const": lambda rule: _one_of([rule]),
+        "oneOf": lambda rule: _any_of(rule, types),
+        "anyOf": lambda rule: _any_of(rule, types),
+        "minimum": lambda rule: _bounded(rule, math.inf),
+        "maximum": lambda rule: _bounded(-math.inf, rule),
+        "format": lambda rule: _bounded(-math.inf, _MOST[rule]),
         "required": _with_all,
-        "properties": lambda told: _with_parts({name: made(one) for name, one in told.items()}),
-        "additionalProperties": lambda told: _with_values(made(told)),
-        "items": lambda told: _with_items(made(told)),
-        "minItems": lambda told: _as_long(told, math.inf),
-        "maxItems": lambda told: _as_long(0, told),
+        "properties": lambda rule: _with_parts({name: made(one) for name, one in rule.items()}),
+        "additionalProperties": lambda rule: _with_values(made(rule)),
+        "items": lambda rule: _with_items(made(rule)),
+        "minItems": lambda rule: _as_long(rule, math.inf),
+        "maxItems": lambda rule: _as_long(0, rule),
     }
     words = sorted(spec.keys() - _SILENT, key=lambda word: (word != "type", word))  # the type is told before a bound
     yield from (makers[word](spec[word]) for word in words)

@@ -57,11 +57,11 @@ def patience() -> float:
 
     Raises InputError where that is no number above 0.
     """
-    told = os.environ.get(PATIENCE, "1")
+    described = os.environ.get(PATIENCE, "1")
     with contextlib.suppress(ValueError):
-        if 0 < (found := float(told)) < math.inf:
+        if 0 < (found := float(described)) < math.inf:
             return found
-    raise InputError(f"{PATIENCE}={told}: is no number above 0", hint=f"{PATIENCE}=4 waits four times as long")
+    raise InputError(f"{PATIENCE}={described}: is no number above 0", hint=f"{PATIENCE}=4 waits four times as long")
 
 
 def hear(

@@ -47,5 +47,5 @@ def read(said: Sequence[bytes], form: Callable[[bytes], Any], code: int, complai
         return form(b"".join(said))
     except (ValueError, RecursionError):
         complaint = last_line(complaints).removeprefix("error: ")
-        told = f"{who.rpartition(' ')[2]}: {complaint}" if complaint else f"{who}: exit code {code}, and no JSON"
-        raise ProbeError(told, hint=hint_in(complaints) or "`make setup` builds it anew") from None
+        described = f"{who.rpartition(' ')[2]}: {complaint}" if complaint else f"{who}: exit code {code}, and no JSON"
+        raise ProbeError(described, hint=hint_in(complaints) or "`make setup` builds it anew") from None

@@ -116,7 +116,7 @@ def _pass_on(words: IO[bytes], said: list[str]) -> None:
 
 
 def _error(code: int, said: Sequence[str]) -> WattlockError:
-    told = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
-    message = told.get("error", f"the probe ended with exit code {code}")
-    hint = told.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
+    described = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+    message = described.get("error", f"the probe ended with exit code {code}")
+    hint = described.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
     return MEANING.get(code, ProbeError)(message, hint=hint)

@@ -31,9 +31,9 @@ def answer() -> Advice:
 
 
 def test_what_is_not_given_is_assumed_and_told(answer: Advice) -> None:
-    told = " ".join(answer.inputs.assumed)
+    described = " ".join(answer.inputs.assumed)
     for said in ("nrf52840-ble", "1000 mAh", "asleep"):
-        assert said in told
+        assert said in described
     assert answer.evidence["answer"] == "assumed"
 
 
@@ -52,8 +52,8 @@ def test_broken_and_legacy_ciphers_are_history_and_never_ranked(answer: Advice) 
 
 
 def test_rc4_is_told_of_from_100_octets_on() -> None:
-    told = ask(flow=[{"message": "100B", "every": "1s"}])
-    assert "rc4-128" in {one.cipher for one in told.history}
+    described = ask(flow=[{"message": "100B", "every": "1s"}])
+    assert "rc4-128" in {one.cipher for one in described.history}
 
 
 def test_every_rule_names_a_source_that_is_in_the_book() -> None:
@@ -64,9 +64,11 @@ def test_every_rule_names_a_source_that_is_in_the_book() -> None:
 
 
 def test_nist_excludes_chacha_with_a_citation_and_keeps_aes_and_ascon() -> None:
-    told = ask({"floor.approved": "nist"})
-    assert {one.choice.cipher for one in told.excluded if one.reasons[0].about == "approved"} == {"chacha20-poly1305"}
-    assert {"aes128-gcm", "ascon-aead128"} <= {choice.cipher for choice in told.choices}
+    described = ask({"floor.approved": "nist"})
+    assert {one.choice.cipher for one in described.excluded if one.reasons[0].about == "approved"} == {
+        "chacha20-poly1305"
+    }
+    assert {"aes128-gcm", "ascon-aead128"} <= {choice.cipher for choice in described.choices}
 
 
 def test_contradicting_floors_name_the_rules_and_the_nearest_choice() -> None:
@@ -138,10 +140,10 @@ def test_the_radios_joules_are_the_links_own() -> None:
         time_s * radio.card.power_W(sender.number(state)) for state, time_s in spent.states_s.items() if time_s
     )
     question = {"payload_B": 90, "sender": radio.name, "link": {"standard": "802.15.4", "security_level": 5}}
-    told = linear.evaluate(linear.message_of(question, "test"))
-    assert joules * 1e6 == pytest.approx(told.energies[0].total_uJ)
-    answered_B = next(line.octets_B for line in told.ledger.lines if line.what == "acknowledgements")
-    assert spent.octets_B == told.ledger.octets_B - answered_B
+    described = linear.evaluate(linear.message_of(question, "test"))
+    assert joules * 1e6 == pytest.approx(described.energies[0].total_uJ)
+    answered_B = next(line.octets_B for line in described.ledger.lines if line.what == "acknowledgements")
+    assert spent.octets_B == described.ledger.octets_B - answered_B
 
 
 def test_what_the_other_side_answers_is_no_octet_of_a_message_on_any_radio() -> None:
@@ -186,10 +188,10 @@ def test_wireguard_pads_to_16_and_dtls_13_seals_its_content_type() -> None:
 
 
 def test_a_latency_lets_messages_be_gathered_and_never_longer_than_it_allows() -> None:
-    told = ask({"floor.latency": "5s"})
-    assert {choice.aggregate for choice in told.choices} == {1, 2, 4}
-    assert all(load.latency_s <= 5 for load in told.loads)
-    many = told.choices[told.best.number].aggregate
+    described = ask({"floor.latency": "5s"})
+    assert {choice.aggregate for choice in described.choices} == {1, 2, 4}
+    assert all(load.latency_s <= 5 for load in described.loads)
+    many = described.choices[described.best.number].aggregate
     assert many > 1, "fewer packets last longer"
 
 
@@ -226,26 +228,28 @@ def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes(monkeypatch: pyt
     monkeypatch.setattr(statuses, "load", lambda: tighter)
     session = {"every": "100y", "sent": "100B", "received": "100B"}
     flow = [{"message": "16B", "every": "4ms"}]
-    told = ask({"session": session, "choices.ciphers": ["aes128-gcm"]}, flow=flow)
-    load = told.loads[told.best.number]
-    assert told.ranked["packets_a_key"][0] == 2.0**32
+    described = ask({"session": session, "choices.ciphers": ["aes128-gcm"]}, flow=flow)
+    load = described.loads[described.best.number]
+    assert described.ranked["packets_a_key"][0] == 2.0**32
     assert load.rekeys_per_s == pytest.approx(250 / 2**32)
     assert load.group_W("handshake") > 0
-    assert any("ask for a new one every 199 d; a handshake is counted for each" in one for one in prose.notes(told))
+    assert any(
+        "ask for a new one every 199 d; a handshake is counted for each" in one for one in prose.notes(described)
+    )
     alone = ask({"choices.ciphers": ["aes128-gcm"]}, flow=flow)
     assert any("not counted, as the question has no session" in one for one in prose.notes(alone))
 
 
 def test_a_limit_of_random_nonces_asks_no_new_key_of_a_counter() -> None:
-    told = ask({"choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
+    described = ask({"choices.ciphers": ["aes128-gcm"]}, flow=[{"message": "16B", "every": "4ms"}])
     # Of 2^32 random nonces there would be a new key every 199 days.
-    assert told.ranked["packets_a_key"][0] > 2.0**41
-    assert not any("ask for a new one" in one for one in prose.notes(told))
+    assert described.ranked["packets_a_key"][0] > 2.0**41
+    assert not any("ask for a new one" in one for one in prose.notes(described))
 
 
 def test_a_card_of_packets_and_octets_is_valued_by_its_linear_model() -> None:
-    told = ask({"radio.card": "wavelan-11", "radio.air": {"phy": "b"}}, allow_assumed=True)
-    names = {name for _, factors in told.loads[0].terms_W for name in factors}
+    described = ask({"radio.card": "wavelan-11", "radio.air": {"phy": "b"}}, allow_assumed=True)
+    names = {name for _, factors in described.loads[0].terms_W for name in factors}
     assert {"radio send_packet", "radio send_byte", "radio idle"} <= names
 
 
@@ -277,9 +281,9 @@ def test_wifis_air_is_asked_in_one_process(monkeypatch: pytest.MonkeyPatch) -> N
         return answers(net, verb, question)
 
     monkeypatch.setattr(Toolbox, "answers", counted)
-    told = ask({"device.card": "esp32-c3"}, allow_assumed=True)
+    described = ask({"device.card": "esp32-c3"}, allow_assumed=True)
     assert calls == [True], "one process, and no question twice"
-    assert told.inputs.sender.technology == "802.11"
+    assert described.inputs.sender.technology == "802.11"
 
 
 def test_a_current_is_a_power_at_the_cards_voltage_as_data_sheets_state_it() -> None:

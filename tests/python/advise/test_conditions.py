@@ -20,31 +20,31 @@ def question(changes: dict[str, Any] | None = None, **tables: Any) -> Advice:
     return ask(QUIET | (changes or {}), allow_assumed=True, **tables)
 
 
-def assumed(told: Advice, word: str) -> list[str]:
-    return [one for one in told.inputs.assumed if word in one]
+def assumed(described: Advice, word: str) -> list[str]:
+    return [one for one in described.inputs.assumed if word in one]
 
 
-def at_the_battery(told: Advice) -> Any:
+def at_the_battery(described: Advice) -> Any:
     """How many times the load's watts the battery gives."""
-    return days.power_W(told.loads[:1], told.monte_carlo) / days.power_W(
-        told.loads[:1], told.monte_carlo._replace(stage=DIRECT)
+    return days.power_W(described.loads[:1], described.monte_carlo) / days.power_W(
+        described.loads[:1], described.monte_carlo._replace(stage=DIRECT)
     )
 
 
 def test_an_ldo_draws_the_loads_current_at_the_batterys_own_voltage() -> None:
-    told = question({"supply.stage": "ldo"})
-    volts = told.monte_carlo.batteries.numbers["voltage"]
-    assert np.allclose(at_the_battery(told), volts / 3.0)
+    described = question({"supply.stage": "ldo"})
+    volts = described.monte_carlo.batteries.numbers["voltage"]
+    assert np.allclose(at_the_battery(described), volts / 3.0)
     direct = question({"supply.stage": "direct"})
-    assert direct.best.charge_s > told.best.charge_s
-    assert not assumed(told, "supply.stage")
+    assert direct.best.charge_s > described.best.charge_s
+    assert not assumed(described, "supply.stage")
 
 
 def test_a_converter_draws_the_loads_watts_over_its_efficiency_and_a_stages_own_draw_comes_on_top() -> None:
-    told = question({"supply.stage": "dcdc", "supply.efficiency": 0.5})
-    assert np.allclose(at_the_battery(told), 2.0)
+    described = question({"supply.stage": "dcdc", "supply.efficiency": 0.5})
+    assert np.allclose(at_the_battery(described), 2.0)
     more = question({"supply.stage": "dcdc", "supply.efficiency": 0.5, "supply.quiescent": "7uW"})
-    added = days.power_W(more.loads[:1], more.monte_carlo) - days.power_W(told.loads[:1], told.monte_carlo)
+    added = days.power_W(more.loads[:1], more.monte_carlo) - days.power_W(described.loads[:1], described.monte_carlo)
     assert np.allclose(added, 7e-6)
     amperes = question({"supply.stage": "dcdc", "supply.efficiency": 0.5, "supply.quiescent": "2uA"})
     assert amperes.inputs.stage.quiescent_W == pytest.approx(2e-6 * 3.7)
@@ -58,9 +58,9 @@ def test_a_converter_draws_the_loads_watts_over_its_efficiency_and_a_stages_own_
     [("lipo-1000", "nrf52840", "ldo"), ("cr2032", "nrf52840", "direct"), ("lipo-1000", "cortex-a53-rk3399", "dcdc")],
 )
 def test_a_stage_that_nobody_gave_is_assumed_by_the_voltages_and_told(battery: str, device: str, kind: str) -> None:
-    told = question(battery={"card": battery}, device={"card": device}, radio={"card": "nrf52840-ble"})
-    assert told.inputs.stage.kind == kind
-    assert assumed(told, "supply.stage")
+    described = question(battery={"card": battery}, device={"card": device}, radio={"card": "nrf52840-ble"})
+    assert described.inputs.stage.kind == kind
+    assert assumed(described, "supply.stage")
 
 
 def test_a_stage_that_cant_be_is_refused() -> None:
@@ -71,25 +71,26 @@ def test_a_stage_that_cant_be_is_refused() -> None:
 
 
 def test_shares_of_the_energy_add_up_with_self_discharge_and_supply_among_them() -> None:
-    told = question(**HOURLY)
-    shares = told.shares(told.best.number)
+    described = question(**HOURLY)
+    shares = described.shares(described.best.number)
     assert math.fsum(shares.values()) == pytest.approx(1)
     assert shares["self-discharge"] > 0.5
     assert shares["supply"] > 0
 
 
 def test_the_share_that_goes_by_itself_is_that_of_a_charge_followed_hour_by_hour() -> None:
-    told = question(**HOURLY)
-    leaked = days.leaked(told.charge_s[0], told.life_s[0], told.monte_carlo)
-    volts = told.monte_carlo.batteries.numbers["voltage"]
-    amperes = days.power_W(told.loads[:1], told.monte_carlo)[0] / volts
+    described = question(**HOURLY)
+    leaked = days.leaked(described.charge_s[0], described.life_s[0], described.monte_carlo)
+    volts = described.monte_carlo.batteries.numbers["voltage"]
+    amperes = days.power_W(described.loads[:1], described.monte_carlo)[0] / volts
     for draw in (0, 1, 2):
         left = full = (
-            told.monte_carlo.batteries.numbers["capacity"][draw] * told.monte_carlo.batteries.capacity_share[draw]
+            described.monte_carlo.batteries.numbers["capacity"][draw]
+            * described.monte_carlo.batteries.capacity_share[draw]
         )
         gone, step_s = 0.0, 600.0
-        for _ in range(int(told.life_s[0][draw] / step_s)):
-            own = left * told.monte_carlo.batteries.self_discharge_per_s[draw] * step_s
+        for _ in range(int(described.life_s[0][draw] / step_s)):
+            own = left * described.monte_carlo.batteries.self_discharge_per_s[draw] * step_s
             gone += own
             left -= own + amperes[draw] * step_s
         assert leaked[draw] == pytest.approx(gone / (full - left), abs=0.002)
@@ -127,19 +128,19 @@ def test_a_station_that_was_off_must_join_again_and_pays_for_it() -> None:
 
 def test_a_sleeping_child_that_is_silent_for_longer_than_its_parent_waits_asks_it() -> None:
     thread: dict[str, Any] = {"radio": {"card": "nrf52840-802154"}}
-    told = question(**HOURLY, **thread)
-    assert assumed(told, "keep_alive.every")
-    assert told.loads[0].group_W("upkeep") > 0
+    described = question(**HOURLY, **thread)
+    assert assumed(described, "keep_alive.every")
+    assert described.loads[0].group_W("upkeep") > 0
     often = question({"flow[0].every": "3min"}, **HOURLY, **thread)
     assert often.loads[0].group_W("upkeep") == 0
     own = question({"keep_alive.every": "2min"}, **HOURLY, **thread)
-    assert own.loads[0].group_W("upkeep") == pytest.approx(2 * told.loads[0].group_W("upkeep"))
+    assert own.loads[0].group_W("upkeep") == pytest.approx(2 * described.loads[0].group_W("upkeep"))
     assert not assumed(own, "keep_alive.every")
 
 
 def test_a_connection_pays_an_empty_exchange_for_each_event_and_listens_longer_by_its_clocks() -> None:
-    told = question({"connection.interval": "1s", "connection.latency": 3, "connection.clock_ppm": 50}, **HOURLY)
-    card = told.inputs.sender.radio.card
+    described = question({"connection.interval": "1s", "connection.latency": 3, "connection.clock_ppm": 50}, **HOURLY)
+    card = described.inputs.sender.radio.card
     assert card.voltage
     assert card.rx
     assert card.idle
@@ -149,14 +150,14 @@ def test_a_connection_pays_an_empty_exchange_for_each_event_and_listens_longer_b
     event_J = volts * (80e-6 * sent.in_SI + 80e-6 * card.rx.in_SI + 300e-6 * card.idle.in_SI)
     events_per_s = (3600 / 4 - 1) / 3600
     upkeep_W = event_J * events_per_s + 50e-6 * volts * card.rx.in_SI
-    assert told.loads[0].group_W("upkeep") == pytest.approx(upkeep_W, rel=1e-9)
+    assert described.loads[0].group_W("upkeep") == pytest.approx(upkeep_W, rel=1e-9)
 
 
 def test_a_connection_that_nobody_gave_is_assumed_with_its_events_and_one_of_frequent_messages_needs_no_more() -> None:
-    told = question(**HOURLY)
-    assert assumed(told, "connection.interval")
-    assert told.question.connection
-    assert told.question.connection.every_s == pytest.approx(31 * 0.06)
+    described = question(**HOURLY)
+    assert assumed(described, "connection.interval")
+    assert described.question.connection
+    assert described.question.connection.every_s == pytest.approx(31 * 0.06)
     busy = question({"connection.clock_ppm": 0})
     assert busy.loads[0].group_W("upkeep") == 0, "a message a second is an event a second"
 
@@ -185,11 +186,11 @@ def test_a_connection_that_cant_be_is_refused(changes: dict[str, Any], says: str
 
 def test_a_connection_made_anew_pays_its_making_and_the_message_waits_for_it() -> None:
     anew = {"connection.kept": False, "association.every": "1h", "association.time": "30ms"}
-    told, kept = question(anew, **HOURLY), question({"connection.interval": "100ms"}, **HOURLY)
-    radio = told.inputs.sender.radio.card
+    described, kept = question(anew, **HOURLY), question({"connection.interval": "100ms"}, **HOURLY)
+    radio = described.inputs.sender.radio.card
     assert radio.rx
-    assert told.loads[0].group_W("upkeep") == pytest.approx(radio.power_W(radio.rx) * 0.03 / 3600)
-    assert kept.loads[0].latency_s - told.loads[0].latency_s == pytest.approx(0.07)
+    assert described.loads[0].group_W("upkeep") == pytest.approx(radio.power_W(radio.rx) * 0.03 / 3600)
+    assert kept.loads[0].latency_s - described.loads[0].latency_s == pytest.approx(0.07)
 
 
 def test_what_a_sleeping_peripheral_receives_waits_for_the_event_it_listens_in() -> None:
@@ -212,8 +213,8 @@ def test_a_message_over_lorawan_has_left_before_its_windows_and_after_the_bands_
 ) -> None:
     lora: dict[str, Any] = {"radio": {"card": "sx1262-lora", "link": {"data_rate": 3}}}
     only = {"choices.ciphers": ["aes128-ccm8"], "choices.framings": ["counter"], "device.accelerator": False}
-    told = question(only, flow=[{"message": f"{octets}B", "every": "1h"}], **lora)
-    assert told.loads[0].latency_s == pytest.approx(waits_s, abs=1e-3)
+    described = question(only, flow=[{"message": f"{octets}B", "every": "1h"}], **lora)
+    assert described.loads[0].latency_s == pytest.approx(waits_s, abs=1e-3)
 
 
 def test_an_answer_without_wake_ups_says_that_it_takes_them_for_nothing() -> None:
@@ -222,9 +223,9 @@ def test_an_answer_without_wake_ups_says_that_it_takes_them_for_nothing() -> Non
 
 
 def test_a_rail_that_is_asked_for_above_the_batterys_voltage_is_made_by_a_converter() -> None:
-    told = question({"supply.voltage_V": 5.0}, battery={"card": "lipo-1000"})
-    assert told.inputs.stage.kind == "dcdc"
-    assert assumed(told, "between 3.7 V and 5 V")
+    described = question({"supply.voltage_V": 5.0}, battery={"card": "lipo-1000"})
+    assert described.inputs.stage.kind == "dcdc"
+    assert assumed(described, "between 3.7 V and 5 V")
 
 
 @pytest.mark.parametrize("radio", ["nrf52840-ble", "sx1276-lora", "esp32-wifi", "nrf52840-802154"])

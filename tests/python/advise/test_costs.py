@@ -211,8 +211,10 @@ def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() ->
     ccm, gcm = (min((cost for cost in [*every.taken, *every.slower] if in_C(cost, of)), key=small) for of in PAIR)
     assert small(ccm) > small(gcm), "in C the order is the other one than between the best"
     assert small(one(every.taken, "aes128-ccm")) < small(one(every.taken, "aes128-gcm"))
-    told = published.follows_the_code(every, SMALL)
-    assert not any("chacha20-poly1305 and aes128-ccm" in one for one in told), "in C too ChaCha20 is the faster one"
+    described = published.follows_the_code(every, SMALL)
+    assert not any("chacha20-poly1305 and aes128-ccm" in one for one in described), (
+        "in C too ChaCha20 is the faster one"
+    )
     (turned,) = published.follows_the_code(priced("stm32u5a9"), SMALL)
     assert "aes256-ccm8 and aes256-gcm" in turned, "one build in C; assembly for CCM alone"
     doubted = published.follows_the_code(priced("stm32u5a9", allow_assumed=True), SMALL)
@@ -233,8 +235,8 @@ def small(cost: Cost) -> float:
 @pytest.mark.parametrize("allow_assumed", [False, True])
 @pytest.mark.parametrize("accelerator", [False, True])
 def test_on_a_stm32u5a9_aes_gcm_is_at_most_15_percent_behind(*, allow_assumed: bool, accelerator: bool) -> None:
-    told = ask({"device.accelerator": accelerator}, allow_assumed=allow_assumed, **U5)
-    behind = [place.behind for place in told.places if told.choices[place.number].cipher == "aes128-gcm"]
+    described = ask({"device.accelerator": accelerator}, allow_assumed=allow_assumed, **U5)
+    behind = [place.behind for place in described.places if described.choices[place.number].cipher == "aes128-gcm"]
     assert min(behind) <= 0.15
 
 
@@ -247,8 +249,8 @@ def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed
     assert row["evidence"] == "assumed"
     assert row["ranked"].startswith("no: has no figure in C")
     assert any("not ranked, as their cost is assumed: ascon-aead128" in note for note in prose.notes(refused))
-    (told,) = [row for row in as_object(refused)["costs"] if row["cipher"] == "ascon-aead128"]
-    assert (told["ranked"], told["evidence"]) == (False, "assumed")
+    (described,) = [row for row in as_object(refused)["costs"] if row["cipher"] == "ascon-aead128"]
+    assert (described["ranked"], described["evidence"]) == (False, "assumed")
 
 
 def test_where_nothing_is_left_to_rank_the_answer_says_which_cost_to_bring() -> None:
@@ -263,8 +265,8 @@ def test_hardware_without_a_published_figure_is_a_row_of_the_default_answer(
 ) -> None:
     words_ = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
     assert cli.answer(words_) == 0
-    told = capsys.readouterr().out
-    (row,) = [line for line in told.splitlines() if "CryptoCell 310" in line]
+    described = capsys.readouterr().out
+    (row,) = [line for line in described.splitlines() if "CryptoCell 310" in line]
     assert "no figure published" in row
     assert "hardware" in row
     assert cli.answer([*words_, "--format", "json"]) == 0
@@ -277,17 +279,17 @@ def test_table_json_and_record_name_implementation_source_and_evidence_of_each_c
 ) -> None:
     assert cli.answer(["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]) == 0
     out = capsys.readouterr().out
-    told = ask()
-    best = told.choices[told.best.number].cost
+    described = ask()
+    best = described.choices[described.best.number].cost
     assert best.origin
     for said in (best.origin.implementation, best.source, best.origin.core, "board cycles", "hardware time"):
         assert said in out
     head = next(line for line in out.splitlines() if line.startswith("rank"))
     assert {"by", "counted", "evidence"} <= set(head.split())
-    first = as_object(told)["ranked"][0]
+    first = as_object(described)["ranked"][0]
     for key in ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "source", "evidence"):
         assert first[f"cost_{key}"], key
-    text = record.markdown("x", record.sections(told, {}, "wattlock advise"))
+    text = record.markdown("x", record.sections(described, {}, "wattlock advise"))
     assert best.source in text
     assert best.origin.core in text
 
@@ -324,15 +326,15 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "mine.toml"
 
 
-def by(told: Advice, cipher: str) -> set[str]:
-    return {choice.provider for choice in told.choices if choice.cipher == cipher and not choice.cost.accelerator}
+def by(described: Advice, cipher: str) -> set[str]:
+    return {choice.provider for choice in described.choices if choice.cipher == cipher and not choice.cost.accelerator}
 
 
 def test_a_file_of_ones_own_costs_stands_for_what_is_published(own: Path) -> None:
-    told = ask({"device.costs": str(own)})
-    assert by(told, "aes128-ccm") == {"mine 1.0, C"}
-    assert by(told, "aes256-ccm") == {"cortexm-AES b18b7a4, assembly"}
-    assert told.choices[told.best.number].provider == "mine 1.0, C"
+    described = ask({"device.costs": str(own)})
+    assert by(described, "aes128-ccm") == {"mine 1.0, C"}
+    assert by(described, "aes256-ccm") == {"cortexm-AES b18b7a4, assembly"}
+    assert described.choices[described.best.number].provider == "mine 1.0, C"
 
 
 def test_a_folder_of_ones_own_costs_joins_for_its_core_alone(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,19 +362,21 @@ def test_a_broken_file_of_costs_is_named_with_its_key(
     own.write_text(OWN.replace(*change))
     words_ = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--costs"]
     assert cli.answer([*words_, str(own)]) == InputError.exit_code
-    told = capsys.readouterr().err
-    assert "mine.toml" in told
-    assert said in told
+    described = capsys.readouterr().err
+    assert "mine.toml" in described
+    assert said in described
     assert cli.answer([*words_, "nowhere.toml"]) == InputError.exit_code
     assert "--costs-template" in capsys.readouterr().err
 
 
 def test_an_own_figure_that_its_file_calls_assumed_is_listed_and_leaves_the_published_one_ranked(own: Path) -> None:
     own.write_text(OWN.replace('"primary"', '"assumed"'))
-    told = ask({"device.costs": str(own)})
-    assert by(told, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
-    assert any("aes128-ccm by mine 1.0, C" in note for note in prose.notes(told))
-    (row,) = [row for row in sourcing.rows(told.inputs.priced, told.question) if row["implementation"] == "mine 1.0"]
+    described = ask({"device.costs": str(own)})
+    assert by(described, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
+    assert any("aes128-ccm by mine 1.0, C" in note for note in prose.notes(described))
+    (row,) = [
+        row for row in sourcing.rows(described.inputs.priced, described.question) if row["implementation"] == "mine 1.0"
+    ]
     assert row["ranked"] == "no: its file says so"
     allowed = ask({"device.costs": str(own)}, allow_assumed=True)
     assert by(allowed, "aes128-ccm") == {"mine 1.0, C"}
@@ -418,6 +422,6 @@ def test_the_template_of_every_core_loads_back_and_counts_once_it_is_filled(
 
 def test_a_template_for_no_core_names_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.answer(["advise", "--costs-template", "cortex-m5"]) == InputError.exit_code
-    told = capsys.readouterr().err
-    assert 'no core "cortex-m5"' in told
-    assert "cortex-m4" in told
+    described = capsys.readouterr().err
+    assert 'no core "cortex-m5"' in described
+    assert "cortex-m4" in described

@@ -113,7 +113,7 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
     overhead_B = {"explicit": ROWS[cipher]["iv_B"], "counter": 1, "dtls13": 4}[framing] + 16
     printed = next(one for one in published.load("thumbv7em").cost if one.source == PUBLISHED[cipher].source)
     line = [(0.0, printed.fixed or 0.0), (1000.0, (printed.fixed or 0.0) + 1000 * (printed.rate or 0.0))]
-    told = Scene(
+    described = Scene(
         DEVICE.card,
         radio_cards.load(radio).card,
         ble,
@@ -132,28 +132,28 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
         shake,
         shake_h * 3600,
     )
-    return told, checked("random", tables), choice_of(cipher, framing, aggregate)
+    return described, checked("random", tables), choice_of(cipher, framing, aggregate)
 
 
-def name_of(told: Scene) -> str:
-    return RADIOS[told.ble]
+def name_of(described: Scene) -> str:
+    return RADIOS[described.ble]
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_days_agree_with_a_simulation_of_every_message_and_state_within_a_thousandth(seed: int) -> None:
-    told, question, choice = scene(seed)
+    described, question, choice = scene(seed)
     clock = DEVICE.card.frequency
     assert clock
-    device = Device([], rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, 0.0)
-    load = loaded(question, choice, name_of(told), device)
+    device = Device([], rate(DEVICE.card).joules * clock.in_SI, described.sleep_W, 0.0)
+    load = loaded(question, choice, name_of(described), device)
     # A case that lasts for some weeks: long against an hour, and soon simulated.
     hours = random.Random(seed).uniform(150, 500)
     battery = small_case(1e3 * load.total_W * hours / 2.9)
-    told = told._replace(battery=battery.card)
+    described = described._replace(battery=battery.card)
     plan = planned(battery, draws=1, seed=1, exactly=True)
     names = {name for _, factors in load.terms_W for name in factors}
     life_s = float(days.seconds([load], certain(plan, names), plan)[0, 0])
-    assert life_s == pytest.approx(simulated(told), rel=0.001)
+    assert life_s == pytest.approx(simulated(described), rel=0.001)
 
 
 @pytest.mark.parametrize("name", [*question.names(), ""])
@@ -192,17 +192,17 @@ def drawn_truth(number: Number, draw: np.random.Generator) -> float:
     return float(np.exp(off))
 
 
-def true_days(told: Scene, sleep_width: float, cost: costs.Cost, *, battery: Battery, seed: int) -> float:
+def true_days(described: Scene, sleep_width: float, cost: costs.Cost, *, battery: Battery, seed: int) -> float:
     """The days of one device whose numbers are drawn from the cards, by the simulation's own watts."""
     draw = np.random.default_rng([seed, 77])
     off = {"sleep": float(np.exp(draw.uniform(-sleep_width, sleep_width)))}
     off["device"] = math.prod(drawn_truth(number, draw) ** power for _, number, power in DEVICE.card.factors())
-    for key, number in told.radio.numbers().items():
+    for key, number in described.radio.numbers().items():
         off[f"radio {key}"] = drawn_truth(number, draw)
     width = cost.uniform_width
     assert width is not None
     off["cipher"] = float(np.exp(draw.uniform(-width, width)))
-    power_W = mean_W(told, off.__getitem__)
+    power_W = mean_W(described, off.__getitem__)
     card = battery.card
     numbers = {
         key: number.in_SI * drawn_truth(number, draw) for key, number in card.numbers("linear", card.laws()).items()
@@ -216,23 +216,23 @@ def true_days(told: Scene, sleep_width: float, cost: costs.Cost, *, battery: Bat
 def test_95_percent_intervals_cover_93_percent_of_2000_randomised_devices_and_are_not_too_wide() -> None:
     covered, widths = 0, []
     for seed in range(2_000):
-        told, question, choice = scene(seed)
+        described, question, choice = scene(seed)
         factors = [(number, exponent) for _, number, exponent in DEVICE.card.factors()]
         sleep_width = 0.2 + 0.02 * (seed % 50)
         clock = DEVICE.card.frequency
         assert clock
-        device = Device(factors, rate(DEVICE.card).joules * clock.in_SI, told.sleep_W, sleep_width)
-        load = loaded(question, choice, name_of(told), device)
+        device = Device(factors, rate(DEVICE.card).joules * clock.in_SI, described.sleep_W, sleep_width)
+        load = loaded(question, choice, name_of(described), device)
         battery = small_case(20.0)
         ends = []
         for draws, own_seed in ((1_000, seed), (4_000, seed + 10_000)):
             plan = planned(battery, draws=draws, seed=own_seed)
-            sender = Sender(radio_cards.load(name_of(told)), question.radio)
+            sender = Sender(radio_cards.load(name_of(described)), question.radio)
             own = question.model_copy(update={"seed": own_seed})
             by = days.monte_carlo(own, [choice], sender, device, plan)
             ends.append(np.quantile(days.seconds([load], by, plan)[0], (0.025, 0.975)) / DAY_s)
         (low, high), (exact_low, exact_high) = ends
-        truth = true_days(told, sleep_width, choice.cost, battery=battery, seed=seed)
+        truth = true_days(described, sleep_width, choice.cost, battery=battery, seed=seed)
         covered += bool(low <= truth <= high)
         widths.append((high - low) / (exact_high - exact_low))
     assert covered >= 0.93 * 2_000

@@ -42,8 +42,8 @@ def test_experiments_say_what_they_found_and_a_hybrid_never_loses(answer: Advice
 
 def test_a_hybrid_switches_where_ciphers_cross_and_takes_sound_ones_alone() -> None:
     sizes = [{"sizes": [[16, 10], [1000, 3]], "every": "10s"}]
-    told = ask({"choices.framings": ["counter"]}, flow=sizes)
-    (saving,) = experiments(told, None, "hybrid")
+    described = ask({"choices.framings": ["counter"]}, flow=sizes)
+    (saving,) = experiments(described, None, "hybrid")
     assert not {"rc4", "blowfish"} & set(saving.finding.split())
     assert saving.gain is not None
     assert saving.gain.percent >= -1e-9
@@ -67,8 +67,8 @@ def test_flips_name_another_choice_and_the_battery_never_flips(answer: Advice) -
 
 
 def test_a_flip_that_cant_be_looked_at_says_why_and_is_not_taken_for_one_that_holds() -> None:
-    told = advise(load("tracker"), allow_assumed=True, today=TODAY)
-    faster = next(flip for flip in sensitivity(told, None) if flip.variable == "every")
+    described = advise(load("tracker"), allow_assumed=True, today=TODAY)
+    faster = next(flip for flip in sensitivity(described, None) if flip.variable == "every")
     assert "600 ms (not carried: the radio would need" in faster.looked_at
     assert "1.67 h," in faster.looked_at
 
@@ -95,9 +95,9 @@ def test_the_front_holds_the_first_choice_and_stronger_ones(answer: Advice) -> N
 def test_hardware_for_a_cipher_is_a_choice_and_code_is_never_taken_for_it() -> None:
     tables: dict[str, Any] = {"device": {"card": "stm32u5a9", "sleep": "10uW"}, "radio": {"card": "nrf52840-ble"}}
     tables["flow"] = [{"message": "200B", "every": "1s"}]
-    told = ask(**tables, allow_assumed=True)
-    assert {choice.cost.accelerator for choice in told.choices} == {True, False}
-    (saving,) = experiments(told, None, "accelerate")
+    described = ask(**tables, allow_assumed=True)
+    assert {choice.cost.accelerator for choice in described.choices} == {True, False}
+    (saving,) = experiments(described, None, "accelerate")
     assert "over the AES peripheral" in saving.finding
     assert saving.gain is not None
     assert saving.gain.percent > 0
@@ -127,17 +127,20 @@ def test_lower_voltages_save_the_joules_of_cycles_and_nothing_else() -> None:
         "radio": {"card": "nrf52840-ble"},
         "flow": [{"message": "64B", "every": "20ms"}],
     }
-    told = ask(allow_assumed=True, **tables)
-    (saving,) = experiments(told, None, "scale")
-    load_ = told.loads[told.choices.index(usual(told))]
+    described = ask(allow_assumed=True, **tables)
+    (saving,) = experiments(described, None, "scale")
+    load_ = described.loads[described.choices.index(usual(described))]
     drawn = {
-        term: watts * math.prod(told.monte_carlo.factors[name] for name in term[1])
+        term: watts * math.prod(described.monte_carlo.factors[name] for name in term[1])
         for term, watts in load_.terms_W.items()
     }
     whole_W = sum(drawn.values())
     saved = sum(watts for (group, _), watts in drawn.items() if group == "cipher") * (1 - (0.825 / 1.125) ** 2)
     # What the charge alone would last, by what it lasts with self-discharge, and that again with fewer watts.
-    leak, life_s = told.monte_carlo.batteries.self_discharge_per_s, told.life_s[told.choices.index(usual(told))]
+    leak, life_s = (
+        described.monte_carlo.batteries.self_discharge_per_s,
+        described.life_s[described.choices.index(usual(described))],
+    )
     alone_s = np.expm1(leak * life_s) / leak
     longer = np.log1p(leak * alone_s * whole_W / (whole_W - saved)) / np.log1p(leak * alone_s)
     assert saving.gain is not None
@@ -150,8 +153,8 @@ def test_a_gain_of_nothing_is_nothing() -> None:
 
 
 def test_an_experiment_on_a_battery_that_its_shelf_life_ends_says_so_and_gains_no_day() -> None:
-    told = advise(load("gas-meter", {"device.sleep": "2uW"}), allow_assumed=True, today=TODAY)
-    (saving,) = experiments(told, toolbox.find(), "aggregate")
+    described = advise(load("gas-meter", {"device.sleep": "2uW"}), allow_assumed=True, today=TODAY)
+    (saving,) = experiments(described, toolbox.find(), "aggregate")
     assert saving.gain is not None
     assert saving.gain.percent == pytest.approx(0, abs=0.5)
     assert saving.finding.startswith("16 messages in 2 packets"), "the charge still tells which is best"
@@ -159,19 +162,19 @@ def test_an_experiment_on_a_battery_that_its_shelf_life_ends_says_so_and_gains_n
 
 
 def test_profiles_go_by_what_is_drawn_where_the_shelf_life_levels_the_days() -> None:
-    told = advise(load("gas-meter"), allow_assumed=True, today=TODAY)
-    of = {row["profile"]: row["strength_bits"] for row in pareto(told) if row["profile"]}
+    described = advise(load("gas-meter"), allow_assumed=True, today=TODAY)
+    of = {row["profile"]: row["strength_bits"] for row in pareto(described) if row["profile"]}
     assert of["low"] < of["high"]
 
 
 def test_wireguards_framing_is_compared_where_the_floor_excludes_its_cipher() -> None:
-    told = ask({"floor.approved": "nist"})
-    assert any("WireGuard" in one.design for one in budgets(told, toolbox.find()))
+    described = ask({"floor.approved": "nist"})
+    assert any("WireGuard" in one.design for one in budgets(described, toolbox.find()))
 
 
 def test_messages_gathered_beyond_a_packet_are_told_as_several() -> None:
-    told = advise(load("beacon"), allow_assumed=True, today=TODAY)
-    (saving,) = experiments(told, toolbox.find(), "aggregate")
+    described = advise(load("beacon"), allow_assumed=True, today=TODAY)
+    (saving,) = experiments(described, toolbox.find(), "aggregate")
     packets = re.match(r"16 messages in (\d+) packets", saving.finding)
     assert packets
     assert int(packets[1]) >= 16 * 12 / 27

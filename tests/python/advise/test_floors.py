@@ -74,9 +74,9 @@ def test_a_choice_just_below_a_floor_is_excluded_for_exactly_that_reason(
     floor: dict[str, Any], of: dict[str, Any], reasons: list[str]
 ) -> None:
     tag = of.get("tag_bits", 128)
-    told = exclude.by_security(checked("test", BASE, floor), choice(**{**of, "tag_bits": tag}), TODAY)
-    assert [one.about for one in told] == reasons
-    assert all(one.says and one.source for one in told)
+    described = exclude.by_security(checked("test", BASE, floor), choice(**{**of, "tag_bits": tag}), TODAY)
+    assert [one.about for one in described] == reasons
+    assert all(one.says and one.source for one in described)
 
 
 def load_of(**of: float) -> Load:
@@ -102,8 +102,8 @@ DEAR: list[tuple[dict[str, Any], dict[str, float], list[str]]] = [
 def test_a_choice_just_too_dear_is_excluded_for_exactly_that_reason(
     floor: dict[str, Any], of: dict[str, float], reasons: list[str]
 ) -> None:
-    told = exclude.by_cost(checked("test", BASE, floor), choice(), load_of(**of), duty_cycle=0.01)
-    assert [one.about for one in told] == reasons
+    described = exclude.by_cost(checked("test", BASE, floor), choice(), load_of(**of), duty_cycle=0.01)
+    assert [one.about for one in described] == reasons
 
 
 def test_a_key_protects_what_the_least_of_its_limits_allows() -> None:

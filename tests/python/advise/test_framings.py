@@ -52,9 +52,9 @@ def test_one_octet_of_a_counter_does_not_tell_a_late_listener_the_nonce() -> Non
 
 
 def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_excluded_by_name() -> None:
-    told = ask({"radio.link.advertising": True}, **ADVERTISED)
-    assert {choice.framing for choice in told.choices} == {"explicit", "broadcast"}
-    assert any("choices.framings" in one for one in told.inputs.assumed)
+    described = ask({"radio.link.advertising": True}, **ADVERTISED)
+    assert {choice.framing for choice in described.choices} == {"explicit", "broadcast"}
+    assert any("choices.framings" in one for one in described.inputs.assumed)
     with pytest.raises(InputError, match="excluded by framing") as refusal:
         ask({"radio.link.advertising": True, "choices.framings": ["counter"]}, **ADVERTISED)
     assert "joins late" in refusal.value.hint
@@ -75,8 +75,8 @@ def test_what_a_framing_needs_of_the_other_end_stands_beside_it() -> None:
 
 
 def test_a_counter_that_is_sent_whole_ends_with_its_bits() -> None:
-    told = ask({"choices.framings": ["broadcast", "counter"], "choices.ciphers": ["ascon-aead128"]}, **ADVERTISED)
-    limits = {choice.framing: choice.messages_a_key(20) for choice in told.choices}
+    described = ask({"choices.framings": ["broadcast", "counter"], "choices.ciphers": ["ascon-aead128"]}, **ADVERTISED)
+    limits = {choice.framing: choice.messages_a_key(20) for choice in described.choices}
     assert limits["broadcast"] == 2.0**32
     assert limits["counter"] > limits["broadcast"]
 
@@ -84,5 +84,5 @@ def test_a_counter_that_is_sent_whole_ends_with_its_bits() -> None:
 def test_the_beacon_of_the_scenarios_can_be_opened_by_any_listener() -> None:
     from wattlock.advise import advise
 
-    told = advise(load("beacon"), allow_assumed=True)
-    assert all(choice.frame.opens_alone for choice in told.choices)
+    described = advise(load("beacon"), allow_assumed=True)
+    assert all(choice.frame.opens_alone for choice in described.choices)

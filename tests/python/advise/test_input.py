@@ -217,11 +217,11 @@ def test_one_option_changes_the_one_flow_of_a_profile_and_asks_which_of_two(
 def test_json_is_one_object_with_ranked_then_excluded(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--approved", "NIST"]
     assert cli.answer([*words, "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert list(told)[:2] == ["ranked", "excluded"]
-    assert told["ranked"][0]["days_low"] < told["ranked"][0]["days"] < told["ranked"][0]["days_high"]
-    assert {row["source"] for row in told["excluded"]}
-    assert told["narrow_by"]["number"] == "sleep"
+    described = json.loads(capsys.readouterr().out)
+    assert list(described)[:2] == ["ranked", "excluded"]
+    assert described["ranked"][0]["days_low"] < described["ranked"][0]["days"] < described["ranked"][0]["days_high"]
+    assert {row["source"] for row in described["excluded"]}
+    assert described["narrow_by"]["number"] == "sleep"
 
 
 @pytest.mark.parametrize("end", ["html", "md", "json"])

@@ -100,9 +100,9 @@ def said(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any] | No
         return None
 
 
-def seen(told: Advice) -> Any:
+def seen(described: Advice) -> Any:
     """All that a person reads of an answer but for its notes."""
-    record = as_object(told)
+    record = as_object(described)
     return [record[key] for key in ("ranked", "excluded", "assumed", "answer")]
 
 
@@ -117,10 +117,10 @@ def silent(tables: dict[str, Any], among: set[str] | None = None) -> list[str]:
             if said(tables, {key: value}) == said(tables, {}):
                 continue
             try:
-                told = bare(tables, {key: value})
+                described = bare(tables, {key: value})
             except WattlockError:
                 continue
-            if seen(told) == base and key not in answer(tables, {key: value}).unused_keys:
+            if seen(described) == base and key not in answer(tables, {key: value}).unused_keys:
                 found.append(f"{key} = {value}")
     return found
 
@@ -159,6 +159,6 @@ def test_no_key_of_the_device_leaves_the_answer_as_it_is_without_a_note(device: 
 
 def test_a_key_without_effect_is_named_and_one_with_effect_is_not() -> None:
     tables = {"flow": [{"message": "24B", "every": "1h"}], "device": {"card": "nrf52840"}}
-    told = answer(few(tables), {"floor.memory": "1MB", "device.sleep": "5uW"})
-    assert told.unused_keys == ["floor.memory"]
-    assert any("set and without effect here: floor.memory" in one for one in as_object(told)["notes"])
+    described = answer(few(tables), {"floor.memory": "1MB", "device.sleep": "5uW"})
+    assert described.unused_keys == ["floor.memory"]
+    assert any("set and without effect here: floor.memory" in one for one in as_object(described)["notes"])

@@ -33,7 +33,7 @@ def answered(changes: dict[str, Any] | None = None) -> Advice:
 
 
 @pytest.fixture(scope="module")
-def told() -> Advice:
+def described() -> Advice:
     return answered()
 
 
@@ -79,33 +79,33 @@ def gained(before: Any, after: Any) -> float:
     ],
 )
 def test_what_an_experiment_promises_is_what_the_changed_question_answers(
-    told: Advice, name: str, changes: dict[str, Any], other: dict[str, Any]
+    described: Advice, name: str, changes: dict[str, Any], other: dict[str, Any]
 ) -> None:
-    start = usual(told)
-    saving = tried(told, name)
+    start = usual(described)
+    saving = tried(described, name)
     assert saving.gain is not None
     if name == "fragment":
         size = re.match(r"packets of at most (\d+) octets", saving.finding)
         assert size
         changes = {"choices.packet": f"{size[1]}B"}
-    again = answered(changes) if changes else told
-    promised = gained(lives(told, start), lives(again, start, **other))
+    again = answered(changes) if changes else described
+    promised = gained(lives(described, start), lives(again, start, **other))
     assert saving.gain.percent == pytest.approx(promised, abs=0.05, rel=0.01)
 
 
-def test_replacing_promises_the_best_life_among_equals_of_the_same_answer(told: Advice) -> None:
-    saving = tried(told, "replace")
+def test_replacing_promises_the_best_life_among_equals_of_the_same_answer(described: Advice) -> None:
+    saving = tried(described, "replace")
     cipher, provider = re.match(r"(\S+) of (.+) in place of", saving.finding).groups()  # type: ignore[union-attr]
-    start = usual(told)
+    start = usual(described)
     (after,) = [
-        told.life_s[place]
-        for place, one in enumerate(told.choices)
+        described.life_s[place]
+        for place, one in enumerate(described.choices)
         if (one.cipher, one.provider, one.framing, one.resumed, one.aggregate)
         == (cipher, provider, start.framing, start.resumed, start.aggregate)
         and one.tag_bits == one.row["tag_bits"]
     ]
     assert saving.gain is not None
-    assert saving.gain.percent == pytest.approx(gained(lives(told, start), after), abs=1e-6)
+    assert saving.gain.percent == pytest.approx(gained(lives(described, start), after), abs=1e-6)
 
 
 @pytest.mark.parametrize("sleep", ["10uW", "1uW"])
@@ -127,15 +127,15 @@ def test_were_its_cipher_free_the_battery_lasts_as_much_longer_as_with_a_cipher_
     assert 0 < promised < 0.9 * 100 * share / (1 - share)
 
 
-def test_compressing_pays_up_to_the_joules_it_says(told: Advice) -> None:
-    saving = tried(told, "compress")
+def test_compressing_pays_up_to_the_joules_it_says(described: Advice) -> None:
+    saving = tried(described, "compress")
     spare = re.search(r"less than ([\d.e-]+) uJ a byte", saving.finding)
     assert spare
     half = answered({"flow[0].message": "32B"})
-    start = usual(told)
+    start = usual(described)
     watts = [
         next(load for one, load in zip(of.choices, of.loads, strict=True) if one == start).total_W
-        for of in (told, half)
+        for of in (described, half)
     ]
     # 64 octets a second that are compressed first.
     assert watts[1] + float(spare[1]) * 1e-6 * 64 == pytest.approx(watts[0], rel=2e-3)
@@ -170,23 +170,23 @@ def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch:
 
 
 def test_what_the_papers_advice_would_save_is_what_its_cipher_gives_where_it_is_ranked() -> None:
-    told = advise(load("tracker"), allow_assumed=True, today=TODAY)
-    blowfish = next(one for one in told.history if one.cipher.startswith("blowfish"))
+    described = advise(load("tracker"), allow_assumed=True, today=TODAY)
+    blowfish = next(one for one in described.history if one.cipher.startswith("blowfish"))
     # 12 octets are two blocks of 8, behind an IV of 8.
     assert blowfish.at_most
-    assert blowfish.days == pytest.approx(_with_octets(told, 24), rel=1e-6)
+    assert blowfish.days == pytest.approx(_with_octets(described, 24), rel=1e-6)
 
 
-def _with_octets(told: Advice, sealed_B: int) -> float:
+def _with_octets(described: Advice, sealed_B: int) -> float:
     """Days of a load whose packet has so many octets above the link and whose cipher is free."""
     from wattlock.advise import days
 
-    choice = next(one for one in told.choices if one.framing == "explicit")
+    choice = next(one for one in described.choices if one.framing == "explicit")
     bare = choice._replace(cost=free("none"), tag_bits=0, framing="counter")
     plain_B = next(size for size in range(1, sealed_B + 1) if bare.sealed(size).wire_B == sealed_B)
-    flow = told.question.flow[0].model_copy(update={"message": plain_B})
-    question = told.question.model_copy(update={"flow": [flow]})
-    sender = told.inputs.sender
+    flow = described.question.flow[0].model_copy(update={"message": plain_B})
+    question = described.question.model_copy(update={"flow": [flow]})
+    sender = described.inputs.sender
     spent = sender.evaluate(days.needed(question, [bare], sender), None)
-    load_ = days.load(question, bare, sender, told.inputs.draws, spent)
-    return float(np.median(days.seconds([load_], told.monte_carlo, told.inputs.battery))) / days.DAY_s
+    load_ = days.load(question, bare, sender, described.inputs.draws, spent)
+    return float(np.median(days.seconds([load_], described.monte_carlo, described.inputs.battery))) / days.DAY_s

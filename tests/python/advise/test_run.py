@@ -31,24 +31,24 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def question(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert cli.answer([*ASK, *words, "--allow-assumed", "--format", "json"]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    described: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return described
 
 
-def shares(told: dict[str, Any]) -> dict[str, float]:
+def shares(described: dict[str, Any]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for row in told["ranked"]:
+    for row in described["ranked"]:
         found.setdefault(row["cipher"], row["cipher_share"] * row["power_uW"])
     return found
 
 
 @pytest.mark.usefixtures("run")
 def test_a_run_gives_the_costs_of_its_ciphers_and_of_no_others(capsys: pytest.CaptureFixture[str]) -> None:
-    told = question(capsys, "--message", "64B", "--every", "1s")
-    assert {row["cipher"] for row in told["ranked"]} == set(SEALED)
-    assert {row["provider"] for row in told["ranked"]} == {"rustcrypto"}
-    assert {row["cost_source"] for row in told["ranked"]} == {"the run"}
-    small = shares(told)
+    described = question(capsys, "--message", "64B", "--every", "1s")
+    assert {row["cipher"] for row in described["ranked"]} == set(SEALED)
+    assert {row["provider"] for row in described["ranked"]} == {"rustcrypto"}
+    assert {row["cost_source"] for row in described["ranked"]} == {"the run"}
+    small = shares(described)
     assert small["chacha20-poly1305"] / small["aes128-gcm"] == pytest.approx(1.5, rel=0.05)
 
 

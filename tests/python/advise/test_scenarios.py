@@ -43,17 +43,17 @@ def test_the_page_has_a_row_and_a_paragraph_for_every_profile() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_a_row_of_the_page_is_what_the_program_answers(row: list[str]) -> None:
     name, first, days, charge, tied, *shares = row
-    told = answered(name.strip("`"))
-    best = told.best
-    assert told.choices[best.number].label == first
+    described = answered(name.strip("`"))
+    best = described.best
+    assert described.choices[best.number].label == first
     assert numbers(days) == pytest.approx([one / DAY_s for one in (best.seconds, best.low_s, best.high_s)], rel=0.02)
     alone = [one / DAY_s for one in (best.charge_s, best.charge_low_s, best.charge_high_s)]
     if charge == "the same":
         assert best.shelf < 0.025
     else:
         assert numbers(charge) == pytest.approx(alone, rel=0.02)
-    assert numbers(tied) == [len(told.tied), len(told.choices)]
-    of_all = [100 * told.shares(best.number)[group] for group in COLUMNS]
+    assert numbers(tied) == [len(described.tied), len(described.choices)]
+    of_all = [100 * described.shares(best.number)[group] for group in COLUMNS]
     assert [numbers(share)[0] for share in shares] == pytest.approx(of_all, rel=0.06, abs=1e-5)
     assert sum(of_all) <= 100.01
 
@@ -61,8 +61,8 @@ def test_a_row_of_the_page_is_what_the_program_answers(row: list[str]) -> None:
 def gain(name: str) -> Callable[[Advice], float]:
     """Percent of days that an experiment gives."""
 
-    def found(told: Advice) -> float:
-        (saving,) = experiments(told, toolbox.find(), name)
+    def found(described: Advice) -> float:
+        (saving,) = experiments(described, toolbox.find(), name)
         assert saving.gain is not None
         return saving.gain.percent
 
@@ -71,22 +71,22 @@ def gain(name: str) -> Callable[[Advice], float]:
 
 def share(group: str) -> Callable[[Advice], float]:
     """Percent of the energy with the first choice."""
-    return lambda told: 100 * told.shares(told.best.number)[group]
+    return lambda described: 100 * described.shares(described.best.number)[group]
 
 
-def shelf(told: Advice) -> float:
-    return 100 * told.best.shelf
+def shelf(described: Advice) -> float:
+    return 100 * described.best.shelf
 
 
-def behind(told: Advice) -> float:
-    return 100 * told.places[-1].behind
+def behind(described: Advice) -> float:
+    return 100 * described.places[-1].behind
 
 
 def costs(label: str, by: str = "") -> Callable[[Advice], float]:
     """Percent of its days that the first has more than a choice, whose provider ends with `by`."""
 
-    def found(told: Advice) -> float:
-        choices = [(one, told.choices[one.number]) for one in told.places]
+    def found(described: Advice) -> float:
+        choices = [(one, described.choices[one.number]) for one in described.places]
         return next(
             100 * one.behind for one, choice in choices if choice.label == label and choice.provider.endswith(by)
         )
@@ -94,9 +94,9 @@ def costs(label: str, by: str = "") -> Callable[[Advice], float]:
     return found
 
 
-def first_measurement(told: Advice) -> float:
-    assert told.information[0].number == "sleep"
-    return 100 * told.information[0].narrower
+def first_measurement(described: Advice) -> float:
+    assert described.information[0].number == "sleep"
+    return 100 * described.information[0].narrower
 
 
 HINGES = [
@@ -154,13 +154,13 @@ ALL = question.names()
 @pytest.mark.parametrize("name", question.names())
 def test_the_head_of_a_scenario_is_stable_against_the_noise_of_the_measurement(name: str) -> None:
     question = load(name)
-    told = advise(question, allow_assumed=True, today=TODAY)
-    heads = {choice.label for choice in told.tied}
+    described = advise(question, allow_assumed=True, today=TODAY)
+    heads = {choice.label for choice in described.tied}
     for seed in (2, 3, 4):
         other = advise(question.model_copy(update={"seed": seed}), allow_assumed=True, today=TODAY)
         assert other.choices[other.best.number].label in heads
-    held = told.life_s[[place.number for place in told.places if place.group == 1]].max(axis=0)
-    others = told.life_s[[place.number for place in told.places if place.group > 1]]
+    held = described.life_s[[place.number for place in described.places if place.group == 1]].max(axis=0)
+    others = described.life_s[[place.number for place in described.places if place.group > 1]]
     if len(others):
         surpassed = (others > held * 1.01).any(axis=0).mean()
         assert surpassed < 0.5, "in most worlds nobody behind the first group lasts longer"

@@ -28,22 +28,22 @@ def answer() -> Advice:
 def test_a_shelf_life_that_ends_it_is_told_as_the_days_and_ties_all_that_reach_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = advise(load("firmware-update"), allow_assumed=True, today=TODAY)
-    shelf_s = told.monte_carlo.batteries.shelf_life_s
-    assert np.all(told.life_s <= shelf_s)
-    assert told.best.shelf > 0.9
-    assert told.best.charge_s > 3 * told.best.seconds
-    assert len(told.tied) == len(told.choices), "every charge outlives the battery"
-    assert told.best.number == min(range(len(told.loads)), key=lambda one: told.loads[one].total_W)
-    assert "battery shelf life" in {one.number for one in told.information}
-    said = prose.lead(told)
+    described = advise(load("firmware-update"), allow_assumed=True, today=TODAY)
+    shelf_s = described.monte_carlo.batteries.shelf_life_s
+    assert np.all(described.life_s <= shelf_s)
+    assert described.best.shelf > 0.9
+    assert described.best.charge_s > 3 * described.best.seconds
+    assert len(described.tied) == len(described.choices), "every charge outlives the battery"
+    assert described.best.number == min(range(len(described.loads)), key=lambda one: described.loads[one].total_W)
+    assert "battery shelf life" in {one.number for one in described.information}
+    said = prose.lead(described)
     assert "shelf life" in " ".join(said)
-    assert prose.days(told.best.seconds) in said[0]
-    assert prose.rows(told, 1)[0]["by charge alone"] == prose.days(told.best.charge_s)
+    assert prose.days(described.best.seconds) in said[0]
+    assert prose.rows(described, 1)[0]["by charge alone"] == prose.days(described.best.charge_s)
     assert cli.answer(["advise", "firmware-update", "--allow-assumed", "--format", "json"]) == 0
     first = json.loads(capsys.readouterr().out)["ranked"][0]
     assert first["days"] < 10 * 366 < first["charge_days"]
-    assert first["shelf_share"] == pytest.approx(told.best.shelf)
+    assert first["shelf_share"] == pytest.approx(described.best.shelf)
 
 
 def test_a_battery_that_its_load_empties_has_no_word_on_its_shelf_life(answer: Advice) -> None:
@@ -54,10 +54,10 @@ def test_a_battery_that_its_load_empties_has_no_word_on_its_shelf_life(answer: A
 
 def test_a_message_of_several_packets_says_how_many_and_who_cuts_it() -> None:
     tables: dict[str, Any] = {"flow": [{"message": "300B", "every": "1h"}]}
-    told = ask({"radio.card": "sx1262-lora"}, **tables)
-    assert told.ranked["packets"][0] == 2
-    assert prose.rows(told, 1)[0]["packets"] == "2"
-    (note,) = (one for one in prose.notes(told) if "packets" in one)
+    described = ask({"radio.card": "sx1262-lora"}, **tables)
+    assert described.ranked["packets"][0] == 2
+    assert prose.rows(described, 1)[0]["packets"] == "2"
+    (note,) = (one for one in prose.notes(described) if "packets" in one)
     assert "242 octets at data rate 5 of EU868" in note
     assert "LoRaWAN cuts no message itself" in note
     whole = ask({"radio.card": "sx1262-lora"}, flow=[{"message": "30B", "every": "1h"}])
@@ -66,17 +66,17 @@ def test_a_message_of_several_packets_says_how_many_and_who_cuts_it() -> None:
 
 def test_a_choice_without_room_in_the_radios_packet_is_excluded_by_its_octets() -> None:
     changes = {"radio.card": "sx1262-lora", "radio.link": {"region": "US915", "data_rate": 0}}
-    told = ask(changes, flow=[{"message": "12B", "every": "10min"}])
-    assert {choice.tag_bits for choice in told.choices} == {64}
-    reasons = {one.choice.label: one.reasons[-1] for one in told.excluded}
+    described = ask(changes, flow=[{"message": "12B", "every": "10min"}])
+    assert {choice.tag_bits for choice in described.choices} == {64}
+    reasons = {one.choice.label: one.reasons[-1] for one in described.excluded}
     assert reasons["aes128-gcm, explicit"].about == "packet"
     assert "28 octets around a message leave no room in a packet of 11" in reasons["aes128-gcm, explicit"].says
 
 
 def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_is_not_usual() -> None:
-    told = ask({"radio.card": "nrf52840-802154"})
+    described = ask({"radio.card": "nrf52840-802154"})
     assert any(
-        "security level 5 of IEEE 802.15.4: encryption with a tag of 32 bits" in one for one in prose.notes(told)
+        "security level 5 of IEEE 802.15.4: encryption with a tag of 32 bits" in one for one in prose.notes(described)
     )
     both = ask({"radio.protection": ["ccm", "none"]})
     labels = {choice.label for choice in both.choices if choice.protection == "none"}
@@ -108,12 +108,12 @@ def test_the_papers_advice_is_told_as_the_papers_data_has_it(answer: Advice) -> 
 
 
 def test_an_advertisement_has_no_protection_of_its_own_and_a_long_tag_needs_a_second_one() -> None:
-    told = advise(load("beacon"), allow_assumed=True, today=TODAY)
-    assert {choice.protection for choice in told.choices} == {"open"}
-    packets = {choice.label: load.packets for choice, load in zip(told.choices, told.loads, strict=True)}
+    described = advise(load("beacon"), allow_assumed=True, today=TODAY)
+    assert {choice.protection for choice in described.choices} == {"open"}
+    packets = {choice.label: load.packets for choice, load in zip(described.choices, described.loads, strict=True)}
     assert packets["ascon-aead128, tag 64, broadcast"] == 1
     assert packets["ascon-aead128, broadcast"] == 2
-    assert not any("link encrypts too" in one for one in prose.notes(told))
+    assert not any("link encrypts too" in one for one in prose.notes(described))
     with pytest.raises(InputError, match=r"no \"ccm\""):
         advise(load("beacon", {"radio.protection": ["ccm"]}), allow_assumed=True)
     with pytest.raises(InputError, match="nothing comes back"):
@@ -124,9 +124,9 @@ def test_an_advertisement_has_no_protection_of_its_own_and_a_long_tag_needs_a_se
 
 def test_the_strongest_of_equals_is_one_whose_link_protects_too() -> None:
     tables: dict[str, Any] = {"flow": [{"message": "40B", "every": "1h"}]}
-    told = ask({"radio.protection": ["none", "ccm"], "device.sleep": "90uW"}, **tables)
-    assert {choice.protection for choice in told.tied} == {"none", "ccm"}
-    assert told.strongest.protection == "ccm"
+    described = ask({"radio.protection": ["none", "ccm"], "device.sleep": "90uW"}, **tables)
+    assert {choice.protection for choice in described.tied} == {"none", "ccm"}
+    assert described.strongest.protection == "ccm"
 
 
 def test_a_question_without_a_title_is_called_by_its_traffic_and_a_short_life_is_told_in_hours(answer: Advice) -> None:
@@ -138,10 +138,10 @@ def test_a_question_without_a_title_is_called_by_its_traffic_and_a_short_life_is
 
 def test_association_listens_for_its_share_of_the_time_and_a_keep_alive_may_carry_a_sealed_message() -> None:
     question = {"every": "10min", "time": "2s"}
-    told = ask({"association": question, "connection.clock_ppm": 0, "device.sleep": "10uW"})
-    radio = told.inputs.sender.radio.card
-    listening_W = radio.power_W(told.inputs.sender.number("rx"))
-    assert told.loads[0].group_W("upkeep") == pytest.approx(listening_W * 2 / 600)
+    described = ask({"association": question, "connection.clock_ppm": 0, "device.sleep": "10uW"})
+    radio = described.inputs.sender.radio.card
+    listening_W = radio.power_W(described.inputs.sender.number("rx"))
+    assert described.loads[0].group_W("upkeep") == pytest.approx(listening_W * 2 / 600)
     radio_ = {"card": "nrf52840-802154"}
     bare, sealed = (
         ask({"keep_alive": {"every": "30s", "message": size}, "device.sleep": "10uW"}, radio=radio_)
@@ -155,10 +155,11 @@ def test_association_listens_for_its_share_of_the_time_and_a_keep_alive_may_carr
 def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
     answer: Advice, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = prose.told("experiments", [experiments.row(one) for one in experiments.experiments(answer, None, "headers")])
+    found = experiments.experiments(answer, None, "headers")
+    rows = prose.described("experiments", [experiments.row(one) for one in found])
     assert re.fullmatch(r"[\d.]+ %", rows[0]["gain"])
     assert re.fullmatch(r"[\d.]+ to [\d.]+ %", rows[0]["95 %"])
-    (none,) = prose.told(
+    (none,) = prose.described(
         "experiments", [experiments.row(one) for one in experiments.experiments(answer, None, "resume")]
     )
     assert none["gain"] == none["95 %"] == ""
@@ -179,8 +180,8 @@ def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> 
 
 
 def test_what_rounds_to_a_thousand_is_written_as_a_thousand() -> None:
-    told = [prose.days(number * DAY_s) for number in (999.4, 999.7, 1234.0, 12_345.0)]
-    assert told == ["999", "1,000", "1,230", "12,300"]
+    described = [prose.days(number * DAY_s) for number in (999.4, 999.7, 1234.0, 12_345.0)]
+    assert described == ["999", "1,000", "1,230", "12,300"]
     assert [record._number(value) for value in (999.4, -999.7, 1234.5)] == ["999", "-1,000", "1,234"]
 
 
@@ -290,10 +291,10 @@ def test_what_ends_a_battery_is_said_by_how_often_its_shelf_life_does(
     of = replace(
         answer, places=[first, *answer.places[1:]], monte_carlo=answer.monte_carlo._replace(batteries=batteries)
     )
-    told = list(prose._ends(of))
-    assert len(told) == bool(said)
-    assert all(one.startswith(said) for one in told)
-    assert ("its charge alone would last 99 days" in "".join(told)) == (shelf >= 0.5)
+    described = list(prose._ends(of))
+    assert len(described) == bool(said)
+    assert all(one.startswith(said) for one in described)
+    assert ("its charge alone would last 99 days" in "".join(described)) == (shelf >= 0.5)
 
 
 def test_where_the_energy_goes_names_the_four_of_every_device_and_others_that_a_tenth_of_a_percent_shows(
@@ -312,7 +313,7 @@ def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_wit
     row: dict[str, Any] = {"experiment": "headers", "way": "modify the protocol", "finding": "a counter"}
     known = {"before_days": 1234.0, "after_days": 1300.4, "gain_percent": 5.38}
     known |= {"gain_low_percent": 0.04, "gain_high_percent": 123.4}
-    assert prose.told("experiments", [row | known]) == [
+    assert prose.described("experiments", [row | known]) == [
         {
             "experiment": "headers",
             "way": "modify the protocol",
@@ -323,7 +324,7 @@ def test_an_experiment_is_shown_with_days_and_percent_and_one_without_a_gain_wit
             "finding": "a counter",
         }
     ]
-    (none,) = prose.told("experiments", [row | dict.fromkeys(known)])
+    (none,) = prose.described("experiments", [row | dict.fromkeys(known)])
     assert [none[key] for key in ("days before", "after", "gain", "95 %")] == [""] * 4
 
 
@@ -360,13 +361,13 @@ def test_what_is_only_received_has_its_octets_packets_and_time_too() -> None:
 
 
 def test_the_choice_that_draws_least_is_that_of_least_power_and_not_the_first_of_equals() -> None:
-    told = advise(load("voice"), allow_assumed=True, today=TODAY)
-    rows = told.ranked.filter(told.ranked["rank"] == 1)
-    assert told.thriftiest.label in rows.filter(rows["power_uW"] == rows["power_uW"].min())["choice"].to_list()
-    assert f"the one that draws least is {prose.named(told.thriftiest)}" in prose.lead(told)[1]
+    described = advise(load("voice"), allow_assumed=True, today=TODAY)
+    rows = described.ranked.filter(described.ranked["rank"] == 1)
+    assert described.thriftiest.label in rows.filter(rows["power_uW"] == rows["power_uW"].min())["choice"].to_list()
+    assert f"the one that draws least is {prose.named(described.thriftiest)}" in prose.lead(described)[1]
 
 
 def test_what_is_gathered_beyond_a_packet_counts_its_packets_a_message() -> None:
-    told = ask({"choices.aggregate": [4]}, flow=[{"message": "500B", "every": "1min"}])
-    assert all("4 together" in choice.label for choice in told.choices)
-    assert {load_.packets for load_ in told.loads} <= {9 / 4, 10 / 4}
+    described = ask({"choices.aggregate": [4]}, flow=[{"message": "500B", "every": "1min"}])
+    assert all("4 together" in choice.label for choice in described.choices)
+    assert {load_.packets for load_ in described.loads} <= {9 / 4, 10 / 4}

@@ -38,18 +38,18 @@ def test_a_station_asleep_listens_three_milliseconds_to_each_third_beacon() -> N
 
 @pytest.mark.parametrize(("every", "asks"), [("240s", False), ("241s", True), ("1h", True), ("1min", False)])
 def test_a_child_asks_its_parent_once_it_is_silent_for_longer_than_240_seconds(every: str, asks: bool) -> None:
-    told, assumed = settled("nrf52840-802154", {"flow[0].every": every})
-    assert bool(told.keep_alive) == asks == bool(assumed)
-    if told.keep_alive:
-        assert (told.keep_alive.every, told.keep_alive.message) == (240.0, 0)
+    described, assumed = settled("nrf52840-802154", {"flow[0].every": every})
+    assert bool(described.keep_alive) == asks == bool(assumed)
+    if described.keep_alive:
+        assert (described.keep_alive.every, described.keep_alive.message) == (240.0, 0)
 
 
 def test_a_keep_alive_without_data_seals_nothing_and_one_with_data_what_it_holds() -> None:
     thread: dict[str, Any] = {"radio": {"card": "nrf52840-802154"}}
 
     def sealing_W(message: str) -> dict[str, float]:
-        told = ask({"keep_alive": {"every": "30s", "message": message}, "choices.framings": ["counter"]}, **thread)
-        choice, load = told.choices[0], told.loads[0]
+        described = ask({"keep_alive": {"every": "30s", "message": message}, "choices.framings": ["counter"]}, **thread)
+        choice, load = described.choices[0], described.loads[0]
         every = {names[0]: watts for (group, names), watts in load.terms_W.items() if group == "upkeep"}
         found = {name: watts for name, watts in every.items() if name.startswith("cipher")}
         return {"drawn": sum(found.values()), "worked": choice.cost.of("seal_J", 20) / 30}
@@ -60,7 +60,7 @@ def test_a_keep_alive_without_data_seals_nothing_and_one_with_data_what_it_holds
 
 
 @pytest.mark.parametrize(
-    ("tables", "told"),
+    ("tables", "described"),
     [
         ({"wake_up": {"time": "2ms"}}, True),
         ({"session": {"every": "1h", "sent": "1B", "received": "1B", "computing": "2ms"}}, True),
@@ -68,21 +68,21 @@ def test_a_keep_alive_without_data_seals_nothing_and_one_with_data_what_it_holds
         ({}, False),
     ],
 )
-def test_what_computes_on_a_core_without_a_clock_is_left_out_and_told(tables: dict[str, Any], told: bool) -> None:
+def test_what_computes_on_a_core_without_a_clock_is_left_out_and_told(tables: dict[str, Any], described: bool) -> None:
     for device, clockless in (("stm32l476", True), ("nrf52840", False)):
         question = checked(
             "clock", {"flow": FLOW, "device": {"card": device}, "radio": {"card": "nrf52840-ble"}} | tables
         )
         found = inputs.inputs(question, own=None, allow_assumed=True)
-        assert any("the device's clock is not known" in one for one in found.assumed) == (told and clockless)
+        assert any("the device's clock is not known" in one for one in found.assumed) == (described and clockless)
 
 
 def test_a_connection_that_nobody_gave_listens_longer_for_clocks_that_are_70_ppm_off() -> None:
     # 20 ppm of a peripheral's crystal and 50 of a phone's; a message a second leaves no event to be kept.
-    told = ask({"device.sleep": "10uW"}, radio={"card": "nrf52840-ble"})
-    radio = told.inputs.sender.radio.card
+    described = ask({"device.sleep": "10uW"}, radio={"card": "nrf52840-ble"})
+    radio = described.inputs.sender.radio.card
     assert radio.rx
-    assert told.loads[0].group_W("upkeep") == pytest.approx(70e-6 * radio.power_W(radio.rx))
+    assert described.loads[0].group_W("upkeep") == pytest.approx(70e-6 * radio.power_W(radio.rx))
 
 
 def test_lorawan_idles_until_its_windows_only_where_the_radio_has_no_power_asleep() -> None:
@@ -91,9 +91,9 @@ def test_lorawan_idles_until_its_windows_only_where_the_radio_has_no_power_aslee
     assert settled("sx1262-lora", {"radio.rest": "sleep"})[1] == []
     question, radio = checked("kept", {"flow": FLOW}), radio_cards.load("sx1262-lora")
     bare = radio._replace(card=radio.card.model_copy(update={"sleep": None}))
-    told: list[str] = []
-    assert upkeep.settled(question, Sender(bare, question.radio), told) is question
-    assert told[0] == (
+    described: list[str] = []
+    assert upkeep.settled(question, Sender(bare, question.radio), described) is question
+    assert described[0] == (
         "the radio idles until its receive windows: sx1262-lora has no power asleep (radio.sleep gives it)"
     )
     with pytest.raises(InputError, match="connection: is of Bluetooth LE, the radio is for lorawan"):
@@ -138,14 +138,14 @@ def test_a_packet_holds_what_the_links_options_and_headers_leave_and_never_nothi
 
 def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
     question = checked("lossy", BASE).radio
-    for signal, told in (
+    for signal, described in (
         (None, "radio.air: 4.0 % of the packets arrive"),
         (-91.0, "4.0 % of the packets arrive at -91"),
     ):
         sender = Sender(radio_cards.load("esp32-wifi"), question.model_copy(update={"rssi_dBm": signal}))
         sender.rate_Mb_s = 54.0
         sent: Any = SimpleNamespace(delivered=4, requested=100)
-        with pytest.raises(InputError, match=re.escape(told)):
+        with pytest.raises(InputError, match=re.escape(described)):
             sender._of(sent, "send")
 
 
@@ -161,29 +161,31 @@ def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
         received={"ap": SimpleNamespace(packets=750, octets_B=32_000)},
     )
     # What is heard of a busy channel is received; sent anew, each of the 500 takes twice its time.
-    told = sender._of(sent, "send")
-    assert told.states_s == pytest.approx({"tx": 1e-3, "rx": 1e-3, "idle": 0.0, "sleep": 0.0})
-    assert (told.octets_B, told.packets, told.packet_B) == (150.0, 2.0, 128.0)
-    assert (told.busy_s, told.air_s, told.left_s, told.next_s) == pytest.approx((4e-3, 1e-3, 4e-3, 4e-3))
+    described = sender._of(sent, "send")
+    assert described.states_s == pytest.approx({"tx": 1e-3, "rx": 1e-3, "idle": 0.0, "sleep": 0.0})
+    assert (described.octets_B, described.packets, described.packet_B) == (150.0, 2.0, 128.0)
+    assert (described.busy_s, described.air_s, described.left_s, described.next_s) == pytest.approx(
+        (4e-3, 1e-3, 4e-3, 4e-3)
+    )
     heard = sender._of(sent, "receive")
     assert (heard.packets, heard.packet_B) == (1.5, 64.0)
     assert heard.states_s == pytest.approx({"tx": 0.0, "rx": 0.5e-3, "idle": 0.0, "sleep": 0.0})
 
 
 @pytest.mark.parametrize(
-    ("isa", "sleep_W", "told"),
+    ("isa", "sleep_W", "described"),
     [
         ("thumbv7em", 10e-6, "asleep the device draws 10 uW, or 1 uW to 100 uW: nobody gave it"),
         ("aarch64", 0.3, "asleep the device draws 300 mW, or 30 mW to 3 W: nobody gave it"),
     ],
 )
 def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_either_way(
-    isa: str, sleep_W: float, told: str
+    isa: str, sleep_W: float, described: str
 ) -> None:
     assumed: list[str] = []
     question = checked("asleep", BASE)
     assert inputs._sleep(question, None, isa, assumed) == pytest.approx((sleep_W, math.log(10)))
-    assert assumed[0].startswith(told)
+    assert assumed[0].startswith(described)
     given = checked("asleep", BASE, {"device.sleep": "33uW"})
     assert inputs._sleep(given, None, isa, assumed) == pytest.approx((33e-6, 0.0))
     assert len(assumed) == 1
@@ -203,8 +205,8 @@ def test_the_rail_is_the_radios_else_the_devices_else_a_cores_own() -> None:
 @pytest.mark.parametrize(("radio", "evidence"), [("nrf52840-ble", "modelled"), ("wavelan-11", "assumed")])
 def test_the_radios_evidence_is_that_of_the_numbers_in_use(radio: str, evidence: str) -> None:
     more: dict[str, Any] = {"radio.air": {"phy": "b"}} if radio == "wavelan-11" else {}
-    told = ask({"radio.card": radio, **more}, allow_assumed=True)
-    assert told.evidence["radio"] == evidence
+    described = ask({"radio.card": radio, **more}, allow_assumed=True)
+    assert described.evidence["radio"] == evidence
 
 
 WIDE = "the converter keeps 88 %, or 81 to 96 %: nobody gave it (supply.efficiency)"
@@ -213,7 +215,7 @@ NOBODY = ": nobody gave it (supply.stage: direct, ldo or dcdc)"
 
 
 @pytest.mark.parametrize(
-    ("question", "battery_V", "rail_V", "told"),
+    ("question", "battery_V", "rail_V", "described"),
     [
         ({}, 3.7, 3.0, ["an LDO stands between 3.7 V and 3 V and takes 23 % more from the battery" + NOBODY, OWN]),
         ({}, 3.0, 3.0, ["the parts hang on the battery itself: 3 V for cards at 3 V" + NOBODY]),
@@ -234,11 +236,11 @@ NOBODY = ": nobody gave it (supply.stage: direct, ldo or dcdc)"
     ],
 )
 def test_a_supply_stage_is_told_with_what_it_takes_and_what_nobody_gave(
-    question: dict[str, Any], battery_V: float, rail_V: float | None, told: list[str]
+    question: dict[str, Any], battery_V: float, rail_V: float | None, described: list[str]
 ) -> None:
     assumed: list[str] = []
     supply.stage(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
-    assert assumed == told
+    assert assumed == described
 
 
 def test_no_framing_has_fewer_than_no_octets() -> None:

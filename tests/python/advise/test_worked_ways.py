@@ -96,7 +96,7 @@ def test_pieces_are_halves_quarters_and_eighths_of_a_packet_that_leave_room_for_
     if sizes_B is None:
         assert found.finding == "messages are too short to be cut"
     else:
-        assert [int(told.split()[4]) for told in found.finding.split("; ")] == sizes_B
+        assert [int(described.split()[4]) for described in found.finding.split("; ")] == sizes_B
 
 
 def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_one(
@@ -120,10 +120,10 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
 
 
 def test_what_security_excludes_is_as_near_as_its_octets_fit_a_packet() -> None:
-    told = ask({"floor.approved": "nist", "choices.packet": "24B"}, flow=[{"message": "4B", "every": "1s"}])
-    over = {one.choice.label: one.over for one in told.excluded}
+    described = ask({"floor.approved": "nist", "choices.packet": "24B"}, flow=[{"message": "4B", "every": "1s"}])
+    over = {one.choice.label: one.over for one in described.excluded}
     assert over["chacha20-poly1305, counter"] == 1.0
-    long_ = next(one for one in told.excluded if one.over > 1)
+    long_ = next(one for one in described.excluded if one.over > 1)
     assert long_.over == pytest.approx((long_.choice.around_B + 1) / 24)
 
 
@@ -163,17 +163,17 @@ def test_a_policy_looks_for_the_cheapest_at_a_hundred_octets_too_where_the_paper
 
 
 def test_hardware_is_tried_in_the_framing_and_with_the_tag_that_the_experiment_starts_from() -> None:
-    told = ask({"choices.framings": ["counter", "explicit", "dtls13"]})
-    start = usual(told)
+    described = ask({"choices.framings": ["counter", "explicit", "dtls13"]})
+    start = usual(described)
     assert (start.framing, start.tag_bits) == ("explicit", 128)
-    (saving,) = experiments.experiments(told, None, "accelerate")
+    (saving,) = experiments.experiments(described, None, "accelerate")
     (number,) = [
         number
-        for number, one in enumerate(told.choices)
+        for number, one in enumerate(described.choices)
         if one.cost.accelerator
         and (one.cipher, one.framing, one.tag_bits) == (start.cipher, start.framing, start.tag_bits)
     ]
-    assert saving.after_days == pytest.approx(float(np.median(told.life_s[number])) / DAY_s)
+    assert saving.after_days == pytest.approx(float(np.median(described.life_s[number])) / DAY_s)
 
 
 def test_an_experiment_counts_from_the_days_of_the_choice_that_it_starts_from(answer: Advice) -> None:
@@ -191,7 +191,7 @@ def test_an_experiment_counts_from_the_days_of_the_choice_that_it_starts_from(an
 
 
 @pytest.mark.parametrize(
-    ("drawn_W", "idle_W", "told"),
+    ("drawn_W", "idle_W", "described"),
     [
         ((5e-6, 2e-6), None, "it saves 3 uW over code at this rate, which is the most that it may draw while it waits"),
         (
@@ -206,14 +206,14 @@ def test_an_experiment_counts_from_the_days_of_the_choice_that_it_starts_from(an
     ],
 )
 def test_a_block_of_hardware_pays_from_the_rate_on_at_which_it_saves_what_it_draws_waiting(
-    drawn_W: tuple[float, float], idle_W: float | None, told: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
+    drawn_W: tuple[float, float], idle_W: float | None, described: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_code_and_block = [SimpleNamespace(group_W=lambda _, watts=watts: watts) for watts in drawn_W]
     monkeypatch.setattr(experiments, "loads", lambda *_: by_code_and_block)
     device = answer.question.device.model_copy(update={"accelerator_idle": idle_W})
     of = replace(answer, question=answer.question.model_copy(update={"device": device}))
     start = usual(answer)
-    assert told in experiments._idle(experiments.Bench(of, start, None), start, start.cost)
+    assert described in experiments._idle(experiments.Bench(of, start, None), start, start.cost)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
 
 
 @pytest.mark.parametrize(
-    ("days", "charge", "told"),
+    ("days", "charge", "described"),
     [
         (5.0, 5.0, ""),
         (-5.0, -5.0, ""),
@@ -251,13 +251,13 @@ def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
     ],
 )
 def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides_a_larger_one(
-    days: float, charge: float, told: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
+    days: float, charge: float, described: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = usual(answer)
     monkeypatch.setattr(experiments.Bench, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge))
     bench = experiments.Bench(answer, start, None)
     found = experiments._found("name", "way", bench, [(answer.question, start)] * 2, ["first", "second"])
-    assert found == experiments.Experiment("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{told}")
+    assert found == experiments.Experiment("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{described}")
 
 
 def test_the_best_of_variants_is_that_whose_charge_lasts_longest_against_where_it_starts(
@@ -315,8 +315,8 @@ def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
 def test_a_message_that_is_asked_for_first_costs_what_one_of_eight_octets_does(answer: Advice) -> None:
     small = ask(flow=[{"message": "8B", "every": "1s"}])
     heavy, light = (of.loads[of.choices.index(usual(of))].group_W("radio") for of in (answer, small))
-    told = said(experiments.experiments(answer, None, "probe"))
-    share = re.match(r"8 octets asked first cost ([\d.]+) % of a message of 64", told)
+    described = said(experiments.experiments(answer, None, "probe"))
+    share = re.match(r"8 octets asked first cost ([\d.]+) % of a message of 64", described)
     assert share
     assert float(share[1]) == pytest.approx(100 * light / heavy, abs=0.06)
     received = ask(flow=[{"message": "64B", "every": "1s", "direction": "receive"}])
@@ -325,8 +325,8 @@ def test_a_message_that_is_asked_for_first_costs_what_one_of_eight_octets_does(a
 
 def test_a_resumption_saves_the_octets_that_its_handshake_has_more() -> None:
     session = {"every": "1h", "sent": "300B", "received": "400B", "resumption": {"sent": "90B", "received": "80B"}}
-    told = ask({"session": session})
-    assert said(experiments.experiments(told, None, "resume")).startswith("530 octets less for each session")
+    described = ask({"session": session})
+    assert said(experiments.experiments(described, None, "resume")).startswith("530 octets less for each session")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_messages_wait_for_each_other_while_the_first_is_still_in_time(
     if many is None:
         assert "leaves no time to wait for a second message" in found.finding
     else:
-        assert [int(told.split()[0]) for told in found.finding.split("; ")] == many
+        assert [int(described.split()[0]) for described in found.finding.split("; ")] == many
 
 
 def like(answer: Advice, **changes: Any) -> Advice:

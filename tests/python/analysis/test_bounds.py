@@ -258,12 +258,12 @@ def test_a_case_that_several_headers_name_is_one() -> None:
 
 @pytest.mark.parametrize("side", ["before", "after"])
 def test_a_burst_of_the_bound_itself_is_no_neighbour_and_one_above_it_is(side: str) -> None:
-    def told(ticks: int) -> dict[str, int]:
+    def described(ticks: int) -> dict[str, int]:
         return within.causes(
             frame(rounds(1, **{f"burst_{side}_ticks": ticks, f"canary_{side}_ticks": 10_000_000})), 10**6
         )
 
-    assert (told(10_200_000), told(10_200_001)) == ({}, {"neighbour": 1})
+    assert (described(10_200_000), described(10_200_001)) == ({}, {"neighbour": 1})
 
 
 def test_a_quiet_level_of_the_run_makes_no_disturbed_batch_count() -> None:

@@ -10,10 +10,10 @@ from wattlock.analysis.discharges import curves, discharges
 GAUGE = {"quantum_nJ": 3.6e10, "gain_relative_uncertainty": 0.0, "update_period_ns": 1_000_000_000}
 
 
-def line(process: int, second: int, calls: int, percent: int | None, **told: Any) -> dict[str, Any]:
+def line(process: int, second: int, calls: int, percent: int | None, **described: Any) -> dict[str, Any]:
     empty = {"energy_nJ": None, "charge_uAh": None, "voltage_uV": None, "error": None}
     at = {"process": process, "case": 0, "unix_ns": second * 1_000_000_000}
-    return {**empty, **at, "repeats_done": calls, "level_percent": percent, **told}
+    return {**empty, **at, "repeats_done": calls, "level_percent": percent, **described}
 
 
 def only(levels: list[dict[str, Any]]) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def test_five_steps_are_enough_and_a_little_less_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("levels", "described"),
     [
         ([line(1, 0, 0, 90), line(1, 60, 40, 86)], "4 steps"),
         ([line(1, 0, 0, 80), line(1, 60, 40, 90)], "0 steps"),
@@ -138,10 +138,10 @@ def test_five_steps_are_enough_and_a_little_less_is_not() -> None:
         ([line(1, 0, 0, 90), line(1, 60, 0, 50)], "40 steps"),
     ],
 )
-def test_a_fall_that_is_too_small_is_told_in_steps(levels: list[dict[str, Any]], told: str) -> None:
+def test_a_fall_that_is_too_small_is_told_in_steps(levels: list[dict[str, Any]], described: str) -> None:
     row = of_law(levels)
     assert (row["state"], row["calls_per_percent"], row["energy_uJ"]) == ("inconclusive", None, None)
-    assert row["reason"].startswith(f"the gauge fell by {told};")
+    assert row["reason"].startswith(f"the gauge fell by {described};")
 
 
 def test_a_battery_that_counts_joules_and_no_percents_has_joules_alone() -> None:

@@ -275,7 +275,7 @@ def test_stopping_at_the_first_look_that_is_good_enough_keeps_the_five_percent(
         pending = pending[~done]
     assert stopped == EXPERIMENTS
     with capsys.disabled():
-        tell(f"looks and stop: {missed / EXPERIMENTS:.2%} of the truths missed, 5 % promised")
+        report(f"looks and stop: {missed / EXPERIMENTS:.2%} of the truths missed, 5 % promised")
     assert missed / EXPERIMENTS <= 0.05 + SLACK
 
 
@@ -285,14 +285,14 @@ def test_processes_of_two_speeds_are_held_from_the_second_look_on_and_at_the_fir
     shares = {look: 1 - held(across(two_speeds(look, seed=look))) for look in LOOKS}
     with capsys.disabled():
         listed = ", ".join(f"{share:.2%} at {look}" for look, share in shares.items())
-        tell(f"two speeds by process: {listed} of the truths missed, 5 % promised")
+        report(f"two speeds by process: {listed} of the truths missed, 5 % promised")
     # All processes of one speed: no interval of them can know of the other.
     same = 2 * 0.5 ** LOOKS[0]
     assert shares[LOOKS[0]] <= same + SLACK
     assert all(shares[look] <= 0.05 + SLACK for look in LOOKS[1:])
 
 
-def tell(line: str) -> None:
+def report(line: str) -> None:
     """A line that stands in the output of a test run that passes."""
     print(f"\n{line}")  # noqa: T201 - the excess is meant to be seen
 

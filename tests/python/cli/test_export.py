@@ -101,11 +101,11 @@ def test_a_user_named_as_a_cipher_hides_none() -> None:
 def test_latex_says_in_comments_what_the_run_was_and_what_was_left_out(
     run: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    told = exported(capsysbinary, run, "--format", "latex")[0].decode()
-    assert "% processor: " in told
-    assert "% left out: rc2-128-cbc rustcrypto encrypt 64 B: failed: can't open /home/alice" in told
-    assert r"\toprule" in told
-    assert "AES-128 &" in told
+    described = exported(capsysbinary, run, "--format", "latex")[0].decode()
+    assert "% processor: " in described
+    assert "% left out: rc2-128-cbc rustcrypto encrypt 64 B: failed: can't open /home/alice" in described
+    assert r"\toprule" in described
+    assert "AES-128 &" in described
 
 
 def test_no_text_of_a_run_is_a_command_of_latex() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.links import TOOLBOX, told
+from support.links import TOOLBOX, described
 from support.tree import PROBE, require_programs
 from wattlock import cli
 from wattlock.link import durations, scenario
@@ -143,7 +143,7 @@ def test_the_work_a_packet_that_a_ratio_lacks_gives_it_as_work_of_the_access_poi
     tkip = tables.RATIOS[2]
     us = tables.missing_us(layer, tkip, 1.11)
     changes = layer.answers["bss_tkip"].named.changed | {"host.access_point_us": us}
-    slower = told("bss-tkip", changes, allow_assumed=True)
+    slower = described("bss-tkip", changes, allow_assumed=True)
     assert slower.duration_ns / layer.answers["bss_open"].duration_ns == pytest.approx(1.11, rel=1e-6)
 
 
@@ -167,7 +167,7 @@ def test_a_scenario_that_is_printed_can_be_run_from_a_file(
     own = tmp_path / "own.toml"
     own.write_text(capsys.readouterr().out)
     answer = evaluate([scenario.load(own)], TOOLBOX, {})[0]
-    assert answer.duration_ns == told("bss-tkip").duration_ns
+    assert answer.duration_ns == described("bss-tkip").duration_ns
     own.write_text("phy = [")
     assert cli.answer(["link", str(own)]) == 4
     assert "not TOML" in capsys.readouterr().err

@@ -45,14 +45,14 @@ def library(place: Path, act: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "described"),
     [
         ("abort();", "library mine crashed with signal 6 (SIGABRT) in xtea-ctr encrypt 1000 B"),
         ("for (volatile int on = 1; on;) {}", "library mine did not come back within 5 s in xtea-ctr encrypt 1000 B"),
     ],
 )
 def test_a_library_that_crashes_or_hangs_costs_one_case_and_all_others_have_their_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], act: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], act: str, described: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
@@ -69,7 +69,7 @@ def test_a_library_that_crashes_or_hangs_costs_one_case_and_all_others_have_thei
     assert len(rows) == 8
     failed = [row for row in rows if row["state"] == "failed"]
     assert [(row["provider"], row["cipher"], row["payload_B"]) for row in failed] == [("mine", "xtea-ctr", 1000)]
-    assert failed[0]["reason"] == told
+    assert failed[0]["reason"] == described
     assert all(row["time_ns"] is not None for row in rows if row not in failed)
     # Half of the cases are the library's: they are measured too, and the one that fails has its limit.
     assert beside_s < 3 * alone_s + LIMIT_S

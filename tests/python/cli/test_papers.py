@@ -69,8 +69,8 @@ def test_a_run_is_judged_into_a_page_beside_it_and_twice_into_the_same(
 
 def repeating(page: Path) -> list[str]:
     """The commands of a page's last chapter."""
-    told = page.read_text(encoding="utf-8").partition("How to repeat it")[2].partition("</pre>")[0]
-    return html.unescape(re.sub(r"<[^>]+>", "", told)).split("\n")
+    described = page.read_text(encoding="utf-8").partition("How to repeat it")[2].partition("</pre>")[0]
+    return html.unescape(re.sub(r"<[^>]+>", "", described)).split("\n")
 
 
 @needs_the_air
@@ -184,10 +184,10 @@ def test_a_dry_run_lists_the_cases_of_a_length_and_measures_nothing(
     probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert probe.is_file()
-    asked: list[tuple[str, bool]] = []
-    monkeypatch.setattr("wattlock.cli.run.run", lambda study, *, dry_run: asked.append((study, dry_run)))
+    requested: list[tuple[str, bool]] = []
+    monkeypatch.setattr("wattlock.cli.run.run", lambda study, *, dry_run: requested.append((study, dry_run)))
     answer(capsys, "--length", "full", "--dry-run")
-    assert asked == [("papers/full", True)]
+    assert requested == [("papers/full", True)]
     assert not Path("runs").exists()
 
 
@@ -249,9 +249,11 @@ def ethernet(packets: int) -> bytes:
 
 
 @needs_the_air
-@pytest.mark.parametrize(("name", "told"), [("ethernet", "are of another medium"), ("cut", "ends within a packet")])
+@pytest.mark.parametrize(
+    ("name", "described"), [("ethernet", "are of another medium"), ("cut", "ends within a packet")]
+)
 def test_a_capture_of_another_medium_or_one_that_is_cut_reproduces_nothing(
-    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, told: str
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, described: str
 ) -> None:
     assert probe.is_file()
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
@@ -260,7 +262,7 @@ def test_a_capture_of_another_medium_or_one_that_is_cut_reproduces_nothing(
     Path("hour.pcap").write_bytes(whole[name])
     said = answer(capsys, "--run", "run", "--capture", "hour.pcap")[1]
     assert "The capture decides" not in said
-    assert told in html.unescape(Path("run/papers.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
+    assert described in html.unescape(Path("run/papers.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
 
 
 @needs_the_air

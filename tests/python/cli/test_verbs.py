@@ -67,11 +67,11 @@ def copy(finished: Path, here: Path) -> Path:
     return Path(shutil.copytree(finished, here / "copy"))
 
 
-Tell = Callable[..., tuple[int, str, list[str], list[str]]]
+Report = Callable[..., tuple[int, str, list[str], list[str]]]
 
 
 @pytest.fixture
-def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
+def report(capsys: pytest.CaptureFixture[str]) -> Report:
     """Carries out a command line; gives its exit code, its output, its `error:` and its `hint:` lines."""
 
     def carry_out(*words: str) -> tuple[int, str, list[str], list[str]]:
@@ -85,16 +85,16 @@ def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
     return carry_out
 
 
-def rows_of(tell: Tell, *words: str) -> list[dict[str, Any]]:
-    code, out, errors, _ = tell(*words, "--format", "json")
+def rows_of(report: Report, *words: str) -> list[dict[str, Any]]:
+    code, out, errors, _ = report(*words, "--format", "json")
     assert (code, errors) == (0, [])
     rows = json.loads(out)
     assert isinstance(rows, list)
     return rows
 
 
-def test_show_gives_one_object_a_case_with_every_field_that_was_promised(finished: Path, tell: Tell) -> None:
-    rows = rows_of(tell, "show", str(finished))
+def test_show_gives_one_object_a_case_with_every_field_that_was_promised(finished: Path, report: Report) -> None:
+    rows = rows_of(report, "show", str(finished))
     assert [(row["cipher"], row["payload_B"]) for row in rows] == [("aes128-cbc", 64), ("aes128-cbc", 1500)]
     for row in rows:
         assert set(PROMISED.split()) <= set(row)
@@ -105,23 +105,23 @@ def test_show_gives_one_object_a_case_with_every_field_that_was_promised(finishe
         assert (row["mode"], row["key_bits"], row["provider"]) == ("cbc", 128, "rustcrypto")
 
 
-def test_show_prints_the_same_cases_in_every_form(finished: Path, tell: Tell) -> None:
-    rows = rows_of(tell, "show", str(finished))
-    _, as_csv, _, _ = tell("show", str(finished), "--format", "csv")
-    _, as_table, _, _ = tell("show", str(finished))
+def test_show_prints_the_same_cases_in_every_form(finished: Path, report: Report) -> None:
+    rows = rows_of(report, "show", str(finished))
+    _, as_csv, _, _ = report("show", str(finished), "--format", "csv")
+    _, as_table, _, _ = report("show", str(finished))
     listed = list(csv.DictReader(io.StringIO(as_csv)))
     assert [int(row["case"]) for row in listed] == [row["case"] for row in rows]
     assert list(listed[0]) == list(rows[0])
     assert len(as_table.splitlines()) == 1 + len(rows)
 
 
-def test_a_run_without_a_card_has_no_joules(here: Path, tell: Tell) -> None:
-    assert tell("run", "quick", "--only", "cipher=rc4*,payload_B=64")[0] == 0
-    (row,) = rows_of(tell, "show")
+def test_a_run_without_a_card_has_no_joules(here: Path, report: Report) -> None:
+    assert report("run", "quick", "--only", "cipher=rc4*,payload_B=64")[0] == 0
+    (row,) = rows_of(report, "show")
     assert {name for name in row if name.startswith("energy") and row[name] is not None} == set()
     (run,) = (here / "runs").iterdir()
     assert re.fullmatch(r"quick-\d{8}-\d{4}-[0-9a-f]{4}", run.name)
-    assert rows_of(tell, "show", run.name) == [row]
+    assert rows_of(report, "show", run.name) == [row]
 
 
 def test_the_report_lies_beside_the_run_and_fetches_nothing(finished: Path) -> None:
@@ -135,56 +135,56 @@ def test_the_report_lies_beside_the_run_and_fetches_nothing(finished: Path) -> N
     assert "default-src 'none'" in markup
 
 
-def test_the_report_is_drawn_again_where_the_user_wants_it(finished: Path, here: Path, tell: Tell) -> None:
-    code, out, _, _ = tell("report", str(finished), "--out", "again.html")
+def test_the_report_is_drawn_again_where_the_user_wants_it(finished: Path, here: Path, report: Report) -> None:
+    code, out, _, _ = report("report", str(finished), "--out", "again.html")
     assert (code, out) == (0, "again.html\n")
     assert (here / "again.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("name", ["batches.parquet", "headers.jsonl", "plan.jsonl"])
-def test_a_changed_byte_of_a_sealed_run_is_noticed(copy: Path, tell: Tell, name: str) -> None:
+def test_a_changed_byte_of_a_sealed_run_is_noticed(copy: Path, report: Report, name: str) -> None:
     data = bytearray((copy / name).read_bytes())
     at = data.rindex(b'"study"') + 1 if name == "plan.jsonl" else len(data) // 2
     data[at] ^= 1
     (copy / name).write_bytes(data)
     for verb in ("show", "report"):
-        code, out, errors, hints = tell(verb, str(copy))
+        code, out, errors, hints = report(verb, str(copy))
         assert (code, out, len(errors), len(hints)) == (StoreError.exit_code, "", 1, 1)
         assert name in errors[0]
 
 
 @pytest.mark.parametrize("name", ["batches.parquet", "headers.jsonl", "plan.jsonl"])
-def test_a_missing_file_of_a_run_is_named(copy: Path, tell: Tell, name: str) -> None:
+def test_a_missing_file_of_a_run_is_named(copy: Path, report: Report, name: str) -> None:
     (copy / name).unlink()
-    code, _, errors, hints = tell("show", str(copy))
+    code, _, errors, hints = report("show", str(copy))
     assert (code, len(errors), len(hints)) == (StoreError.exit_code, 1, 1)
     assert name in errors[0]
 
 
-def test_a_second_run_into_the_same_folder_is_refused_and_the_first_stays(copy: Path, tell: Tell) -> None:
+def test_a_second_run_into_the_same_folder_is_refused_and_the_first_stays(copy: Path, report: Report) -> None:
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
-    code, _, errors, hints = tell("run", "quick", "--out", str(copy))
+    code, _, errors, hints = report("run", "quick", "--out", str(copy))
     assert (code, len(hints)) == (StoreError.exit_code, 1)
     assert errors == [f"error: run {copy}: the folder is not empty"]
     assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
 
 
-def test_a_battery_is_told_in_files_of_a_run_and_its_fall_is_drawn(finished: Path, here: Path, tell: Tell) -> None:
+def test_a_battery_is_told_in_files_of_a_run_and_its_fall_is_drawn(finished: Path, here: Path, report: Report) -> None:
     words = ["battery", "cgr18650da", "--run", str(finished), "--file-B", "5000000", "--allow-assumed"]
-    (row,) = rows_of(tell, *words, "--figure", "fall.html")
+    (row,) = rows_of(report, *words, "--figure", "fall.html")
     assert row["payload_B"] == 5_000_000
     assert row["operations_low"] < row["operations"] < row["operations_high"]
     assert row["evidence"] == "assumed"
     assert "vega" in (here / "fall.html").read_text()
-    assert tell(*words[:-1])[0] == 8, "the battery's laws need consent of their own"
-    assert tell(*words, "--encrypt-share", "0.5")[2][0].startswith("error: no cipher of the run")
+    assert report(*words[:-1])[0] == 8, "the battery's laws need consent of their own"
+    assert report(*words, "--encrypt-share", "0.5")[2][0].startswith("error: no cipher of the run")
 
 
-def test_another_card_values_the_same_run_again(finished: Path, tell: Tell) -> None:
-    rows = rows_of(tell, "show", str(finished))
-    own = rows_of(tell, "show", str(finished), "--device", "x86-server-assumed", "--allow-assumed")
+def test_another_card_values_the_same_run_again(finished: Path, report: Report) -> None:
+    rows = rows_of(report, "show", str(finished))
+    own = rows_of(report, "show", str(finished), "--device", "x86-server-assumed", "--allow-assumed")
     assert own == rows
-    code, _, errors, _ = tell("show", str(finished), "--device", "nrf52840")
+    code, _, errors, _ = report("show", str(finished), "--device", "nrf52840")
     assert code == EvidenceError.exit_code
     assert "cycles of" in errors[0]
 
@@ -257,17 +257,17 @@ def shelf(here: Path) -> set[str]:
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_error_line_with_its_place_and_its_code_and_leaves_nothing(
-    here: Path, shelf: set[str], tell: Tell, mistake: str
+    here: Path, shelf: set[str], report: Report, mistake: str
 ) -> None:
     words, expected, place = MISTAKES[mistake]
-    code, out, errors, hints = tell(*words)
+    code, out, errors, hints = report(*words)
     assert (code, out, len(errors)) == (expected, "", 1)
     assert len(hints) <= 1
     assert place in errors[0]
     assert {path.name for path in here.iterdir()} == shelf
 
 
-def test_a_near_miss_is_answered_with_what_was_meant(shelf: set[str], tell: Tell) -> None:
+def test_a_near_miss_is_answered_with_what_was_meant(shelf: set[str], report: Report) -> None:
     assert shelf
     for words, meant in (
         (["run", "cipher.toml"], "aes128-cbc"),
@@ -276,22 +276,22 @@ def test_a_near_miss_is_answered_with_what_was_meant(shelf: set[str], tell: Tell
         (["run", "good.toml", "--device", "rp2041"], "rp2040"),
         (["ciphers", "--show", "aes129-cbc"], "aes128-cbc"),
     ):
-        assert f'did you mean "{meant}"?' in tell(*words)[3][0]
+        assert f'did you mean "{meant}"?' in report(*words)[3][0]
 
 
-def test_an_output_folder_that_can_not_be_made_is_named(here: Path, tell: Tell) -> None:
+def test_an_output_folder_that_can_not_be_made_is_named(here: Path, report: Report) -> None:
     (here / "file").touch()
-    code, _, errors, _ = tell("run", "quick", "--out", "file/run")
+    code, _, errors, _ = report("run", "quick", "--out", "file/run")
     assert code == StoreError.exit_code
     assert "file/run" in errors[0]
 
 
 def test_a_probe_that_is_missing_is_told_before_anything_is_made(
-    here: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch
+    here: Path, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATTLOCK_PROBE", str(here / "nowhere"))
     for words in (["run", "quick"], ["ciphers"], ["doctor"]):
-        code, out, errors, hints = tell(*words)
+        code, out, errors, hints = report(*words)
         assert (code, out, len(errors), len(hints)) == (ProbeError.exit_code, "", 1, 1)
     assert list(here.iterdir()) == []
 
@@ -322,9 +322,9 @@ def test_a_dry_run_lists_the_cases_and_the_seconds_and_makes_nothing(
     ],
 )
 def test_every_verb_that_lists_something_does_so_in_every_form(
-    tell: Tell, words: list[str], holds: str, form: str
+    report: Report, words: list[str], holds: str, form: str
 ) -> None:
-    code, out, errors, _ = tell(*words, "--format", form)
+    code, out, errors, _ = report(*words, "--format", form)
     # The doctor may find this machine unfit, and says so by 1.
     assert code == 0 or (words[0], code) == ("doctor", 1)
     assert errors == []
@@ -380,11 +380,11 @@ data = ["text"]
 PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
 
 
-def test_every_factor_is_measured_and_a_file_of_the_users_in_segments(here: Path, tell: Tell) -> None:
+def test_every_factor_is_measured_and_a_file_of_the_users_in_segments(here: Path, report: Report) -> None:
     (here / "factors.toml").write_text(FACTORS)
     (here / "mine").write_bytes(bytes(range(256)) * 300)
-    assert tell("run", "factors.toml", "--input", "mine", "--out", "run")[0] == 0
-    rows = rows_of(tell, "show", "run")
+    assert report("run", "factors.toml", "--input", "mine", "--out", "run")[0] == 0
+    rows = rows_of(report, "show", "run")
     factors = [{key: row[key] for key in PLAIN if row[key] != PLAIN[key]} for row in rows]
     assert factors == [
         {},

@@ -340,12 +340,12 @@ def test_a_load_out_of_this_world_is_one_line_and_no_warning(
 def test_a_temperature_at_which_no_battery_works_is_refused(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["battery", "pxa270-handheld", "--energy-uJ", "12", "--time-us", "80", "--allow-assumed"]
-    assert cli.answer([*asked, *words]) == InputError.exit_code
+    requested = ["battery", "pxa270-handheld", "--energy-uJ", "12", "--time-us", "80", "--allow-assumed"]
+    assert cli.answer([*requested, *words]) == InputError.exit_code
     said = capsys.readouterr()
     assert said.out == ""
     assert "batteries work at -40 to 60 °C" in said.err
-    assert cli.answer([*asked, "--temperature-C", "-40"]) == 0
+    assert cli.answer([*requested, "--temperature-C", "-40"]) == 0
 
 
 @pytest.mark.parametrize("option", ["--energy-uJ", "--time-us", "--idle-W", "--per-second", "--temperature-C"])

@@ -151,8 +151,8 @@ def test_a_file_is_priced_by_the_largest_payload_of_each_direction_and_a_payload
 def test_cycles_make_the_time_where_the_card_counts_them() -> None:
     one = frame(case("aes128-cbc", "encrypt", 100.0))
 
-    def time_s(**asked: Any) -> float | None:
-        return tasks.from_estimates(one, **asked)[0].time_s
+    def time_s(**requested: Any) -> float | None:
+        return tasks.from_estimates(one, **requested)[0].time_s
 
     assert time_s(clock_Hz=4e6) == pytest.approx(1e-3), "the time measured, as the card values time"
     assert time_s(clock_Hz=4e6, counts_cycles=True) == pytest.approx(0.5)

@@ -100,11 +100,11 @@ def own(tmp_path: Path) -> Path:
 def test_a_users_card_joins_and_a_broken_one_is_named_by_file_and_key(own: Path) -> None:
     read, faults = battery_cards.BATTERIES.all(own)
     assert {"mine", "cr2032", "cgr18650da"} <= set(read)
-    told = sorted(fault.message for fault in faults)
-    assert len(told) == 3
-    assert "cr2032.toml: the name cr2032 is taken" in told[0]
-    assert "negative.toml: capacity.value: must be more than 0, is -1000.0" in told[1]
-    assert "no-source.toml: capacity.source: is missing" in told[2]
+    described = sorted(fault.message for fault in faults)
+    assert len(described) == 3
+    assert "cr2032.toml: the name cr2032 is taken" in described[0]
+    assert "negative.toml: capacity.value: must be more than 0, is -1000.0" in described[1]
+    assert "no-source.toml: capacity.source: is missing" in described[2]
     assert read["cr2032"].capacity.value == 225, "the card that comes along stays"
 
 

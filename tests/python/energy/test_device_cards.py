@@ -278,15 +278,15 @@ def test_a_meters_joules_join_their_cases_and_no_other() -> None:
             "energy_processes": [3, 3, 3],
         }
     )
-    told = measured(cases, metered, scope="the package", baseline="idle")
-    assert told["case"].to_list() == [2, 0, 1]
-    assert told["energy_uJ_per_byte"].to_list() == [5.0, None, None]
-    assert told["energy_low_uJ_per_byte"].to_list() == [4.0, None, None]
-    assert told["energy_high_uJ_per_byte"].to_list() == [6.0, None, None]
-    assert told["energy_evidence"].to_list() == ["measured", "measured", None]
-    assert told["energy_scope"].to_list() == ["the package", "the package", None]
-    assert told["energy_baseline"].to_list() == ["idle", "idle", None]
-    assert told["energy_state"].to_list() == ["conclusive", "conclusive", "inconclusive"]
+    described = measured(cases, metered, scope="the package", baseline="idle")
+    assert described["case"].to_list() == [2, 0, 1]
+    assert described["energy_uJ_per_byte"].to_list() == [5.0, None, None]
+    assert described["energy_low_uJ_per_byte"].to_list() == [4.0, None, None]
+    assert described["energy_high_uJ_per_byte"].to_list() == [6.0, None, None]
+    assert described["energy_evidence"].to_list() == ["measured", "measured", None]
+    assert described["energy_scope"].to_list() == ["the package", "the package", None]
+    assert described["energy_baseline"].to_list() == ["idle", "idle", None]
+    assert described["energy_state"].to_list() == ["conclusive", "conclusive", "inconclusive"]
     unweighed = measured(cases, metered.head(2), scope="s", baseline="b").row(0, named=True)
     assert (unweighed["energy_uJ"], unweighed["energy_state"], unweighed["energy_scope"]) == (None, "failed", None)
 

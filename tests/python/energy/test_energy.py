@@ -110,8 +110,8 @@ def test_an_unverified_number_is_refused_by_name_until_the_user_asks_for_it() ->
     with pytest.raises(EvidenceError, match=r"power 10 W \(assumed\)") as refusal:
         value(estimates(), server, isa="x86_64")
     assert "--allow-assumed" in refusal.value.hint
-    asked = value(estimates(), server, isa="x86_64", allow_assumed=True)
-    assert asked["energy_evidence"].to_list() == ["assumed"]
+    requested = value(estimates(), server, isa="x86_64", allow_assumed=True)
+    assert requested["energy_evidence"].to_list() == ["assumed"]
 
 
 def test_the_guessed_server_is_wide_by_a_factor_of_two_at_least() -> None:

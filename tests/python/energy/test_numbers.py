@@ -125,8 +125,8 @@ def test_conditions_without_a_word_are_of_the_state_itself_and_say_what_they_are
     assert under().duty == 1
     assert (under().supply_V, under().current_A, under().temperature_C, under().regulator) == (None,) * 4
     assert str(under()) == "chip"
-    told = under(regulator="ldo", supply_V=3.3, temperature_C=-5.0, current_A=0.2)
-    assert str(told) == "chip, ldo, 3.3 V, -5 °C, 0.2 A"
+    described = under(regulator="ldo", supply_V=3.3, temperature_C=-5.0, current_A=0.2)
+    assert str(described) == "chip, ldo, 3.3 V, -5 °C, 0.2 A"
     assert str(under(temperature_C=0.0)) == "chip, 0 °C"
 
 

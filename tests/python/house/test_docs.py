@@ -256,11 +256,11 @@ def test_a_page_names_no_path_of_a_machine_and_leaves_nothing_unfinished(page: s
 
 
 def test_the_table_of_exit_codes_has_those_of_the_program_each_once() -> None:
-    told = [int(code) for code in re.findall(r"\| (\d+) \|", text_of("docs/reference/exit-codes.md"))]
+    described = [int(code) for code in re.findall(r"\| (\d+) \|", text_of("docs/reference/exit-codes.md"))]
     kinds = [
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.WattlockError)
     ]
-    assert sorted(told) == sorted({0, cli.USAGE, cli.BUG, *(kind.exit_code for kind in kinds)})
+    assert sorted(described) == sorted({0, cli.USAGE, cli.BUG, *(kind.exit_code for kind in kinds)})
 
 
 STATED = [

@@ -68,8 +68,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = ["wattlock", "run", "first-look", "--only", only, "--device", "x86-server-assumed", "--allow-assumed"]
     for _ in range(5):  # a storm of neighbours may make a run invalid: then it is measured again
         subprocess.run(run, cwd=here, env=environment(), check=True, capture_output=True)
-        told = ["wattlock", "export", "last", "--out", "table.tex"]
-        if subprocess.run(told, check=False, cwd=here, env=environment(), capture_output=True).returncode == 0:
+        described = ["wattlock", "export", "last", "--out", "table.tex"]
+        if subprocess.run(described, check=False, cwd=here, env=environment(), capture_output=True).returncode == 0:
             break
     return here
 

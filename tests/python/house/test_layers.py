@@ -171,9 +171,9 @@ def test_no_verb_imports_a_heavy_library_when_it_is_imported() -> None:
 
 
 def test_unsafe_lives_in_its_places_alone() -> None:
-    told = [path for path in RUST if says_unsafe(path.read_text())]
+    described = [path for path in RUST if says_unsafe(path.read_text())]
     inside = [CRATES / room for room in UNSAFE_ROOMS]
-    assert [path for path in told if not any(path.is_relative_to(room) for room in inside)] == []
+    assert [path for path in described if not any(path.is_relative_to(room) for room in inside)] == []
 
 
 def test_the_law_of_unsafe_sees_a_block_and_passes_over_comments_and_lints() -> None:

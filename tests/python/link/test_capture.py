@@ -137,10 +137,10 @@ def test_a_capture_beside_other_data_or_none_at_all_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     air.rename(tmp_path / "air.pcap")
-    words, told = words_and_told
+    words, described = words_and_told
     assert cli.answer(words) != 0
     said = capsys.readouterr().err
-    assert told in said
+    assert described in said
     assert "Traceback" not in said
 
 
@@ -159,10 +159,10 @@ def test_a_capture_beside_other_data_or_none_at_all_is_refused(
 def test_a_capture_of_which_nothing_counts_says_what_it_held_and_what_to_do(
     case: tuple[int, list[bytes], str], words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    link, packets, told = case
+    link, packets, described = case
     (tmp_path / "none.pcap").write_bytes(pcap(packets)[:20] + struct.pack("<I", link) + pcap(packets)[24:])
     assert cli.answer([*words, str(tmp_path / "none.pcap")]) == 4
     said = capsys.readouterr()
     assert not said.out
-    assert told in said.err
+    assert described in said.err
     assert "hint: " in said.err

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.links import TOOLBOX, catalogue, octets_of, time_of, told
+from support.links import TOOLBOX, catalogue, described, octets_of, time_of
 from support.tree import require_programs
 from wattlock.energy import cards
 from wattlock.energy.radio_cards import load as load_radio
@@ -48,7 +48,7 @@ SHAPES: list[tuple[str, dict[str, Any]]] = [
 def test_the_lines_of_a_ledger_add_up_to_the_transfer_in_nanoseconds_and_joules(
     name: str, changes: dict[str, Any]
 ) -> None:
-    answer = told(name, {"payload.data_B": 300_000, "radio": "intel-5300", **changes}, allow_assumed=True)
+    answer = described(name, {"payload.data_B": 300_000, "radio": "intel-5300", **changes}, allow_assumed=True)
     lines = answer.transfer.lines
     assert time_of(answer) == answer.duration_ns
     assert min(line.time_ns for line in lines) >= 0
@@ -62,7 +62,7 @@ def test_the_lines_of_a_ledger_add_up_to_the_transfer_in_nanoseconds_and_joules(
 
 @pytest.mark.parametrize(("name", "changes"), SHAPES)
 def test_what_radios_do_in_the_lines_is_what_the_air_says_they_did(name: str, changes: dict[str, Any]) -> None:
-    sent = told(name, {"payload.data_B": 300_000, **changes}, allow_assumed=True).transfer
+    sent = described(name, {"payload.data_B": 300_000, **changes}, allow_assumed=True).transfer
     waits = ("host: ", "cipher: sender", "cipher: receiver")
     for role, states in sent.states_ns.items():
         on_air = [line.states_ns[role] for line in sent.lines if not line.what.startswith(waits)]
@@ -101,7 +101,7 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
 
 
 def test_a_frame_of_1564_octets_at_11_Mb_s_is_1330_us_and_its_exchange_1903() -> None:
-    answer = told(changes=ONE)
+    answer = described(changes=ONE)
     frame = ("payload", "transport", "IP", "LLC", "MAC header and FCS", "PHY preamble and padding")
     assert (octets_of(answer), time_of(answer, *frame)) == (1_564, 1_330_000)
     assert time_of(answer, "payload") == pytest.approx(1_500 * 8_000 / 11, abs=2)
@@ -127,7 +127,7 @@ def test_a_frame_of_1564_octets_at_11_Mb_s_is_1330_us_and_its_exchange_1903() ->
 def test_frames_and_answers_of_other_networks_take_what_the_standard_says(
     changes: dict[str, Any], frame_us: int, ack_us: int
 ) -> None:
-    answer = told(changes=ONE | changes)
+    answer = described(changes=ONE | changes)
     assert time_of(answer, "ACK and CTS") == 1_000 * ack_us
     gone = time_of(answer, "gaps and back-off", "ACK and CTS", "beacons")
     assert answer.duration_ns - gone == 1_000 * frame_us
@@ -138,13 +138,13 @@ def test_frames_and_answers_of_other_networks_take_what_the_standard_says(
     [("none", 0), ("wep", 8), ("tkip", 20), ("ccmp", 16), ("ccmp256", 24), ("gcmp", 24), ("gcmp256", 24)],
 )
 def test_protection_is_so_many_octets_a_packet(protection: str, octets_B: int) -> None:
-    answer = told(changes=ONE | {"protection": protection})
+    answer = described(changes=ONE | {"protection": protection})
     assert octets_of(answer, "protection") == octets_B
     assert time_of(answer, "protection") == pytest.approx(octets_B * 8_000 / 11, abs=1)
 
 
 def test_joules_are_power_by_time_of_each_state() -> None:
-    answer = told("bss-open", {"payload.data_B": 200_000, "radio": "intel-5300"})
+    answer = described("bss-open", {"payload.data_B": 200_000, "radio": "intel-5300"})
     for one in answer.by_states:
         s = {state: 1e-9 * time for state, time in answer.transfer.states_ns[one.role].items()}
         # Its card: 1.14 W sending, 0.94 W receiving, 0.82 W listening.
@@ -157,7 +157,7 @@ def test_joules_are_power_by_time_of_each_state() -> None:
 
 
 def test_an_interval_joins_what_the_states_share_and_what_they_do_not() -> None:
-    answer = told(changes={"payload.data_B": 100_000, "transport": "udp", "radio": "esp32-c3-wifi"})
+    answer = described(changes={"payload.data_B": 100_000, "transport": "udp", "radio": "esp32-c3-wifi"})
     sender = answer.by_states[0]
     s = {state: 1e-9 * time for state, time in answer.transfer.states_ns["sender"].items()}
     card = load_radio("esp32-c3-wifi").card
@@ -192,7 +192,7 @@ def test_nobody_sends_in_the_signal_extension_of_2_4_GHz_and_nobody_pays_for_it(
     changes: dict[str, Any], frame_us: int, answer_us: int, silent_us: int
 ) -> None:
     one = {"payload.data_B": 14_720, "payload.payload_B": 1472, "transport": "udp", "engine": "closed-form"}
-    answer = told(changes=one | changes | {"radio": "esp32-wifi"})
+    answer = described(changes=one | changes | {"radio": "esp32-wifi"})
     sender, receiver = (answer.transfer.states_ns[role] for role in ("sender", "receiver"))
     assert (sender["tx"], sender["rx"]) == (10 * frame_us * 1000, 10 * answer_us * 1000)
     assert (receiver["rx"], receiver["tx"]) == (sender["tx"], sender["rx"])
@@ -202,7 +202,7 @@ def test_nobody_sends_in_the_signal_extension_of_2_4_GHz_and_nobody_pays_for_it(
 
 
 def test_of_an_aggregate_of_2_4_GHz_the_extension_stands_once_and_once_in_its_block_acknowledgement() -> None:
-    answer = told(changes={"phy": "n", "rate_Mb_s": None, "mcs": 7, "transport": "udp", "radio": "intel-5300"})
+    answer = described(changes={"phy": "n", "rate_Mb_s": None, "mcs": 7, "transport": "udp", "radio": "intel-5300"})
     sent_ns = sum(line.states_ns["sender"].get("tx", 0) for line in answer.transfer.lines)
     counted_ns = sum(one.time_ns for one in answer.transfer.lines if one.states_ns["sender"].get("tx"))
     # Block acknowledgements at 24 Mb/s take 38 us, and one frame that was left is acknowledged in 34; 6 us are silent.
@@ -215,7 +215,7 @@ def test_of_an_aggregate_of_2_4_GHz_the_extension_stands_once_and_once_in_its_bl
 
 def test_the_linear_model_is_a_constant_a_packet_and_a_price_an_octet_above_idling() -> None:
     changes = {"transport": "udp", "payload.data_B": 14_720, "radio": "wavelan-11"}
-    answer = told(changes=changes, allow_assumed=True)
+    answer = described(changes=changes, allow_assumed=True)
     sender, receiver = answer.by_states
     assert (sender.model, sender.evidence, answer.evidence) == ("linear", "assumed", "assumed")
     # Ten packets of 1500 octets from IP up.
@@ -227,13 +227,13 @@ def test_the_linear_model_is_a_constant_a_packet_and_a_price_an_octet_above_idli
 
 def test_through_an_access_point_the_linear_model_charges_each_hop_to_its_two_ends() -> None:
     changes = {"transport": "udp", "payload.data_B": 14_720, "radio": "wavelan-11"}
-    by_role = {one.role: one.marginal.J for one in told("bss-open", changes, allow_assumed=True).by_states}
+    by_role = {one.role: one.marginal.J for one in described("bss-open", changes, allow_assumed=True).by_states}
     assert by_role["access-point"] == pytest.approx(by_role["sender"] + by_role["receiver"], rel=1e-12)
 
 
 def test_fragments_of_a_packet_are_one_packet_of_the_linear_model() -> None:
     cut = {"transport": "udp", "payload.data_B": 14_720, "radio": "wavelan-11", "air.fragment_B": 500}
-    sender, receiver = told(changes=cut | {"engine": "closed-form"}, allow_assumed=True).by_states
+    sender, receiver = described(changes=cut | {"engine": "closed-form"}, allow_assumed=True).by_states
     # Ten packets of 1500 octets from IP up, each in four frames.
     assert pytest.approx(1e-6 * (10 * 431 + 0.48 * 15_000), rel=1e-12) == sender.marginal.J
     assert pytest.approx(1e-6 * (10 * 316 + 0.12 * 15_000), rel=1e-12) == receiver.marginal.J
@@ -257,7 +257,7 @@ def test_more_octets_never_take_less_time_or_fewer_joules() -> None:
 
 @pytest.mark.parametrize("name", [name for name in scenario.names() if not scenario.is_linear(name)])
 def test_every_scenario_that_comes_along_has_an_answer_and_costs_more_in_all_than_above_idling(name: str) -> None:
-    answer = told(name, {"payload.data_B": 30_000, "radio": "intel-5300"})
+    answer = described(name, {"payload.data_B": 30_000, "radio": "intel-5300"})
     assert 0 < (answer.marginal_J or 0) <= (answer.total_J or 0)
     assert len(rows.sentences(answer)) < 4
 
@@ -266,9 +266,9 @@ POOR = {"payload.data_B": 50_000, "signal.positions": 40, "radio": "intel-5300"}
 
 
 def test_a_poor_signal_is_a_distribution_with_3_dB_beside_it() -> None:
-    answer = told("adhoc-poor", POOR)
+    answer = described("adhoc-poor", POOR)
     fixed = {"air.rate_control": None, "rate_Mb_s": 5.5, "transport": "udp", "engine": "closed-form"}
-    own, stronger, weaker = told("adhoc-poor", POOR | fixed).positions
+    own, stronger, weaker = described("adhoc-poor", POOR | fixed).positions
     assert stronger.duration_s.median <= own.duration_s.median <= weaker.duration_s.median
     assert stronger.complete >= own.complete >= weaker.complete
     own, stronger, weaker = answer.positions
@@ -278,9 +278,9 @@ def test_a_poor_signal_is_a_distribution_with_3_dB_beside_it() -> None:
     assert own.energy_J.low < own.energy_J.high
     # The ledger is that of a position in the middle.
     assert answer.duration_ns * 1e-9 == pytest.approx(own.duration_s.median, rel=0.05)
-    assert told("adhoc-poor", POOR) == answer
+    assert described("adhoc-poor", POOR) == answer
     assert any("of the median position" in one for one in rows.sentences(answer))
-    assert told("adhoc-poor", POOR | {"seed": 2}) != answer
+    assert described("adhoc-poor", POOR | {"seed": 2}) != answer
 
 
 def test_positions_fill_their_law_evenly() -> None:
@@ -301,8 +301,8 @@ def test_three_decibels_move_the_received_power_by_three() -> None:
     by_power = position.cases(scenario.load("adhoc-open", {"signal.rssi_dBm": -80}))
     assert [case.signal["rssi_dBm"] for case in by_power] == [-80, -77, -83]
     far = {"signal.distance_m": 60, "transport": "udp", "payload.data_B": 1_000_000}
-    answer = told(changes=far | {"air.tx_power_dBm": 5})
-    assert answer.positions[1].duration_s == told(changes=far | {"air.tx_power_dBm": 8}).positions[0].duration_s
+    answer = described(changes=far | {"air.tx_power_dBm": 5})
+    assert answer.positions[1].duration_s == described(changes=far | {"air.tx_power_dBm": 8}).positions[0].duration_s
 
 
 def test_all_scenarios_are_asked_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +349,7 @@ def test_a_mistake_is_told_with_its_key_and_what_would_be_right(
     changes: dict[str, Any], error: type[WattlockError], words: str, hint: str
 ) -> None:
     with pytest.raises(error) as caught:
-        told(changes=changes)
+        described(changes=changes)
     assert words in caught.value.message
     assert hint in caught.value.hint
 
@@ -359,5 +359,5 @@ def test_a_card_without_what_a_node_needs_is_named_with_what_it_lacks(tmp_path: 
     (tmp_path / "radios").mkdir()
     (tmp_path / "radios" / "silent.toml").write_text(source.split("[idle]")[0])
     with pytest.raises(EvidenceError, match="radio card silent has no idle"):
-        told(changes={"radio": "silent"}, own=tmp_path)
+        described(changes={"radio": "silent"}, own=tmp_path)
     assert load_radio("silent", tmp_path).card.idle is None

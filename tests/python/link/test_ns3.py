@@ -103,7 +103,7 @@ def test_joules_of_equal_states_are_those_of_ns3() -> None:
         {"phy": "g", "stations": 5, "duration_s": 2},
     ]
     requested = [
-        ns3.told(question, answer)[0] | watts for question, answer in zip(questions, ours(questions), strict=True)
+        ns3.described(question, answer)[0] | watts for question, answer in zip(questions, ours(questions), strict=True)
     ]
     for theirs in ns3.answers_of(requested):
         for node in theirs["nodes"]:
@@ -164,31 +164,33 @@ def test_a_python_that_is_named_and_has_no_ns3_is_told(monkeypatch: pytest.Monke
 def test_what_ns3s_side_does_not_know_is_refused_by_key(more: dict[str, Any], key: str) -> None:
     question = {"phy": "b", "duration_s": 1, **more}
     with pytest.raises(InputError, match=f"^{key}: ns-3's"):
-        ns3.told(question, ours([question])[0])
+        ns3.described(question, ours([question])[0])
 
 
 def test_what_is_so_anyway_is_not_refused() -> None:
     question = {"phy": "a", "duration_s": 1, "eifs": False, "rate_control": "fixed", "fragment_B": 0, "streams": 1}
-    words, notes = ns3.told(question, ours([question])[0])
+    words, notes = ns3.described(question, ours([question])[0])
     assert (words["mode"], words["control"], notes) == ("OfdmRate54Mbps", "OfdmRate24Mbps", [])
 
 
 @pytest.mark.parametrize(("protection", "added_B"), [("none", 0), ("wep", 8), ("tkip", 20), ("ccmp", 16), ("gcmp", 24)])
 def test_what_protection_adds_is_in_ns3s_packet_and_said(protection: str, added_B: int) -> None:
     question = {"phy": "b", "duration_s": 1, "protection": protection, "payload_B": 1000}
-    words, notes = ns3.told(question, ours([question])[0])
+    words, notes = ns3.described(question, ours([question])[0])
     assert words["packet_B"] == 1028 + added_B
     assert bool(notes) == bool(added_B)
 
 
 def test_other_basic_rates_than_ns3s_are_said() -> None:
     question = {"phy": "b", "duration_s": 1, "basic_rates_Mb_s": [1, 2]}
-    _, notes = ns3.told(question, ours([question])[0])
+    _, notes = ns3.described(question, ours([question])[0])
     assert notes == ["ns-3 acknowledges at 11 Mb/s, we at 2"]
 
 
 def test_what_ns3_leaves_out_of_vht_frames_is_said() -> None:
-    said = {phy: ns3.told(question := {"phy": phy, "duration_s": 1}, ours([question])[0])[1] for phy in ("n", "ac")}
+    said = {
+        phy: ns3.described(question := {"phy": phy, "duration_s": 1}, ours([question])[0])[1] for phy in ("n", "ac")
+    }
     assert said == {"n": [], "ac": ["ns-3 leaves the 4 us of VHT-SIG-B out of each VHT frame"]}
 
 
@@ -201,4 +203,4 @@ def test_the_child_needs_nothing_of_wattlock() -> None:
 def test_a_failure_of_the_first_engine_is_not_taken_for_an_answer() -> None:
     question = {"phy": "b", "rate_Mb_s": 54, "duration_s": 1}
     with pytest.raises(InputError, match="rate"):
-        ns3.told(question, ours([question])[0])
+        ns3.described(question, ours([question])[0])

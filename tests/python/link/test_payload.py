@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.links import CIPHERS, catalogue, octets_of, time_of, told
+from support.links import CIPHERS, catalogue, described, octets_of, time_of
 from support.tree import PROBE, require_programs
 from wattlock.energy import cards
 from wattlock.errors import EvidenceError, InputError
@@ -34,7 +34,7 @@ def test_encodings_are_as_long_as_python_makes_them(size_B: int) -> None:
 
 
 def test_base64_of_a_multiple_of_three_is_four_thirds_on_the_air() -> None:
-    answer = told(changes={"payload.encoding": "base64", "payload.data_B": 30_000})
+    answer = described(changes={"payload.encoding": "base64", "payload.data_B": 30_000})
     assert octets_of(answer, "payload", "encoding") * 3 == 30_000 * 4
 
 
@@ -90,9 +90,9 @@ def test_shares_add_up_and_none_is_further_than_one_from_its_own(total: int, wei
 def test_a_distribution_of_sizes_is_sent_size_by_size() -> None:
     changes = {"payload.data_B": None, "payload.sizes": [[64, 100], [1400, 20]], "payload.encrypt": "packet"}
     changes |= {"transport": "udp", "engine": "closed-form"}
-    answer = told(changes=changes)
+    answer = described(changes=changes)
     each = [(64, 100), (1400, 20)]
-    apart = [told(changes={**changes, "payload.sizes": [list(pair)]}).duration_ns for pair in each]
+    apart = [described(changes={**changes, "payload.sizes": [list(pair)]}).duration_ns for pair in each]
     assert answer.duration_ns == sum(apart)
     assert octets_of(answer, "payload") == 64 * 100 + 1_400 * 20
     assert packets(each, None, "raw")[1].parts.plain_B == 28_000
@@ -101,11 +101,11 @@ def test_a_distribution_of_sizes_is_sent_size_by_size() -> None:
 def test_hosts_that_wait_for_the_air_add_all_their_work_and_overlapped_ones_only_what_is_over() -> None:
     work = {"host.sender_us": 100, "host.receiver_us": 300}
     changes = {"payload.data_B": 147_200, "transport": "udp", "radio": "intel-5300"}
-    bare = told(changes=changes)
-    serial = told(changes=changes | work, allow_assumed=True)
-    overlapped = told(changes=changes | work | {"host.overlapped": True}, allow_assumed=True)
+    bare = described(changes=changes)
+    serial = described(changes=changes | work, allow_assumed=True)
+    overlapped = described(changes=changes | work | {"host.overlapped": True}, allow_assumed=True)
     slow = {"host.receiver_us": 10_000, "host.overlapped": True}
-    slowest = told(changes=changes | slow, allow_assumed=True)
+    slowest = described(changes=changes | slow, allow_assumed=True)
     assert serial.duration_ns == bare.duration_ns + 100 * 400_000
     assert overlapped.duration_ns == bare.duration_ns
     assert slowest.duration_ns == 100 * 10_000_000
@@ -127,7 +127,7 @@ def estimates(**columns: Any) -> Measured:
 
 def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None:
     changes = {"payload.cipher": "aes128-ctr", "payload.data_B": 500_000, "radio": "intel-5300"}
-    answer = told(changes=changes, measured=estimates())
+    answer = described(changes=changes, measured=estimates())
     # 2 us and 4 uJ a kilobyte, at both ends.
     assert [(one.what, one.busy_ns) for one in answer.works] == [
         ("cipher: sender", 1_000_000),
@@ -147,26 +147,26 @@ def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None
 
 def test_messages_of_a_packet_are_priced_by_the_case_nearest_in_size() -> None:
     changes = {"payload.cipher": "aes128-ctr", "payload.data_B": 32_000, "payload.payload_B": 32}
-    answer = told(changes={**changes, "payload.encrypt": "packet"}, measured=estimates())
+    answer = described(changes={**changes, "payload.encrypt": "packet"}, measured=estimates())
     assert answer.works[0].busy_ns == pytest.approx(900 / 16 * 32_000)
 
 
 def test_a_run_without_the_cipher_is_told_what_it_has() -> None:
     with pytest.raises(InputError, match="no case that measured") as caught:
-        told(changes={"payload.cipher": "aes128-cbc"}, measured=estimates())
+        described(changes={"payload.cipher": "aes128-cbc"}, measured=estimates())
     assert caught.value.hint == 'did you mean "aes128-ctr"?'
     both = estimates()
     sealed = both._replace(estimates=both.estimates.filter(pl.col("operation") == "encrypt"))
     with pytest.raises(InputError, match="no case that measured decrypt or open of aes128-ctr") as caught:
-        told(changes={"payload.cipher": "aes128-ctr"}, measured=sealed)
+        described(changes={"payload.cipher": "aes128-ctr"}, measured=sealed)
     assert "first-look" in caught.value.hint
 
 
 def test_cycles_of_ones_own_need_consent_and_a_card_with_a_clock() -> None:
     changes = {"payload.cipher": "aes128-ctr", "cost.cycles_per_B": 10, "cost.sender": "pentium3-mobile-700"}
     with pytest.raises(EvidenceError, match="cycles_per_B 10"):
-        told(changes=changes)
-    answer = told(changes=changes, allow_assumed=True)
+        described(changes=changes)
+    answer = described(changes=changes, allow_assumed=True)
     card = cards.load("pentium3-mobile-700").card
     assert card.frequency is not None
     assert answer.works[0].busy_ns == pytest.approx(5_000_000 * 10 / card.frequency.in_SI * 1e9, rel=1e-6)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support.links import told
+from support.links import described
 from support.tree import PROBE, require_programs
 from wattlock import cli
 from wattlock.link import crossing, scenario
@@ -97,8 +97,8 @@ def test_a_link_that_loses_packets_has_no_ratio_and_says_why(
 
 
 def test_nothing_is_held_against_a_first_that_loses_packets() -> None:
-    lost = told("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
-    whole = told("adhoc-open", {"payload.data_B": 30_000})
+    lost = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
+    whole = described("adhoc-open", {"payload.data_B": 30_000})
     found = rows.summary(whole, lost)
     assert found["ratio"] is None
     assert str(found["no_ratio"]).startswith("the first delivers")
@@ -106,13 +106,13 @@ def test_nothing_is_held_against_a_first_that_loses_packets() -> None:
 
 
 def test_a_share_of_packets_that_arrive_is_never_rounded_to_all_of_them() -> None:
-    whole = told("adhoc-open", {"payload.data_B": 30_000})
+    whole = described("adhoc-open", {"payload.data_B": 30_000})
     nearly = whole._replace(transfer=whole.transfer._replace(requested=100_000, delivered=99_999))
     assert rows.summary(nearly, nearly)["no_ratio"] == "delivers 99.9 % of its packets"
 
 
 def test_a_weaker_signal_that_loses_packets_never_shows_a_shorter_duration() -> None:
-    answer = told("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -88.0})
+    answer = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -88.0})
     as_is, stronger, weaker = rows.positions(answer)
     assert weaker["complete_percent"] == 0
     assert weaker["duration_s"] is None
@@ -121,7 +121,7 @@ def test_a_weaker_signal_that_loses_packets_never_shows_a_shorter_duration() -> 
 
 def test_of_positions_the_median_is_none_where_half_of_them_lose_packets() -> None:
     law = {"law": "uniform", "low": -92.0, "high": -84.0}
-    answer = told("adhoc-open", {"payload.data_B": 30_000, "signal": {"rssi_dBm": law, "positions": 20}})
+    answer = described("adhoc-open", {"payload.data_B": 30_000, "signal": {"rssi_dBm": law, "positions": 20}})
     first = rows.positions(answer)[0]
     assert 0 < first["complete_percent"] < 97.5
     assert first["duration_low_s"] > 0
@@ -132,7 +132,7 @@ def test_of_positions_the_median_is_none_where_half_of_them_lose_packets() -> No
 
 @pytest.mark.parametrize("radio", [None, "intel-5300", {"access_point": "intel-5300"}])
 def test_nodes_stand_in_one_order_whoever_has_a_card(radio: object) -> None:
-    answer = told("bss-open", {"payload.data_B": 30_000, "radio": radio})
+    answer = described("bss-open", {"payload.data_B": 30_000, "radio": radio})
     found = [row["node"] for row in rows.nodes(answer)]
     assert list(dict.fromkeys(found)) == ["sender", "access-point", "receiver"]
 
@@ -205,9 +205,9 @@ def test_a_refusal_of_too_much_work_is_of_the_payload_and_names_no_key_that_a_tr
         "message": f"{requested['datagrams']}: 1.04e+09 transmissions",
         "hint": 'at most some 1e+08, or a "duration_s", or "engine": "closed-form"',
     }
-    told = air.refusal(named, requested, failure)
-    assert "payload, in packets" in told.message
-    assert told.hint == "at most some 1e+08, or --engine closed-form"
+    described = air.refusal(named, requested, failure)
+    assert "payload, in packets" in described.message
+    assert described.hint == "at most some 1e+08, or --engine closed-form"
 
 
 def test_a_scenario_that_ns3_cannot_carry_out_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -231,12 +231,12 @@ def test_numbers_beyond_what_the_air_takes_are_refused_with_the_limit(capsys: py
 
 def test_the_signals_at_the_limits_have_answers_3_dB_beside_them() -> None:
     for rssi_dBm in (-197.0, 47.0):
-        assert len(told("adhoc-open", {"payload.data_B": 3_000, "signal.rssi_dBm": rssi_dBm}).positions) == 3
+        assert len(described("adhoc-open", {"payload.data_B": 3_000, "signal.rssi_dBm": rssi_dBm}).positions) == 3
 
 
 def test_a_note_that_is_not_of_all_scenarios_says_of_which_it_is() -> None:
-    lost = told("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
-    whole = told("adhoc-open", {"payload.data_B": 30_000})
+    lost = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
+    whole = described("adhoc-open", {"payload.data_B": 30_000})
     found = rows.notes([lost, whole])
     assert [note for note in found if note.startswith("adhoc-open data_B=30000 rssi_dBm=-92.0: ") and "lost" in note]
     assert [note for note in found if note.startswith("no joules")]

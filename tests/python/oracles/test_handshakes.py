@@ -198,9 +198,9 @@ def test_the_setup_of_a_direct_link_teaches_its_key(probe: Path, tmp_path: Path)
     air, own = direct(tmp_path / "air.pcap")
     found, _ = unprotect(probe, tmp_path / "air.pcap", *key(NETWORKS[0]))
     assert (found["done"], own) == (air.protected, 2 * len(wifi_air.PAYLOADS_B))
-    told = found["handshakes"][1]
-    assert (told["exchange"], told["key_management"], told["frames"]) == ("direct_link", "TDLS", [2, 3])
-    assert (told["keys"], told["why"]) == (1, None)
+    described = found["handshakes"][1]
+    assert (described["exchange"], described["key_management"], described["frames"]) == ("direct_link", "TDLS", [2, 3])
+    assert (described["keys"], described["why"]) == (1, None)
     # Without the pair's key nobody sees the setup.
     assert unprotect(probe, tmp_path / "air.pcap", "--pmk", "ee" * 32)[0]["done"] == 0
     _, own = direct(tmp_path / "other.pcap", changed=True)

@@ -214,7 +214,7 @@ def test_each_comparison_that_decides_tells_its_bounds_and_whose_they_are() -> N
             if found.compared:
                 bounds = found.compared[0].bounds
                 assert bounds is not None, claim.id
-                assert f"What counts as the claim: {bounds.told()}." in found.sentence
+                assert f"What counts as the claim: {bounds.described()}." in found.sentence
     poor = judged("poor-signal", of_sending("adhoc_poor", 2.0))
     assert "above 70 % (the paper’s bound)" in poor.sentence
     assert "-5 to 5 % (our bound)" in judged("encoding", of_hex(0)).sentence
@@ -325,7 +325,7 @@ def test_a_claim_on_another_machine_is_not_tested_whatever_is_measured_here(name
     found = judged(name, here)
     assert (found.verdict, found.effect) == ("not tested", None)
     assert "(this one is of a computer)" in found.needs
-    assert found.compared[0].effect.told() in found.sentence
+    assert found.compared[0].effect.described() in found.sentence
     assert found.compared[0].bounds is None
 
 

@@ -79,26 +79,26 @@ def test_what_sources_conditions_and_exhibits_name_is_in_the_list(words: str) ->
 
 
 def test_the_transfers_of_the_tables_are_as_told() -> None:
-    told = of(CLAIMED, "tables").but
+    described = of(CLAIMED, "tables").but
     aes = [table.of("aes", column) / table.of("none", column) for table in TABLES for column in table.columns]
-    assert f"{min(aes):.2f} to {max(aes):.2f} times the plain" in told
+    assert f"{min(aes):.2f} to {max(aes):.2f} times the plain" in described
     spreads = []
     for table in TABLES:
         for column in table.columns:
             cells = [table.of(cipher, column) for cipher in CIPHERS if cipher != "none"]
             spreads.append(max(cells) / min(cells))
-    assert f"{min(spreads):.2f} to {max(spreads):.2f} times the fastest" in told
+    assert f"{min(spreads):.2f} to {max(spreads):.2f} times the fastest" in described
 
 
 def test_blowfish_and_rc6_over_aes_are_as_told() -> None:
-    told = of("adhoc-blowfish-rc6-vs-aes", "tables").but
+    described = of("adhoc-blowfish-rc6-vs-aes", "tables").but
     for table in TABLES:
         ratios = [
             100 * table.of(family, column) / table.of("aes", column)
             for family in ("blowfish", "rc6")
             for column in ("adhoc_open", "adhoc_wep")
         ]
-        assert f"{min(ratios):.1f} to {max(ratios):.1f} % for {table.data}" in told
+        assert f"{min(ratios):.1f} to {max(ratios):.1f} % for {table.data}" in described
 
 
 def totals(above: str, below: str) -> dict[str, float]:
@@ -111,19 +111,19 @@ def totals(above: str, below: str) -> dict[str, float]:
 
 
 def test_a_poor_signal_is_as_told_by_cell_and_by_the_six_ciphers_totals() -> None:
-    told = of("poor-signal", "tables", "at least 70").but
+    described = of("poor-signal", "tables", "at least 70").but
     for below in ("adhoc_open", "adhoc_wep"):
         added = percent(over("adhoc_poor", below))
-        assert f"{added[0]:.0f} to {added[-1]:.0f} %" in told
+        assert f"{added[0]:.0f} to {added[-1]:.0f} %" in described
         sums = totals("adhoc_poor", below).values()
-        assert f"{min(sums):.1f} to {max(sums):.1f} %" in told
+        assert f"{min(sums):.1f} to {max(sums):.1f} %" in described
     added = percent(over("adhoc_poor", "adhoc_open"))
-    assert f"its {len(added)} cells" in told
-    assert f"{sum(one < 70 for one in added)} of them below 70 %" in told
+    assert f"its {len(added)} cells" in described
+    assert f"{sum(one < 70 for one in added)} of them below 70 %" in described
     whole = totals("adhoc_poor", "adhoc_open")
-    told = of("poor-signal", "tables", "about 100 %").but
-    assert f"totals give {whole['text']:.1f} %" in told
-    assert f"right: {whole['audio']:.1f} and {whole['video']:.1f} %" in told
+    described = of("poor-signal", "tables", "about 100 %").but
+    assert f"totals give {whole['text']:.1f} %" in described
+    assert f"right: {whole['audio']:.1f} and {whole['video']:.1f} %" in described
 
 
 def test_what_the_paper_adds_up_is_not_said_to_be_wrong() -> None:
@@ -136,11 +136,11 @@ def test_what_the_paper_adds_up_is_not_said_to_be_wrong() -> None:
 def test_the_tables_give_blowfish_and_rc6_the_same_share_wherever_it_is_told() -> None:
     claim = PAPERS.claim("adhoc-blowfish-rc6-vs-aes")
     judged = JUDGES[claim.id](claim, papers_made_up.world(claim, "holds")).sentence
-    told = of(claim.id, "tables").but
+    described = of(claim.id, "tables").but
     found = re.findall(r"(text|audio|video) (0\.\d+) to (0\.\d+)", judged)
     assert len(found) == 3
     for kind, low, high in found:
-        assert f"{100 * float(low):.1f} to {100 * float(high):.1f} % for {kind}" in told
+        assert f"{100 * float(low):.1f} to {100 * float(high):.1f} % for {kind}" in described
 
 
 def test_what_no_paper_says_is_marked_as_read_off_or_ours() -> None:
@@ -161,18 +161,18 @@ def test_singh_is_not_said_to_print_keys_of_64_bits() -> None:
 
 
 def test_wep_access_points_and_tkip_are_as_told() -> None:
-    told = of("open-vs-wep", "tables").but
+    described = of("open-vs-wep", "tables").but
     wep = percent(over("adhoc_wep", "adhoc_open"))
     alone = percent(plain("adhoc_wep", "adhoc_open"))
-    assert f"{alone[0]:.1f} to {alone[-1]:.1f} %" in told
-    assert f"{sum(one > 5 for one in wep)} of all {len(wep)} cells" in told
-    assert f"{wep[-1]:.1f} %" in told
+    assert f"{alone[0]:.1f} to {alone[-1]:.1f} %" in described
+    assert f"{sum(one > 5 for one in wep)} of all {len(wep)} cells" in described
+    assert f"{wep[-1]:.1f} %" in described
     through = over("bss_open", "adhoc_open")
     assert f"{min(through):.2f} to {max(through):.2f} times" in of("bss-vs-adhoc", "tables").but
     tkip = over("bss_tkip", "bss_open")
-    told = of("tkip-vs-open", "tables").but
-    assert f"{min(tkip):.2f} to {max(tkip):.2f} times" in told
-    assert f"{sum(one < 1 for one in tkip)} of {len(tkip)} cells" in told
+    described = of("tkip-vs-open", "tables").but
+    assert f"{min(tkip):.2f} to {max(tkip):.2f} times" in described
+    assert f"{sum(one < 1 for one in tkip)} of {len(tkip)} cells" in described
 
 
 def test_rijndael_by_time_by_front_and_by_step_is_as_told() -> None:
@@ -182,7 +182,7 @@ def test_rijndael_by_time_by_front_and_by_step_is_as_told() -> None:
     ]
     assert [row.block_bits for row in least] == [128, 128, 192]
     assert [row.encrypt_s for row in rows].count(8821) == 3
-    told = of("rijndael-pareto", "tables", "larger block").but
+    described = of("rijndael-pareto", "tables", "larger block").but
     for operation, words in (("encrypt", "encryption"), ("decrypt", "decryption")):
         costs = [getattr(row, f"{operation}_battery_percent") for row in rows]
         keys, blocks = [row.key_bits for row in rows], [row.block_bits for row in rows]
@@ -191,7 +191,7 @@ def test_rijndael_by_time_by_front_and_by_step_is_as_told() -> None:
             for row, on in zip(rows, front(costs, keys, blocks), strict=True)
             if on and row.block_bits != row.key_bits
         ]
-        assert [f"{place} ({words})" in told for place in more] == [True]
+        assert [f"{place} ({words})" in described for place in more] == [True]
         table = {row.key_bits: cost for row, cost in zip(rows, costs, strict=True) if row.block_bits == row.key_bits}
         steps = [100 * (table[b] / table[a] - 1) for a, b in ((128, 192), (192, 256))]
         assert f"{steps[0]:+.1f} and {steps[1]:+.1f} % for {words}" in of("rijndael-profiles", "tables").but

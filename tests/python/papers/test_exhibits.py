@@ -221,10 +221,10 @@ def test_an_export_has_four_files_a_panel_which_hold_what_is_drawn(tmp_path: Pat
 
 
 def test_an_exhibit_made_twice_is_the_same() -> None:
-    def told(one: Shown) -> object:
+    def described(one: Shown) -> object:
         return one.finding, [(of.title, of.rows.to_dicts()) for of in one.panels]
 
-    assert [told(one) for one in show_all(material())] == [told(one) for one in SHOWN.values()]
+    assert [described(one) for one in show_all(material())] == [described(one) for one in SHOWN.values()]
 
 
 def test_sums_in_another_order_make_the_same_panel() -> None:

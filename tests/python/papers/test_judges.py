@@ -39,8 +39,8 @@ def test_every_claim_has_a_judge_and_a_world_and_every_judge_a_claim() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_a_judge_sees_in_which_world_it_is(name: str, kind: Kind) -> None:
     found = judged(name, kind)
-    told = BY_MODEL if PAPERS.claim(name).about == "air" else VERDICTS
-    assert found.verdict == ("not tested" if kind == "unclear" and name in WITHOUT else told[kind]), found.sentence
+    described = BY_MODEL if PAPERS.claim(name).about == "air" else VERDICTS
+    assert found.verdict == ("not tested" if kind == "unclear" and name in WITHOUT else described[kind]), found.sentence
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,9 +121,9 @@ def test_judging_twice_gives_the_same(kind: Kind) -> None:
 
 def test_with_nothing_at_hand_only_what_needs_no_run_is_judged() -> None:
     found = {one.claim: one.verdict for one in judge_all(nothing())}
-    told = {name for name, said in found.items() if said != "not tested"}
+    described = {name for name, said in found.items() if said != "not tested"}
     assert list(found) == IDS
-    assert told == {"energy-sample", "ciphertext-faster-than-plaintext"}
+    assert described == {"energy-sample", "ciphertext-faster-than-plaintext"}
 
 
 def three_aes() -> list[dict[str, object]]:
@@ -207,7 +207,7 @@ def test_fragments_that_save_energy_and_time_are_not_told_as_holding_nowhere() -
 def test_another_comparison_says_what_it_compares_where_that_differs() -> None:
     found = judged("adhoc-blowfish-rc6-vs-aes", "fails")
     other = next(one for one in found.compared if one.effect.what != found.compared[0].effect.what)
-    assert f"{other.effect.what} is {other.effect.told()}" in found.sentence.partition("Elsewhere: ")[2]
+    assert f"{other.effect.what} is {other.effect.described()}" in found.sentence.partition("Elsewhere: ")[2]
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ def test_a_pair_far_apart_is_enough_against_an_order_whose_neighbours_cannot_be_
 def test_the_studies_of_the_papers_name_all_that_their_judges_take_from_a_run() -> None:
     """Every claim that a run alone can decide is decided by a run that has just the cases of the quick study."""
     cases = [case for case in quick_cases() if case["cipher"]]
-    told = {one.claim for one in judge_all(run_of(cases)) if one.compared}
+    described = {one.claim for one in judge_all(run_of(cases)) if one.compared}
     elsewhere = {claim.id for claim in PAPERS.claims if claim.about in {"air", "battery", "capture", "security"}}
     others = {"throughput-energy", "aes-low-power-devices"}
-    assert set(IDS) - told == elsewhere | others
+    assert set(IDS) - described == elsewhere | others
 
 
 def quick_cases() -> list[dict[str, object]]:

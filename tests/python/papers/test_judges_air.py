@@ -256,7 +256,7 @@ def test_the_cases_in_which_ciphertext_arrives_sooner_are_counted_and_the_greate
     name = "ciphertext-faster-than-plaintext"
     found = judged(name)
     assert values(found) == [9]
-    assert found.compared[0].effect.told() == "9"
+    assert found.compared[0].effect.described() == "9"
     assert found.compared[0].effect.what == "the number of cases in which ciphertext arrives sooner"
     assert found.compared[0].cases == "30 cases"
     # RC6's video at a poor signal, 14.13 s over 19.39 s.

@@ -30,7 +30,7 @@ def values(found: Judgement) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("tables", "fixsliced", "told"),
+    ("tables", "fixsliced", "described"),
     [
         (2.0, 5.0, "table-based, 2 times"),
         (5.0, 2.0, "fixsliced, 2 times"),
@@ -40,7 +40,7 @@ def values(found: Judgement) -> list[float]:
     ],
 )
 def test_the_nearest_implementation_is_the_one_that_is_the_fewest_times_off_either_way(
-    tables: float, fixsliced: float, told: str
+    tables: float, fixsliced: float, described: str
 ) -> None:
     claimed = PAPERS.claim("blowfish-vs-aes-text").expect["ratio"]
     rows = [
@@ -49,7 +49,7 @@ def test_the_nearest_implementation_is_the_one_that_is_the_fewest_times_off_eith
         exact("blowfish", 1e6 * tables * claimed, data="text"),
     ]
     found = judged("blowfish-vs-aes-text", rows)
-    assert f"The nearest is {told} the claimed ratio." in found.sentence
+    assert f"The nearest is {described} the claimed ratio." in found.sentence
     assert values(found) == pytest.approx([claimed * tables, claimed * fixsliced])
     assert found.compared[0].effect.what == "Blowfish over AES, to encrypt text,"
 

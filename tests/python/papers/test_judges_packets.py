@@ -152,7 +152,7 @@ def test_sizes_about_the_line_are_passed_over_and_below_it_aes_is_to_be_the_chea
     assert [one.cases for one in found.compared] == [each, each, ready, ready]
     assert [one.holds for one in found.compared] == [True] * 4
     assert found.compared[0].bounds is not None
-    assert found.compared[0].bounds.told() == "at most 0 % (our bound)"
+    assert found.compared[0].bounds.described() == "at most 0 % (our bound)"
     # Costing as much is no saving, and what fails stands first.
     found = judged("advice-rc4-100", packets(costs | {126: (400.0, 400.0)}))
     assert [one.holds for one in found.compared] == [False, True] * 2

@@ -25,7 +25,7 @@ def made(implementation: str = "as built", value: float = 2.0, **more: object) -
 
 
 @pytest.mark.parametrize(
-    ("bounds", "told"),
+    ("bounds", "described"),
     [
         (Bounds(None, 5, "%"), "at most 5 % (our bound)"),
         (Bounds(70, None, "%", ours=False), "above 70 % (the paper’s bound)"),
@@ -35,12 +35,12 @@ def made(implementation: str = "as built", value: float = 2.0, **more: object) -
         (Bounds(0.95, 1, of="of each key by itself"), "of each key by itself 0.95 to 1 (our bound)"),
     ],
 )
-def test_bounds_are_told_with_their_unit_and_whose_they_are(bounds: Bounds, told: str) -> None:
-    assert bounds.told() == told
+def test_bounds_are_told_with_their_unit_and_whose_they_are(bounds: Bounds, described: str) -> None:
+    assert bounds.described() == described
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "described"),
     [
         (0.12345, "0.123"),
         (999, "999"),
@@ -52,14 +52,14 @@ def test_bounds_are_told_with_their_unit_and_whose_they_are(bounds: Bounds, told
         (-2.5e6, "-2.5e+06"),
     ],
 )
-def test_what_people_count_has_no_exponent_and_all_else_three_digits(value: float, told: str) -> None:
-    assert Effect("a", "1", value, value, value).told() == told
+def test_what_people_count_has_no_exponent_and_all_else_three_digits(value: float, described: str) -> None:
+    assert Effect("a", "1", value, value, value).described() == described
 
 
 def test_a_figure_is_told_with_its_unit_and_its_interval_unless_it_is_exact() -> None:
-    assert Effect("a", "%", 5, 4, 6).told() == "5 % (4 to 6)"
-    assert Effect("a", "1", 5, 4, 6).told() == "5 (4 to 6)"
-    assert Effect("a", "uJ", 5, 5, 5).told() == "5 uJ"
+    assert Effect("a", "%", 5, 4, 6).described() == "5 % (4 to 6)"
+    assert Effect("a", "1", 5, 4, 6).described() == "5 (4 to 6)"
+    assert Effect("a", "uJ", 5, 5, 5).described() == "5 uJ"
     assert verdict.percent_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "%", 50, 25, 100)
     assert verdict.ratio_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "1", 1.5, 1.25, 2.0)
 
@@ -125,7 +125,7 @@ def test_what_is_at_hand_and_what_was_said_of_it_stay_as_they_are() -> None:
             setattr(whole, name, "other")
 
 
-TOLD = {
+DESCRIBED = {
     "text-encrypt-ranking": "of each pair the slower over the faster: above 1 (our bound)",
     "audio-ranking": "above 1 (our bound)",
     "image-ranking": "of each pair the slower over the faster: above 1 (our bound)",
@@ -152,12 +152,12 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("name", list(TOLD))
+@pytest.mark.parametrize("name", list(DESCRIBED))
 def test_a_claim_is_told_with_what_it_was_held_against(name: str) -> None:
     claim = PAPERS.claim(name)
     bounds = JUDGES[name](claim, worlds.world(claim, "holds")).compared[0].bounds
     assert bounds is not None
-    assert bounds.told() == TOLD[name]
+    assert bounds.described() == DESCRIBED[name]
 
 
 # ---------- a sentence
@@ -189,11 +189,11 @@ def test_other_comparisons_say_whether_they_hold_and_what_they_compare_where_tha
     )
 
 
-@pytest.mark.parametrize(("others", "told", "more"), [(4, 4, 0), (5, 5, 0), (6, 5, 1), (8, 5, 3)])
-def test_at_most_five_other_comparisons_are_told_and_the_rest_counted(others: int, told: int, more: int) -> None:
+@pytest.mark.parametrize(("others", "described", "more"), [(4, 4, 0), (5, 5, 0), (6, 5, 1), (8, 5, 3)])
+def test_at_most_five_other_comparisons_are_told_and_the_rest_counted(others: int, described: int, more: int) -> None:
     sentence = said([made(), *(made(TABLES, cases=f"place {one}") for one in range(others))])
-    assert sentence.count("place ") == told
-    assert [f"place {one})" in sentence for one in range(others)] == [one < told for one in range(others)]
+    assert sentence.count("place ") == described
+    assert [f"place {one})" in sentence for one in range(others)] == [one < described for one in range(others)]
     assert (f"; {more} more in the table." in sentence) is bool(more)
 
 

@@ -81,7 +81,7 @@ def words_of(page: str, section: str) -> str:
 
 
 def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_models_and_tables(page: str) -> None:
-    told, judgements = words_of(page, "answer"), judge_all(evidence())
+    formatted, judgements = words_of(page, "answer"), judge_all(evidence())
     decided = Counter(one.basis for one in judgements if one.verdict in DECIDED)
     assert set(decided) == {"this machine", "the air", "their tables", "what is known"}
     starts: dict[str, Basis] = {
@@ -91,17 +91,17 @@ def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_
         "A sum done again or the security data": "what is known",
     }
     for start, basis in starts.items():
-        assert f"{start} decides {decided[basis]}: " in told
-    assert "reproduced on this machine" not in told
+        assert f"{start} decides {decided[basis]}: " in formatted
+    assert "reproduced on this machine" not in formatted
     measured = [one for one in judgements if one.basis == "this machine" and one.verdict in DECIDED]
     assert all(one.evidence.startswith("measured") for one in measured)
 
 
 def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
-    told = words_of(page, "unknown")
+    formatted = words_of(page, "unknown")
     for one in judge_all(evidence()):
         named = f"{PAPERS.claim(one.claim).says} : it needs {one.needs}. {one.command}"
-        assert (named in told) == (one.verdict in OPEN)
+        assert (named in formatted) == (one.verdict in OPEN)
 
 
 def test_many_comparisons_are_folded_and_few_are_not(page: str) -> None:
@@ -134,13 +134,13 @@ def test_the_page_fetches_nothing_and_is_small_enough(page: str) -> None:
 def test_every_contradiction_is_on_the_page_as_a_sentence_and_leads_to_its_claims(page: str) -> None:
     section = page[page.index('<section id="contradictions"') :]
     section = section[: section.index("</section>")]
-    told = words_of(page, "contradictions")
+    formatted = words_of(page, "contradictions")
     assert section.count("<li>") == len(PAPERS.contradictions)
-    assert "38 sentences of the papers" in told
-    assert "and 4 of ours for what stands in their tables alone" in told
+    assert "38 sentences of the papers" in formatted
+    assert "and 4 of ours for what stands in their tables alone" in formatted
     for one in PAPERS.contradictions:
         by = f" ({', '.join(papers_page_module.SHORT[paper] for paper in one.by)})" if one.by else ""
-        assert f"{one.says} But{by} : {one.but}" in told or f"{one.says} But{by}: {one.but}" in told
+        assert f"{one.says} But{by} : {one.but}" in formatted or f"{one.says} But{by}: {one.but}" in formatted
         assert all(f'href="#claim-{claim}"' in section for claim in one.claims)
 
 
@@ -150,10 +150,10 @@ def test_text_of_a_run_is_escaped(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(4.95e-7, "4.95 · 10⁻⁷ %"), (-3e-5, "-3.00 · 10⁻⁵ %"), (0.0, "0 %"), (0.0123, "0.0123 %")]
+    ("value", "formatted"), [(4.95e-7, "4.95 · 10⁻⁷ %"), (-3e-5, "-3.00 · 10⁻⁵ %"), (0.0, "0 %"), (0.0123, "0.0123 %")]
 )
-def test_a_figure_of_many_zeros_is_told_by_a_power_of_ten(value: float, told: str) -> None:
-    assert papers_page_module._effect(Effect("x", "%", value, value, value))[0] == told
+def test_a_figure_of_many_zeros_is_told_by_a_power_of_ten(value: float, formatted: str) -> None:
+    assert papers_page_module._effect(Effect("x", "%", value, value, value))[0] == formatted
 
 
 def test_a_command_within_a_note_is_set_as_code(page: str) -> None:
@@ -224,8 +224,8 @@ def test_a_print_unfolds_every_claim(visits: list[dict[str, Any]]) -> None:
 def test_the_keyboard_reaches_the_verdicts_and_sorts_them_both_ways(visits: list[dict[str, Any]]) -> None:
     for visit in visits:
         assert visit["first_focus"] == "Skip to the verdicts"
-        (rising, told), (falling, told_back) = visit["upwards"], visit["downwards"]
-        assert (told, told_back) == ("ascending", "descending")
+        (rising, formatted), (falling, told_back) = visit["upwards"], visit["downwards"]
+        assert (formatted, told_back) == ("ascending", "descending")
         assert rising != visit["as_judged"]
         groups = list(dict.fromkeys(rising))
         assert [groups.index(one) for one in rising] == sorted(groups.index(one) for one in rising)

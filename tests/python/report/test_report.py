@@ -18,13 +18,13 @@ from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures, write
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
 from wattlock.report.evidence import with_energy_columns
+from wattlock.report.formats import cipher_name, estimate, interval, number, within
 from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
 from wattlock.report.page import SECTIONS
 from wattlock.report.quantities import drawn
 from wattlock.report.scales import bounds_of, spread_labels
 from wattlock.report.tables import ranking_tables
-from wattlock.report.words import cipher_name, estimate, interval, number, within
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
@@ -84,13 +84,13 @@ def test_no_heading_skips_a_level_and_no_id_stands_twice(html: str) -> None:
 
 
 def test_the_answer_names_the_cheapest_and_the_dearest_with_the_ratio_and_the_kind_of_joules() -> None:
-    told = " ".join(answer(ESTIMATES, RANKING))
+    formatted = " ".join(answer(ESTIMATES, RANKING))
     group = RANKING.filter(operation="encrypt", mode="cbc", payload_B=1500, data="random")
     most_expensive = group.sort("ratio_to_best").row(-1, named=True)
-    assert "AES-128 is the cheapest of 13 ciphers" in told
-    assert f"3DES is the most expensive at {number(most_expensive['cycles_per_byte'])} cycles per byte" in told
-    assert f"{number(most_expensive['ratio_to_best'])} times as much (95 % interval " in told
-    assert "These joules are assumed, not measured." in told
+    assert "AES-128 is the cheapest of 13 ciphers" in formatted
+    assert f"3DES is the most expensive at {number(most_expensive['cycles_per_byte'])} cycles per byte" in formatted
+    assert f"{number(most_expensive['ratio_to_best'])} times as much (95 % interval " in formatted
+    assert "These joules are assumed, not measured." in formatted
 
 
 def test_ciphers_of_the_first_tie_group_are_named_together_as_not_told_apart() -> None:
@@ -362,8 +362,8 @@ def test_a_key_for_each_packet_is_ranked_and_answered_apart_from_a_key_that_is_r
     each = ready.with_columns(keying=pl.lit("each"), case=pl.col("case") + 1000, time_ns=pl.col("time_ns") / 2)
     both = pl.concat([ready, each])
     assert answer(both, report_frames.ranking(both)) == answer(ready, report_frames.ranking(ready))
-    (told, *_) = answer(each, report_frames.ranking(each))
-    assert "in CBC mode, keying each, AES-128 is the cheapest of 13 ciphers" in told
+    (formatted, *_) = answer(each, report_frames.ranking(each))
+    assert "in CBC mode, keying each, AES-128 is the cheapest of 13 ciphers" in formatted
     shown = ranking_tables(report_frames.ranking(both), (), None)
     assert "<summary>CBC, 1,500 B</summary>" in shown
     assert "<summary>CBC, 1,500 B, keying each</summary>" in shown
@@ -374,10 +374,10 @@ def test_one_cipher_by_several_codes_is_told_as_implementations_and_steps_back_b
     files = frame.filter(pl.col("data") != "random")
     alone = frame.filter(pl.col("cipher") == "aes128-cbc", pl.col("payload_B") == 1500)
     other = alone.with_columns(provider=pl.lit("mine"), case=pl.col("case") + 1000, cycles=pl.col("cycles") * 2)
-    (told, *_) = answer(both := pl.concat([alone, other]), report_frames.ranking(both))
-    assert "of 2 implementations" in told
-    (told, *_) = answer(mixed := pl.concat([files, both]), report_frames.ranking(mixed))
-    assert " file of " in told
+    (formatted, *_) = answer(both := pl.concat([alone, other]), report_frames.ranking(both))
+    assert "of 2 implementations" in formatted
+    (formatted, *_) = answer(mixed := pl.concat([files, both]), report_frames.ranking(mixed))
+    assert " file of " in formatted
 
 
 def test_a_group_of_one_is_told_as_what_it_costs_and_not_as_a_ranking() -> None:

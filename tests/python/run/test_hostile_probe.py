@@ -236,10 +236,10 @@ def test_a_probe_that_can_not_be_started_has_a_hint_by_the_cause(
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize("told", ["0", "-1", "nan", "inf", "long"])
-def test_a_patience_that_is_no_number_above_zero_is_refused(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
-    monkeypatch.setenv(hearing.PATIENCE, told)
-    with pytest.raises(InputError, match=f"{hearing.PATIENCE}={told}"):
+@pytest.mark.parametrize("described", ["0", "-1", "nan", "inf", "long"])
+def test_a_patience_that_is_no_number_above_zero_is_refused(monkeypatch: pytest.MonkeyPatch, described: str) -> None:
+    monkeypatch.setenv(hearing.PATIENCE, described)
+    with pytest.raises(InputError, match=f"{hearing.PATIENCE}={described}"):
         hearing.patience()
 
 

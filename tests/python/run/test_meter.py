@@ -131,9 +131,9 @@ def test_a_meter_that_tells_nothing_ends_before_anything_is_timed(  # noqa: PLR0
         (tmp_path / "sys" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "sys" / name).write_text(text + "\n")
     assert cli.answer(["run", "tiny.toml", "--meter", meter, "--sys-root", "sys", "--out", "run"]) == 7
-    told = capsys.readouterr().err
-    assert said in told
-    assert "hint:" in told
+    described = capsys.readouterr().err
+    assert said in described
+    assert "hint:" in described
     assert not Path("run").exists()
 
 

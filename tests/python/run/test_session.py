@@ -35,7 +35,7 @@ class Sitting:
         self.cases = [case_of(number, cipher) for number, cipher in enumerate(CIPHERS)]
         self.watch = shards.self_checks(len(self.cases))
         self.folder = RunFolder.create(place / "run", self.plan())
-        self.told: list[Progress] = []
+        self.described: list[Progress] = []
         self.libraries: dict[str, Path] = {}
 
     def own(self, numbers: Sequence[int]) -> None:
@@ -53,9 +53,9 @@ class Sitting:
         """One session, in a session that knows nothing of the one before."""
         self.folder.close()
         self.folder = RunFolder.open(self.folder.path)
-        told = self.told.append
+        described = self.described.append
         bench = Bench(self.folder, Local(self.probe), {}, self.libraries)
-        session = Timing(bench, self.study, self.cases, self.watch, 7, told, processors=list(processors))
+        session = Timing(bench, self.study, self.cases, self.watch, 7, described, processors=list(processors))
         session.measure()
         return session
 
@@ -334,8 +334,10 @@ def test_a_case_is_visited_more_often_where_its_rounds_scatter_more_than_its_pro
 def test_the_progress_never_passes_what_is_expected_and_ends_with_all_cases(tmp_path: Path) -> None:
     session_verb = Sitting(tmp_path, between={"1": RESTLESS})
     session = session_verb.measure()
-    assert all(0 <= told.processes <= told.expected for told in session_verb.told)
-    assert [told.processes for told in session_verb.told] == sorted(told.processes for told in session_verb.told)
+    assert all(0 <= described.processes <= described.expected for described in session_verb.described)
+    assert [described.processes for described in session_verb.described] == sorted(
+        described.processes for described in session_verb.described
+    )
     assert session.settled == {0, 1, 2, 3}
 
 

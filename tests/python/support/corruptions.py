@@ -110,8 +110,8 @@ def main() -> int:
                     if came in {"silent", "bug"}:
                         print(f"{came}: {' '.join(words)}, {file}, {what}")  # noqa: T201 - its result
                 (run / file).write_bytes(content)
-            told = ", ".join(f"{counts[verb, file, 'refused']} + {counts[verb, file, 'same']}" for file in FILES)
-            print(f"{verb}: refused + same, by file: {told}", flush=True)  # noqa: T201 - its result
+            described = ", ".join(f"{counts[verb, file, 'refused']} + {counts[verb, file, 'same']}" for file in FILES)
+            print(f"{verb}: refused + same, by file: {described}", flush=True)  # noqa: T201 - its result
         shutil.rmtree(run)
     totals = {
         came: sum(n for key, n in counts.items() if key[2] == came) for came in ("refused", "same", "silent", "bug")

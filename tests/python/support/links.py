@@ -29,7 +29,7 @@ def catalogue() -> dict[str, CatalogueRow]:
     return {name: of[0] for name, of in probe.catalogue(Local(PROBE), CIPHERS)[0].items()}
 
 
-def told(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
+def described(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
     """The answer to a scenario that comes with wattlock, with some of its keys changed."""
     return evaluate([scenario.load(name, changes)], TOOLBOX, catalogue(), **more)[0]
 

@@ -224,8 +224,10 @@ class Air:
         if self.of.is_ft:
             empty = transition(AP, mic=bytes(24 if self.of.akm == FT_SHA384 else 16), nonces=bytes(64), covered=0)
             answer = rsn(self.of, pmk_r1(self.of, AP)[2]) + mobility() + empty
-        told = answer + group_element(group, 1)
-        third = (True, 0x01C8, ANONCE, answer) if self.of.is_wpa else (True, 0x13C8, ANONCE, self.sealed(keys, told))
+        described = answer + group_element(group, 1)
+        third = (
+            (True, 0x01C8, ANONCE, answer) if self.of.is_wpa else (True, 0x13C8, ANONCE, self.sealed(keys, described))
+        )
         for down, info, nonce, data, replay in (
             (True, 0x0088, ANONCE, b"", 1),
             (False, 0x0108, SNONCE, answer, 1),

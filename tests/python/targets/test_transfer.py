@@ -48,9 +48,9 @@ def receiver(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     with subprocess.Popen([*WATTLOCK, "receive", "--format", "json", *words], **pipes) as child:
         try:
             assert child.stderr is not None
-            told = child.stderr.readline() + child.stderr.readline()
-            found = re.fullmatch(r"listening on (\S+)\ntoken: ([0-9a-f]{32})\n", told)
-            assert found, told + child.stderr.read()
+            described = child.stderr.readline() + child.stderr.readline()
+            found = re.fullmatch(r"listening on (\S+)\ntoken: ([0-9a-f]{32})\n", described)
+            assert found, described + child.stderr.read()
             yield child, found[1], found[2]
         finally:
             child.kill()
@@ -296,10 +296,10 @@ def test_an_unknown_cipher_points_to_the_verb_that_lists_them(here: Path) -> Non
 def test_the_documented_exit_codes_are_those_of_both_programs() -> None:
     page = TREE / "docs" / "transfer.md"
     rows = re.findall(r"^\|[^|]+\| (\d+) \| ([\d, ]+) \|$", page.read_text(), flags=re.MULTILINE)
-    told = {int(theirs): int(ours) for ours, all_theirs in rows for theirs in all_theirs.split(",")}
-    assert told.pop(0) == 0
-    assert told == {code: MEANING.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)}
-    assert errors.TransferRefused.exit_code == told[4] == 10
+    described = {int(theirs): int(ours) for ours, all_theirs in rows for theirs in all_theirs.split(",")}
+    assert described.pop(0) == 0
+    assert described == {code: MEANING.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)}
+    assert errors.TransferRefused.exit_code == described[4] == 10
     help_text = subprocess.run([NET, "transfer", "send", "--help"], capture_output=True, text=True, check=True).stdout
     of_probe = re.findall(r"^  (\d+) +\w", help_text.partition("Exit codes:")[2], flags=re.MULTILINE)
-    assert {int(code) for code in of_probe} == set(told)
+    assert {int(code) for code in of_probe} == set(described)

@@ -135,13 +135,13 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
 
 def _named(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     try:
-        return told(question, answer)
+        return described(question, answer)
     except InputError as error:
         name = question.get("id")
         raise InputError(f"link {name}: {error.message}" if name else error.message, hint=error.hint) from error
 
 
-def told(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def described(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """A scenario in ns-3's words, and in what it differs.
 
     Raises InputError naming the first key that its side does not know.

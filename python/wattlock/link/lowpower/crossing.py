@@ -24,12 +24,12 @@ def cross(
     for file in files:
         for values in product(*crossed.values()):
             changes = {**dict(zip(crossed, values, strict=True)), **fixed}
-            told = [
+            described = [
                 f"{path.rpartition('.')[2]}={'none' if value is None else value}"
                 for path, value in changes.items()
                 if value is not None or path == "payload.cipher"
             ]
-            yield " ".join([file, *told]), file, changes
+            yield " ".join([file, *described]), file, changes
 
 
 def changed(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, CatalogueRow]) -> dict[str, Any]:

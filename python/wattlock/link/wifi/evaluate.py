@@ -180,8 +180,8 @@ def evaluate_each(
     came = iter(air.answers(net, questions))
 
     def answer(plan: _Plan) -> Answer:
-        told = [[next(came) for _ in plan.groups] for _ in plan.requested]
-        refused = next((one for case in told for one in case if isinstance(one, InputError)), None)
+        described = [[next(came) for _ in plan.groups] for _ in plan.requested]
+        refused = next((one for case in described for one in case if isinstance(one, InputError)), None)
         if refused:
             raise refused
         named, groups = plan.named, plan.groups
@@ -189,7 +189,7 @@ def evaluate_each(
         computed = work.works(named, groups, measured, plan.devices, allow_assumed=allow_assumed)
         parts = _Parts(named, groups, plan.radios, computed, allow_assumed)
         return _answer(
-            parts, plan.requested, [[one for one in case if not isinstance(one, InputError)] for case in told]
+            parts, plan.requested, [[one for one in case if not isinstance(one, InputError)] for case in described]
         )
 
     return [plan if isinstance(plan, Refused) else _or_refused(plan.named.label, answer, plan) for plan in plans]

@@ -45,16 +45,16 @@ def discharge(exhibit: Exhibit, material: Material) -> Shown:
         .sort("operations")
     )
     empty, stopped = (ends.filter((pl.col("last") < EMPTY_PERCENT) == is_so) for is_so in (True, False))
-    told = []
+    described = []
     if empty.height:
         counts = [f"{number(row['operations'])} with {_name(row['task'])}" for row in empty.iter_rows(named=True)]
-        told.append(f"encryptions of 5 MB until it is empty: {', '.join(counts)}")
-    told += [
+        described.append(f"encryptions of 5 MB until it is empty: {', '.join(counts)}")
+    described += [
         f"{round(row['operations']):,} encryptions with {_name(row['task'])} took it from {row['first']:.0f} to "
         f"{row['last']:.0f} %"
         for row in stopped.iter_rows(named=True)
     ]
-    said = f"Of {curves['battery'][0]}, {'; '.join(told)}; the papers tell of 600 with 3DES that left 45 %."
+    said = f"Of {curves['battery'][0]}, {'; '.join(described)}; the papers tell of 600 with 3DES that left 45 %."
     tasks = " ".join(ends["task"].to_list()).lower()
     missing = tuple(NAMES[one] for one in WANTED if one not in tasks)
     absent = (f"{', '.join(missing)}: joules of encrypting",) if missing else ()

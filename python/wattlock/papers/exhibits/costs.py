@@ -28,7 +28,7 @@ SEVERAL_SIZES = 2
 ONE_SIZE = f"a line over the size of the file, which needs {SEVERAL_SIZES} sizes and more"
 NO_JOULES = "joules: no meter was read and no device card named"
 SEVERAL_CIPHERS = 2
-SMALLEST_TOLD = 0.1
+SMALLEST_SHOWN = 0.1
 KINDS = {"image": "images"}
 UNITS = {"time_ms": "ms", "cpu_time_ms": "ms of CPU time", "throughput_MB_s": "MB/s", "throughput_KB_s": "KB/s"}
 UNITS |= {"energy_uJ_per_byte": "µJ/byte"}
@@ -107,11 +107,11 @@ def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> li
         return []
     shown = quantity if amount(own.row(0, named=True), quantity)["value"] is not None else "time_ms"
     unit = UNITS[shown]
-    told = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
+    described = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
     times = number(own["time_ns"][-1] / own["time_ns"][0])
     said = (
         f"{ING[operation].capitalize()} {KINDS.get(data, data)} in {provider}, in {unit} from the cheapest: "
-        f"{', '.join(told)}; the last takes {times} times the first's time."
+        f"{', '.join(described)}; the last takes {times} times the first's time."
     )
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
     if quickest.height and quickest["provider"][0] != provider and quickest["time_ns"][0] < own["time_ns"][0]:
@@ -208,8 +208,8 @@ def _by_key(rows: pl.DataFrame) -> list[str]:
         change = 100 * (last["time_ns"] / first["time_ns"] - 1)
         sure = max(first["half_width_percent"], last["half_width_percent"])
         keys = f"{last['key_bits']} bits of key in place of {first['key_bits']}"
-        told = f"within ±{number(max(sure, SMALLEST_TOLD))} %"
-        what = f"cost {change:+.1f} %" if abs(change) > sure else f"change nothing that can be told ({told})"
+        described = f"within ±{number(max(sure, SMALLEST_SHOWN))} %"
+        what = f"cost {change:+.1f} %" if abs(change) > sure else f"change nothing that can be told ({described})"
         said.append(f"{NAMES[str(family)]} of {provider}: {keys} {what}.")
     return said
 

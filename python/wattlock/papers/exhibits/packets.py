@@ -65,7 +65,11 @@ def _sign(rows: pl.DataFrame, words: str) -> str:
     own = rc4.filter(pl.col("provider") == rc4["provider"][0])
     cost = dict(own.select("payload_B", "time_ns").iter_rows())
     aes = rows.filter(pl.col("family") == "aes", pl.col("key_bits") == KEY_BITS["aes"])
-    said = [told for _, members in aes.group_by("provider", maintain_order=True) if (told := _against(members, cost))]
+    said = [
+        described
+        for _, members in aes.group_by("provider", maintain_order=True)
+        if (described := _against(members, cost))
+    ]
     return f"With {words}, RC4-128's time over AES-128's: {'; '.join(said)}." if said else ""
 
 

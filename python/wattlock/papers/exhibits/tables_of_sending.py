@@ -19,7 +19,7 @@ CONDITIONS = {
     "bss_tkip": "BSS, TKIP",
     "bss_open": "BSS, open",
 }
-NOT_ASKED = "the air's answers: this was told to leave them out"
+NOT_REQUESTED = "the air's answers: this was told to leave them out"
 COMMAND = "wattlock papers --radio intel-5300"
 AIR_NOTE = (
     "On the air: 802.11b, 11 Mb/s, long preambles, TCP, full packets; the paper names none of these. The data is as "
@@ -33,7 +33,7 @@ def durations(data: str) -> Show:
     def show(exhibit: Exhibit, material: Material) -> Shown:
         cells = [cell for cell in material.sent if cell.data == data]
         if not cells:
-            return Shown(exhibit, missing=(NOT_ASKED,), command=COMMAND)
+            return Shown(exhibit, missing=(NOT_REQUESTED,), command=COMMAND)
         table = pl.DataFrame([_row(cell) for cell in cells], infer_schema_length=None)
         if table["the paper, s"].null_count() == table.height:
             table = table.drop("the paper, s", "ours over the paper's")

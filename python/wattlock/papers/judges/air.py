@@ -126,10 +126,10 @@ def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False)
             ends = one.percent[1:] if percent else (one.low, one.high)
             bounds = Bounds(low, high, "%" if percent else "1")
             what = f"{SAYS[over]}{{}} over {SAYS[under]}, sending {kind} in clear,"
-            told = (
+            described = (
                 percent_effect(f"what {what.format(' costs')}", one) if percent else ratio_effect(what.format(""), one)
             )
-            compared.append(Compared(evidence_of, kind, told, inside(*ends, bounds), bounds))
+            compared.append(Compared(evidence_of, kind, described, inside(*ends, bounds), bounds))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         table = _table_range(evidence, over, under)
         return _judged(claim, evidence, compared, f"plaintext transfers in the scenarios {over} and {under}", table)

@@ -28,7 +28,7 @@ COMMANDS = {
     "microcontroller": "wattlock papers --machine microcontroller",
 }
 """What a claim may be on, in words, and what judges a run of it."""
-MOST_TOLD = 5
+MOST_DESCRIBED = 5
 WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
 
 
@@ -67,13 +67,13 @@ def judged(
         return missing(claim, needs, command, control, ground.basis)
     first, *others = compared
     paper = f"; the claim: {claim.says}."
-    sentence = f"{first.effect.what} is {first.effect.told()} with {first.cases}, {first.implementation}{paper}"
+    sentence = f"{first.effect.what} is {first.effect.described()} with {first.cases}, {first.implementation}{paper}"
     if first.bounds:
-        sentence += f" What counts as the claim: {first.bounds.told()}."
+        sentence += f" What counts as the claim: {first.bounds.described()}."
     if others:
         said = [_elsewhere(one, first) for one in others]
-        if len(said) > MOST_TOLD:
-            said[MOST_TOLD:] = [f"{len(said) - MOST_TOLD} more in the table"]
+        if len(said) > MOST_DESCRIBED:
+            said[MOST_DESCRIBED:] = [f"{len(said) - MOST_DESCRIBED} more in the table"]
         sentence += f" Elsewhere: {'; '.join(said)}."
     if first.implementation in {FIXSLICED, HARDWARE}:
         sentence += " No table-based AES was measured, which is what the papers' libraries had."
@@ -99,8 +99,8 @@ def judged(
 def _elsewhere(one: Compared, first: Compared) -> str:
     """Another comparison in words; what it compares is said where the first one compares something else."""
     what = "" if one.effect.what == first.effect.what else f"{one.effect.what} is "
-    told = WORDS[one.holds] if one.bounds else "stands beside it"
-    return f"{one.implementation} ({one.cases}): {what}{one.effect.told()}, {told}"
+    described = WORDS[one.holds] if one.bounds else "stands beside it"
+    return f"{one.implementation} ({one.cases}): {what}{one.effect.described()}, {described}"
 
 
 def missing(claim: Claim, needs: str, command: str, control: str = "", basis: Basis = "this machine") -> Judgement:
@@ -117,6 +117,8 @@ def of_another_machine(
     needs = f"a run on {wanted} (this one is of a {evidence.machine[0]})"
     found = missing(claim, needs, COMMANDS[claim.machine[0]])
     beside = tuple(one._replace(holds=None, bounds=None) for one in compared)
-    told = "; ".join(f"{one.effect.what} is {one.effect.told()} ({one.cases}, {one.implementation})" for one in beside)
-    sentence = f"{found.sentence} Beside it, here: {told}." if told else found.sentence
+    described = "; ".join(
+        f"{one.effect.what} is {one.effect.described()} ({one.cases}, {one.implementation})" for one in beside
+    )
+    sentence = f"{found.sentence} Beside it, here: {described}." if described else found.sentence
     return replace(found, compared=beside, sentence=sentence, control=control, basis=basis)

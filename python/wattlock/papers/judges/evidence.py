@@ -92,12 +92,12 @@ class Capture(NamedTuple):
         return found
 
     @property
-    def told_left_out(self) -> str:
+    def described_left_out(self) -> str:
         """What was left out, as a sentence; empty where nothing was."""
-        told = ", ".join(f"{count:,} {why}" for why, count in self.left_out.items() if count)
+        described = ", ".join(f"{count:,} {why}" for why, count in self.left_out.items() if count)
         if self.is_cut:
-            told = ", ".join(part for part in (told, "all from where the file ends within a packet") if part)
-        return f"Left out: {told}." if told else ""
+            described = ", ".join(part for part in (described, "all from where the file ends within a packet") if part)
+        return f"Left out: {described}." if described else ""
 
 
 class Discharge(NamedTuple):

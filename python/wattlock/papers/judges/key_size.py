@@ -23,7 +23,7 @@ NEGLIGIBLE_PERCENT = 1.0
 """An effect within so much is no cost: the smallest one worth claiming in the studies."""
 
 Keys = dict[int, Case]
-Tell = Callable[[Keys], tuple[str, Ratio, bool | None, Bounds]]
+Compare = Callable[[Keys], tuple[str, Ratio, bool | None, Bounds]]
 
 
 def _by_provider(cases: Sequence[Case], family: str) -> list[tuple[str, str, Keys]]:
@@ -41,7 +41,14 @@ def _by_provider(cases: Sequence[Case], family: str) -> list[tuple[str, str, Key
 
 
 def _judge(
-    claim: Claim, evidence: Evidence, family: str, tell: Tell, *, control: str, least_keys: int = 2, also: str = ""
+    claim: Claim,
+    evidence: Evidence,
+    family: str,
+    compare: Compare,
+    *,
+    control: str,
+    least_keys: int = 2,
+    also: str = "",
 ) -> Judgement:
     compared = []
     for implementation, provider, keys in _by_provider(
@@ -49,7 +56,7 @@ def _judge(
     ):
         if len(keys) < least_keys:
             continue
-        what, found, holds, bounds = tell(keys)
+        what, found, holds, bounds = compare(keys)
         compared.append(Compared(implementation, provider, percent_effect(what, found), holds, bounds))
     also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
     needs = f"cases of {family} with several keys"
@@ -58,11 +65,11 @@ def _judge(
 
 def _setup(claim: Claim, evidence: Evidence, family: str) -> str:
     """The key schedule apart: what the longest key's set-up costs over the shortest's."""
-    told = []
+    described = []
     for _, provider, keys in _by_provider(evidence.cases(claim, operation="key_setup"), family):
         _, low, high = keys[max(keys)].over(keys[min(keys)]).percent
-        told.append(f"{low:+.1f} to {high:+.1f} % with {provider}")
-    return f"The key schedule apart costs, longest over shortest key, {'; '.join(told)}." if told else ""
+        described.append(f"{low:+.1f} to {high:+.1f} % with {provider}")
+    return f"The key schedule apart costs, longest over shortest key, {'; '.join(described)}." if described else ""
 
 
 def _ends(keys: Keys) -> tuple[str, Ratio]:
@@ -80,7 +87,7 @@ def _toldinas(evidence: Evidence) -> str:
 def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
     """192 and 256 bits over 128, in percent."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         parts = []
         for bits, key in ((256, "key256_percent"), (192, "key192_percent")):
             found, band = keys[bits].over(keys[128]), percent_band(claim.expect[key])
@@ -91,13 +98,13 @@ def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
         return min(parts, key=lambda one: (False, None, True).index(one[2]))
 
     control = f"{ON_EACH_AES}; by the rounds +20 and +40 % are to be expected; the key schedule apart"
-    return _judge(claim, evidence, "aes", tell, control=control, least_keys=3, also=_toldinas(evidence))
+    return _judge(claim, evidence, "aes", compare, control=control, least_keys=3, also=_toldinas(evidence))
 
 
 def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
     """What 64 more key bits cost."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         whole = keys[256].over(keys[128])
         step = ratio(whole.value**0.5, 1.0, whole.sigma / 2)
         _, low, high = step.percent
@@ -105,20 +112,20 @@ def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
         return "what 64 more key bits cost", step, inside(low, high, band), band
 
     control = f"{ON_EACH_AES}; whether 8 % is noticeable is the reader's to say, whether it is there is measured"
-    return _judge(claim, evidence, "aes", tell, control=control, least_keys=3)
+    return _judge(claim, evidence, "aes", compare, control=control, least_keys=3)
 
 
 def is_clear(family: str) -> Judge:
     """A judge of whether a longer key costs more at all: more than what is worth claiming."""
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
-        def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+        def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
             what, found = _ends(keys)
             _, low, high = found.percent
             return what, found, above(low, high, NEGLIGIBLE_PERCENT), Bounds(NEGLIGIBLE_PERCENT, None, "%")
 
         control = f"the key schedule apart from the encryption; an effect below {NEGLIGIBLE_PERCENT:g} % is none"
-        return _judge(claim, evidence, family, tell, control=control)
+        return _judge(claim, evidence, family, compare, control=control)
 
     return judge
 
@@ -126,20 +133,20 @@ def is_clear(family: str) -> Judge:
 def aes_small(claim: Claim, evidence: Evidence) -> Judgement:
     """A longer key costs more, and not more than so many percent."""
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         what, found = _ends(keys)
         _, low, high = found.percent
         bounds = Bounds(0.0, claim.expect["percent_at_most"], "%")
         return what, found, inside(low, high, bounds), bounds
 
-    return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
+    return _judge(claim, evidence, "aes", compare, control=ON_EACH_AES)
 
 
 def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
     """RC4's cost doesn't depend on its key: each length against the shortest, and all must be alike."""
     least, most = claim.expect["effect_percent"]
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
         bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
@@ -149,21 +156,21 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
         return what, worst, holds, Bounds(least, most, "%")
 
     control = "the key schedule apart, which is where a key's length could enter; two one-sided tests"
-    return _judge(claim, evidence, "rc4", tell, control=control)
+    return _judge(claim, evidence, "rc4", compare, control=control)
 
 
 def long_key(claim: Claim, evidence: Evidence) -> Judgement:
     """What the throughput loses by the longest key."""
     most = claim.expect["throughput_cost_percent_at_most"]
 
-    def tell(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
+    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         _, found = _ends(keys)
         inverse = Ratio(1 / found.value, 1 / found.high, 1 / found.low)
         what = f"the change of throughput by a key of {max(keys)} bits in place of {min(keys)}"
         bounds = Bounds(-most, None, "%")
         return what, inverse, inside(*inverse.percent[1:], bounds), bounds
 
-    return _judge(claim, evidence, "aes", tell, control=ON_EACH_AES)
+    return _judge(claim, evidence, "aes", compare, control=ON_EACH_AES)
 
 
 JUDGES: dict[str, Judge] = {

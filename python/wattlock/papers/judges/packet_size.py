@@ -91,7 +91,7 @@ def low_power(claim: Claim, evidence: Evidence) -> Judgement:
 def crossing(claim: Claim, evidence: Evidence) -> Judgement:
     """From which size on RC4 costs less than AES."""
     band = amount_band(claim.expect["bytes"], claim.tolerance, "B")
-    compared, told = [], []
+    compared, described = [], []
     for keying, words in KEYING.items():
         for ground, rc4, aes in _curves(claim, evidence, keying):
             found = crossover(rc4.payload_B, (rc4.cost, rc4.sigma), (aes.cost, aes.sigma))
@@ -109,9 +109,9 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
                 if turned:
                     effect = effect._replace(what="the size from which AES is cheaper")
                 if found.disagreement:
-                    told.append(f"by the two laws of cost {found.by_law_B:.0f} B with {where}")
+                    described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {where}")
             compared.append(Compared(ground.implementation, where, effect, holds, band))
-    also = f"The other method: {'; '.join(told)}." if told else ""
+    also = f"The other method: {'; '.join(described)}." if described else ""
     return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS, also=also)
 
 

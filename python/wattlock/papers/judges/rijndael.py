@@ -50,24 +50,24 @@ def printed(evidence: Evidence, operation: str) -> dict[tuple[int, int], float]:
 
 
 def _printed_least(evidence: Evidence) -> str:
-    told = []
+    described = []
     for operation in OPERATIONS:
         table = printed(evidence, operation)
         places, costs = list(table), list(table.values())
         keys, blocks = [key for _, key in places], [block for block, _ in places]
         least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
         on_front = [f"{b}/{k}" for (b, k), on in zip(places, front(costs, keys, blocks), strict=True) if on]
-        told.append(f"to {operation} {', '.join(least)} (on the general front {', '.join(on_front)})")
-    return f"The paper's own tables have {'; '.join(told)}."
+        described.append(f"to {operation} {', '.join(least)} (on the general front {', '.join(on_front)})")
+    return f"The paper's own tables have {'; '.join(described)}."
 
 
 def _printed_profiles(evidence: Evidence) -> str:
-    told = []
+    described = []
     for operation in OPERATIONS:
         table = printed(evidence, operation)
         steps = (100 * (table[upper, upper] / table[lower, lower] - 1) for lower, upper in ((128, 192), (192, 256)))
-        told.append(f"to {operation} {' and '.join(f'{step:+.1f} %' for step in steps)}")
-    return f"The paper's own tables give {'; '.join(told)}."
+        described.append(f"to {operation} {' and '.join(f'{step:+.1f} %' for step in steps)}")
+    return f"The paper's own tables give {'; '.join(described)}."
 
 
 def _printed_prediction(evidence: Evidence) -> str:
@@ -88,7 +88,7 @@ def _own_first(compared: list[Compared]) -> list[Compared]:
 def pareto(claim: Claim, evidence: Evidence) -> Judgement:
     """For each key the least energy at a block of equal size: the probability that all three are so, both ways."""
     wanted = {tuple(one) for one in claim.expect["block_of_key"]}
-    compared, told = [], []
+    compared, described = [], []
     for operation in OPERATIONS:
         for provider, grid in _grids(claim, evidence, operation).items():
             places, costs, sigmas = list(grid), [c.cost for c in grid.values()], [c.sigma for c in grid.values()]
@@ -105,7 +105,7 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
             least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
             chances = probability(costs, sigmas, keys, [block for block, _ in places])
             on_front = [f"{b}/{k}" for (b, k), p in zip(places, chances, strict=True) if p >= 1 / 2]
-            told.append(
+            described.append(
                 f"To {operation} with {provider} the least by block/key are {', '.join(least)}; on the general front "
                 f"of energy, key and block are {', '.join(on_front)}"
             )
@@ -115,7 +115,7 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
         _own_first(compared),
         control="the front by draws, not by a single table; the block as a strength beside the paper's own rule",
         needs=NEEDS,
-        also=" ".join([*(f"{one}." for one in told), _printed_least(evidence)]),
+        also=" ".join([*(f"{one}." for one in described), _printed_least(evidence)]),
     )
 
 
@@ -152,7 +152,7 @@ def profiles(claim: Claim, evidence: Evidence) -> Judgement:
 def decryption(claim: Claim, evidence: Evidence) -> Judgement:
     """Decryption over encryption, and how well it is predicted."""
     encrypting, decrypting = (_grids(claim, evidence, operation) for operation in OPERATIONS)
-    compared, told = [], []
+    compared, described = [], []
     for provider, grid in encrypting.items():
         if provider not in decrypting:
             continue
@@ -167,7 +167,7 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         holds = all_hold([inside(more.low, more.high, band), fits])
         effect = ratio_effect("decryption over encryption", more)
         compared.append(Compared(grid[places[0]].implementation, provider, effect, holds, band))
-        told.append(
+        described.append(
             f"With {provider} R^2 is {found.r_squared:.3f}; a case left out is predicted within "
             f"{found.left_out_percent:.1f} % (root mean square), {found.worst_left_out_percent:.1f} % at worst"
         )
@@ -177,7 +177,7 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         _own_first(compared),
         control="the error of cases left out, which R^2 of the fitted ones hides",
         needs=NEEDS,
-        also=" ".join([*(f"{one}." for one in told), _printed_prediction(evidence)]),
+        also=" ".join([*(f"{one}." for one in described), _printed_prediction(evidence)]),
     )
 
 

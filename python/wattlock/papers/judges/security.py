@@ -96,14 +96,14 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
         )
     )
     status = evidence.security.get("rc4-128")
-    told = [f"RC4 is {status.status}: it may not be used whatever it saves (RFC 7465)."] if status else []
+    described = [f"RC4 is {status.status}: it may not be used whatever it saves (RFC 7465)."] if status else []
     return judged(
         claim,
         evidence.rests_on(claim),
         compared,
         control=f"the key ready and a key for each packet apart; {ON_EACH_AES}; the best cipher that may be advised",
         needs="cases of rc4-128 and aes128-cbc by packet size, below 100 B and above",
-        also=" ".join([*_rc4_against_sound(claim, evidence), *told]),
+        also=" ".join([*_rc4_against_sound(claim, evidence), *described]),
     )
 
 
@@ -161,7 +161,7 @@ def _sound(claim: Claim, evidence: Evidence) -> list[Case]:
 
 def _against_sound(claim: Claim, evidence: Evidence, families: Sequence[str]) -> str:
     """What the cheapest sound cipher costs beside the advised ones, and how these stand."""
-    told = []
+    described = []
     sealed = largest(_sound(claim, evidence))
     for family in families:
         plain = evidence.cases(claim, operation="encrypt", data="random")
@@ -170,13 +170,13 @@ def _against_sound(claim: Claim, evidence: Evidence, families: Sequence[str]) ->
         if mine and sealed:
             cheap, best = min(mine, key=lambda one: one.cost), min(sealed, key=lambda one: one.cost)
             _, low, high = Ratio(*cheap.over(best)).percent
-            told.append(
+            described.append(
                 f"{cheap.cipher} costs {low:+.0f} to {high:+.0f} % over {best.cipher}, which also authenticates"
             )
         known = next((evidence.security[one.cipher] for one in cases if one.cipher in evidence.security), None)
         if known:
-            told.append(f"{NAMES[family]} is {known.status} and authenticates nothing")
-    return f"Today: {'; '.join(told)}." if told else ""
+            described.append(f"{NAMES[family]} is {known.status} and authenticates nothing")
+    return f"Today: {'; '.join(described)}." if described else ""
 
 
 JUDGES: dict[str, Judge] = {

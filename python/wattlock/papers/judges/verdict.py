@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
     of: str = ""
     ours: bool = True
 
-    def told(self) -> str:
+    def described(self) -> str:
         """The bounds in a sentence."""
         unit = "" if self.unit == "1" else f" {self.unit}"
         low, high = (None if one is None else _digits(one) for one in (self.low, self.high))
@@ -57,7 +57,7 @@ class Effect(NamedTuple):
     low: float
     high: float
 
-    def told(self) -> str:
+    def described(self) -> str:
         """The figure in a sentence."""
         unit = "" if self.unit == "1" else f" {self.unit}"
         value, low, high = (_digits(one) for one in (self.value, self.low, self.high))
@@ -131,10 +131,10 @@ def above(low: float, high: float, bound: float) -> bool | None:
 
 def all_hold(parts: Iterable[bool | None]) -> bool | None:
     """Whether all parts of a claim hold: one that fails decides, then one that can't be told."""
-    told = list(parts)
-    if any(one is False for one in told):
+    described = list(parts)
+    if any(one is False for one in described):
         return False
-    return None if None in told or not told else True
+    return None if None in described or not described else True
 
 
 def effect_band(ratio: float) -> Bounds:
