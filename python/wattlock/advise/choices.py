@@ -13,7 +13,7 @@ from wattlock.advise.sending import OPEN, PROTECTIONS, short
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded
-from wattlock.security import SecurityStatus, status
+from wattlock.security import SecurityStatus, status_of
 from wattlock.security.rules import first, matches, rules
 from wattlock.study.cases import CatalogueRow
 
@@ -176,7 +176,7 @@ def candidates(
     found = []
     for cost in chosen:
         row = rows[cost.cipher]
-        stands = status(row)
+        stands = status_of(row)
         tags = _tags(question, row)
         frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
         for tag, frame, encoding, many, protection, again in product(

@@ -16,7 +16,7 @@ from wattlock.advise.question import Question
 from wattlock.advise.sending import Packet, Spent
 from wattlock.energy.battery import Array
 from wattlock.papers.record import Claim, claims, sources
-from wattlock.security import Cited, status
+from wattlock.security import Cited, status_of
 from wattlock.study.cases import CatalogueRow
 
 FREE = "none: taken as free"
@@ -106,7 +106,7 @@ class History:
         known = [cost for cost in self.of.costs if fnmatchcase(cost.cipher, f"{family}*")]
         cost = min(known, key=lambda one: one.of("seal_J", 1024)) if known else free(name)
         cost = cost._replace(cipher=name)
-        return Choice(row, status(row), cost, 0, "explicit", "raw", 1, like.protection, resumed=False)
+        return Choice(row, status_of(row), cost, 0, "explicit", "raw", 1, like.protection, resumed=False)
 
 
 def _advice(claim: Claim) -> str:

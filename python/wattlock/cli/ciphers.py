@@ -43,7 +43,7 @@ def ciphers(
     """
     import polars as pl
 
-    from wattlock.security import status
+    from wattlock.security import status_of
     from wattlock.targets import local, probe
 
     rows, nearest = probe.catalogue(local.find(), [cipher] if cipher else [])
@@ -57,7 +57,7 @@ def ciphers(
         print_table(pl.DataFrame(listed, infer_schema_length=None), form)
         return
     (several,) = rows.values()
-    stands = status(several[0])
+    stands = status_of(several[0])
     if form is Format.json:
         print_table(pl.DataFrame([_object(several, stands)], infer_schema_length=None), form)
     elif form is Format.csv:
@@ -70,9 +70,9 @@ def ciphers(
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
     """One line for eyes: the id, how it stands, who has it."""
-    from wattlock.security import status
+    from wattlock.security import status_of
 
-    first, stands = rows[0], status(rows[0])
+    first, stands = rows[0], status_of(rows[0])
     known = {name: value for name, value in _known(first).items() if name != "effective_bits"}
     has = ", ".join(row["provider"] for row in rows if row["available"])
     return {
@@ -85,9 +85,9 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 
 
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
-    from wattlock.security import status
+    from wattlock.security import status_of
 
-    stands = status(rows[0])
+    stands = status_of(rows[0])
     for row in rows:
         yield {**row, **_known(row), "status": stands.status, "strength_bits": stands.strength_bits}
 

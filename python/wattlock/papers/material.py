@@ -20,7 +20,7 @@ from wattlock.papers import record, sending
 from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
 from wattlock.run.result import Result, open_run
-from wattlock.security import status
+from wattlock.security import status_of
 from wattlock.targets import local, probe, toolbox
 from wattlock.targets.toolbox import Toolbox
 
@@ -181,7 +181,7 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     found = {}
     for row in catalogue:
         try:
-            stands = status(row)
+            stands = status_of(row)
         except InputError:  # a cipher of which nothing is said can't be called sound
             continue
         found[str(row["id"])] = Security(

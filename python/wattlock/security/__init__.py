@@ -1,7 +1,7 @@
 """How each cipher stands, by sourced statements, and the rules of advice that follow."""
 
 from wattlock.security.book import Authority, Book, Limit, Status, load, parse, statements
-from wattlock.security.status import Cited, SecurityStatus, status
+from wattlock.security.status import Cited, SecurityStatus, status_of
 
 __all__ = [
     "Authority",
@@ -13,5 +13,5 @@ __all__ = [
     "load",
     "parse",
     "statements",
-    "status",
+    "status_of",
 ]

@@ -71,7 +71,7 @@ class SecurityStatus:
     advantage_log2: float | None = None
 
 
-def status(facts: Mapping[str, Any], book: Book | None = None) -> SecurityStatus:
+def status_of(facts: Mapping[str, Any], book: Book | None = None) -> SecurityStatus:
     """How the cipher of a catalogue row stands.
 
     * `facts`: `id`, and as far as it has them `key_bits`, `effective_bits`, `block_bits`, `rounds`, `iv_B`, `tag_bits`.

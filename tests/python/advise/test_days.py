@@ -23,7 +23,7 @@ from wattlock.energy.cards import Number
 from wattlock.energy.model import rate
 from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
-from wattlock.security import status
+from wattlock.security import status_of
 
 DEVICE = cards.load("nrf52840")
 ROWS: dict[str, Any] = {
@@ -55,7 +55,7 @@ def small_case(capacity_mAh: float) -> Battery:
 
 def choice_of(cipher: str, framing: str, aggregate: int) -> Choice:
     row = ROWS[cipher]
-    return Choice(row, status(row), PUBLISHED[cipher], 128, framing, "raw", aggregate, "ccm", resumed=False)
+    return Choice(row, status_of(row), PUBLISHED[cipher], 128, framing, "raw", aggregate, "ccm", resumed=False)
 
 
 def certain(plan: Plan, names: set[str]) -> MonteCarlo:

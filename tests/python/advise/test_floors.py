@@ -12,7 +12,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Load
 from wattlock.advise.rank import ranked, tied
-from wattlock.security import Cited, Limit, SecurityStatus, load, status
+from wattlock.security import Cited, Limit, SecurityStatus, load, status_of
 
 TODAY = date(2026, 1, 1)
 SAID = [Cited(about, f"what is said of {about}", "a book", "", True) for about in ("status", "strength", "quantum")]
@@ -116,12 +116,12 @@ def test_a_key_protects_what_the_least_of_its_limits_allows() -> None:
 def test_of_several_sources_the_least_limit_stands() -> None:
     book = load()
     row = {"id": "aes128-eax", "key_bits": 128, "effective_bits": 128, "block_bits": 128, "tag_bits": 128}
-    before = status(row)
+    before = status_of(row)
     assert before.data_limit_log2_B is not None
     for more, stands in ((before.data_limit_log2_B - 5, -5), (before.data_limit_log2_B + 5, 0)):
         limit = Limit(says="another", source="sp38c", bytes_log2=more)
         ciphers = [one.model_copy(update={"limit": [*one.limit, limit]}) for one in book.cipher]
-        after = status(row, book.model_copy(update={"cipher": ciphers}))
+        after = status_of(row, book.model_copy(update={"cipher": ciphers}))
         assert after.data_limit_log2_B == before.data_limit_log2_B + stands
 
 

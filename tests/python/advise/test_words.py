@@ -276,11 +276,11 @@ def test_a_record_asks_first_for_the_measurement_that_narrows_most(answer: Advic
         (0.0, 5, ""),
         (0.0, 11, "That is more than ten years, and the battery's card says no shelf life"),
         (0.025, 5, ""),
-        (0.03, 5, "In 3 % of the worlds drawn the battery's shelf life ends it before its charge does."),
-        (0.03, 11, "In 3 % of the worlds drawn the battery's shelf life ends it before its charge does."),
-        (0.5, 5, "What ends it in 50 % of the worlds drawn is the battery's shelf life, 9 years in the middle"),
-        (0.975, 5, "What ends it in 98 % of the worlds drawn is the battery's shelf life, 9 years in the middle"),
-        (0.98, 5, "What ends it is the battery's shelf life, 9 years in the middle"),
+        (0.03, 5, "In 3 % of the samples drawn the battery's shelf life ends it before its charge does."),
+        (0.03, 11, "In 3 % of the samples drawn the battery's shelf life ends it before its charge does."),
+        (0.5, 5, "What ends it in 50 % of the samples drawn is the battery's shelf life, 9 years in the median"),
+        (0.975, 5, "What ends it in 98 % of the samples drawn is the battery's shelf life, 9 years in the median"),
+        (0.98, 5, "What ends it is the battery's shelf life, 9 years in the median"),
     ],
 )
 def test_what_ends_a_battery_is_said_by_how_often_its_shelf_life_does(

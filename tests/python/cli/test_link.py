@@ -135,7 +135,7 @@ def test_the_tables_are_told_as_one_layer_would_give_them_and_what_it_would_not(
             assert row["air_s"] == pytest.approx(row["paper_s"])
     said = tables.sentences(layers(), cells)
     assert any(one.startswith("TKIP / open") and "no mechanism of the air" in one for one in said)
-    assert any("9 of 90 cells" in one for one in said)
+    assert any("9 of 90 durations" in one for one in said)
 
 
 def test_the_work_a_packet_that_a_ratio_lacks_gives_it_as_work_of_the_access_point() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from support.tree import PROBE, require_programs
 from wattlock.errors import InputError
-from wattlock.security import SecurityStatus, load, parse, statements, status
+from wattlock.security import SecurityStatus, load, parse, statements, status_of
 
 # What the design names beside the catalogue of ciphers: no listing of them is needed to hold this.
 ESTABLISH = ["rsa2048-oaep", "rsa3072-oaep", "x25519", "ecdh-p256", "ed25519", "ecdsa-p256", "ml-kem-768", "ml-dsa-65"]
@@ -30,7 +30,7 @@ def listed() -> dict[str, SecurityStatus]:
     require_programs()
     rows = json.loads(subprocess.run([PROBE, "catalogue", "--format", "json"], capture_output=True, check=True).stdout)
     assert len(rows) > 100
-    return {row["id"]: status(row) for row in rows}
+    return {row["id"]: status_of(row) for row in rows}
 
 
 def test_every_listed_id_has_a_standing_with_sources_and_a_strength() -> None:
@@ -62,7 +62,7 @@ def test_only_what_nist_standardised_is_approved() -> None:
 
 @pytest.mark.parametrize("cipher", ESTABLISH)
 def test_key_establishment_has_a_standing_without_any_fact(cipher: str) -> None:
-    stands = status({"id": cipher})
+    stands = status_of({"id": cipher})
     assert stands.strength_bits >= 112
     assert (stands.public_key, stands.authenticated, stands.tag_bits) == (True, None, None)
     assert (stands.quantum_strength_bits > 0) == cipher.startswith("ml-")
@@ -72,12 +72,12 @@ def test_key_establishment_has_a_standing_without_any_fact(cipher: str) -> None:
 @pytest.mark.parametrize("length", [100, 9472])
 def test_the_length_of_a_public_key_is_no_strength(cipher: str, length: int) -> None:
     facts_of_it = {"id": cipher, "key_bits": length, "effective_bits": length}
-    assert status(facts_of_it) == status({"id": cipher})
+    assert status_of(facts_of_it) == status_of({"id": cipher})
 
 
 @pytest.mark.parametrize("cipher", AEADS)
 def test_an_aead_is_authenticated_and_says_how_often_a_nonce_may_be_used(cipher: str) -> None:
-    stands = status(facts(cipher, AEADS[cipher], tag_bits=64 if cipher.endswith("8") else 128))
+    stands = status_of(facts(cipher, AEADS[cipher], tag_bits=64 if cipher.endswith("8") else 128))
     assert stands.authenticated
     assert any(one.about == "nonce" for one in stands.statements)
     assert any((stands.data_limit_log2_B, stands.messages_log2, stands.forgeries_log2))
@@ -85,28 +85,28 @@ def test_an_aead_is_authenticated_and_says_how_often_a_nonce_may_be_used(cipher:
 
 
 def test_a_short_tag_leaves_the_strength_and_limits_the_forgeries() -> None:
-    short = status(facts("aes128-ccm8", tag_bits=64))
-    whole = status(facts("aes128-ccm", tag_bits=128))
+    short = status_of(facts("aes128-ccm8", tag_bits=64))
+    whole = status_of(facts("aes128-ccm", tag_bits=128))
     assert (short.status, short.strength_bits, short.tag_bits, short.authenticated) == ("approved", 128, 64, True)
     assert (short.forgeries_log2, whole.forgeries_log2) == (31, 39)
 
 
 def test_a_mode_that_is_not_for_messages_lowers_the_best_cipher() -> None:
-    stands = status(facts("aes256-ecb", 256))
+    stands = status_of(facts("aes256-ecb", 256))
     assert stands.status == "legacy"
     assert "not for messages" in stands.statements[0].says
 
 
 @pytest.mark.parametrize(("rounds", "bits", "expected"), [(8, 28, "broken"), (12, 44, "broken"), (20, 128, "legacy")])
 def test_the_rounds_decide_what_is_left_of_rc5(rounds: int, bits: float, expected: str) -> None:
-    stands = status(facts(f"rc5-32-{rounds}-128-cbc", block_bits=64, rounds=rounds))
+    stands = status_of(facts(f"rc5-32-{rounds}-128-cbc", block_bits=64, rounds=rounds))
     assert (stands.strength_bits, stands.status) == (bits, expected)
 
 
 def test_a_short_effective_key_breaks_a_cipher_that_is_whole_with_a_long_one() -> None:
     row = facts("rc2-128-e64-cbc", block_bits=64)
-    assert status({**row, "effective_bits": 64}).status == "broken"
-    assert status({**row, "id": "rc2-128-cbc"}).status == "legacy"
+    assert status_of({**row, "effective_bits": 64}).status == "broken"
+    assert status_of({**row, "id": "rc2-128-cbc"}).status == "legacy"
 
 
 ADVANTAGE_LOG2 = -32
@@ -126,7 +126,7 @@ def log2(value: float) -> float:
 def test_a_mode_without_a_tag_is_limited_by_the_birthday_bound_at_the_one_advantage(
     cipher: str, block_bits: int, blocks_log2: float, mode: str
 ) -> None:
-    stands = status(facts(f"{cipher}-{mode}", 256 if block_bits == 256 else 128, block_bits))
+    stands = status_of(facts(f"{cipher}-{mode}", 256 if block_bits == 256 else 128, block_bits))
     assert stands.data_limit_log2_B == blocks_log2 + math.log2(block_bits / 8)
     assert stands.advantage_log2 == ADVANTAGE_LOG2
     limits = [one.says for one in stands.statements if one.about == "limit"]
@@ -135,7 +135,7 @@ def test_a_mode_without_a_tag_is_limited_by_the_birthday_bound_at_the_one_advant
 
 def test_what_two_equal_blocks_tell_is_said_of_the_modes_that_have_them() -> None:
     said = {
-        mode: " ".join(one.says for one in status(facts(f"aes128-{mode}")).statements if one.about == "limit")
+        mode: " ".join(one.says for one in status_of(facts(f"aes128-{mode}")).statements if one.about == "limit")
         for mode in ("ecb", "cbc", "cfb", "ctr", "ofb")
     }
     assert "show at once" in said["ecb"]
@@ -143,13 +143,13 @@ def test_what_two_equal_blocks_tell_is_said_of_the_modes_that_have_them() -> Non
     assert "no two blocks of key stream are equal" in said["ctr"]
     assert "run on alike" in said["ofb"]
     assert "two equal blocks of" not in said["ctr"] + said["ofb"]
-    assert status(facts("aes128-ecb")).data_limit_log2_B is None
+    assert status_of(facts("aes128-ecb")).data_limit_log2_B is None
 
 
 def test_a_lower_limit_that_a_standard_sets_counts_beside_the_bound() -> None:
     # SP 800-67 allows 2^20 blocks; 2^16.5 keep the advantage.
-    assert status(facts("3des-cbc", 168, block_bits=64)).data_limit_log2_B == 19.5
-    assert status(facts("3des-ecb", 168, block_bits=64)).data_limit_log2_B == 23
+    assert status_of(facts("3des-cbc", 168, block_bits=64)).data_limit_log2_B == 19.5
+    assert status_of(facts("3des-ecb", 168, block_bits=64)).data_limit_log2_B == 23
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_lower_limit_that_a_standard_sets_counts_beside_the_bound() -> None:
 def test_the_limits_of_an_aead_are_those_of_its_bound_at_the_one_advantage(
     cipher: str, messages_log2: float | None, forgeries_log2: float
 ) -> None:
-    stands = status(facts(cipher, 256 if cipher == "ccmp256" else 128, tag_bits=128))
+    stands = status_of(facts(cipher, 256 if cipher == "ccmp256" else 128, tag_bits=128))
     assert stands.messages_log2 == (None if messages_log2 is None else pytest.approx(messages_log2, abs=0.05))
     assert stands.forgeries_log2 == pytest.approx(forgeries_log2, abs=0.05)
 
@@ -186,20 +186,20 @@ def test_the_limits_of_an_aead_are_those_of_its_bound_at_the_one_advantage(
 def test_an_aead_that_nist_did_not_standardise_has_a_data_limit_too(
     mode: str, data_log2_B: float, messages_log2: float | None
 ) -> None:
-    stands = status(facts(f"aes128-{mode}", tag_bits=128))
+    stands = status_of(facts(f"aes128-{mode}", tag_bits=128))
     assert stands.data_limit_log2_B == pytest.approx(data_log2_B, abs=0.05)
     assert stands.messages_log2 == messages_log2
 
 
 def test_a_limit_of_random_nonces_is_none_of_counted_ones() -> None:
-    stands = status(facts("aes128-gcm", tag_bits=128))
+    stands = status_of(facts("aes128-gcm", tag_bits=128))
     assert (stands.random_messages_log2, stands.messages_log2) == (32, 41.5)
-    assert status(facts("aes128-ccm", tag_bits=128)).random_messages_log2 is None
+    assert status_of(facts("aes128-ccm", tag_bits=128)).random_messages_log2 is None
 
 
 @pytest.mark.parametrize(("cipher", "nonce_log2_B"), [("chacha20", 38), ("salsa20", 70), ("chacha20-poly1305", 38)])
 def test_a_limit_of_one_nonce_is_none_of_the_key(cipher: str, nonce_log2_B: float) -> None:
-    stands = status(facts(cipher, 256, 8))
+    stands = status_of(facts(cipher, 256, 8))
     assert (stands.nonce_limit_log2_B, stands.data_limit_log2_B) == (nonce_log2_B, None)
     assert any(one.about == "nonce" for one in stands.statements)
 
@@ -215,7 +215,7 @@ def test_a_limit_of_one_nonce_is_none_of_the_key(cipher: str, nonce_log2_B: floa
     ],
 )
 def test_the_best_attack_is_told_with_its_source(cipher: str, key_bits: int, words: str, source: str) -> None:
-    (found,) = [one for one in status(facts(cipher, key_bits)).statements if one.about == "strength"]
+    (found,) = [one for one in status_of(facts(cipher, key_bits)).statements if one.about == "strength"]
     assert words in found.says
     assert source in found.source
     assert found.read
@@ -256,14 +256,14 @@ def test_reduced_rijndael_has_the_strength_that_its_best_attack_leaves(
     block_bits: int, key_bits: int, rounds: int, bits: float
 ) -> None:
     row = facts(f"rijndael{block_bits}-{key_bits}-r{rounds}-cbc", key_bits, block_bits, rounds=rounds)
-    assert status(row).strength_bits == bits
+    assert status_of(row).strength_bits == bits
 
 
 @pytest.mark.parametrize("block_bits", [128, 192, 256])
 @pytest.mark.parametrize("key_bits", [128, 192, 256])
 def test_a_round_more_never_weakens_rijndael(block_bits: int, key_bits: int) -> None:
     bits = [
-        status(
+        status_of(
             facts(f"rijndael{block_bits}-{key_bits}-r{rounds}-cbc", key_bits, block_bits, rounds=rounds)
         ).strength_bits
         for rounds in range(1, max(block_bits, key_bits) // 32 + 6)
@@ -284,7 +284,7 @@ def test_what_is_said_of_a_mode_or_of_a_strength_is_true_of_every_cipher_that_it
 
 def test_reduced_rounds_are_never_better_than_nobody_vouching_for_them() -> None:
     for rounds in range(4, 14):
-        stands = status(facts(f"rijndael256-256-r{rounds}-cbc", 256, 256, rounds=rounds))
+        stands = status_of(facts(f"rijndael256-256-r{rounds}-cbc", 256, 256, rounds=rounds))
         assert stands.status == ("broken" if rounds <= 7 else "none")
 
 
@@ -297,7 +297,7 @@ def test_every_statement_names_a_document_of_the_file_and_every_document_is_name
 
 def test_an_id_of_which_nothing_is_known_is_an_error() -> None:
     with pytest.raises(InputError, match='nothing of "rot13-cbc"'):
-        status(facts("rot13-cbc"))
+        status_of(facts("rot13-cbc"))
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_a_mistake_in_the_file_is_named_by_its_path(old: str, new: str, place: s
 
 
 def test_what_is_said_of_a_block_cipher_is_not_told_as_said_of_its_every_mode() -> None:
-    said = [one.says for one in status({"id": "aes128-ccm8", "key_bits": 128}).statements if one.about == "bsi"]
+    said = [one.says for one in status_of({"id": "aes128-ccm8", "key_bits": 128}).statements if one.about == "bsi"]
     assert said == ["AES itself: recommended"]
-    said = [one.says for one in status({"id": "aes128-ccm", "key_bits": 128}).statements if one.about == "bsi"]
+    said = [one.says for one in status_of({"id": "aes128-ccm", "key_bits": 128}).statements if one.about == "bsi"]
     assert said == ["AES itself: recommended", "recommended"]
