@@ -25,7 +25,7 @@ USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}
 class Choice(NamedTuple):
     """One way to protect the traffic.
 
-    * `row`: the cipher's in the catalogue; `stands`: how it stands; `cost`: on the device.
+    * `row`: the cipher's in the catalogue; `stands`: its security status; `cost`: on the device.
     * `tag_bits`: as sent. `aggregate`: messages in one packet. `resumed`: sessions begin by resumption.
     """
 

@@ -143,7 +143,7 @@ def advise(
         Format, typer.Option("--format", help="How to print the answer; json is one object.")
     ] = Format.table,
 ) -> None:
-    """Rank the ways to protect a device's messages by days of battery, that meet a security requirement.
+    """Rank the ways to protect a device's messages that meet a security requirement, by days of battery.
 
     What is not given is assumed, and the answer says so. --set may be given several times.
 

@@ -111,7 +111,7 @@ def battery(
     """Say how many operations a battery carries, as medians with 95 % intervals, and draw its discharge.
 
     --only and --without may be given several times. Example: wattlock battery pxa270-handheld --run last
-    --device pxa270-520 --file-B 5000000 --only '3des*' --figure fall.svg --allow-assumed
+    --device pxa270-520 --file-B 5000000 --only '3des*' --figure discharge.svg --allow-assumed
     """
     from wattlock.energy import battery_cards, operations
     from wattlock.energy.lifetime import Surroundings

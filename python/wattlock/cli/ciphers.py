@@ -1,4 +1,4 @@
-"""`wattlock ciphers`: the ciphers that can be measured, and how each stands."""
+"""`wattlock ciphers`: the ciphers that can be measured, with their security status."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ciphers(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """List the ciphers that can be measured, or print all that is known of one: who has it, how it stands, who says so.
+    """List the ciphers that can be measured, or print all that is known of one: who has it, its security status, sources.
 
     Example: wattlock ciphers --show rc5-32-12-128-cbc
     """
@@ -69,7 +69,7 @@ def ciphers(
 
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
-    """One line for eyes: the id, how it stands, who has it."""
+    """One line for eyes: the id, its security status, who has it."""
     from wattlock.security import status_of
 
     first, stands = rows[0], status_of(rows[0])

@@ -49,8 +49,8 @@ def export(
 ) -> None:
     """Write the estimates of a run with their intervals and evidence, each row with the run that it comes from.
 
-    A column's unit is the end of its name. LaTeX tables need booktabs and graphicx; what the run was stands
-    in their comments. Examples: wattlock export last --out estimates.parquet
+    A column's unit is the end of its name. LaTeX tables need booktabs and graphicx; their
+    comments describe the run. Examples: wattlock export last --out estimates.parquet
     wattlock export last --format latex --public --out table.tex
     """
     from wattlock.energy.valuing import valued

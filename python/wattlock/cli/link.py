@@ -109,7 +109,10 @@ def link(
         str | None, typer.Option("--show", metavar="SCENARIO", help="Print its TOML, to start your own from.")
     ] = None,
     tables: Annotated[
-        bool, typer.Option("--tables", help="Hold the air against the transfer times of the paper's tables 1 to 3.")
+        bool,
+        typer.Option(
+            "--tables", help="Compare the model of the air with the transfer times of the paper's tables 1 to 3."
+        ),
     ] = False,
     capture: Annotated[
         Path | None,

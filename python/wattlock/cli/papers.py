@@ -59,7 +59,7 @@ class Beside:
         "intel-5300"
     )
     battery: Annotated[
-        str | None, typer.Option("--battery", metavar="CARD", help="The battery card that joules empty.")
+        str | None, typer.Option("--battery", metavar="CARD", help="The battery card that the joules discharge.")
     ] = None
     machine: Annotated[
         Machine,

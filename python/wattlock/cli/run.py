@@ -69,7 +69,7 @@ class BatteryOptions:
 
     battery: Annotated[
         str | None,
-        typer.Option("--battery", metavar="NAME", help="Then empty this battery by each case: BAT0, or `any`."),
+        typer.Option("--battery", metavar="NAME", help="Then discharge this battery by each case: BAT0, or `any`."),
     ] = None
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None
     until_percent: Annotated[
@@ -104,7 +104,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     library: Annotated[
         list[str] | None,
-        typer.Option("--library", metavar="NAME=PATH", help="Weigh a library of your own beside the others."),
+        typer.Option("--library", metavar="NAME=PATH", help="Measure a library of your own beside the others."),
     ] = None,
     source: Annotated[
         Path | None,
