@@ -37,7 +37,7 @@ def ciphers(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """List the ciphers that can be measured, or print all that is known of one: who has it, its security status, sources.
+    """List the ciphers that can be measured, or print all that is known of one: who has it, its status, sources.
 
     Example: wattlock ciphers --show rc5-32-12-128-cbc
     """
