@@ -93,7 +93,7 @@ class Beside:
     ] = False
     attempt: Annotated[str | None, typer.Option("--try", metavar="NAME", help="Carry out one of them.")] = None
     pareto: Annotated[
-        bool, typer.Option("--pareto", help="Show who is on the front of strength, days and latency; profiles.")
+        bool, typer.Option("--pareto", help="Show the Pareto front of strength, days and latency, and profiles.")
     ] = False
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer changes.")
@@ -107,7 +107,7 @@ class Sampling:
     draws: Annotated[int | None, typer.Option("--draws", min=100, max=1_000_000, help="Samples; 16384 without it.")] = (
         None
     )
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws.")] = None
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed of the samples.")] = None
 
 
 def advise(
@@ -135,7 +135,7 @@ def advise(
     record: Annotated[
         Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Rows of the table for eyes.")] = 15,
+    top: Annotated[int, typer.Option("--top", min=1, help="Rows of the printed table.")] = 15,
     sampling: Sampling = Sampling(),
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,

@@ -89,8 +89,10 @@ class Around:
     temperature_sigma_C: Annotated[
         float, typer.Option("--temperature-sigma-C", help="Its standard deviation, 0 to 20.")
     ] = 5.0
-    draws: Annotated[int, typer.Option("--draws", min=100, max=1_000_000, help="Batteries drawn.")] = 10_000
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = 1
+    draws: Annotated[
+        int, typer.Option("--draws", min=100, max=1_000_000, help="Monte Carlo samples of the battery.")
+    ] = 10_000
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed of the samples.")] = 1
 
 
 def battery(
