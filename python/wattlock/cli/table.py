@@ -29,7 +29,7 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     """Print `frame` on standard output.
 
     * `form`: `json` is one array with one object a row, null where a number is missing or not finite; `csv` has a
-      header line, and a list or an object in a case as JSON.
+      header line, and a list or an object in a field as JSON.
     """
     if form is Format.json:
         typer.echo(json_array(frame))
@@ -52,8 +52,8 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    cases = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
-    return frame.with_columns(cases)
+    columns = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
+    return frame.with_columns(columns)
 
 
 def _json(value: Any) -> str | None:

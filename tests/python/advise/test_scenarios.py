@@ -16,7 +16,7 @@ from wattlock.targets import toolbox
 PAGE = (TREE / "docs" / "scenarios.md").read_text(encoding="utf-8")
 TODAY = date(2026, 1, 1)
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
-ROWS = [[case.strip() for case in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
+ROWS = [[text.strip() for text in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
 
 
 COLUMNS = ("cipher", "radio", "upkeep", "idle", "supply", "self-discharge")

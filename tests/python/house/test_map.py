@@ -17,8 +17,8 @@ PYTHON = MAP.partition("\n## Python")[2].partition("\n## ")[0]
 def rows(part: str) -> dict[str, list[str]]:
     """The rows of the first table whose first column is a name in backquotes."""
     table = re.findall(r"(?:^\|.*\|\n)+", part, re.MULTILINE)[0]
-    cases = [[case.strip() for case in line.strip("|").split("|")] for line in table.splitlines()[2:]]
-    return {first.strip("`"): others for first, *others in cases}
+    lines = [[text.strip() for text in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    return {first.strip("`"): others for first, *others in lines}
 
 
 def test_the_map_has_a_row_for_every_crate() -> None:
