@@ -11,7 +11,7 @@ use wattlock_terminal::open_library;
 const NAME: &str = "wattlock-net";
 
 #[derive(Parser)]
-#[command(name = NAME, version, about = "Tells what goes over the air, and carries files over a network", long_about = None)]
+#[command(name = NAME, version, about = "Computes what goes over the air, and carries files over a network", long_about = None)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,

@@ -35,7 +35,7 @@ is refused before it begins. The means (closed-form, bianchi) take no longer for
 
 Exit codes: 3 where a scenario can't be, 4 for a file that can't be read."#;
 
-/// Tells how long transfers over 802.11 take and what each radio does meanwhile.
+/// Computes how long transfers over 802.11 take and what each radio does meanwhile.
 #[derive(clap::Args)]
 pub struct Options {
     /// Scenarios, one JSON object a line; standard input without it.

@@ -27,7 +27,7 @@ its FCS, else the IP packet. A packet that the capture cut short counts with its
 Exit codes: 9 where standard output can't be written, 10 for a file that is no capture, or of which
 no packet is of these link types: then the summary alone is printed."#;
 
-/// Tells the sizes, kinds and gaps of a capture's packets.
+/// Counts the sizes, kinds and gaps of a capture's packets.
 #[derive(clap::Args)]
 pub struct Options {
     /// Print one line for each packet too, before the others: time_ns, size_B, frame.
@@ -38,7 +38,7 @@ pub struct Options {
     file: PathBuf,
 }
 
-/// Tells it.
+/// Prints the counts.
 ///
 /// # Errors
 /// As the exit codes in [`EXAMPLE`] say. What is wrong with a packet is counted.

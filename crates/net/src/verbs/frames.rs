@@ -21,32 +21,39 @@ use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
-  wattlock-net frames protect --protocol ccmp --key 000102030405060708090a0b0c0d0e0f clear.pcap protected.pcap
+  wattlock-net frames protect --protocol ccmp --key 000102030405060708090a0b0c0d0e0f \\
+    clear.pcap protected.pcap
   wattlock-net frames unprotect --passphrase 'correct horse' --ssid home air.pcapng.gz clear.pcapng
-  wattlock-net frames unprotect --wep 0102030405 --tk 000102030405060708090a0b0c0d0e0f air.pcap clear.pcap
-  wattlock-net frames unprotect --pmk 79258f6ceeecedd3482b92deaabdb675f09bcb4003ef5074f5ddb10a94ebe00a sae.pcap clear.pcap
+  wattlock-net frames unprotect --wep 0102030405 --tk 000102030405060708090a0b0c0d0e0f \\
+    air.pcap clear.pcap
+  wattlock-net frames unprotect \\
+    --pmk 79258f6ceeecedd3482b92deaabdb675f09bcb4003ef5074f5ddb10a94ebe00a sae.pcap clear.pcap
   wattlock-net frames authenticate --wep 0102030405
 
-Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame, gzipped or not; the
-copy has the format of its source and is gzipped where its name ends in .gz. An FCS that was there is made anew.
-A summary goes to standard output, one JSON object. Where a verb fails, OUT is as it was before: there only once whole.
+Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame,
+gzipped or not; the copy has the format of its source and is gzipped where its name ends in .gz. An
+FCS that was there is made anew. A summary goes to standard output, one JSON object. Where a verb
+fails, OUT is as it was before: there only once whole.
 
-Protect works on data frames that carry data and are not protected yet; all others are copied as they are.
-Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its whole MSDU; a frame
-whose packet number was there before is not written. Frames in the clear are copied as they are. A capture of the air
-holds repetitions (the retry bit): they have the same packet number, and count as replays.
+Protect works on data frames that carry data and are not protected yet; all others are copied as
+they are.
+Unprotect writes a frame only after its ICV or MIC has verified, and under TKIP the Michael of its
+whole MSDU; a frame whose packet number was there before is not written. Frames in the clear are
+copied as they are. A capture of the air holds repetitions (the retry bit): they have the same
+packet number, and count as replays.
 
 What opens which handshake:
   --passphrase  PSK, PSK-SHA256, FT-PSK, WPA's PSK
-  --pmk         SAE, FT-SAE, OWE, 802.1X, 802.1X-SHA256, Suite B: the pairwise master key, which the program that took
-                part tells (wpa_supplicant and hostapd: -K -dd). Of FT-802.1X the second half of the MSK, of Suite-B-192
-                its 48 octets. A PSK is one too.
+  --pmk         SAE, FT-SAE, OWE, 802.1X, 802.1X-SHA256, Suite B: the pairwise master key, which
+                wpa_supplicant and hostapd print with -K -dd. Of FT-802.1X the second half of the
+                MSK, of Suite-B-192 its 48 octets. A PSK is one too.
   nothing       TDLS: its key is made of what the setup shows under keys that are known
-A fast transition needs the network's name: from a beacon of the capture, or by --ssid. The summary lists each handshake
-with its key management, what it taught, and why nothing.
+A fast transition needs the network's name: from a beacon of the capture, or by --ssid. The summary
+lists each handshake with its key management, what it taught, and why nothing.
 
-A key of TKIP has 64 digits: the temporal key, the Michael key of what the access point sends, that of what the station
-sends. Keys on a command line are visible to others in the list of processes and in the shell's history.
+A key of TKIP has 64 digits: the temporal key, the Michael key of what the access point sends, that
+of what the station sends. Keys on a command line are visible to others in the list of processes and
+in the shell's history.
 
 Exit codes:
   2   usage

@@ -18,8 +18,8 @@ pub const EXAMPLE: &str = "Examples:
   wattlock-probe catalogue --provider openssl --missing
   wattlock-probe catalogue --cipher aes128-cbc rc5-32-12-128-ctr --format json
 
-A row is a cipher of one provider. JSON and CSV hold the rows that are missing too, each with its reason; in JSON an
-unknown id is a row with its error, not a failure.
+A row is a cipher of one provider. JSON and CSV hold the rows that are missing too, each with its
+reason; in JSON an unknown id is a row with its error, not a failure.
 
 Exit codes: 1 where a library of your own can't be used, 3 for an unknown cipher or provider.";
 

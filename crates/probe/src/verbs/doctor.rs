@@ -36,7 +36,7 @@ const BATCHES_A_TURN: u32 = 60;
 /// A spin that stands still for longer was interrupted.
 const GAP_NS: u64 = 1_000;
 
-/// Looks whether this machine is fit to be measured, and says what to do where it is not.
+/// Checks whether this machine is fit to be measured, and says what to do where it is not.
 #[derive(clap::Args)]
 pub struct Options {
     /// How the checks are printed.

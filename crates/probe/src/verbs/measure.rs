@@ -108,19 +108,33 @@ struct ReadPlan {
     files: Files,
 }
 
+/// The version of a line, whatever its kind is: it is looked at first, since kinds and fields change with it.
+#[derive(serde::Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+fn parse(line: &str) -> Result<PlanLine, Failure> {
+    match serde_json::from_str(line) {
+        Ok(Version { schema }) if schema != SCHEMA => {
+            Err(Failure::new(2, format!("records of version {schema} are not known"))
+                .hint(format!("this probe knows version {SCHEMA}; `wattlock` makes its plans by itself")))
+        }
+        _ => serde_json::from_str(line).map_err(|error| {
+            Failure::new(2, error.to_string()).hint("`wattlock-probe schema` prints what a plan line is")
+        }),
+    }
+}
+
 fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
     let (mut head, mut files, mut cases, mut failed) = (None, HashMap::new(), Vec::new(), BTreeMap::new());
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
         }
-        let parsed: PlanLine =
-            serde_json::from_str(line).map_err(|error| Failure::new(2, format!("plan line {number}: {error}")))?;
+        let parsed: PlanLine = parse(line)
+            .map_err(|failure| Failure { message: format!("plan line {number}: {}", failure.message), ..failure })?;
         match parsed {
-            PlanLine::Plan(plan) if plan.schema != SCHEMA => {
-                let message = format!("plan line {number}: records of version {} are not known", plan.schema);
-                return Err(Failure::new(2, message).hint(format!("this probe knows version {SCHEMA}")));
-            }
             PlanLine::Plan(plan) => head = Some(plan),
             PlanLine::Data(file) => {
                 let bytes = ports::payload(&file)?;
@@ -132,6 +146,9 @@ fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
             }
         }
     }
-    let plan = head.ok_or_else(|| Failure::new(2, "the plan has no line of kind \"plan\"".to_owned()))?;
+    let plan = head.ok_or_else(|| {
+        Failure::new(2, "the plan has no line of kind \"plan\"")
+            .hint("`wattlock-probe schema` prints what a plan line is")
+    })?;
     Ok(ReadPlan { share: Share { plan, cases, failed }, files: Files(files) })
 }

@@ -312,6 +312,15 @@ fn wrong_usage_of_every_verb_is_one_error_and_one_hint() {
 }
 
 #[test]
+fn a_plan_of_another_version_or_of_no_known_kind_is_refused_with_what_to_do() {
+    let plan = |line: &str| probe(&["measure"], line.as_bytes());
+    assert_refused(&plan(r#"{"kind":"plan","schema":1,"cells":[]}"#), 2, &["plan line 1", "version 1", "version 2"]);
+    assert_refused(&plan(r#"{"kind":"study","schema":3}"#), 2, &["plan line 1", "version 3", "version 2"]);
+    assert_refused(&plan("\n{\"kind\":\"cell\"}"), 2, &["plan line 2", "`cell`", "`wattlock-probe schema`"]);
+    assert_refused(&plan(""), 2, &["no line of kind \"plan\"", "`wattlock-probe schema`"]);
+}
+
+#[test]
 fn a_long_name_is_repeated_no_further_than_80_characters() {
     let long = "x".repeat(5000);
     for arguments in [
