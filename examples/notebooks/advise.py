@@ -35,7 +35,7 @@ def _(ranked):
 
 @app.cell
 def _(advice):
-    excluded, measure_first = advice.excluded_frame, advice.narrowing_frame.head(1)
+    excluded, measure_first = advice.excluded_frame, advice.information_frame.head(1)
     (excluded, measure_first)  # noqa: B018
     return excluded, measure_first
 

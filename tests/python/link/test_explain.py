@@ -137,7 +137,7 @@ def test_the_papers_tables_hold_nine_cells_of_ciphertext_sooner_than_plaintext()
     assert len(explained.sooner) == 9
     assert min(explained.sooner, key=lambda name: explained.sooner[name]) == "video rc6 adhoc_poor"
     assert {name.split()[1] for name in explained.sooner} == {"blowfish", "rc6"}
-    assert any("9 cells" in said for said in explained.sentences())
+    assert any("9 durations" in said for said in explained.sentences())
 
 
 def test_of_the_papers_tables_only_hypotheses_that_tell_ciphers_apart_come_first() -> None:
