@@ -11,13 +11,15 @@ use serde_json::{Value, json};
 use wattlock_bench::establish::Provider;
 use wattlock_bench::implementation::Offer;
 use wattlock_bench::prepared::Prepared;
-use wattlock_bench::share::ports::{Battery, Clocks, EnergyMeter, Level, Ports, Records, Watch};
+use wattlock_bench::share::ports::{Battery, Clocks, EnergyMeter, Ports, Records, Watch};
 use wattlock_bench::share::{Share, carry_out};
 use wattlock_bench::subject::{Description, Kind, Payloads, Proven, Registry, Sources, Subject, Variant};
 use wattlock_bench::subjects::KINDS;
 use wattlock_ciphers::Spec;
 use wattlock_engine::{Case, Clock, Meter, MeterDescription, MeterError, Moment, Nanoseconds, Reading, Ticks};
-use wattlock_records::{Build, Fingerprint, Hardware, Kernel, Load, MeterRecord, PlannedCase, Power, Record};
+use wattlock_records::{
+    Build, Fingerprint, GaugeReading, Hardware, Kernel, Load, MeterRecord, PlannedCase, Power, Record,
+};
 
 /// Nanojoules that the machine draws in a nanosecond: 2 W.
 const POWER_NW_A_NS: u64 = 2;
@@ -141,9 +143,9 @@ impl Battery for Device {
     }
 
     /// A percent a second.
-    fn level(&mut self) -> Level {
+    fn level(&mut self) -> GaugeReading {
         let spent = self.0.borrow().now / 1_000_000_000;
-        Level { percent: Some(90 - u8::try_from(spent).unwrap()), ..Level::default() }
+        GaugeReading { percent: Some(90 - u8::try_from(spent).unwrap()), ..GaugeReading::default() }
     }
 
     fn discharging(&mut self) -> Result<(), String> {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use wattlock_engine::{Meter, MeterError, Nanojoules};
-use wattlock_records::MeterRecord;
+use wattlock_records::{GaugeReading, MeterRecord};
 
 use super::counted::Counted;
 use super::file::{NoNumber, level, size, text};
@@ -54,21 +54,6 @@ pub struct Battery {
     supplies: PathBuf,
 }
 
-/// What the gauge says at one moment; what it does not tell is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Level {
-    /// `capacity`.
-    pub percent: Option<u8>,
-    /// `voltage_now`.
-    pub voltage_uV: Option<u64>,
-    /// `energy_now`.
-    pub energy_nJ: Option<u64>,
-    /// `charge_now`.
-    pub charge_uAh: Option<u64>,
-    /// `status`.
-    pub status: Option<String>,
-}
-
 impl Battery {
     fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -99,8 +84,8 @@ impl Battery {
     }
 
     /// All that the gauge says.
-    pub fn level(&self) -> Level {
-        Level {
+    pub fn level(&self) -> GaugeReading {
+        GaugeReading {
             percent: self.shown("capacity").ok().and_then(|percent| u8::try_from(percent).ok()),
             voltage_uV: self.shown("voltage_now").ok(),
             energy_nJ: self.shown("energy_now").ok().and_then(|energy| energy.checked_mul(NJ_A_UWH)),

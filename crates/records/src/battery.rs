@@ -56,3 +56,18 @@ pub struct BatteryLevel {
     /// Why this is the last line though neither level nor repeats were reached.
     pub error: Option<String>,
 }
+
+/// What a battery's gauge says at one moment; what it does not say is `None`. The parts of [`BatteryLevel`] that are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GaugeReading {
+    /// Charge left, percent: `capacity` below `/sys/class/power_supply`, as all that follow.
+    pub percent: Option<u8>,
+    /// `voltage_now`.
+    pub voltage_uV: Option<u64>,
+    /// Energy left: `energy_now`.
+    pub energy_nJ: Option<u64>,
+    /// Charge left: `charge_now`.
+    pub charge_uAh: Option<u64>,
+    /// What the battery says that it does: `status`.
+    pub status: Option<String>,
+}

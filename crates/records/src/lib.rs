@@ -34,7 +34,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use battery::{BatteryLevel, BatteryPlan};
+pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
 pub use code_path::CodePath;
 pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
 pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from wattlock.energy.model import COVERAGE
+from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.tasks import BACKWARD, FORWARD
 from wattlock.errors import EvidenceError
 

@@ -13,12 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import t_half_width
 
 LEVEL = 0.05
-COVERAGE = 1.96
-"""Of a normal distribution, for 95 % of it."""
-
 LEAST_SIGNAL = 3.0
 """Net energy below so many standard uncertainties is no energy but noise."""
 

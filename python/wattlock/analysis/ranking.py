@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from scipy.special import stdtr
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import LEVEL
 
 SMALLEST_CLAIM = 0.005
@@ -83,7 +84,7 @@ def _rank_group(rows: list[dict[str, Any]], least: float) -> list[dict[str, Any]
         error = 0.0
         if index:
             variance = sum(r["deviation"] ** 2 / r["processes"] for r in (rows[0], row))
-            error = 1.96 * math.sqrt(variance) * _small_sample(min(rows[0]["processes"], row["processes"]))
+            error = COVERAGE * math.sqrt(variance) * _small_sample(min(rows[0]["processes"], row["processes"]))
         gap_to_best = row["log_canaries"] - rows[0]["log_canaries"]
         row |= {
             "tie_group": tie_group,
@@ -97,4 +98,4 @@ def _rank_group(rows: list[dict[str, Any]], least: float) -> list[dict[str, Any]
 def _small_sample(processes: int) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(max(1, processes - 1), 0.975)) / 1.96
+    return float(stdtrit(max(1, processes - 1), 0.975)) / COVERAGE

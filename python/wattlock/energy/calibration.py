@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import t_half_width
 from wattlock.energy.cards import Card, Number
-from wattlock.energy.model import COVERAGE
 from wattlock.errors import EvidenceError
 
 LEAST_LOADS = 4

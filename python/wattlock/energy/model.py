@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.cards import DEVICES, Card, Device
 from wattlock.energy.number import refuse_doubted
 from wattlock.errors import EvidenceError
 
-# Of a normal distribution, for 95 % of it.
-COVERAGE = 1.96
 COLUMNS = {
     "energy_uJ": pl.Float64,
     "energy_low_uJ": pl.Float64,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.definitions import Shelf, Table, Text
 from wattlock.energy import battery_cards
 
@@ -157,7 +158,7 @@ def published(name: str, *, allow_assumed: bool = False) -> Published:
         for (operation, row), time_s, percent, far in zip(rows, seconds, percents, apart, strict=True)
     ]
     power_W = rate * joules_a_percent
-    width = float(np.exp(1.96 * np.hypot(np.hypot(capacity.log_sigma, voltage.log_sigma), spread)))
+    width = float(np.exp(COVERAGE * np.hypot(np.hypot(capacity.log_sigma, voltage.log_sigma), spread)))
     work_B = len(rows) * printed.iterations * printed.payload_B
     return Published(
         source=printed.source,

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.definitions import suggestion
 from wattlock.energy import lifetime
 from wattlock.energy.battery import Array
 from wattlock.energy.battery_cards import Battery, Law, Model
 from wattlock.energy.cards import Device
 from wattlock.energy.lifetime import Curve, Drawn, Surroundings
-from wattlock.energy.model import COVERAGE, rate
+from wattlock.energy.model import rate
 from wattlock.errors import EvidenceError, InputError
 
 # The cases of one task agree in these; its two halves differ in what they do.

@@ -3,7 +3,7 @@
 import math
 from typing import Literal, NamedTuple
 
-from wattlock.energy.model import COVERAGE
+from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.errors import EvidenceError, InputError

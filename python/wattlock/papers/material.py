@@ -15,7 +15,7 @@ from wattlock.energy.lifetime import Surroundings
 from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture import NOT_COUNTED, census
-from wattlock.papers import discharges as found_by
+from wattlock.papers import discharges as battery_discharges
 from wattlock.papers import record, sending
 from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
@@ -135,7 +135,7 @@ def _batteries(
         discharge
         for result in results
         if result.battery is not None and result.discharges is not None
-        for discharge in found_by.measured(result.discharges, _battery_of(result))
+        for discharge in battery_discharges.measured(result.discharges, _battery_of(result))
     ]
     # What was drawn is shown also where the gauge is too coarse to judge it by.
     if any(result.battery is not None and result.discharges is not None for result in results):
@@ -146,7 +146,7 @@ def _batteries(
     able = able.filter(pl.col("payload_B") == pl.col("payload_B").max().over("cipher"))
     try:
         chosen = battery_cards.load(card or BATTERY)
-        discharges = found_by.modelled(estimates, chosen, allow_assumed=allow_assumed)
+        discharges = battery_discharges.modelled(estimates, chosen, allow_assumed=allow_assumed)
         plan = tasks.plan(
             chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
         )

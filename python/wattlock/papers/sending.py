@@ -21,7 +21,7 @@ from wattlock.papers.judges.evidence import KEY_BITS
 from wattlock.papers.record import Papers
 from wattlock.targets.toolbox import Toolbox
 
-REQUESTED_B = 1_000_000
+SENT_B = 1_000_000
 POSITIONS = 20
 PLAIN = "none"
 SMALL_B = (14, 64, 100)
@@ -109,7 +109,7 @@ def send(
 
 
 def _full(changes: Mapping[str, Any], *, poor: str) -> dict[str, Any]:
-    own = {"payload.data_B": REQUESTED_B, "transport": "tcp", "phy": "b", "rate_Mb_s": 11, **changes}
+    own = {"payload.data_B": SENT_B, "transport": "tcp", "phy": "b", "rate_Mb_s": 11, **changes}
     return own | ({"signal.positions": POSITIONS} if poor == "adhoc_poor" else {})
 
 
@@ -125,14 +125,14 @@ def _kinds(papers: Papers) -> list[str]:
 def _cases(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, Answer], data: str) -> list[Sending]:
     table = papers.sending.get(data)
     plain_s = rows["adhoc_open"].duration_ns * 1e-9
-    data_B = REQUESTED_B * (table.of(PLAIN, "adhoc_open") / plain_s) if table else _images_B(papers)
+    data_B = SENT_B * (table.of(PLAIN, "adhoc_open") / plain_s) if table else _images_B(papers)
     found = []
     ciphers = list(next(iter(papers.sending.values())).duration_s)
     for cipher in ciphers:
         grown = data_B + (0 if cipher == PLAIN else PADDED_IV_B.get(cipher, OF_A_BLOCK_OF_8_B))
         cost = None if cipher == PLAIN else _cost(estimates, cipher, data)
         for condition, answer in rows.items():
-            air_s, radio_J = _taken(answer, grown / REQUESTED_B)
+            air_s, radio_J = _taken(answer, grown / SENT_B)
             paper_s = table.of(cipher, condition) if table else None
             host_s, host_J = _host(cost, data_B)
             kinds = {answer.evidence, *([cost["energy_evidence"]] if cost and host_J else [])}

@@ -18,7 +18,7 @@ from wattlock.report import diagrams
 from wattlock.report.evidence import one_evidence
 from wattlock.report.formats import MISSING, number
 from wattlock.report.markup import cell, folded, island, table, text, unbroken
-from wattlock.report.scales import bounds_of, log_scale, ticks
+from wattlock.report.scales import bounds_of, levels_of, log_scale, ticks
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
@@ -117,10 +117,6 @@ def _has_intervals(rows: pl.DataFrame) -> bool:
     return rows["low"].null_count() < rows.height
 
 
-def _levels(rows: pl.DataFrame, column: str) -> list[str]:
-    return [str(level) for level in rows[column].unique(maintain_order=True)]
-
-
 def _tooltips() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{column}:N", title=title) for column, title in TIPS]
 
@@ -145,7 +141,7 @@ def _dots(rows: pl.DataFrame, title: str, _x_title: str) -> tuple[list[alt.Chart
     is_speed = title.startswith("throughput")
     best = rows.group_by("name").agg(pl.col("value").max() if is_speed else pl.col("value").min())
     order = best.sort("value", "name", descending=[is_speed, False])["name"].to_list()
-    levels = _levels(rows, "variant")
+    levels = levels_of(rows, "variant")
     legend = _legend(rows, "variant")
     y = alt.Y("name:N", title=None, sort=order, axis=alt.Axis(grid=True, labelLimit=150))
     x = alt.X("value:Q", **_axis(rows, title))
@@ -173,7 +169,7 @@ def _lines(rows: pl.DataFrame, title: str, x_title: str) -> tuple[list[alt.Chart
     y = alt.Y("value:Q", **up)
     if "%" in title:
         y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(titleY=-12))
-    names, variants = _levels(rows, "name"), _levels(rows, "variant")
+    names, variants = levels_of(rows, "name"), levels_of(rows, "variant")
     above = 24  # the axis's title stands between
     colour = alt.Color("name:N", scale=alt.Scale(domain=names), legend=_legend(rows, "name", above))
     dashes = [DASHES[place % len(DASHES)] for place in range(len(variants))]

@@ -14,7 +14,7 @@ from wattlock.report.evidence import NothingToDraw, drawable, in_mode
 from wattlock.report.formats import OPERATION_NAMES, family_name
 from wattlock.report.look import FAMILIES
 from wattlock.report.quantities import QUANTITIES, axis_title, drawn
-from wattlock.report.scales import Bounds, bounds_of, log_scale, spread_labels, ticks
+from wattlock.report.scales import Bounds, bounds_of, levels_of, log_scale, spread_labels, ticks
 
 PacketQuantity = Literal["cycles_per_byte", "cpu_us"]
 FileQuantity = Literal["time_ms", "throughput_MB_s", "cpu_ms", "energy_uJ_per_byte"]
@@ -119,7 +119,7 @@ def _dots(rows: pl.DataFrame, quantity: str, about: str, marked_by: str | None =
     base = alt.Chart().encode(y=alt.Y("name:N", title=None, sort=order, axis=alt.Axis(grid=False, labelLimit=170)))
     row_px = ROW_PX
     if marked_by == "data":
-        base = base.encode(yOffset=alt.YOffset("data:N", sort=_levels(rows, "data")))
+        base = base.encode(yOffset=alt.YOffset("data:N", sort=levels_of(rows, "data")))
         row_px = SUBROW_PX * rows["data"].n_unique() + 10
     coloured = base.encode(color=_families(rows))
     points = _points(coloured, marked_by, rows).encode(x=x)
@@ -175,7 +175,7 @@ def _points(base: alt.Chart, marked_by: str | None = None, rows: pl.DataFrame | 
     points: alt.Chart = marks.encode(stroke=base.encoding.color, fillOpacity=hollow, tooltip=tips)
     if marked_by is None or rows is None:
         return points
-    levels = _levels(rows, marked_by)
+    levels = levels_of(rows, marked_by)
     shapes = SHAPES[marked_by]
     scale = alt.Scale(domain=levels, range=[shapes[place % len(shapes)] for place in range(len(levels))])
     shaped: alt.Chart = points.encode(shape=alt.Shape(f"{marked_by}:N", scale=scale, legend=alt.Legend(title=None)))
@@ -186,11 +186,6 @@ def _intervals(base: alt.Chart) -> alt.Chart:
     """The 95 % intervals, where there are any."""
     rules: alt.Chart = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=1.6)
     return rules
-
-
-def _levels(rows: pl.DataFrame, column: str) -> list[str]:
-    """The levels of a factor in the order of the frame."""
-    return [str(level) for level in rows[column].unique(maintain_order=True)]
 
 
 def _finished(layers: list[alt.Chart], rows: pl.DataFrame) -> alt.LayerChart:

@@ -1,4 +1,4 @@
-"""Logarithmic axes: their ends, their ticks, and where labels go that would cover one another."""
+"""Axes: the levels of a factor; of logarithmic ones ends and ticks, and where labels go that would cover each other."""
 
 import math
 
@@ -6,6 +6,11 @@ import altair as alt
 import polars as pl
 
 Bounds = tuple[float, float]
+
+
+def levels_of(rows: pl.DataFrame, column: str) -> list[str]:
+    """The levels of a factor in the order of the frame."""
+    return [str(level) for level in rows[column].unique(maintain_order=True)]
 
 
 def bounds_of(rows: pl.DataFrame) -> Bounds:

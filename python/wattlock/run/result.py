@@ -146,7 +146,7 @@ def read(folder: RunFolder) -> Result:
         processes=len(headers),
         batches=batches,
         causes=causes,
-        wall_s=sum(session_verb["wall_s"] for session_verb in folder.records("session")),
+        wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
         meter={**metered[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if metered else None,
         energies=_energies(folder, metered) if metered else None,

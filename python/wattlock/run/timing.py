@@ -93,12 +93,12 @@ class Timing:
                     self._measure_shard(group, remaining=len(groups) - number)
                 self.look()
         finally:
-            session_verb = {
+            session = {
                 "kind": "session",
                 "wall_s": round(time.monotonic() - start, 3),
                 "next_process": self.process,
             }
-            self.bench.folder.append(json.dumps(session_verb).encode() + b"\n")
+            self.bench.folder.append(json.dumps(session).encode() + b"\n")
 
     def pending(self) -> list[Case]:
         """The study's cases that are not settled."""

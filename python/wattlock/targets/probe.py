@@ -13,14 +13,14 @@ from wattlock.targets.hearing import Limits
 from wattlock.targets.programs import read
 from wattlock.targets.target import Target
 
-REQUESTED_S = 300.0
+LONGEST_ANSWER_S = 300.0
 """The catalogue proves nothing and takes a second."""
 
 MOST_ANSWER_B = 16 * 2**20
 """The whole catalogue has about 1 MB."""
 
 
-def ask(target: Target, *words: str, most_s: float = REQUESTED_S) -> Any:
+def ask(target: Target, *words: str, most_s: float = LONGEST_ANSWER_S) -> Any:
     """What a verb of the probe answers as JSON.
 
     * `most_s`: the time that it may take.
@@ -33,7 +33,7 @@ def ask(target: Target, *words: str, most_s: float = REQUESTED_S) -> Any:
     return read(said, json.loads, code, complaints, f"{target.name} {words[0]}")
 
 
-def rows(target: Target, *words: str, needs: Sequence[str], most_s: float = REQUESTED_S) -> list[dict[str, Any]]:
+def rows(target: Target, *words: str, needs: Sequence[str], most_s: float = LONGEST_ANSWER_S) -> list[dict[str, Any]]:
     """What a verb of the probe answers as rows that have at least the columns `needs`.
 
     Raises ProbeError where it answers something else.

@@ -14,7 +14,7 @@ from wattlock.targets.programs import located, read
 
 NAME, VARIABLE = "wattlock-net", "WATTLOCK_NET"
 
-REQUESTED_S, ANSWER_S = 300.0, 60.0
+START_S, ANSWER_S = 300.0, 60.0
 """A scenario of the air is simulated for some seconds."""
 
 MOST_ANSWER_B, ANSWER_B = 16 * 2**20, 2**16
@@ -35,7 +35,7 @@ class Toolbox:
         """
         who = f"{self.program} {verb}"
         given = [json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines]
-        most_s = REQUESTED_S + ANSWER_S * len(given)
+        most_s = START_S + ANSWER_S * len(given)
         limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B + len(given) * ANSWER_B)
         said: list[bytes] = []
         code, complaints = hear([self.program, verb], b"".join(given), limits, said.append, who=who)

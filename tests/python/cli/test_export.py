@@ -12,6 +12,7 @@ import pytest
 
 from support import report_frames
 from support.scripted_probe import direct, install
+from support.tools import needs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, StoreError
@@ -114,10 +115,7 @@ def test_no_text_of_a_run_is_a_command_of_latex() -> None:
     assert escaped("漢\u202eé") == "??e"
 
 
-# A program of the system, which only root can install: `.ci/run` does.
-needs_latex = pytest.mark.skipif(
-    LATEX is None, reason="neither pdflatex nor tectonic is on the PATH, so that no table is compiled"
-)
+needs_latex = needs(LATEX, "neither pdflatex nor tectonic is on the PATH, so that no table is compiled")
 WIDEST_PT = 2
 """So much over the line is not seen."""
 

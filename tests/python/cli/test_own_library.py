@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.tools import needs
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
@@ -16,8 +17,7 @@ CTR = "        ctr(context, iv, input, input_B, output);"
 LIMIT_S = 5
 """The least time that a case has."""
 
-# Without a compiler of C there is no library to build; `.ci/run` installs one where it is root.
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no cc: install gcc or clang")
+pytestmark = needs(shutil.which("cc"), "no cc, so that there is no library to build: install gcc or clang")
 
 
 @pytest.fixture(autouse=True, scope="module")

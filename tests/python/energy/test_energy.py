@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.energy_cards import device, estimates, number
+from wattlock.analysis.draws import COVERAGE
 from wattlock.energy import cards
-from wattlock.energy.model import COLUMNS, COVERAGE, rate, value, without_card
+from wattlock.energy.model import COLUMNS, rate, value, without_card
 from wattlock.errors import EvidenceError, InputError
 
 

@@ -15,6 +15,7 @@ from Crypto.Util.Padding import pad
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.tools import missing
 from support.tree import PROBE, require_programs
 
 # An example starts two processes; the sum of all examples stays below a quarter of a minute.
@@ -135,7 +136,7 @@ def tomcrypt_block(name: str, key: bytes, rounds: int) -> Block:
     """The encryption of one block by libtomcrypt; skips where the library is not on this machine."""
     path = ctypes.util.find_library("tomcrypt")
     if path is None:
-        pytest.skip("libtomcrypt is not on this machine")
+        missing("libtomcrypt is not on this machine")
     library = ctypes.CDLL(path)
     # Larger than any schedule: the library's union of them has about 4.2 KB.
     schedule = ctypes.create_string_buffer(16384)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from support import wifi_air
+from support.tools import needs
 from support.tree import NET, TREE, require_programs
 from support.wifi_air import (
     ANONCE,
@@ -265,11 +265,7 @@ def opened_by_tshark(path: Path, of: Network) -> int:
     return done.stdout.split().count("2000")
 
 
-# A program of the system, which only root can install: `.ci/run` does, and then requires it.
-needs_tshark = pytest.mark.skipif(
-    shutil.which("tshark") is None and not os.environ.get("WATTLOCK_REQUIRE_TOOLS"),
-    reason="no tshark: apt install tshark",
-)
+needs_tshark = needs(shutil.which("tshark"), "no tshark: apt install tshark")
 
 
 @needs_tshark

@@ -243,11 +243,11 @@ def test_frames_of_80211_are_counted_by_size_and_what_was_left_out_is_said() -> 
     frames = {("management", 100): 5, ("data", 100): 7, ("control", 14): 2, ("extension", 9): 1, ("tcp", 100): 40}
     capture = Capture(frames, {"with a wrong FCS": 1200, "empty": 0, "too short": 1}, is_cut=True)
     assert capture.sizes == {100: 12, 14: 2, 9: 1}
-    assert capture.described_left_out == (
+    assert capture.left_out_sentence == (
         "Left out: 1,200 with a wrong FCS, 1 too short, all from where the file ends within a packet."
     )
-    assert Capture(frames, {"empty": 0}).described_left_out == ""
-    assert Capture(frames).described_left_out == ""
+    assert Capture(frames, {"empty": 0}).left_out_sentence == ""
+    assert Capture(frames).left_out_sentence == ""
 
 
 def test_a_fall_names_its_cipher_and_whose_code_it_is_where_that_is_known() -> None:

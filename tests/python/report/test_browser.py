@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from support import report_frames
+from support.tools import needs
 from support.tree import TESTS
 from wattlock.report import write_report
 
 LIMIT_S = 180
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-# A program of the system, which only root can install: `.ci/run` does. Playwright comes with `make test`.
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found on the PATH")
+# Playwright comes with `make test`.
+pytestmark = needs(CHROMIUM, "no chromium was found on the PATH")
 Seen = list[dict[str, Any]]
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from support import papers_run
 from support.papers_run import PAPERS, material
+from support.tools import missing
 from support.tree import TESTS
 from wattlock.papers.exhibits import show_all
 from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
@@ -190,7 +191,7 @@ AXE = files("axe_playwright_python") / "axe.min.js"
 @pytest.fixture(scope="module")
 def visits(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     if CHROMIUM is None:
-        pytest.skip("no chromium on the PATH: `.ci/run` installs it, which takes root")
+        missing("no chromium was found on the PATH")
     file = tmp_path_factory.mktemp("papers") / "papers.html"
     file.write_text(page, encoding="utf-8")
     command = [sys.executable, "-m", "support.papers_browser", CHROMIUM, str(file), str(AXE)]

@@ -260,7 +260,8 @@ except ProbeError as error:
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: the most memory is not told")
+# The peak of a process stands in /proc, which Linux alone has.
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: the peak of memory is not known")
 @pytest.mark.parametrize("script", ["cat /dev/zero >&2", "cat HEADER; while :; do cat BATCHES; done"])
 def test_a_flood_takes_less_than_five_hundred_megabytes(hostile: Any, script: str) -> None:
     command = [sys.executable, "-c", MEMORY, str(hostile(script)), str(TESTS)]

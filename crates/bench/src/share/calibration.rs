@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use wattlock_engine::{Case as _, Clock, Ticks, calls_for};
+use wattlock_engine::{Case, Clock, Ticks, calls_for};
 use wattlock_records::PlannedCase;
 
 use crate::constants::WHOLE_PAYLOAD_B;
@@ -39,8 +39,8 @@ pub(super) fn calibrate(
     fill(body, batch, clock)
 }
 
-/// Calls that fill a batch.
-fn fill(body: &mut Box<dyn Prepared>, batch: Ticks, clock: &mut impl Clock) -> u32 {
+/// Calls that fill a batch of so many ticks.
+pub fn fill(body: &mut impl Case, batch: Ticks, clock: &mut impl Clock) -> u32 {
     let mut calls = 1;
     loop {
         let ticks = (0..2).map(|_| time(body, calls, clock)).min().unwrap_or(1);
@@ -51,7 +51,7 @@ fn fill(body: &mut Box<dyn Prepared>, batch: Ticks, clock: &mut impl Clock) -> u
     }
 }
 
-fn time(body: &mut Box<dyn Prepared>, calls: u32, clock: &mut impl Clock) -> Ticks {
+fn time(body: &mut impl Case, calls: u32, clock: &mut impl Clock) -> Ticks {
     let start = clock.ticks();
     body.run(0, calls);
     clock.ticks().saturating_sub(start)

@@ -11,12 +11,12 @@
 //! | `energy` | blocks of energy: superblocks of all cases around a baseline |
 //! | `discharge` | one case repeated while a battery discharges |
 
-mod calibration;
+pub mod calibration;
 mod discharge;
 mod energy;
 pub mod ports;
 mod prepared;
-mod quiet_level;
+pub mod quiet_level;
 mod timing;
 
 use alloc::boxed::Box;

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use wattlock_engine::{Clock, Meter, MeterError, Nanoseconds, Ticks};
-use wattlock_records::{Fingerprint, MeterRecord, PlannedCase, Record};
+use wattlock_records::{Fingerprint, GaugeReading, MeterRecord, PlannedCase, Record};
 
 use crate::prepared::Prepared;
 use crate::subject::{Payloads, Registry, Sources};
@@ -109,28 +109,13 @@ pub trait EnergyMeter: Meter {
     fn message(&self, cause: MeterError) -> String;
 }
 
-/// What a battery's gauge says at one moment; what it does not tell is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Level {
-    /// Level.
-    pub percent: Option<u8>,
-    /// Voltage.
-    pub voltage_uV: Option<u64>,
-    /// Energy left.
-    pub energy_nJ: Option<u64>,
-    /// Charge left.
-    pub charge_uAh: Option<u64>,
-    /// What the battery says that it does.
-    pub status: Option<String>,
-}
-
 /// A battery that is discharged.
 pub trait Battery {
     /// What it is, as a meter.
     fn record(&self) -> MeterRecord;
 
     /// All that the gauge says.
-    fn level(&mut self) -> Level;
+    fn level(&mut self) -> GaugeReading;
 
     /// Whether the device runs from this battery alone.
     ///

@@ -18,6 +18,13 @@ pub(super) fn complete(samples: &mut Vec<u32>, clock: &mut impl Clock) {
     samples.extend((samples.len()..LEAST_SAMPLES).filter_map(|_| sample(clock)));
 }
 
+/// The quiet level of the core just now; `None` where the clock changed too often to tell.
+pub fn now(clock: &mut impl Clock) -> Option<u32> {
+    let mut samples = Vec::new();
+    complete(&mut samples, clock);
+    of(&mut samples)
+}
+
 /// The quiet tenth of the samples; `None` of too few.
 pub(super) fn of(samples: &mut [u32]) -> Option<u32> {
     samples.sort_unstable();

@@ -9,8 +9,10 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use wattlock_bench::share::calibration::fill;
 use wattlock_bench::share::ports::Clocks as _;
-use wattlock_engine::{Batch, Case, Clock, Entry, Shard, Sink, Slot, Ticks, burst_ppm, calls_for, shard};
+use wattlock_bench::share::quiet_level;
+use wattlock_engine::{Batch, Case, Clock, Entry, Shard, Sink, Slot, Ticks, shard};
 use wattlock_meters::thread;
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
@@ -81,7 +83,7 @@ fn watch(clock: &mut RealClock, seconds: u32) -> Seen {
     let mut body = [Multiplications(3)];
     let calls = fill(&mut body[0], batch_ticks, clock);
     let mut seen = Seen { timer_ticks: clock.timer_ticks(), batch_ticks, ..Seen::default() };
-    let quiet_ppm = quiet(clock);
+    let quiet_ppm = quiet_level::now(clock);
     let (spin, gap) = (clock.ticks_of(SPIN_NS), clock.ticks_of(GAP_NS));
     let end = clock.ticks().saturating_add(clock.ticks_per_second.saturating_mul(seconds.into()));
     while clock.ticks() < end {
@@ -101,26 +103,6 @@ fn watch(clock: &mut RealClock, seconds: u32) -> Seen {
         let Ok(()) = shard(work, clock, &mut Tally(&mut seen));
     }
     seen
-}
-
-/// Calls that fill a batch: the best of three tries, one of which may be interrupted.
-fn fill(body: &mut Multiplications, batch: Ticks, clock: &mut RealClock) -> u32 {
-    const TRIAL: u32 = 10_000;
-    let mut trial = || {
-        let start = clock.ticks();
-        body.run(0, TRIAL);
-        clock.ticks().saturating_sub(start)
-    };
-    let ticks = (0..3).map(|_| trial()).min().unwrap_or(1);
-    calls_for(batch, TRIAL, ticks)
-}
-
-/// What a burst takes of a canary on this core when nothing shares it: the quiet tenth of some tries.
-fn quiet(clock: &mut RealClock) -> Option<u32> {
-    const TRIES: usize = 200;
-    let mut bursts: Vec<_> = (0..TRIES).filter_map(|_| burst_ppm(clock.burst(), clock.canary())).collect();
-    bursts.sort_unstable();
-    bursts.get(bursts.len() / 10).copied()
 }
 
 /// Spins for `spin` ticks; gives the ticks lost in steps longer than `gap`, and all ticks.

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from wattlock.analysis.draws import COVERAGE
 from wattlock.definitions import suggestion
 from wattlock.energy.cards import Device
-from wattlock.energy.model import COVERAGE, rate
+from wattlock.energy.model import rate
 from wattlock.energy.model import refuse as refuse_card
 from wattlock.energy.number import refuse_doubted
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest

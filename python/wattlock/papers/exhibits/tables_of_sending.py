@@ -19,7 +19,7 @@ CONDITIONS = {
     "bss_tkip": "BSS, TKIP",
     "bss_open": "BSS, open",
 }
-NOT_REQUESTED = "the air's answers: this was told to leave them out"
+NOT_REQUESTED = "the air's answers: they were not requested"
 COMMAND = "wattlock papers --radio intel-5300"
 AIR_NOTE = (
     "On the air: 802.11b, 11 Mb/s, long preambles, TCP, full packets; the paper names none of these. The data is as "

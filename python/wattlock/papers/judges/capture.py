@@ -43,7 +43,7 @@ def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
         sorted(parts, key=lambda one: (False, None, True).index(one.holds)),
         control=CONTROL,
         needs="",
-        also=" ".join(one for one in (capture.described_left_out, of_another) if one),
+        also=" ".join(one for one in (capture.left_out_sentence, of_another) if one),
         ground=Ground("a capture", WHOLE if capture.is_cut else LONGER),
     )
 

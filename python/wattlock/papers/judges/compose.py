@@ -28,7 +28,7 @@ COMMANDS = {
     "microcontroller": "wattlock papers --machine microcontroller",
 }
 """What a claim may be on, in words, and what judges a run of it."""
-MOST_DESCRIBED = 5
+MOST_LISTED = 5
 WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
 
 
@@ -72,8 +72,8 @@ def judged(
         sentence += f" What counts as the claim: {first.bounds.described()}."
     if others:
         said = [_elsewhere(one, first) for one in others]
-        if len(said) > MOST_DESCRIBED:
-            said[MOST_DESCRIBED:] = [f"{len(said) - MOST_DESCRIBED} more in the table"]
+        if len(said) > MOST_LISTED:
+            said[MOST_LISTED:] = [f"{len(said) - MOST_LISTED} more in the table"]
         sentence += f" Elsewhere: {'; '.join(said)}."
     if first.implementation in {FIXSLICED, HARDWARE}:
         sentence += " No table-based AES was measured, which is what the papers' libraries had."

@@ -92,7 +92,7 @@ class Capture(NamedTuple):
         return found
 
     @property
-    def described_left_out(self) -> str:
+    def left_out_sentence(self) -> str:
         """What was left out, as a sentence; empty where nothing was."""
         described = ", ".join(f"{count:,} {why}" for why, count in self.left_out.items() if count)
         if self.is_cut:

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use wattlock_bench::share::ports::{Battery, EnergyMeter, Level, Records};
+use wattlock_bench::share::ports::{Battery, EnergyMeter, Records};
 use wattlock_bench::subject::Payloads;
 use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
 use wattlock_meters::{self as meters, Opened};
-use wattlock_records::{BatteryPlan, DataFile, EnergyPlan, MeterRecord, Record};
+use wattlock_records::{BatteryPlan, DataFile, EnergyPlan, GaugeReading, MeterRecord, Record};
 use wattlock_terminal::failure::Failure;
 
 use super::guarded::Watch;
@@ -121,9 +121,8 @@ impl Battery for PlanBattery {
         self.battery.record()
     }
 
-    fn level(&mut self) -> Level {
-        let meters::battery::Level { percent, voltage_uV, energy_nJ, charge_uAh, status } = self.battery.level();
-        Level { percent, voltage_uV, energy_nJ, charge_uAh, status }
+    fn level(&mut self) -> GaugeReading {
+        self.battery.level()
     }
 
     fn discharging(&mut self) -> Result<(), String> {
