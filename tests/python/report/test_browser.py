@@ -76,5 +76,5 @@ def test_the_filter_keeps_the_rows_that_hold_every_word_and_the_state_asked_for(
 
 def test_a_second_click_on_a_heading_sorts_downwards_and_leaves_empty_cases_last(visits: Seen) -> None:
     for visit in visits:
-        assert visit["dearest_first"].startswith("3des")
+        assert visit["most_expensive_first"].startswith("3des")
         assert visit["last_cost"] == "–"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from support.report_browser import DRAWN, OVERFLOW, QUIET
+from support.report_browser import DRAWN, OVERFLOW, QUIET, opened
 
 MOST_TABS = 40
 VERDICTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cells[1].textContent)"
@@ -29,15 +29,7 @@ def main() -> None:
 
 def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | None) -> dict[str, object]:
     """What one reader sees."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    complaints: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(address)
+    page, complaints, requests = opened(browser, address, width, scheme, 60_000)
     seen: dict[str, object] = {"width": width, "paint_ms": page.evaluate(PAINT), "as_judged": page.evaluate(VERDICTS)}
     seen["early"] = page.locator(".chart svg").count()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -58,7 +50,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
     seen |= by_keyboard(page) | by_link(page)
     seen |= {"complaints": complaints, "requests": requests}
-    context.close()
+    page.context.close()
     return seen
 
 

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 QUIET = [
     "--headless",
@@ -36,17 +36,28 @@ def main() -> None:
     json.dump(seen, sys.stdout)
 
 
-def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, object]:
-    """What one reader sees: figures after scrolling through, overflow, console, requests, focus, filter and order."""
+def opened(
+    browser: Browser, address: str, width: int, scheme: str, longest_ms: int
+) -> tuple[Page, list[str], list[str]]:
+    """A page as one reader opens it, and two lists that grow: what it complains of, and what it fetches.
+
+    * `width`: of the window, in pixels; `scheme`: light or dark; `longest_ms`: that anything may take.
+    """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(longest_ms)
     complaints: list[str] = []
     requests: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto(address)
+    return page, complaints, requests
+
+
+def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, object]:
+    """What one reader sees: figures after scrolling through, overflow, console, requests, focus, filter and order."""
+    page, complaints, requests = opened(browser, address, width, scheme, 20_000)
     early = page.locator(".chart svg").count()
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
@@ -81,10 +92,10 @@ def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, 
     page.select_option("#state", "")
     for _ in range(2):
         page.get_by_role("button", name="Cycles per byte", exact=True).click()
-    seen["dearest_first"] = page.locator("#case-table tbody tr").first.locator("th").text_content()
+    seen["most_expensive_first"] = page.locator("#case-table tbody tr").first.locator("th").text_content()
     seen["last_cost"] = page.locator("#case-table tbody tr").last.locator("td").nth(7).text_content()
     seen |= {"complaints": complaints, "requests": requests}
-    context.close()
+    page.context.close()
     return seen
 
 
