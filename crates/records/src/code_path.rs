@@ -1,5 +1,7 @@
 //! The way that an implementation goes on a processor.
 
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{self, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 /// The path of an implementation: what its speed and the constancy of its time rest on.
@@ -38,48 +40,10 @@ pub enum CodePath {
 }
 
 impl CodePath {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::Tables,
-        Self::Fixsliced,
-        Self::Bitsliced,
-        Self::Aesni,
-        Self::Vaes256,
-        Self::Vaes512,
-        Self::Sse2,
-        Self::Ssse3,
-        Self::Avx2,
-        Self::Avx512,
-        Self::Neon,
-        Self::Armv8,
-        Self::Hardware,
-        Self::Portable,
-    ];
-
-    /// As it stands in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tables => "tables",
-            Self::Fixsliced => "fixsliced",
-            Self::Bitsliced => "bitsliced",
-            Self::Aesni => "aesni",
-            Self::Vaes256 => "vaes256",
-            Self::Vaes512 => "vaes512",
-            Self::Sse2 => "sse2",
-            Self::Ssse3 => "ssse3",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-            Self::Neon => "neon",
-            Self::Armv8 => "armv8",
-            Self::Hardware => "hardware",
-            Self::Portable => "portable",
-        }
-    }
-
-    /// The path of this name; `None` where there is none.
+    /// The path of this name, as it stands in records; `None` where there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|path| path.name() == name)
+        let name: StrDeserializer<'_, value::Error> = name.into_deserializer();
+        Self::deserialize(name).ok()
     }
 }

@@ -6,7 +6,6 @@ use wattlock_bench::implementation::{Implementation, built_in};
 use wattlock_bench::keys::bytes;
 use wattlock_ciphers::{Cipher, Direction, Error, MAX_PADDING_B, Mode, Spec, listed};
 use wattlock_engine::SplitMix64;
-use wattlock_records::CodePath;
 use wattlock_test_tools as tools;
 
 use crate::library::Library;
@@ -31,7 +30,7 @@ pub fn proves_all(library: &dyn Library, ids: &[&str]) {
     let shared = shared(library);
     for (spec, code) in &shared {
         let proof = code.prove(spec).unwrap_or_else(|error| panic!("{} {spec}: {error}", library.name()));
-        println!("{} {spec}: {}, {}", library.name(), code.path().map_or("-", CodePath::name), proof.kind);
+        println!("{} {spec}: {:?}, {}", library.name(), code.path(), proof.kind);
     }
     let is_there = |id: &&str| shared.iter().any(|(spec, _)| spec.to_string() == **id);
     let lacks: Vec<_> = ids.iter().filter(|id| !is_there(id) && Spec::parse(id).is_ok()).collect();
