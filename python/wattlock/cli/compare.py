@@ -37,9 +37,9 @@ def compare(
     A ratio above 1 says that the second one is slower; its interval is of 95 %, for each case by itself. A case
     fails --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in
     the first run and none in the second; cases that can't be decided are named. A slowdown of just that size is
-    found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for --fail-
-    above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them. Energies
-    are compared where one meter measured both.
+    found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for
+    --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
+    Energies are compared where one meter measured both.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare monday tuesday wednesday
     wattlock compare last --providers rustcrypto openssl
