@@ -12,6 +12,7 @@ _PLACES = {
     "open_run": "wattlock.run.result",
     "compare": "wattlock.run.compare",
     "measure": "wattlock.run.begin",
+    "Request": "wattlock.run.begin",
     "battery": "wattlock.energy.operations",
     "of_run": "wattlock.energy.operations",
     "judge": "wattlock.papers.material",

@@ -1,6 +1,6 @@
 """A question to its answer: what may be chosen is priced, excluded by rules, ranked by days of battery."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -22,8 +22,7 @@ from wattlock.advise.value_of_information import values_of_information
 from wattlock.errors import EvidenceError, InputError
 from wattlock.security.rules import matches
 from wattlock.study.cases import CatalogueRow
-from wattlock.targets import Target, local, toolbox
-from wattlock.targets import probe as probes
+from wattlock.targets import Target, or_this_machine, probe, toolbox
 
 
 def advise(
@@ -42,7 +41,7 @@ def advise(
     Raises InputError where nothing passes the floor, the radio can't carry the traffic or a card is missing something,
     EvidenceError where a number needs consent.
     """
-    device = target or local.find()
+    device = or_this_machine(target)
     when = today or datetime.now(UTC).date()
     of = inputs(question, own=own, allow_assumed=allow_assumed)
 
@@ -58,8 +57,8 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     _consent(question, of)
     past = History(question, of)
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
-    rows = catalogue(target, wanted)
-    _known(of, rows, target)
+    rows, nearest = _catalogue(target, tuple(wanted))
+    _known(of, rows, nearest)
     every = candidates(question, of.costs, rows, of.sender.protections)
     if not every:
         raise InputError(
@@ -131,24 +130,17 @@ def _consent(question: Question, of: Inputs) -> None:
     )
 
 
-def _known(of: Inputs, rows: Mapping[str, CatalogueRow], target: Target) -> None:
+def _known(of: Inputs, rows: Mapping[str, CatalogueRow], nearest: Mapping[str, str | None]) -> None:
     """Raises InputError where the user's own costs are of a cipher that the catalogue has not."""
     for cost in of.costs:
         if cost.origin and cost.origin.own and cost.cipher not in rows:
-            nearest = probes.catalogue(target, [cost.cipher])[1].get(cost.cipher)
-            hint = f'did you mean "{nearest}"? ' if nearest else ""
-            raise InputError(
-                f'your own costs: there is no cipher "{cost.cipher[:80]}"', hint=f"{hint}`wattlock ciphers` lists them"
-            )
-
-
-def catalogue(target: Target, ids: Sequence[str]) -> dict[str, CatalogueRow]:
-    """The catalogue's facts of ciphers, whoever provides them."""
-    return _catalogue(target, tuple(ids))
+            error = probe.unknown(cost.cipher, nearest.get(cost.cipher))
+            raise InputError(f"your own costs: {error.message}", hint=error.hint)
 
 
 @lru_cache(maxsize=4)
-def _catalogue(target: Target, ids: tuple[str, ...]) -> dict[str, CatalogueRow]:
+def _catalogue(target: Target, ids: tuple[str, ...]) -> tuple[dict[str, CatalogueRow], dict[str, str | None]]:
+    """The catalogue's facts of ciphers, whoever provides them; of each id that it has not, the nearest."""
     # A question is answered several times, and the probe takes longer than the rest.
-    rows, _ = probes.catalogue(target, list(ids))
-    return {name: of[0] for name, of in rows.items()}
+    rows, nearest = probe.catalogue(target, ids)
+    return {name: several[0] for name, several in rows.items()}, nearest

@@ -15,6 +15,7 @@ from wattlock.cli.option_rules import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
@@ -167,7 +168,7 @@ def advise(
     question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
 
-    of = answer(question, own=cards, allow_assumed=allow_assumed)
+    of = answer(question, own=cards, allow_assumed=allow_assumed, target=chosen())
     more = _more(of, cards, beside)
     if record is not None:
         write(of, more, record)

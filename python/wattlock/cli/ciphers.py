@@ -10,7 +10,7 @@ import typer
 
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.cli.target import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,13 +44,11 @@ def ciphers(
     import polars as pl
 
     from wattlock.security import status_of
-    from wattlock.targets import local, probe
+    from wattlock.targets import probe
 
-    rows, nearest = probe.catalogue(local.find(), [cipher] if cipher else [])
+    rows, nearest = probe.catalogue(chosen(), [cipher] if cipher else [])
     if not rows or cipher == "":
-        near = nearest.get(cipher or "")
-        hint = f'did you mean "{near}"? ' if near else ""
-        raise InputError(f'no cipher "{cipher}"', hint=f"{hint}`wattlock ciphers` lists all of them")
+        raise probe.unknown(cipher or "", nearest.get(cipher or ""))
     if cipher is None:
         whole = form is not Format.table
         listed = [row for several in rows.values() for row in (_whole(several) if whole else [_line(several)])]

@@ -8,6 +8,7 @@ import typer
 
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
 
 
 def doctor(
@@ -20,10 +21,10 @@ def doctor(
     """
     import polars as pl
 
-    from wattlock.targets import local, probe
+    from wattlock.targets import probe
 
     checks = probe.rows(
-        local.find(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
+        chosen(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
     )
     print_table(pl.DataFrame(checks, infer_schema_length=None), form)
     if any(check["verdict"] == "fail" for check in checks):

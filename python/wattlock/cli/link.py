@@ -14,6 +14,7 @@ from wattlock.cli.option_rules import given
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
@@ -205,17 +206,18 @@ def _carry_out(
     form: Format,
 ) -> None:
     """Asks the radios that are not 802.11, ns-3 beside the air, or the air alone."""
-    from wattlock.link.crossing import catalogue_of, ciphers_of, cross
+    from wattlock.link.crossing import ciphers_of, cross
+    from wattlock.targets.probe import first_rows
 
     if linear:
         ids = {*crossed.get("payload.cipher", ()), fixed.get("payload.cipher")} - {None}
-        ciphers = catalogue_of(sorted(ids))
+        ciphers = first_rows(chosen(), sorted(ids))
         link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
         return
     beside_ns3 = fixed.get("engine") == option_rules.NS3
     requested = cross(files, crossed, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
     if beside_ns3:
-        link_pages.beside_ns3(requested, catalogue_of(ciphers_of(requested)), form)
+        link_pages.beside_ns3(requested, first_rows(chosen(), ciphers_of(requested)), form)
     else:
         _print(_answers(requested, by), form)
 
@@ -266,12 +268,13 @@ def _value(option: str, text: str) -> Any:
 
 
 def _answers(requested: list[Named], by: Valuing) -> list[Answer | Refused]:
-    from wattlock.link.crossing import catalogue_of, ciphers_of
+    from wattlock.link.crossing import ciphers_of
     from wattlock.link.wifi.evaluate import evaluate_each, simulated
     from wattlock.targets import toolbox
+    from wattlock.targets.probe import first_rows
 
     ids = ciphers_of(requested)
-    ciphers = catalogue_of(ids)
+    ciphers = first_rows(chosen(), ids)
     packets = simulated(requested, ciphers)
     if packets > MANY_PACKETS:
         typer.echo(

@@ -11,6 +11,7 @@ import typer
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
 from wattlock.errors import InputError
 
 SHORT = ["name", "access", "unit", "update_ms", "gain_percent", "read_us", "scope"]
@@ -91,16 +92,16 @@ def meters(
         print_table(table, form)
         return
 
-    from wattlock.targets import local, probe
+    from wattlock.targets import probe
 
     if sys_root is not None and not sys_root.is_dir():
         raise InputError(f"--sys-root {sys_root}: there is no such folder", hint="a tree with class/powercap in it")
     words = ["--sys-root", str(sys_root)] if sys_root else []
     if read is not None:
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]
-        print_table(pl.DataFrame(probe.rows(local.find(), "meters", "--format", "json", *words, needs=())), form)
+        print_table(pl.DataFrame(probe.rows(chosen(), "meters", "--format", "json", *words, needs=())), form)
         return
-    _list(probe.rows(local.find(), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
+    _list(probe.rows(chosen(), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
 
 
 def _refuse_together(requested: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device
+from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def papers(
         return
     names = run or [_measured(length, device, measuring.repeats, measuring.sys_root, allow_assumed=allow_assumed)]
     read = material.Beside(device, allow_assumed, beside.radio, beside.battery, beside.capture, str(beside.machine))
-    judgements, shown, gathered = material.judge(names, read)
+    judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read)
     page = out or find(names[0]) / "papers.html"
     html = papers_page(facts, gathered.material.papers, judgements, shown)
@@ -180,10 +181,9 @@ def _own_battery(length: Length, sys_root: Path | None) -> str | None:
         return None
     from wattlock.errors import WattlockError
     from wattlock.run.discharge import DischargePlan, look
-    from wattlock.targets import local
 
     try:
-        look(local.find(), DischargePlan("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
+        look(chosen(), DischargePlan("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
     except WattlockError as error:
         typer.echo(
             f"note: no battery is discharged ({error.message}); one is computed from joules and its card", err=True

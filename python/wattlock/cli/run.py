@@ -12,6 +12,7 @@ import typer
 
 from wattlock.cli.options import AllowAssumed, Device
 from wattlock.cli.session import measure
+from wattlock.cli.target import chosen
 from wattlock.errors import InputError, StudyError
 
 if TYPE_CHECKING:
@@ -142,9 +143,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import begin
-    from wattlock.targets import local
 
-    target = local.find()
+    target = chosen()
     card = _card(device, target, allow_assumed=allow_assumed)
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     libraries = _libraries(library or [])
@@ -160,9 +160,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 def _resume(name: str, libraries: Mapping[str, Path], source: Path | None, by: MeterOptions) -> None:
     """Goes on with a run, by the meter or the battery that it was begun with."""
     from wattlock.run import begin
-    from wattlock.targets import local
 
-    begun = begin.resume(name, local.find(), libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
+    begun = begin.resume(name, chosen(), libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
     measure(begun)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from wattlock.errors import InputError
 from wattlock.link import scenario
 from wattlock.link.scenario import Named
-from wattlock.study.cases import CatalogueRow
-from wattlock.targets import local, probe
 
 LARGEST_CROSSING = 1_000
 OF_PHY = ("rate_Mb_s", "mcs", "band", "preamble", "basic_rates_Mb_s")
@@ -57,16 +55,3 @@ def _replaced(fixed: Mapping[str, Any]) -> dict[str, None]:
 def ciphers_of(scenarios: Sequence[Named]) -> list[str]:
     """The ids of the ciphers that encrypt in these scenarios."""
     return sorted({named.scenario.payload.cipher for named in scenarios if named.scenario.payload.cipher})
-
-
-def catalogue_of(ids: Sequence[str]) -> dict[str, CatalogueRow]:
-    """What the catalogue knows of ciphers, each by its first implementation.
-
-    Raises InputError for an id that it has not, naming the nearest.
-    """
-    rows, nearest = probe.catalogue(local.find(), ids) if ids else ({}, {})
-    for name in ids:
-        if name not in rows:
-            close = f'did you mean "{nearest[name]}"? ' if nearest.get(name) else ""
-            raise InputError(f'no cipher "{name}"', hint=f"{close}`wattlock ciphers` lists all of them")
-    return {name: several[0] for name, several in rows.items()}

@@ -21,7 +21,7 @@ from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
 from wattlock.run.result import Result, open_run
 from wattlock.security import status_of
-from wattlock.targets import local, probe, toolbox
+from wattlock.targets import Target, or_this_machine, probe, toolbox
 from wattlock.targets.toolbox import Toolbox
 
 FILE_B = 5_000_000
@@ -66,18 +66,19 @@ class Judged(NamedTuple):
     gathered: Gathered
 
 
-def judge(runs: Sequence[str | Path], beside: Beside | None = None) -> Judged:
+def judge(runs: Sequence[str | Path], beside: Beside | None = None, *, target: Target | None = None) -> Judged:
     """Judge every claim of the papers by runs, and make each of their figures and tables.
 
-    * `runs`: paths, ids or `last`; of one build on one machine.
+    * `runs`: paths, ids or `last`; of one build on one machine. `target`: whose probe knows the catalogue; without it
+      this machine.
 
     Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
     """
-    gathered = gather(runs, beside or Beside())
+    gathered = gather(runs, beside or Beside(), or_this_machine(target))
     return Judged(judge_all(gathered.evidence), show_all(gathered.material), gathered)
 
 
-def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
+def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gathered:
     """Reads the runs and asks the probe and the toolbox for the rest.
 
     Raises as `judge`.
@@ -90,7 +91,7 @@ def gather(runs: Sequence[str | Path], beside: Beside) -> Gathered:
     estimates = pl.concat(sound, how="diagonal_relaxed")
     papers, net = record.load(), toolbox.find()
     sent = sending.send(papers, estimates, net, beside.radio, allow_assumed=beside.allow_assumed)
-    rows, _ = probe.catalogue(local.find())
+    rows, _ = probe.catalogue(target)
     drawn, discharges, notes = _batteries(
         results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
     )

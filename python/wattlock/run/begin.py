@@ -22,7 +22,8 @@ from wattlock.store.shelf import ROOT
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import Rows
-from wattlock.targets import Target, local, probe
+from wattlock.targets import Target, or_this_machine, probe
+from wattlock.targets.programs import sha256
 
 
 class KeptCard(NamedTuple):
@@ -102,7 +103,7 @@ class Planned:
         )
         choice = session.metered[0] if session.metered else None
         lines[0] |= {
-            "libraries": [{"name": own, "sha256": local.sha256(path)} for own, path in session.libraries.items()],
+            "libraries": [{"name": own, "sha256": sha256(path)} for own, path in session.libraries.items()],
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
@@ -179,25 +180,22 @@ def resume(
 
 
 def measure(
-    study: str,
+    study: str | Request,
     *,
-    only: Sequence[str] = (),
-    libraries: Mapping[str, Path] | None = None,
-    source: Path | None = None,
-    meter: Choice | None = None,
-    discharge: DischargePlan | None = None,
+    target: Target | None = None,
     out: Path | str | None = None,
     report: Listener | None = None,
 ) -> Result:
-    """Carries out a study on this machine, to its end: what `wattlock run` does, without its words and its report.
+    """Carries out a study to its end: what `wattlock run` does, without its words and its report.
 
-    * Parameters as those of `Request`; `out`: the run's folder; `report`: is told how far it is.
+    * `study`: its name or file, or a `Request`, which has more to say. `target`: by which device, this machine without.
+    * `out`: the run's folder; `report`: is told how far it is.
     * Returns the run as `open_run` does.
 
     Raises what `plan`, `Planned.create` and `Session.measure` do; what was measured is kept.
     """
-    request = Request(study, only, libraries or {}, source, meter, discharge)
-    begun = plan(request, local.find()).create(None if out is None else Path(out))
+    request = Request(study) if isinstance(study, str) else study
+    begun = plan(request, or_this_machine(target)).create(None if out is None else Path(out))
     begun.measure(report or Silent())
     return read(begun.folder)
 
@@ -216,7 +214,7 @@ def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], lib
     """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
     for one in planned:
         path = libraries.get(one["name"])
-        if path is None or local.sha256(path) != one["sha256"]:
+        if path is None or sha256(path) != one["sha256"]:
             what = "needs" if path is None else f"was begun with another {path.name}, and needs"
             wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
             raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from wattlock.errors import ProbeError
 from wattlock.targets.hearing import Limits, hear
-from wattlock.targets.programs import located
+from wattlock.targets.programs import located, sha256
 from wattlock.targets.target import Facts
 
 NAME, VARIABLE = "wattlock-probe", "WATTLOCK_PROBE"
@@ -57,9 +56,3 @@ def find() -> Local:
     Raises ProbeError where it is nowhere.
     """
     return Local(located(NAME, VARIABLE))
-
-
-def sha256(file: Path) -> str:
-    """A file's SHA-256: of a probe, or of a user's library."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

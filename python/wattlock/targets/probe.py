@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from wattlock.errors import ProbeError
+from wattlock.errors import InputError, ProbeError
 from wattlock.study import CatalogueRow
 from wattlock.targets.hearing import Limits
 from wattlock.targets.programs import read
@@ -65,6 +65,24 @@ def catalogue(
         if "error" not in row:
             rows.setdefault(row["id"], []).append(row)
     return rows, {row["id"]: row["nearest"] for row in answer if "error" in row}
+
+
+def first_rows(target: Target, ids: Sequence[str]) -> dict[str, CatalogueRow]:
+    """What the catalogue knows of ciphers, each by its first implementation.
+
+    Raises InputError for an id that it has not, naming the nearest.
+    """
+    rows, nearest = catalogue(target, ids) if ids else ({}, {})
+    for name in ids:
+        if name not in rows:
+            raise unknown(name, nearest.get(name))
+    return {name: several[0] for name, several in rows.items()}
+
+
+def unknown(cipher: str, nearest: str | None) -> InputError:
+    """The error for an id that the catalogue has not; `nearest`: the one that looks most like it."""
+    near = f'did you mean "{nearest}"? ' if nearest else ""
+    return InputError(f'no cipher "{cipher[:80]}"', hint=f"{near}`wattlock ciphers` lists all of them")
 
 
 def _is_row(row: object) -> bool:

@@ -33,7 +33,7 @@ def test_a_study_is_carried_out_by_one_call_and_is_the_run_that_the_verb_shows(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     direct(runs / "probe" / "wattlock-probe")
-    found = wattlock.measure("virtual.toml", only=["des*"], out="one")
+    found = wattlock.measure(wattlock.Request("virtual.toml", only=["des*"]), out="one")
     assert (runs / "one" / "SHA256SUMS").is_file()
     assert set(found.estimates["cipher"]) == {"des-cbc"}
     assert cli.answer(["show", "one", "--format", "json"]) == 0
@@ -70,7 +70,7 @@ def test_a_battery_carries_as_much_as_the_verb_says(capsys: pytest.CaptureFixtur
 
 def test_every_call_that_the_page_shows_is_there() -> None:
     shown = set(re.findall(r"wattlock\.(\w+)\(", (TREE / "docs/reference/verbs.md").read_text(encoding="utf-8")))
-    assert shown == {"measure", "open_run", "compare", "battery", "of_run", "judge"}
+    assert shown == {"measure", "Request", "open_run", "compare", "battery", "of_run", "judge"}
     assert all(callable(getattr(wattlock, name)) for name in shown)
 
 

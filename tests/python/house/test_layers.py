@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.tree import CRATES, PACKAGE, ROOMS, SUPPORT, TESTS, TREE
-from wattlock.targets import local, toolbox
+from wattlock.targets import local, programs, toolbox
 
 # Crates, and whose they may use: those that stand before them, of these the ones that are named.
 CRATES_BELOW = {
@@ -158,6 +158,31 @@ def test_only_the_command_line_joins_the_report_to_the_others() -> None:
     assert joined == []
 
 
+def names_this_machine(source: str) -> bool:
+    """Whether `source` takes this machine as the device, by itself or as the default."""
+    named = ("wattlock.targets.local", "wattlock.targets.Local", "wattlock.targets.or_this_machine")
+    return any(f"{name}.".startswith(f"{known}.") for name in imports(ast.parse(source)) for known in named)
+
+
+def test_a_device_comes_in_from_outside() -> None:
+    outside = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text() for path in SOURCES if path.parts[-2] != "targets"
+    }
+    found = {path for path, source in outside.items() if names_this_machine(source)}
+    # The calls of a notebook, which have a default, and where the device of a verb comes in.
+    assert found == {"run/begin.py", "papers/material.py", "advise/answer.py", "cli/target.py"}
+    assert not any(
+        name.startswith("wattlock.targets.local") for text in outside.values() for name in imports(ast.parse(text))
+    )
+
+
+def test_the_law_of_devices_sees_this_machine_by_each_of_its_names() -> None:
+    assert names_this_machine("def f():\n    from wattlock.targets import local, probe")
+    assert names_this_machine("from wattlock.targets.local import find")
+    assert names_this_machine("from wattlock.targets import Target, or_this_machine")
+    assert not names_this_machine("from wattlock.targets import Target, probe, toolbox")
+
+
 def test_no_verb_imports_a_heavy_library_when_it_is_imported() -> None:
     for path in (PACKAGE / "cli").rglob("*.py"):
         statements = run_at_import(ast.parse(path.read_text()).body)
@@ -259,9 +284,9 @@ def test_a_run_is_bound_to_the_instruments_own_bytes(tmp_path: Path) -> None:
     program, net = tmp_path / local.NAME, tmp_path / toolbox.NAME
     program.write_bytes(b"the instrument")
     net.write_bytes(b"the toolbox")
-    before = local.sha256(program)
+    before = programs.sha256(program)
     net.write_bytes(b"the toolbox, changed")
-    assert local.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
+    assert programs.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
 
 
 def test_nothing_outside_a_crate_is_compiled_by_path() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from wattlock.analysis import comparison, energy_blocks
 from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
-from wattlock.targets import Local, local, probe
+from wattlock.targets import local, probe
+from wattlock.targets.local import Local
 
 LOADS = 200
 """For each of the five meters: a thousand in all."""

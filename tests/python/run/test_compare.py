@@ -12,7 +12,7 @@ from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run import compare
-from wattlock.run.begin import measure
+from wattlock.run.begin import Request, measure
 from wattlock.store import RunFolder
 
 
@@ -115,7 +115,8 @@ def test_a_library_of_the_users_is_planned_with_its_path_and_kept_by_its_hash(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("libmine.so").write_bytes(b"a library")
-    measure("virtual.toml", only=["aes*"], libraries={"mine": Path("libmine.so").absolute()}, out="run")
+    libraries = {"mine": Path("libmine.so").absolute()}
+    measure(Request("virtual.toml", only=["aes*"], libraries=libraries), out="run")
     # Processes of its own cases alone are told of it.
     heads = [
         (head, {case["provider"] for case in cases if case["role"] == "study"}) for head, *cases in requested(probe)

@@ -27,7 +27,8 @@ from wattlock.run.process import measure
 from wattlock.run.result import read
 from wattlock.store import RunFolder
 from wattlock.store.schema import record_schema
-from wattlock.targets import Local, hearing, probe
+from wattlock.targets import hearing, probe
+from wattlock.targets.local import Local
 
 CHUNK_B = 10_000
 
@@ -250,7 +251,7 @@ sys.path.insert(0, sys.argv[2])
 from support.hostile_records import plan_of
 from wattlock.errors import ProbeError
 from wattlock.run.process import measure
-from wattlock.targets import Local
+from wattlock.targets.local import Local
 try:
     measure(Local(Path(sys.argv[1])), plan_of(1), 1, lambda data: None)
 except ProbeError as error:

@@ -20,7 +20,7 @@ from wattlock.run.result import Result, read
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder, plan_lines
 from wattlock.study import Study
-from wattlock.targets import Local
+from wattlock.targets.local import Local
 
 RESTLESS = 0.2
 LOUD_PPM = 400_000

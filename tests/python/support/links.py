@@ -7,7 +7,8 @@ from support.tree import NET, PROBE
 from wattlock.link import scenario
 from wattlock.link.wifi.evaluate import Answer, evaluate
 from wattlock.study.cases import CatalogueRow
-from wattlock.targets import Local, probe
+from wattlock.targets import probe
+from wattlock.targets.local import Local
 from wattlock.targets.toolbox import Toolbox
 
 TOOLBOX = Toolbox(NET)

@@ -14,8 +14,9 @@ from wattlock.errors import ProbeError
 from wattlock.run.process import inquire
 from wattlock.run.shards import Order
 from wattlock.store.records import record_of
-from wattlock.targets import Facts, Local, Target, local
+from wattlock.targets import Facts, Target, local
 from wattlock.targets.hearing import Limits
+from wattlock.targets.local import Local
 from wattlock.targets.toolbox import Toolbox
 
 LIMITS = Limits(10, 10, 10, 1000)
