@@ -8,8 +8,8 @@ from typing import NamedTuple, cast
 
 from wattlock.advise.costs import Cost
 from wattlock.advise.framings import Framing, framings
+from wattlock.advise.protections import OPEN, PROTECTIONS, short
 from wattlock.advise.question import Question
-from wattlock.advise.sending import OPEN, PROTECTIONS, short
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding, Parts, expanded

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wattlock.advise.choices import Choice
+from wattlock.advise.device import Draws
 from wattlock.advise.question import Connection, Exchange, KeepAlive, Question
 from wattlock.advise.sending import Packet, Sender, Spent, Way
 from wattlock.advise.supply import DIRECT, Stage
@@ -36,19 +37,6 @@ LEAST_B = 1
 CLOSE, NO_LEAK_per_s = 1e-9, 1e-15
 Term = tuple[str, tuple[str, ...]]
 """A group, and the factors whose product its watts are multiplied by."""
-
-
-class Device(NamedTuple):
-    """What the device draws.
-
-    * `factors`: the numbers behind the joules of a cycle or second, with their exponents.
-    * `active_W`: while it computes, None where no card says it. `sleep_W`: always.
-    """
-
-    factors: list[tuple[Number, int]]
-    active_W: float | None
-    sleep_W: float
-    sleep_width: float
 
 
 class Load(NamedTuple):
@@ -126,7 +114,7 @@ def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Ite
                     yield Packet(octets_B, way, choice.protection)
 
 
-def load(question: Question, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> Load:
+def load(question: Question, choice: Choice, sender: Sender, device: Draws, spent: Mapping[Packet, Spent]) -> Load:
     """What a choice asks of the battery."""
     total = _Sum(choice, sender, device, spent)
     total.messages(question)
@@ -160,7 +148,7 @@ def load(question: Question, choice: Choice, sender: Sender, device: Device, spe
 class _Sum:
     """A load as it adds up."""
 
-    def __init__(self, choice: Choice, sender: Sender, device: Device, spent: Mapping[Packet, Spent]) -> None:
+    def __init__(self, choice: Choice, sender: Sender, device: Draws, spent: Mapping[Packet, Spent]) -> None:
         self.choice, self.sender, self.device, self.spent = choice, sender, device, spent
         self.terms: defaultdict[Term, float] = defaultdict(float)
         self.busy = self.sending = self.packets_per_s = self.octets_per_s = 0.0
@@ -247,7 +235,7 @@ def monte_carlo(
     question: Question,
     choices: Sequence[Choice],
     sender: Sender,
-    device: Device,
+    device: Draws,
     batteries: Plan,
     *,
     stage: Stage = DIRECT,

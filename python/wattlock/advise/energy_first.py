@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.framings import framings
+from wattlock.advise.protections import PROTECTIONS, short
 from wattlock.advise.question import RadioOptions
-from wattlock.advise.sending import PROTECTIONS, Packet, Sender, Spent, short
+from wattlock.advise.sending import Packet, Sender, Spent
 from wattlock.advise.what_if import usual
 from wattlock.energy import radio_cards
 from wattlock.targets.toolbox import Toolbox

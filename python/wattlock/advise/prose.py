@@ -10,10 +10,10 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.framings import framings
 from wattlock.advise.history import Past
+from wattlock.advise.protections import SPOKEN
 from wattlock.advise.published import follows_the_code
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
-from wattlock.advise.sending import SPOKEN
 from wattlock.advise.value_of_information import Information
 from wattlock.energy.number import YEAR_s
 

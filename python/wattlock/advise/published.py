@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from wattlock.advise.costs import FAR_B, Cost, Origin
 from wattlock.definitions import Shelf, Table, Text, own_folder
 from wattlock.energy.cards import Device, Isa
-from wattlock.energy.model import rate
 from wattlock.energy.number import Confidence
 from wattlock.errors import InputError
 from wattlock.security.rules import Globs, matches
@@ -110,7 +109,7 @@ class Published(Table):
         clock_Hz = (self.clock_MHz or 0.0) * 1e6
         return value * 1e-6 * clock_Hz if self.unit == "us" else octets * clock_Hz / (value * IN_B_PER_s[self.unit])
 
-    def here(self, device: Device) -> bool:
+    def is_for(self, device: Device) -> bool:
         """Whether it is for a device."""
         return not self.devices or device.name in self.devices
 
@@ -245,7 +244,7 @@ def _given(path: Path, device: Device) -> File:
     if file.isa != isa:
         hint = f'for figures of this device\'s core write isa = "{isa}"'
         raise InputError(f"--costs {path}: is for {file.isa}, the device is {isa}", hint=hint)
-    if not any(one.here(device) for one in file.cost):
+    if not any(one.is_for(device) for one in file.cost):
         named = sorted({name for one in file.cost for name in one.devices})
         hint = "add it there, or leave devices out"
         raise InputError(f"--costs {path}: all of it is for {', '.join(named)}, none for {device.name}", hint=hint)
@@ -266,14 +265,14 @@ def _borrowed(device: Device) -> Iterator[Cost]:
 
 def _valued(file: File, device: Device, *, borrowed: bool = False, own: bool = False) -> Iterator[Cost]:
     for one in file.cost:
-        if not one.here(device):
+        if not one.is_for(device):
             continue
         for cipher in one.ciphers:
             yield _cost(one, cipher, file, device, borrowed=borrowed, own=own)
 
 
 def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: bool, own: bool) -> Cost:
-    joules = rate(device.card).joules
+    joules = device.card.rate.joules
     clock = device.card.frequency
     sizes, cycles = one.law
     J = [joules * count for count in cycles]

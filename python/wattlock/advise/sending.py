@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from wattlock.advise.protections import OPEN, PROTECTIONS
 from wattlock.advise.question import RadioOptions
 from wattlock.definitions import suggestion
+from wattlock.energy import radio_cards
+from wattlock.energy.cards import Device
 from wattlock.energy.number import Number
-from wattlock.energy.radio_cards import CURRENT, Radio
+from wattlock.energy.radio_cards import CURRENT, Radio, Sending
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.lowpower import linear
 from wattlock.link.lowpower.lorawan import Lorawan
@@ -24,40 +28,6 @@ STATES = ("tx", "rx", "idle", "sleep")
 DATAGRAMS = 1_000
 # An IPv6 packet of the least MTU with its headers taken off (RFC 8200, 5; RFC 4944).
 SIXLOWPAN_B = 1_280 - 48
-PROTECTIONS = {
-    "802.11": ["ccmp", "none", "gcmp", "ccmp256", "gcmp256", "tkip", "wep"],
-    "ble": ["ccm", "none"],
-    "802.15.4": ["5", "none", "1", "2", "3", "4", "6", "7"],
-    "lorawan": ["lorawan"],
-}
-"""The link's own encryption by technology, the usual one first."""
-OPEN = "open"
-"""The link's protection of an advertisement: it has none, and none could be chosen."""
-SPOKEN = {
-    "802.11": {name: name.upper() for name in PROTECTIONS["802.11"]},
-    "ble": {"ccm": "AES-CCM of Bluetooth LE, with a tag of 32 bits"},
-    "802.15.4": {
-        str(level): f"security level {level} of IEEE 802.15.4: {what}"
-        for level, what in enumerate(
-            (
-                "none",
-                "a tag of 32 bits",
-                "a tag of 64 bits",
-                "a tag of 128 bits",
-                "encryption alone",
-                "encryption with a tag of 32 bits",
-                "encryption with a tag of 64 bits",
-                "encryption with a tag of 128 bits",
-            )
-        )
-    },
-}
-"""What each is, in a sentence."""
-
-
-def short(protection: str) -> str:
-    """A protection in a word or two."""
-    return f"level {protection}" if protection.isdigit() else protection
 
 
 class Packet(NamedTuple):
@@ -94,6 +64,7 @@ class Sender:
         self.question = question
         self.technology = radio.card.technology
         self.rate_Mb_s: float | None = None
+        self.link: linear.Standard | None = None
         self._spent: dict[Packet, Spent] = {}
         if self.technology == "802.11":
             if question.link:
@@ -107,9 +78,9 @@ class Sender:
         else:
             if question.air or question.rssi_dBm is not None:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
-            link = self._message(Packet(0, "send", self.protections[0])).link
-            self.rate_Mb_s = link.rate_Mb_s
-            self.radio = linear.at_power(self.radio, question.tx_power_dBm, link, "radio.tx_power_dBm")
+            self.link = self._message(Packet(0, "send", self.protections[0])).link
+            self.rate_Mb_s = self.link.rate_Mb_s
+            self.radio = linear.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
         if question.rest in {"sleep", "idle"} and getattr(self.radio.card, question.rest) is None:
             missing = f"radio card {radio.name} has no power for {question.rest}"
             other = "radio.sleep = 10uW gives it" if question.rest == "sleep" else "take another card"
@@ -139,22 +110,21 @@ class Sender:
     @cached_property
     def packet_B(self) -> int:
         """The most octets above the link in one packet."""
-        if self.technology == "802.11":
+        if self.link is None:
             # Loaded for Wi-Fi alone: its statistics take a tenth of a second.
             from wattlock.link.wifi.evaluate import PACKET_B
 
             return PACKET_B["udp"]
-        link = self._message(Packet(0, "send", self.protections[0])).link
-        if link.standard == "ble":
-            return link.room_B
-        if isinstance(link, Lorawan):
-            return max(link.room_B, 1)
+        if self.link.standard == "ble":
+            return self.link.room_B
+        if isinstance(self.link, Lorawan):
+            return max(self.link.room_B, 1)
         return SIXLOWPAN_B
 
     @property
     def why(self) -> str:
         """Why a packet holds no more than `packet_B`, to be put behind it in a sentence; empty where it is usual."""
-        link = None if self.technology == "802.11" else self._message(Packet(0, "send", self.protections[0])).link
+        link = self.link
         if isinstance(link, Lorawan):
             return f" at data rate {link.data_rate} of {link.region}, and LoRaWAN cuts no message itself"
         if link is None or link.standard != "ble":
@@ -164,13 +134,11 @@ class Sender:
     @property
     def duty_cycle(self) -> float:
         """The share of the time that the band allows for sending."""
-        if self.technology != "lorawan":
+        if not isinstance(self.link, Lorawan):
             return 1.0
         from wattlock.link.lowpower import framing
 
-        link = self._message(Packet(0, "send", "lorawan")).link
-        region = link.region if isinstance(link, Lorawan) else ""
-        return framing.lorawan().region[region].duty_cycle_percent / 100
+        return framing.lorawan().region[self.link.region].duty_cycle_percent / 100
 
     @property
     def rest(self) -> Literal["off", "sleep", "idle"]:
@@ -187,12 +155,10 @@ class Sender:
         Raises EvidenceError where it has none.
         """
         card = self.radio.card
-        found: Number | None = getattr(card, state, None) if state != "tx" else None
-        if state == "tx":
-            found = card.sending(self.rate_Mb_s)
-        if state == "sleep" and found is None:
+        if state == "sleep" and card.sleep is None:
             # Between the parts of an exchange: a radio that can't sleep listens on.
-            return self.number("idle")
+            state = "idle"
+        found: Number | None = card.sending(self.rate_Mb_s) if state == "tx" else getattr(card, state, None)
         if found is None:
             raise EvidenceError(
                 f"radio card {self.radio.name} has no {state}",
@@ -228,10 +194,9 @@ class Sender:
 
     def event(self) -> Spent:
         """A connection event of Bluetooth LE without data, as its peripheral has it."""
-        link = self._message(Packet(0, "send", self.protections[0])).link
-        if link.standard != "ble":
+        if self.link is None or self.link.standard != "ble":
             raise InputError("connection: is of Bluetooth LE", hint="keep_alive keeps other links")
-        events = link.empty_event()
+        events = self.link.empty_event()
         states: Counter[str] = Counter()
         for one in events:
             states[one.sender] += one.time_ns
@@ -334,6 +299,32 @@ class Sender:
 
     def _question(self, named: Named, packet: Packet) -> air.Question:
         return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
+
+
+def sender(question: RadioOptions, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:
+    """The radio that a question names, else the device's own, told in `assumed`.
+
+    * `own`: the user's folder of cards.
+
+    Raises InputError where there is none, or the question asks of it what it can't do.
+    """
+    name = question.card or (device.card.radio if device else None)
+    if name is None:
+        there = ", ".join(radio_cards.RADIOS.names(own))
+        raise InputError("no radio is named, and the device's card names none", hint=f"--radio takes one of: {there}")
+    if question.card is None:
+        assumed.append(f"the radio is the device's own, {name}: none was given")
+    found = Sender(radio_cards.load(name, own), question)
+    if found.rest == "idle" and not question.rest:
+        assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
+    powers = {one.power_dBm for one in found.radio.card.tx if one.power_dBm is not None}
+    sent = found.number("tx") if found.radio.card.has_states else None
+    if isinstance(sent, Sending) and sent.because.startswith("between"):
+        span = sent.because.partition(":")[0]
+        assumed.append(f"what the radio draws at {sent.power_dBm:g} dBm lies {span}, the card's nearest figures")
+    if question.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, Sending):
+        assumed.append(f"the radio sends at {sent.power_dBm:g} dBm: nobody gave its power (radio.tx_power_dBm)")
+    return found
 
 
 def _with_sleep(radio: Radio, question: RadioOptions) -> Radio:

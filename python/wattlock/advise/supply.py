@@ -1,13 +1,21 @@
-"""What stands between the battery and the load: what a regulator or a converter takes on the way, given or assumed."""
+"""The battery, and what a regulator or a converter between it and the load takes on the way: given or assumed."""
 
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wattlock.advise.question import SupplyOptions
+from wattlock.advise.question import Question, SupplyOptions
+from wattlock.energy import battery_cards, tasks
 from wattlock.energy.battery import Array
-from wattlock.energy.lifetime import Drawn
+from wattlock.energy.battery_cards import Battery
+from wattlock.energy.cards import Device
+from wattlock.energy.lifetime import Drawn, Surroundings
+from wattlock.energy.radio_cards import Radio
+from wattlock.energy.tasks import Plan
+from wattlock.errors import InputError
 
+USUAL_BATTERY = "lipo-1000"
 FACTOR = "supply efficiency"
 """The drawn factor of an efficiency that nobody gave."""
 # What a converter is taken to keep: converters for small loads stay above 80 % over six decades of load and reach 96 %
@@ -66,12 +74,45 @@ class Stage(NamedTuple):
 DIRECT = Stage("direct", 1.0)
 
 
-def stage(question: SupplyOptions, battery_V: float, rail_V: float | None, assumed: list[str]) -> Stage:
+def battery(question: Question, own: Path | None, assumed: list[str], *, allow_assumed: bool) -> Plan:
+    """The battery as asked, else a usual one, told in `assumed`.
+
+    * `own`: the user's folder of cards.
+    """
+    name = question.battery.card
+    if name is None:
+        assumed.append("the battery is one of 1000 mAh: none was given")
+    card = battery_cards.load(name or USUAL_BATTERY, own)
+    return tasks.plan(
+        card,
+        question.battery.model,
+        card.card.laws(),
+        draws=question.draws,
+        seed=question.seed,
+        at=Surroundings(question.battery.temperature_C, question.battery.temperature_sigma_C),
+        allow_assumed=allow_assumed or name is None,
+    )
+
+
+def stage(question: SupplyOptions, battery: Battery, radio: Radio, device: Device | None, assumed: list[str]) -> Stage:
+    """The stage between the battery and the rail at which the cards say their watts: as asked, else as they suggest.
+
+    Raises InputError where a regulator can't be: from a battery below its rail, or to an unknown rail.
+    """
+    battery_V = battery.card.voltage.in_SI
+    volts = [one.card.voltage for one in (radio, device) if one and one.card.voltage]
+    core = device.card.voltage if device else None
+    # A core below any radio's rail has a converter of its own.
+    rail = core if core and core.in_SI < CORE_V else (volts[0] if volts else None)
+    return by_voltages(question.at(battery_V), battery_V, rail.in_SI if rail else None, assumed)
+
+
+def by_voltages(question: SupplyOptions, battery_V: float, rail_V: float | None, assumed: list[str]) -> Stage:
     """The stage as asked, else the one that the voltages suggest, told in `assumed`.
 
     * `rail_V`: by the cards, None where they say none.
 
-    Raises ValueError with a hint where a regulator can't be: from a battery below its rail, or to an unknown rail.
+    Raises InputError as `stage`.
     """
     # A rail that is asked for above the battery's voltage is made by a converter; parts may hang below their card's.
     raised = question.voltage_V is not None and question.voltage_V > DIRECT_UP_TO * battery_V
@@ -79,10 +120,11 @@ def stage(question: SupplyOptions, battery_V: float, rail_V: float | None, assum
     kind = question.stage or ("dcdc" if raised else _suggested(battery_V, rail_V))
     quiescent_W = question.quiescent or 0.0
     if kind == "ldo" and rail_V is None:
-        raise ValueError("no card says the voltage behind the LDO", "supply.voltage_V = 3.0 says it")
+        what = "supply.stage: no card says the voltage behind the LDO"
+        raise InputError(what, hint="supply.voltage_V = 3.0 says it")
     if kind == "ldo" and rail_V is not None and battery_V < rail_V:
         hint = 'supply.stage = "dcdc" raises it, "direct" runs the parts at the battery\'s own voltage'
-        raise ValueError(f"an LDO makes no {rail_V:g} V of a battery of {battery_V:g} V", hint)
+        raise InputError(f"supply.stage: an LDO makes no {rail_V:g} V of a battery of {battery_V:g} V", hint=hint)
     given = question.efficiency is not None or kind != "dcdc"
     efficiency = question.efficiency or (EFFICIENCY if kind == "dcdc" else 1.0)
     found = Stage(kind, battery_V, rail_V, efficiency, 0.0 if given else float(np.log1p(UNCERTAINTY)), quiescent_W)

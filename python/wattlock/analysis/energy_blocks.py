@@ -124,7 +124,7 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
     )
 
 
-def estimates(processes: pl.DataFrame, gain: float, errors: Mapping[int, str], target_percent: float) -> pl.DataFrame:
+def by_case(processes: pl.DataFrame, gain: float, errors: Mapping[int, str], target_percent: float) -> pl.DataFrame:
     """Joules of one call of each case, net of the baseline.
 
     * `processes`: rows of `by_process`; `gain`: relative standard uncertainty of the meter's gain; `errors`: why cases

@@ -84,9 +84,8 @@ def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
 
 def _device(name: str, card: Card) -> dict[str, Any]:
     from wattlock.analysis.draws import COVERAGE
-    from wattlock.energy.model import rate
 
-    joules, log_sigma = rate(card)
+    joules, log_sigma = card.rate
     return {
         "device": name,
         "title": card.title,

@@ -1,6 +1,7 @@
 """Device cards: what a device draws while a program runs, each number with its source, read from TOML."""
 
 import json
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from wattlock.definitions import Shelf, Table, Text
-from wattlock.energy.number import Confidence, Number, refuse_mixed, require_units
+from wattlock.energy.number import Confidence, Number, refuse_doubted, refuse_mixed, require_units
 from wattlock.errors import InputError
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
@@ -59,6 +60,13 @@ class Factor(NamedTuple):
     key: str
     number: Number
     exponent: int
+
+
+class Rate(NamedTuple):
+    """Joules of one cycle, or of one second, and the standard uncertainty of the figure's natural logarithm."""
+
+    joules: float
+    log_sigma: float
 
 
 class Card(Table):
@@ -128,6 +136,24 @@ class Card(Table):
             factors.append(Factor("frequency", self.frequency, -1))
         return factors
 
+    @property
+    def rate(self) -> Rate:
+        """Joules of one cycle, or of one second where the card values time.
+
+        The factors are taken as independent, so that their uncertainties add up in squares on the logarithmic scale,
+        where a product is a sum: u^2(ln E) = sum of (exponent * u(ln factor))^2 (GUM, JCGM 100:2008, 5.1.6).
+        """
+        factors = self.factors()
+        joules = math.prod(number.in_SI**exponent for _, number, exponent in factors)
+        return Rate(joules, math.hypot(*(exponent * number.log_sigma for _, number, exponent in factors)))
+
+    @property
+    def active_W(self) -> float | None:
+        """Watts while a program runs; None where the card values cycles and says no clock."""
+        if not self.counts_cycles:
+            return self.rate.joules
+        return self.rate.joules * self.frequency.in_SI if self.frequency else None
+
     def doubted(self) -> list[str]:
         """The keys of the numbers in use that nobody could verify."""
         return [key for key, number, _ in self.factors() if number.doubted]
@@ -153,6 +179,11 @@ class Device(NamedTuple):
 
     name: str
     card: Card
+
+    def refuse_doubted(self, *, allow_assumed: bool) -> None:
+        """Raises EvidenceError where a number in use is verified by nobody, and nobody allowed that."""
+        numbers = {key: number for key, number, _ in self.card.factors()}
+        refuse_doubted(f"device card {self.name}", numbers, allow_assumed=allow_assumed)
 
 
 DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True)

@@ -1,13 +1,9 @@
 """E = Vcc * I * T with T = cycles / f, and its uncertainty."""
 
-import math
-from typing import NamedTuple
-
 import polars as pl
 
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.cards import DEVICES, Card, Device
-from wattlock.energy.number import refuse_doubted
 from wattlock.errors import EvidenceError
 
 COLUMNS = {
@@ -33,24 +29,6 @@ MEASURED = {
 """The columns that a meter adds."""
 # 32-bit and 64-bit programs of one processor.
 X86 = {"x86", "x86_64"}
-
-
-class Rate(NamedTuple):
-    """Joules of one cycle, or of one second, and the standard uncertainty of the figure's natural logarithm."""
-
-    joules: float
-    log_sigma: float
-
-
-def rate(card: Card) -> Rate:
-    """Joules of one cycle by `card`, or of one second where the card values time.
-
-    The factors are taken as independent, so that their uncertainties add up in squares on the logarithmic scale, where
-    a product is a sum: u^2(ln E) = sum of (exponent * u(ln factor))^2 (GUM, JCGM 100:2008, 5.1.6).
-    """
-    factors = card.factors()
-    joules = math.prod(number.in_SI**exponent for _, number, exponent in factors)
-    return Rate(joules, math.hypot(*(exponent * number.log_sigma for _, number, exponent in factors)))
 
 
 def without_card(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -86,7 +64,7 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
 def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, baseline: str) -> pl.DataFrame:
     """The estimates with the energies that a meter measured: the columns of `COLUMNS` and of `MEASURED`.
 
-    * `energies`: a row a case of `analysis.energy_blocks.estimates`: of one call, net of the baseline.
+    * `energies`: a row a case of `analysis.energy_blocks.by_case`: of one call, net of the baseline.
     * `scope`: what the meter's domain includes; `baseline`: what was taken off.
 
     A case whose energy is inconclusive or failed has none: no card fills it in.
@@ -106,12 +84,11 @@ def measured(estimates: pl.DataFrame, energies: pl.DataFrame, *, scope: str, bas
 def refuse(device: Device, *, isa: str, allow_assumed: bool) -> None:
     """Raises EvidenceError where the card can't value a run of this instruction set, or only with consent not given."""
     _refuse_other_isa(device, isa)
-    numbers = {key: number for key, number, _ in device.card.factors()}
-    refuse_doubted(f"device card {device.name}", numbers, allow_assumed=allow_assumed)
+    device.refuse_doubted(allow_assumed=allow_assumed)
 
 
 def _valued(estimates: pl.DataFrame, card: Card, columns: tuple[str, str, str], unit: float) -> pl.DataFrame:
-    joules, log_sigma = rate(card)
+    joules, log_sigma = card.rate
     card_width = COVERAGE * log_sigma
     middle, low, high = map(pl.col, columns)
     energy_uJ = middle * (joules * unit * 1e6)

@@ -14,7 +14,6 @@ from wattlock.energy.battery import Array
 from wattlock.energy.battery_cards import Battery, Law, Model
 from wattlock.energy.cards import Device
 from wattlock.energy.lifetime import Curve, Drawn, Surroundings
-from wattlock.energy.model import rate
 from wattlock.errors import EvidenceError, InputError
 
 # The cases of one task agree in these; its two halves differ in what they do.
@@ -145,7 +144,7 @@ def by_card(device: Device, cycles: float, time_s: float | None = None) -> Half:
     if not device.card.counts_cycles:
         hint = "take a card that values cycles, or give --energy-uJ"
         raise InputError(f"device card {device.name} values time, and no cycles", hint=hint)
-    joules, log_sigma = rate(device.card)
+    joules, log_sigma = device.card.rate
     clock = device.card.frequency
     return Half(joules * cycles, log_sigma, time_s or (cycles / clock.in_SI if clock else None))
 

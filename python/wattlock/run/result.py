@@ -116,6 +116,7 @@ def read(folder: RunFolder) -> Result:
     metered = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
+    energies = _energies(folder, metered) if metered else None
     discharged = [header["battery"] for header in folder.headers() if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
@@ -149,7 +150,7 @@ def read(folder: RunFolder) -> Result:
         wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
         meter={**metered[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if metered else None,
-        energies=_energies(folder, metered) if metered else None,
+        energies=energies,
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
     )
@@ -163,7 +164,7 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
     cases = (case["case"] for header in headers for case in header["cases"])
     errors = {**dict.fromkeys(cases, "no block was free of other programs"), **errors}
     rows = energy_blocks.by_process(energy_blocks.blocks(records), meter["quantum_nJ"])
-    return energy_blocks.estimates(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
+    return energy_blocks.by_case(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
 
 
 TARGET_PERCENT = 2.0

@@ -103,9 +103,7 @@ def test_whole_blocks_are_paid_linear_between_printed_sizes_at_the_cards_joules_
     cost = one(priced("nrf52840").taken, "ascon-aead128")
     assert cost.of("cycles", 49) == cost.of("cycles", 64) == 5300
     assert cost.of("cycles", 40) == pytest.approx(2998 + (5300 - 2998) * 32 / 48)
-    from wattlock.energy.model import rate
-
-    assert cost.of("seal_J", 64) == pytest.approx(5300 * rate(cards.load("nrf52840").card).joules)
+    assert cost.of("seal_J", 64) == pytest.approx(5300 * cards.load("nrf52840").card.rate.joules)
 
 
 def test_the_code_with_the_fewest_cycles_for_the_questions_messages_is_taken() -> None:

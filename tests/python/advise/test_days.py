@@ -13,14 +13,14 @@ from support.simulated_days import Scene, mean_W
 from support.simulated_days import seconds as simulated
 from wattlock.advise import advise, checked, costs, days, load, published, question
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s, Device, MonteCarlo
+from wattlock.advise.days import DAY_s, MonteCarlo
+from wattlock.advise.device import Draws
 from wattlock.advise.framings import framings
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Sender
 from wattlock.energy import battery_cards, cards, lifetime, radio_cards
 from wattlock.energy.battery_cards import Battery, BatteryCard
 from wattlock.energy.cards import Number
-from wattlock.energy.model import rate
 from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
 from wattlock.security import status_of
@@ -72,7 +72,7 @@ def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -
     return Plan(battery, "linear", laws, "modelled", batteries)
 
 
-def loaded(question: Question, choice: Choice, radio: str, device: Device) -> days.Load:
+def loaded(question: Question, choice: Choice, radio: str, device: Draws) -> days.Load:
     sender = Sender(radio_cards.load(radio), question.radio)
     choice = choice._replace(protection=sender.protections[0])
     return days.load(question, choice, sender, device, sender.evaluate(days.needed(question, [choice], sender), None))
@@ -144,7 +144,7 @@ def test_days_agree_with_a_simulation_of_every_message_and_state_within_a_thousa
     described, question, choice = scene(seed)
     clock = DEVICE.card.frequency
     assert clock
-    device = Device([], rate(DEVICE.card).joules * clock.in_SI, described.sleep_W, 0.0)
+    device = Draws([], DEVICE.card.rate.joules * clock.in_SI, described.sleep_W, 0.0)
     load = loaded(question, choice, name_of(described), device)
     # A case that lasts for some weeks: long against an hour, and soon simulated.
     hours = random.Random(seed).uniform(150, 500)
@@ -221,7 +221,7 @@ def test_95_percent_intervals_cover_93_percent_of_2000_randomised_devices_and_ar
         sleep_width = 0.2 + 0.02 * (seed % 50)
         clock = DEVICE.card.frequency
         assert clock
-        device = Device(factors, rate(DEVICE.card).joules * clock.in_SI, described.sleep_W, sleep_width)
+        device = Draws(factors, DEVICE.card.rate.joules * clock.in_SI, described.sleep_W, sleep_width)
         load = loaded(question, choice, name_of(described), device)
         battery = small_case(20.0)
         ends = []

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from support.advice import BASE, ask
-from wattlock.advise import Advice, checked, costs, inputs
+from wattlock.advise import Advice, checked, costs, pricing
 from wattlock.advise.costs import Cost
 from wattlock.advise.history import FREE, History
 from wattlock.energy import cards
@@ -143,18 +143,18 @@ def run_of(device: str | None = None, *, metered: bool = False) -> Any:
 
 def test_a_run_is_valued_by_the_card_that_is_named_else_by_its_own_else_by_its_meter() -> None:
     named = cards.load("nrf52840")
-    device, (by_card,), name = inputs._of_run(run_of("stm32l476", metered=True), named, allow_assumed=False)
+    name, device, ((by_card,), *_) = pricing.of_run(run_of("stm32l476", metered=True), named, allow_assumed=False)
     assert (device, name) == (named, "nrf52840")
-    device, (by_own,), name = inputs._of_run(run_of("nrf52840", metered=True), None, allow_assumed=False)
+    name, device, ((by_own,), *_) = pricing.of_run(run_of("nrf52840", metered=True), None, allow_assumed=False)
     assert device is not None
     assert (device.card, name) == (named.card, "nrf52840")
     assert by_own == by_card
-    device, (by_meter,), name = inputs._of_run(run_of(metered=True), None, allow_assumed=False)
+    name, device, ((by_meter,), *_) = pricing.of_run(run_of(metered=True), None, allow_assumed=False)
     assert (device, name) == (None, "the run's machine")
     assert by_meter.seal_J == pytest.approx([50e-6, 70e-6])
     assert (by_meter.evidence, by_meter.shared) == ("measured", False)
     with pytest.raises(InputError, match="the run has no energy"):
-        inputs._of_run(run_of(), None, allow_assumed=False)
+        pricing.of_run(run_of(), None, allow_assumed=False)
 
 
 def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kind(answer: Advice) -> None:

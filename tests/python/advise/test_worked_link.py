@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from support.advice import BASE, ask
 from wattlock.advise import checked, inputs, supply, upkeep
+from wattlock.advise.device import _asleep
 from wattlock.advise.framings import Framing, framings
 from wattlock.advise.question import Question, SupplyOptions
 from wattlock.advise.sending import Sender
@@ -184,10 +185,11 @@ def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_eith
 ) -> None:
     assumed: list[str] = []
     question = checked("asleep", BASE)
-    assert inputs._sleep(question, None, isa, assumed) == pytest.approx((sleep_W, math.log(10)))
+    card: Any = SimpleNamespace(card=SimpleNamespace(isa=isa, idle_power=None))
+    assert _asleep(question, card, assumed) == pytest.approx((sleep_W, math.log(10)))
     assert assumed[0].startswith(described)
     given = checked("asleep", BASE, {"device.sleep": "33uW"})
-    assert inputs._sleep(given, None, isa, assumed) == pytest.approx((33e-6, 0.0))
+    assert _asleep(given, card, assumed) == pytest.approx((33e-6, 0.0))
     assert len(assumed) == 1
 
 
@@ -239,7 +241,7 @@ def test_a_supply_stage_is_told_with_what_it_takes_and_what_nobody_gave(
     question: dict[str, Any], battery_V: float, rail_V: float | None, described: list[str]
 ) -> None:
     assumed: list[str] = []
-    supply.stage(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
+    supply.by_voltages(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
     assert assumed == described
 
 

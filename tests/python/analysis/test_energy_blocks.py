@@ -95,7 +95,7 @@ def processes(net_nJ: list[float], known_u_nJ: float = 0.0, case: int = 0) -> pl
 
 
 def estimate(net_nJ: list[float], known_u_nJ: float = 0.0, gain: float = 0.0, target: float = 1000.0) -> dict[str, Any]:
-    return energy_blocks.estimates(processes(net_nJ, known_u_nJ), gain, {}, target).row(0, named=True)
+    return energy_blocks.by_case(processes(net_nJ, known_u_nJ), gain, {}, target).row(0, named=True)
 
 
 def test_the_joules_of_a_call_have_the_t_interval_of_the_processes_and_the_gain_beside_it() -> None:
@@ -160,7 +160,7 @@ def test_three_processes_are_the_least_and_two_are_unresolved() -> None:
 
 def test_an_error_is_told_only_of_a_case_without_any_block() -> None:
     both = pl.concat([processes([100.0] * 3, case=5), processes([50.0] * 3, case=2)])
-    found = energy_blocks.estimates(both, 0.0, {5: "it wrapped", 3: "no edge"}, 2.0)
+    found = energy_blocks.by_case(both, 0.0, {5: "it wrapped", 3: "no edge"}, 2.0)
     states = found.select("case", "energy_state", "energy_reason", "energy_processes").rows()
     assert states == [(2, "resolved", None, 3), (3, "failed", "no edge", None), (5, "resolved", None, 3)]
 

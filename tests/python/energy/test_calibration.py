@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from wattlock.energy import calibration, cards
-from wattlock.energy.model import rate
 from wattlock.errors import EvidenceError
 
 METER = {"name": "powercap:package-0", "scope": "the package", "gain_source": "ours", "baseline": "idle"}
@@ -59,7 +58,7 @@ def test_the_card_that_is_written_is_read_back_and_values_cycles_as_the_fit_does
     read = cards.load(path)
     assert read.card == card
     assert read.card.evidence == "modelled"
-    valued = rate(read.card)
+    valued = read.card.rate
     assert valued.joules == pytest.approx(found.nJ_per_cycle * 1e-9, rel=1e-3)
     assert valued.log_sigma == pytest.approx(found.log_sigma, rel=0.01)
 

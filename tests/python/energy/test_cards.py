@@ -48,9 +48,7 @@ def test_the_cards_of_the_papers_machines_come_along() -> None:
 
 
 def test_the_strongarm_takes_1_31_nJ_a_cycle_and_an_esp32_byte_at_1_Mb_s_10_uJ() -> None:
-    from wattlock.energy.model import rate
-
-    assert rate(cards.load("strongarm-206").card).joules == pytest.approx(1.31e-9, rel=0.005)
+    assert cards.load("strongarm-206").card.rate.joules == pytest.approx(1.31e-9, rel=0.005)
     radio = radio_cards.load("esp32-wifi").card
     sending = radio.sending(1.0)
     assert sending is not None

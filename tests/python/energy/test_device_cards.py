@@ -12,7 +12,7 @@ from support.energy_cards import device, estimates, number
 from wattlock.definitions import shelf
 from wattlock.energy import battery_cards, cards
 from wattlock.energy.cards import OperatingPoints
-from wattlock.energy.model import measured, rate, value
+from wattlock.energy.model import measured, value
 from wattlock.errors import EvidenceError, InputError
 
 WATT, VOLT, MILLI = number(2.0, "W"), number(3.0, "V"), number(40.0, "mA")
@@ -34,7 +34,7 @@ PER_MHZ, COEFFICIENT, CLOCK = number(50.0, "uA/MHz"), number(400.0, "uW/MHz/V^2"
 )
 def test_each_way_to_a_power_values_cycles_or_time(numbers: dict[str, Any], joules: float, cycles: bool) -> None:
     card = device(**numbers).card
-    assert rate(card).joules == pytest.approx(joules)
+    assert card.rate.joules == pytest.approx(joules)
     assert card.counts_cycles is cycles
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.energy_cards import device, estimates, number
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy import cards
-from wattlock.energy.model import COLUMNS, rate, value, without_card
+from wattlock.energy.model import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError, InputError
 
 
@@ -43,7 +43,7 @@ def test_a_coefficient_counts_the_voltage_twice_and_leaves_the_clock_out() -> No
         dynamic_power_coefficient=number(436.0, "uW/MHz/V^2", off=0.4),
         frequency=number(1800.0, "MHz", off=0.5, confidence="assumed"),
     )
-    joules, log_sigma = rate(fast.card)
+    joules, log_sigma = fast.card.rate
     assert joules == pytest.approx(436e-6 / 1e6 * 1.2**2)
     assert log_sigma == pytest.approx(math.hypot(2 * math.log(1.03), math.log(1.4)))
     assert fast.card.evidence == "modelled", "a number that cancels can't spoil the evidence"
@@ -52,7 +52,7 @@ def test_a_coefficient_counts_the_voltage_twice_and_leaves_the_clock_out() -> No
 def test_a_current_per_MHz_gives_the_energy_of_a_cycle_at_each_clock() -> None:
     nordic = cards.load("nrf52840")
     assert nordic.card.counts_cycles
-    assert rate(nordic.card).joules == pytest.approx(52e-6 * 3.0 / 1e6)
+    assert nordic.card.rate.joules == pytest.approx(52e-6 * 3.0 / 1e6)
 
 
 def test_a_uniform_factor_of_two_has_the_standard_uncertainty_of_a_rectangle_on_the_logarithm() -> None:
@@ -186,7 +186,7 @@ def test_a_frame_that_was_valued_already_is_valued_anew() -> None:
 @pytest.mark.parametrize("name", cards.names())
 def test_every_card_can_be_read_and_gives_a_power_between_a_milliwatt_and_a_kilowatt(name: str) -> None:
     card = cards.load(name).card
-    joules = rate(card).joules
+    joules = card.rate.joules
     clock_Hz = card.frequency.in_SI if card.frequency else 80e6
     power_W = joules * clock_Hz if card.counts_cycles else joules
     assert 1e-3 < power_W < 1e3

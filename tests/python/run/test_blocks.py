@@ -100,7 +100,7 @@ def test_intervals_of_a_thousand_simulated_loads_hold_their_truths_and_are_not_m
         law = laws[name]
         blocks, truths = simulated(law, wander, LOADS, seed)
         processes = energy_blocks.by_process(blocks, law["quantum_nJ"])
-        found = energy_blocks.estimates(processes, law["gain_relative_uncertainty"], {}, 2.0)
+        found = energy_blocks.by_case(processes, law["gain_relative_uncertainty"], {}, 2.0)
         assert found["energy_uJ"].null_count() < LOADS / 20, name
         known = found.filter(pl.col("energy_uJ").is_not_null())
         truth = truths[known["case"].to_numpy()] / 1e3
@@ -127,7 +127,7 @@ def steady(net_W: float, wander: float = 0.0, processes: int = 8, first_case: in
 
 
 def one(blocks: pl.DataFrame, gain: float = 0.05) -> dict[str, Any]:
-    return energy_blocks.estimates(energy_blocks.by_process(blocks, 61_035.0), gain, {}, 2.0).row(0, named=True)
+    return energy_blocks.by_case(energy_blocks.by_process(blocks, 61_035.0), gain, {}, 2.0).row(0, named=True)
 
 
 def test_a_steady_load_is_what_it_is_above_its_baseline() -> None:
@@ -154,7 +154,7 @@ def test_the_joules_of_a_case_begin_at_three_standard_uncertainties() -> None:
     def state(known_u_nJ: float) -> str:
         numbers = {"net_nJ": 100.0, "gross_nJ": 400.0, "baseline_W": 3.0, "net_W": 1.0, "known_u_nJ": known_u_nJ}
         rows = [{"process": process, "case": 0, **numbers} for process in range(4)]
-        return str(energy_blocks.estimates(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
+        return str(energy_blocks.by_case(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
 
     # The mean of four has half the uncertainty of one: 2.9 of them, and 3.1.
     assert (state(2 * 100 / 2.9), state(2 * 100 / 3.1)) == ("inconclusive", "resolved")
@@ -176,7 +176,7 @@ def test_a_case_that_draws_less_than_its_baseline_is_inconclusive_and_not_negati
 
 def test_a_block_with_an_error_does_not_count_and_a_case_without_any_says_why() -> None:
     blocks = steady(5.0).with_columns(error=pl.when(pl.col("case") == 0).then(pl.lit("it wrapped")))
-    found = energy_blocks.estimates(energy_blocks.by_process(blocks, 1.0), 0.05, {0: "it wrapped"}, 2.0).row(
+    found = energy_blocks.by_case(energy_blocks.by_process(blocks, 1.0), 0.05, {0: "it wrapped"}, 2.0).row(
         0, named=True
     )
     assert (found["energy_state"], found["energy_reason"], found["energy_uJ"]) == ("failed", "it wrapped", None)

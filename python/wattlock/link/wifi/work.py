@@ -9,7 +9,6 @@ import polars as pl
 from wattlock.analysis.draws import COVERAGE
 from wattlock.definitions import suggestion
 from wattlock.energy.cards import Device
-from wattlock.energy.model import rate
 from wattlock.energy.model import refuse as refuse_card
 from wattlock.energy.number import refuse_doubted
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest
@@ -135,7 +134,7 @@ def _by_power(device: Device, seconds: float, *, allow_assumed: bool) -> Interva
     refuse_doubted(
         f"device card {device.name}", {key: one for key, one, _ in device.card.factors()}, allow_assumed=allow_assumed
     )
-    each = rate(device.card)
+    each = device.card.rate
     clock = 1.0
     if device.card.counts_cycles:
         if not device.card.frequency:

@@ -1,0 +1,86 @@
+"""What ciphers cost on the device that a question names: by its card and published cycles, or by a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from wattlock.advise import costs, published
+from wattlock.advise.published import Priced
+from wattlock.advise.question import Question
+from wattlock.energy import cards
+from wattlock.energy.cards import Device
+from wattlock.energy.model import measured, value
+from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    from wattlock.run.result import Result
+
+
+class Valued(NamedTuple):
+    """What ciphers cost, and the card that values it: none where a meter measured the run. `name`: whose costs."""
+
+    name: str
+    device: Device | None
+    priced: Priced
+
+
+def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Valued:
+    """What ciphers cost by the device or the run that a question names.
+
+    * `own`: the user's folder of cards.
+
+    Raises InputError where neither is named or both say the costs, or the run is invalid; EvidenceError where a number
+    needs consent.
+    """
+    requested = question.device
+    card = cards.load(requested.card, own) if requested.card else None
+    if requested.run is not None:
+        if requested.costs:
+            raise InputError("device.costs and device.run both say what the ciphers cost", hint="give one of them")
+        # Loaded where there is a run: with its statistics it takes a fifth of a second.
+        from wattlock.run.result import open_run
+
+        result = open_run(requested.run)
+        if result.reasons:
+            raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
+        return of_run(result, card, allow_assumed=allow_assumed)
+    if card is None:
+        hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
+        raise InputError("neither a device nor a run is named", hint=hint)
+    card.refuse_doubted(allow_assumed=allow_assumed)
+    priced = published.price(
+        card,
+        [one for flow in question.flow for one in flow.rates],
+        allow_assumed=allow_assumed,
+        accelerator=requested.accelerator,
+        given=Path(requested.costs) if requested.costs else None,
+        own=own,
+    )
+    return Valued(card.name, card, priced)
+
+
+def of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> Valued:
+    """What ciphers cost by a run: valued by the card that is named, else by its own, else by its meter.
+
+    Raises InputError where it has none of them.
+    """
+    if device is None and result.plan["device"] is not None:
+        device = cards.kept(result.plan["device"], result.plan["device_card"])
+        # Who measured the run with a card has allowed its numbers then.
+        allow_assumed = True
+    if device is None:
+        if result.meter is None or result.energies is None:
+            raise InputError("the run has no energy", hint="name a device card with --device, or take a meter's run")
+        scope, baseline = result.meter["scope"], result.meter["baseline"]
+        valued = measured(result.estimates, result.energies, scope=scope, baseline=baseline)
+        found = costs.measured(
+            valued, clock_Hz=None, counts_cycles=False, narrowed_by="longer blocks, or a finer meter"
+        )
+        return Valued("the run's machine", None, Priced(found, [], [], []))
+    clock = device.card.frequency
+    found = costs.measured(
+        value(result.estimates, device, isa=result.isa, allow_assumed=allow_assumed),
+        clock_Hz=clock.in_SI if clock else None,
+        counts_cycles=device.card.counts_cycles,
+        narrowed_by="more processes of the run",
+    )
+    return Valued(device.name, device, Priced(found, [], [], []))
