@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli import link_linear, link_pages, option_rules
-from wattlock.cli.link_pages import Valuing, table
+from wattlock.cli import link_linear, link_pages, link_wifi, option_rules
+from wattlock.cli.link_pages import Valuing
 from wattlock.cli.option_rules import given
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
-from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wattlock.link.scenario import Named
-    from wattlock.link.wifi.evaluate import Answer, Refused
 
 # Options that take several values with commas between, and the key of the scenario that each changes.
 SEVERAL = {
@@ -51,8 +47,6 @@ OPTIONS = {
     "cost.sender": "--device",
     "cost.receiver": "--device",
 }
-# Beyond these somebody who waits should know why: the simulator sends some million packets a second.
-MANY_PACKETS = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -148,6 +142,8 @@ def link(
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
     wattlock link --tables; wattlock link bss-ccmp --capture hour.pcap
     """
+    from wattlock.link.scenario import linear_ones
+
     options = given(context)
     option_rules.refuse_link(options, scenario or [])
     pages: list[tuple[bool, Callable[[], None]]] = [
@@ -167,7 +163,7 @@ def link(
     single = _single(sent, signal, simulated, device)
     crossed = _crossed(asdict(several))
     fixed = {key: value for key, value in single.items() if value is not None}
-    linear = _linear(scenario)
+    linear = linear_ones(scenario)
     if linear:
         link_linear.refuse_foreign(options, linear[0])
     if capture is not None:
@@ -177,7 +173,10 @@ def link(
     if fixed.get("engine") == option_rules.NS3:
         option_rules.refuse_joules(options)
     by = Valuing(run, device, cards, allow_assumed)
-    _carry_out(scenario, crossed, fixed, by, linear=bool(linear), form=form)
+    if linear:
+        link_linear.linear(scenario, crossed, fixed, by, form)
+    else:
+        link_wifi.wifi(scenario, crossed, fixed, by, form)
 
 
 def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None) -> dict[str, Any]:
@@ -194,42 +193,6 @@ def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None
         "cost.sender": device,
         "cost.receiver": device,
     }
-
-
-def _carry_out(
-    files: list[str],
-    crossed: dict[str, list[Any]],
-    fixed: dict[str, Any],
-    by: Valuing,
-    *,
-    linear: bool,
-    form: Format,
-) -> None:
-    """Asks the radios that are not 802.11, ns-3 beside the air, or the air alone."""
-    from wattlock.link.crossing import ciphers_of, cross
-    from wattlock.targets.probe import first_rows
-
-    if linear:
-        ids = {*crossed.get("payload.cipher", ()), fixed.get("payload.cipher")} - {None}
-        ciphers = first_rows(chosen(), sorted(ids))
-        link_linear.linear(files, crossed, fixed, ciphers, cards=by.cards, allow_assumed=by.allow_assumed, form=form)
-        return
-    beside_ns3 = fixed.get("engine") == option_rules.NS3
-    requested = cross(files, crossed, fixed | ({"engine": "dcf"} if beside_ns3 else {}))
-    if beside_ns3:
-        link_pages.beside_ns3(requested, first_rows(chosen(), ciphers_of(requested)), form)
-    else:
-        _print(_answers(requested, by), form)
-
-
-def _linear(files: list[str]) -> list[str]:
-    """The scenarios of radios that are not 802.11: all of them, or none."""
-    from wattlock.link.scenario import is_linear
-
-    found = [file for file in files if is_linear(file)]
-    if found and len(found) < len(files):
-        raise InputError(f"{found[0]} is of another kind of radio than the others", hint="ask for them one by one")
-    return found
 
 
 def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
@@ -265,69 +228,3 @@ def _value(option: str, text: str) -> Any:
         except ValueError:
             raise InputError(f"--rate-Mb-s {text}: no number", hint="for example 11 or 5.5,11") from None
     return None if option == "cipher" and text == "none" else text
-
-
-def _answers(requested: list[Named], by: Valuing) -> list[Answer | Refused]:
-    from wattlock.link.crossing import ciphers_of
-    from wattlock.link.wifi.evaluate import evaluate_each, simulated
-    from wattlock.targets import toolbox
-    from wattlock.targets.probe import first_rows
-
-    ids = ciphers_of(requested)
-    ciphers = first_rows(chosen(), ids)
-    packets = simulated(requested, ciphers)
-    if packets > MANY_PACKETS:
-        typer.echo(
-            f"note: {packets:,} packets to simulate take minutes; less data (--data-B) has the same costs an octet",
-            err=True,
-        )
-    if by.device is not None and by.run is None and not any(one.scenario.computes for one in requested):
-        hint = "--run names a run, --set cost.cycles_per_B=20 or host.sender_us=300 a figure of your own"
-        raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
-    if by.run is not None and not ids:
-        raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
-    return evaluate_each(
-        requested,
-        toolbox.find(),
-        ciphers,
-        measured=by.measured(),
-        own=by.cards,
-        allow_assumed=by.allow_assumed,
-    )
-
-
-def _print(came: list[Answer | Refused], form: Format) -> None:
-    """One row each; one that can't be says why, and only where none can be it is an error."""
-    import polars as pl
-
-    from wattlock.link.wifi import rows
-    from wattlock.link.wifi.evaluate import Refused
-
-    answers = [one for one in came if not isinstance(one, Refused)]
-    if not answers:
-        raise next(one.error for one in came if isinstance(one, Refused))
-    first = answers[0]
-
-    def row(one: Answer | Refused, of: Callable[[Answer, Answer], dict[str, Any]]) -> dict[str, Any]:
-        return rows.refused(one) if isinstance(one, Refused) else of(one, first)
-
-    if form is not Format.table:
-        records = [row(one, rows.record) for one in came]
-        print_table(pl.DataFrame(records, infer_schema_length=None), form)
-        return
-    if len(came) > 1:
-        table([row(one, rows.summary) for one in came])
-        if any(one.positions for one in answers):
-            every = ({"scenario": one.named.label, **row} for one in answers for row in rows.positions(one))
-            table(list(every), "signal: as it is, then 3 dB stronger and 3 dB weaker")
-    else:
-        table(rows.ledger(first), first.named.title)
-        table(rows.nodes(first), "nodes: what each radio does and spends")
-        table(rows.hops(first), "hops")
-        if first.works:
-            table(rows.works(first), "what hosts compute")
-        if first.positions:
-            table(rows.positions(first), "signal: as it is, then 3 dB stronger and 3 dB weaker")
-        table([rows.summary(first, first)], "in short")
-    for said in rows.notes(answers):
-        typer.echo(f"note: {said}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattlock.cli.link_pages import table
+from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.option_rules import refuse_pair
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError, WattlockError
 
 if TYPE_CHECKING:
@@ -44,10 +44,7 @@ def linear(
     files: Sequence[str],
     crossed: Mapping[str, Sequence[Any]],
     fixed: Mapping[str, Any],
-    ciphers: Mapping[str, CatalogueRow],
-    *,
-    cards: Path | None,
-    allow_assumed: bool,
+    by: Valuing,
     form: Format,
 ) -> None:
     """Answers of radios that are not 802.11: each message under every combination of values.
@@ -59,12 +56,15 @@ def linear(
     from wattlock.link.lowpower import linear as radios
     from wattlock.link.lowpower import rows
     from wattlock.link.lowpower.crossing import cross
+    from wattlock.targets.probe import first_rows
 
+    ids = {*crossed.get("payload.cipher", ()), fixed.get("payload.cipher")} - {None}
+    ciphers = first_rows(chosen(), sorted(ids))
     came: list[tuple[str, Answer | WattlockError]] = []
     for label, file, changes in cross(files, crossed, fixed):
         try:
             message = _message(file, changes, ciphers)
-            came.append((label, radios.evaluate(message, allow_assumed=allow_assumed, own=cards)))
+            came.append((label, radios.evaluate(message, allow_assumed=by.allow_assumed, own=by.cards)))
         except (InputError, EvidenceError) as error:
             came.append((label, error))
     first = next((one for _, one in came if not isinstance(one, WattlockError)), None)

@@ -13,9 +13,7 @@ from wattlock.cli.table import show as print_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wattlock.link.scenario import Named
     from wattlock.link.wifi.work import Measured
-    from wattlock.study.cases import CatalogueRow
 
 
 class Valuing(NamedTuple):
@@ -69,21 +67,6 @@ def list_scenarios(form: Format) -> None:
         keys = ("title", "topology", "phy", "protection", "note")
         rows.append({"scenario": name} | {key: raw.get(key) for key in keys})
     print_table(pl.DataFrame(rows), form)
-
-
-def beside_ns3(requested: Sequence[Named], ciphers: dict[str, CatalogueRow], form: Format) -> None:
-    """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
-    import polars as pl
-
-    from wattlock.link.engines import ns3
-    from wattlock.link.wifi import air
-    from wattlock.link.wifi.evaluate import largest_question
-    from wattlock.targets import toolbox
-
-    questions = [(named, largest_question(named, ciphers)) for named in requested]
-    answers = air.evaluate(toolbox.find(), questions)
-    rows = [one.row() for one in ns3.beside([question for _, question in questions], answers)]
-    print_table(pl.DataFrame(rows, infer_schema_length=None), form)
 
 
 def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool, form: Format) -> None:

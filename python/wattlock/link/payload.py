@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from wattlock.errors import InputError
@@ -129,3 +130,18 @@ def _ends(weights: Sequence[int]) -> Iterator[int]:
     for weight in weights:
         end += weight
         yield end
+
+
+def size_B(file: str) -> int:
+    """Octets of a file to be sent.
+
+    Raises InputError where there is none, or nothing in it.
+    """
+    path = Path(file)
+    try:
+        found_B = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"payload.file {file}: {error.strerror}", hint="check the path") from error
+    if not path.is_file() or not found_B:
+        raise InputError(f"payload.file {file}: is no file, or an empty one", hint="give a file with something in it")
+    return found_B

@@ -1,6 +1,6 @@
 """A scenario of sending: who sends what to whom over which air, read from TOML and validated."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from wattlock.definitions import Shelf, Table, Text
 from wattlock.definitions.changes import changed as with_changes
+from wattlock.errors import InputError
 from wattlock.link.payload import Encoding
 
 Topology = Literal["adhoc", "to-ap", "bss"]
@@ -282,6 +283,17 @@ def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
 def is_linear(name_or_path: str | Path) -> bool:
     """Whether a scenario is of a radio that is not 802.11: `link.linear` answers it."""
     return read(name_or_path)[1].get("phy") == LINEAR
+
+
+def linear_ones(files: Sequence[str]) -> list[str]:
+    """The scenarios of radios that are not 802.11: all of them, or none.
+
+    Raises InputError where there are both kinds.
+    """
+    found = [file for file in files if is_linear(file)]
+    if found and len(found) < len(files):
+        raise InputError(f"{found[0]} is of another kind of radio than the others", hint="ask for them one by one")
+    return found
 
 
 def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Named:

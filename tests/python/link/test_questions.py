@@ -178,7 +178,7 @@ def test_a_radio_of_a_linear_scenario_is_that_of_all_its_nodes(capsys: pytest.Ca
 def test_who_asks_for_much_to_simulate_is_told_before_it_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wattlock.cli.link.MANY_PACKETS", 100)
+    monkeypatch.setattr("wattlock.cli.link_wifi.MANY_PACKETS", 100)
     # Three signals of 70 packets of 1448 octets.
     words = ["link", "adhoc-open", "--rssi-dBm", "-60", "--format", "json", "--data-B", "100_000"]
     assert cli.answer(words) == 0

@@ -9,8 +9,7 @@ from typing import Any, get_args
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.link import scenario
-from wattlock.link.payload import Encoding, expanded
-from wattlock.link.wifi.evaluate import size_B
+from wattlock.link.payload import Encoding, expanded, size_B
 from wattlock.study.cases import CatalogueRow
 
 OF_LINEAR = {"payload.data_B": "payload_B", "payload.payload_B": "payload_B", "payload.file": "payload_B"}

@@ -105,7 +105,7 @@ def groups_of(named: Named, ciphers: Ciphers) -> list[Group]:
     try:
         if requested.sizes is not None:
             return payload.packets(((each_B, count) for each_B, count in requested.sizes), cipher, requested.encoding)
-        data_B = requested.data_B if requested.data_B is not None else size_B(requested.file or "")
+        data_B = requested.data_B if requested.data_B is not None else payload.size_B(requested.file or "")
         if requested.encrypt == "file":
             return payload.whole(data_B, requested.payload_B or room_B, cipher, requested.encoding)
         plain_B = requested.payload_B or payload.largest_plain_B(room_B, cipher, requested.encoding)
@@ -310,18 +310,3 @@ def _cipher(named: Named, ciphers: Ciphers) -> CatalogueRow | None:
             f"link {named.label}: payload.cipher: no cipher {name!r}", hint="`wattlock ciphers` lists all of them"
         )
     return ciphers[name]
-
-
-def size_B(file: str) -> int:
-    """Octets of a file to be sent.
-
-    Raises InputError where there is none, or nothing in it.
-    """
-    path = Path(file)
-    try:
-        found_B = path.stat().st_size
-    except OSError as error:
-        raise InputError(f"payload.file {file}: {error.strerror}", hint="check the path") from error
-    if not path.is_file() or not found_B:
-        raise InputError(f"payload.file {file}: is no file, or an empty one", hint="give a file with something in it")
-    return found_B
