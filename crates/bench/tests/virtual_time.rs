@@ -322,7 +322,7 @@ struct Kept {
 impl Records for Kept {
     type Error = &'static str;
 
-    fn push(&mut self, record: &Record) -> Result<(), &'static str> {
+    fn write(&mut self, record: &Record) -> Result<(), &'static str> {
         self.lines.push(serde_json::to_value(record).unwrap());
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Discharge<'_> {
         loop {
             let line = self.line(done, clock);
             let ends = line.error.is_some() || self.is_over(&line);
-            records.push(&Record::BatteryLevel(line))?;
+            records.write(&Record::BatteryLevel(line))?;
             records.flush()?;
             if ends {
                 return Ok(());

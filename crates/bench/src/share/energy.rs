@@ -51,7 +51,7 @@ impl<C: Clocks> Measurement<'_, C> {
                     let mut record = self.block(step, &mut baseline, &mut random);
                     (record.superblock, record.position, record.attempt) = (superblock, position, attempt);
                     let follows = record.follows;
-                    records.push(&Record::EnergyBlock(Box::new(record)))?;
+                    records.write(&Record::EnergyBlock(Box::new(record)))?;
                     written += 1;
                     match follows {
                         Some(Follows::EndRun) => {

@@ -58,9 +58,9 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
     quiet_level::complete(&mut cases.bursts, ports.clock);
     let quiet_ppm = quiet_level::of(&mut cases.bursts).into_iter().chain(share.plan.quiet_ppm).min();
     let header = header(share, &mut cases, quiet_ppm, &mut ports);
-    ports.records.push(&Record::Header(Box::new(header)))?;
+    ports.records.write(&Record::Header(Box::new(header)))?;
     for failure in cases.failures {
-        ports.records.push(&Record::Failure(failure))?;
+        ports.records.write(&Record::Failure(failure))?;
     }
     ports.records.flush()?;
     ports.watch.iter().for_each(|watch| watch.times());
@@ -73,9 +73,9 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
     for slot in &slots {
         let Some(Err(error)) = bodies.get_mut(slot.body).map(|body| body.check()) else { continue };
         let failure = Failure { process, case: slot.case, error, follows: Follows::SkipCase };
-        ports.records.push(&Record::Failure(failure))?;
+        ports.records.write(&Record::Failure(failure))?;
     }
-    ports.records.push(&Record::End(End { process, batches, energy_blocks, wall_ns }))?;
+    ports.records.write(&Record::End(End { process, batches, energy_blocks, wall_ns }))?;
     ports.records.flush()
 }
 

@@ -82,18 +82,18 @@ pub fn scale(value: u64, by: u64, over: u64) -> u64 {
     u64::try_from(u128::from(value) * u128::from(by) / u128::from(over.max(1))).unwrap_or(u64::MAX)
 }
 
-/// Takes records, in order.
+/// Where records are written, in order.
 pub trait Records {
-    /// Why no more can be taken.
+    /// Why no more can be written.
     type Error;
 
-    /// Takes a record; nothing need be written yet.
+    /// Writes a record, which `flush` brings to its place at the latest.
     ///
     /// # Errors
     /// That it can't be a line.
-    fn push(&mut self, record: &Record) -> Result<(), Self::Error>;
+    fn write(&mut self, record: &Record) -> Result<(), Self::Error>;
 
-    /// Writes what was taken.
+    /// Brings what was written to its place.
     ///
     /// # Errors
     /// Whatever hinders the writing; it ends the share.

@@ -63,7 +63,7 @@ impl<R: Records> Sink for Lines<'_, R> {
         for batch in self.batches.drain(..) {
             self.written += 1;
             let offsets = self.offsets.get(&batch.case);
-            self.records.push(&Record::Batch(BatchRecord {
+            self.records.write(&Record::Batch(BatchRecord {
                 case: batch.case,
                 process: self.process,
                 round: batch.round,

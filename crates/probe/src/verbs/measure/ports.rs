@@ -53,7 +53,7 @@ impl<'w, W: Write> Output<'w, W> {
 impl<W: Write> Records for Output<'_, W> {
     type Error = io::Error;
 
-    fn push(&mut self, record: &Record) -> io::Result<()> {
+    fn write(&mut self, record: &Record) -> io::Result<()> {
         serde_json::to_writer(&mut self.buffer, record)?;
         self.buffer.push(b'\n');
         Ok(())
