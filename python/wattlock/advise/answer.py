@@ -64,7 +64,7 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
-    packet_B, duty_cycle = days.most_B(question, of.sender), of.sender.duty_cycle
+    packet_B, band = days.most_B(question, of.sender), of.sender.band
     answered = not of.sender.advertising
     unsound = [
         Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
@@ -84,9 +84,9 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     excluded = list(unsound)
     for choice in sound:
         load = days.load(question, choice, of.sender, of.draws, spent)
-        reasons = exclude.by_cost(question, choice, load, duty_cycle)
+        reasons = exclude.by_cost(question, choice, load, band)
         if reasons:
-            excluded.append(Excluded(choice, reasons, exclude.times_allowed(question, choice, load, duty_cycle)))
+            excluded.append(Excluded(choice, reasons, exclude.times_allowed(question, choice, load, band)))
         else:
             passing.append(choice)
             loads.append(load)

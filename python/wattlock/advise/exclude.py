@@ -10,6 +10,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.days import Load
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Question
+from wattlock.advise.sending import Band
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 from wattlock.security import Cited
@@ -51,19 +52,19 @@ def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
     return [Cited("framing", says, frame.source, "", True)]
 
 
-def by_cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> list[Cited]:
+def by_cost(question: Question, choice: Choice, load: Load, band: Band) -> list[Cited]:
     """The reasons of time, memory and the radio against a choice."""
-    return list(_cost(question, choice, load, duty_cycle))
+    return list(_cost(question, choice, load, band))
 
 
-def times_allowed(question: Question, choice: Choice, load: Load, duty_cycle: float) -> float:
+def times_allowed(question: Question, choice: Choice, load: Load, band: Band) -> float:
     """The product of how many times its latency, its memory and its radio's time go beyond what is allowed; 1: none."""
     floor = question.floor
     pairs = [
         (load.latency_s, floor.latency),
         (float(choice.memory_B or 0), floor.memory),
         (load.busy, 1.0),
-        (load.sending, duty_cycle),
+        (load.sending, band.duty_cycle),
     ]
     return math.prod(max(1.0, took / allowed) for took, allowed in pairs if allowed and not math.isnan(took))
 
@@ -138,7 +139,7 @@ def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
         yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
 
 
-def _cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> Iterator[Cited]:
+def _cost(question: Question, choice: Choice, load: Load, band: Band) -> Iterator[Cited]:
     floor = question.floor
     if floor.latency is not None and math.isnan(load.latency_s):
         yield Cited("latency", "how long the device computes is not known: its card has no clock", REQUESTED, "", True)
@@ -151,6 +152,6 @@ def _cost(question: Question, choice: Choice, load: Load, duty_cycle: float) -> 
     if load.busy > 1:
         says = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
         yield Cited("radio", says, "the link's time on the air", "", True)
-    elif load.sending > duty_cycle:
-        says = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * duty_cycle:.0f} %"
-        yield Cited("duty cycle", says, "the region's rule of LoRaWAN", "", True)
+    elif load.sending > band.duty_cycle:
+        says = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * band.duty_cycle:.0f} %"
+        yield Cited("duty cycle", says, band.source, "", True)

@@ -212,7 +212,7 @@ def _truncate(bench: Bench) -> Iterator[Experiment]:
 
 
 def _headers(bench: Bench) -> Iterator[Experiment]:
-    framing = "broadcast" if bench.of.inputs.sender.advertising else "counter"
+    framing = "broadcast" if bench.of.inputs.sender.advertising else "implicit-nonce"
     says = framings()[framing].title
     variant = bench.start._replace(framing=framing)
     yield _found("headers", PROTOCOL, bench, [(bench.question, variant)], [says])

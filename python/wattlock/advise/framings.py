@@ -16,7 +16,7 @@ class Framing(Table):
     title: Text
     source: Text
     header_B: Octets
-    nonce: Literal["explicit", "counter", "record"]
+    nonce: Literal["full", "implicit", "record"]
     nonce_B: Octets = 0
     record: list[Text] = Field(default_factory=list)
     inner_B: Octets = 0
@@ -44,9 +44,9 @@ class Framing(Table):
 
     def in_front_B(self, cipher: str, iv_B: int) -> int:
         """Octets in front of the ciphertext."""
-        if self.nonce == "explicit":
+        if self.nonce == "full":
             return self.header_B + iv_B
-        sent = self.nonce == "counter" or matches(cipher, self.record)
+        sent = self.nonce == "implicit" or matches(cipher, self.record)
         return self.header_B + (self.nonce_B if sent else 0)
 
     def inside_B(self, plain_B: int) -> int:

@@ -69,7 +69,7 @@ class History:
         self.ids = [name for name, claim in self.advice.items() if largest >= claim.expect.get("from_B", 0)]
 
     def choices(self, rows: Mapping[str, CatalogueRow], like: Sequence[Choice]) -> list[Choice]:
-        """The ciphers as choices: sent bare with an explicit IV, on the link of the first choice."""
+        """The ciphers as choices: sent bare with its whole IV, on the link of the first choice."""
         return [self._choice(rows[name], like[0]) for name in self.ids if name in rows]
 
     def described(
@@ -106,7 +106,7 @@ class History:
         known = [cost for cost in self.of.costs if fnmatchcase(cost.cipher, f"{family}*")]
         cost = min(known, key=lambda one: one.of("seal_J", 1024)) if known else free(name)
         cost = cost._replace(cipher=name)
-        return Choice(row, status_of(row), cost, 0, "explicit", "raw", 1, like.protection, resumed=False)
+        return Choice(row, status_of(row), cost, 0, "full-nonce", "raw", 1, like.protection, resumed=False)
 
 
 def _advice(claim: Claim) -> str:

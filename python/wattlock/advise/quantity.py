@@ -75,7 +75,7 @@ def _size(text: object) -> int:
 def _duration(text: object) -> float:
     seconds = quantity(text, "duration")
     if not seconds:
-        raise ValueError(f'"{text}" is no time at all')
+        raise ValueError(f'"{text}" is no duration above 0; write {EXAMPLES["duration"]}')
     return seconds
 
 

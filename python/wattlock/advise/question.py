@@ -282,7 +282,7 @@ class Options(Table):
 
     ciphers: list[Text] | None = Field(default=None, min_length=1)
     providers: list[Text] | None = Field(default=None, min_length=1)
-    framings: list[Text] = Field(default=["explicit", "counter", "dtls13"], min_length=1)
+    framings: list[Text] = Field(default=["full-nonce", "implicit-nonce", "dtls13"], min_length=1)
     encodings: list[Encoding] = Field(default=["raw"], min_length=1)
     aggregate: list[Count] | None = Field(default=None, min_length=1)
     truncate: bool = True

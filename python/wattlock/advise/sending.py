@@ -56,6 +56,13 @@ class Spent(NamedTuple):
     next_s: float
 
 
+class Band(NamedTuple):
+    """The share of the time that a band allows for sending, and by which rule."""
+
+    duty_cycle: float
+    source: str
+
+
 class Sender:
     """A radio under a question's conditions."""
 
@@ -132,13 +139,14 @@ class Sender:
         return ", an advertisement" if link.advertising else f" by an ATT MTU of {link.att_mtu_B}"
 
     @property
-    def duty_cycle(self) -> float:
-        """The share of the time that the band allows for sending."""
+    def band(self) -> Band:
+        """What its band allows."""
         if not isinstance(self.link, Lorawan):
-            return 1.0
+            return Band(1.0, "")
         from wattlock.link.lowpower import framing
 
-        return framing.lorawan().region[self.link.region].duty_cycle_percent / 100
+        region = framing.lorawan().region[self.link.region]
+        return Band(region.duty_cycle_percent / 100, region.duty_cycle_source)
 
     @property
     def rest(self) -> Literal["off", "sleep", "idle"]:
@@ -254,7 +262,7 @@ class Sender:
         if packet.way == "send" and self.technology == "lorawan":
             # The receive windows come behind it; the band's silence comes before the next.
             left_s = busy_s - (busy_s / attempts - air_s)
-            next_s = max(busy_s, attempts * air_s / self.duty_cycle)
+            next_s = max(busy_s, attempts * air_s / self.band.duty_cycle)
         return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0, left_s, next_s)
 
     def _of(self, sent: Transfer, way: Way) -> Spent:

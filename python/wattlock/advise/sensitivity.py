@@ -152,9 +152,9 @@ def _winner(of: Advice, question: Question, choices: list[Choice], few: MonteCar
         sender = Sender(sender.radio, question.radio)
     spent = sender.evaluate(days.needed(question, choices, sender), net)
     loads = [days.load(question, one, sender, of.inputs.draws, spent) for one in choices]
-    carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.duty_cycle]
+    carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.band.duty_cycle]
     if not carried:
-        times = min(max(load.busy, load.sending / sender.duty_cycle) for load in loads)
+        times = min(max(load.busy, load.sending / sender.band.duty_cycle) for load in loads)
         raise InputError(f"the radio would need {times:.3g} times the time that the clock or the band allows")
     life_s = days.seconds([loads[number] for number in carried], few, of.inputs.battery)
     lives = dict(zip(carried, life_s, strict=True))

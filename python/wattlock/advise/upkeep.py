@@ -48,7 +48,7 @@ def _ble(question: Question, sender: Sender, assumed: list[str]) -> Question:
             raise InputError("connection: an advertisement has none, and radio.link.advertising is true", hint=hint)
         if "framings" in question.choices.model_fields_set:
             return question
-        alone = ["explicit", "broadcast"]
+        alone = ["full-nonce", "broadcast"]
         assumed.append(
             f"framings are {' and '.join(alone)}: nobody answers an advertisement, so that each must open by itself "
             "(choices.framings)"

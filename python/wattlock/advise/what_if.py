@@ -46,7 +46,7 @@ def usual(of: Advice) -> Choice:
 
     def far(choice: Choice) -> tuple[int, ...]:
         place = USUAL.index(choice.cipher) if choice.cipher in USUAL else len(USUAL)
-        framing = ("explicit", "dtls12", "dtls13", "wireguard", "broadcast", "counter")
+        framing = ("full-nonce", "dtls12", "dtls13", "wireguard", "broadcast", "implicit-nonce")
         return (
             place,
             framing.index(choice.framing),

@@ -57,7 +57,7 @@ def export(
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
-    form = form or (ENDINGS.get(out.suffix) if out else None) or Form.csv
+    form = form or (_form_of(out) if out else Form.csv)
     if form is Form.parquet and out is None:
         raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
     folder = RunFolder.open(find(run))
@@ -72,6 +72,14 @@ def export(
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
     _write(_bytes(frame, about, form), out)
+
+
+def _form_of(out: Path) -> Form:
+    """The format that a file's ending names. Raises InputError where it names none."""
+    if out.suffix not in ENDINGS:
+        hint = f"end it with {', '.join(ENDINGS)}, or name the format with --format"
+        raise InputError(f"--out {out}: its ending names no format", hint=hint)
+    return ENDINGS[out.suffix]
 
 
 def _about(result: Result, device: str | None) -> About:

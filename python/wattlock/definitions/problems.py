@@ -223,6 +223,10 @@ def translated(error: ErrorDetails | Mapping[str, Any], keys: Sequence[str]) -> 
     return Problem(path, *said.get(kind, (f"{error['msg']}, is {shown(value)}", "")))
 
 
+NOUNS = {"approved": "authority", "encrypt": "unit of encryption", "counted": "way of counting", "compared": "language"}
+"""What keys name that are no nouns themselves."""
+
+
 def _key_hint(word: str, keys: Sequence[str]) -> str:
     hint = suggestion(word, keys, "the keys are")
     return f"{hint} sizes are in bytes" if hint.endswith('_B"?') else hint
@@ -231,7 +235,7 @@ def _key_hint(word: str, keys: Sequence[str]) -> str:
 def _unknown_choice(location: Sequence[str | int], path: str, value: object, expected: str) -> Problem:
     choices = expected.replace(" or ", ", ").replace("'", "").split(", ")
     name = next((part for part in reversed(location) if isinstance(part, str)), "value")
-    return Problem(path, f"no {name} {shown(value)}", suggestion(str(value), choices, "there are"))
+    return Problem(path, f"no {NOUNS.get(name, name)} {shown(value)}", suggestion(str(value), choices, "there are"))
 
 
 def _type_hint(kind: str, location: Sequence[str | int], value: object) -> str:

@@ -206,7 +206,7 @@ def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], sh
         links = ", ".join(
             f'<a href="#claim-{one.claim}">{text(own[one.claim].id)}</a> ({one.verdict})' for one in shown_before
         )
-        elsewhere = f'<p class="quiet">Also said here, judged in another chapter: {links}.</p>'
+        elsewhere = f'<p class="quiet">Claims of this paper judged in another chapter: {links}.</p>'
     drawn = "".join(_exhibit(one) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
     return f"{about}<h3>Its claims</h3>{listed}{elsewhere}<h3>Its figures and tables</h3>{drawn}"
 

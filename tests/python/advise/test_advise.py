@@ -169,8 +169,8 @@ def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
 @pytest.mark.parametrize(
     ("framing", "cipher", "around_B"),
     [
-        ("explicit", "aes128-gcm", 12),
-        ("counter", "aes128-gcm", 1),
+        ("full-nonce", "aes128-gcm", 12),
+        ("implicit-nonce", "aes128-gcm", 1),
         ("dtls13", "aes128-gcm", 3),
         ("dtls12", "aes128-gcm", 21),
         ("dtls12", "chacha20-poly1305", 13),

@@ -212,7 +212,7 @@ def test_a_message_over_lorawan_has_left_before_its_windows_and_after_the_bands_
     octets: int, waits_s: float
 ) -> None:
     lora: dict[str, Any] = {"radio": {"card": "sx1262-lora", "link": {"data_rate": 3}}}
-    only = {"choices.ciphers": ["aes128-ccm8"], "choices.framings": ["counter"], "device.accelerator": False}
+    only = {"choices.ciphers": ["aes128-ccm8"], "choices.framings": ["implicit-nonce"], "device.accelerator": False}
     described = question(only, flow=[{"message": f"{octets}B", "every": "1h"}], **lora)
     assert described.loads[0].latency_s == pytest.approx(waits_s, abs=1e-3)
 

@@ -83,9 +83,9 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
     draw = random.Random(seed)
     radio = draw.choice(RADIOS)
     ble = radio == "nrf52840-ble"
-    cipher, framing = draw.choice(sorted(ROWS)), draw.choice(["explicit", "counter", "dtls13"])
+    cipher, framing = draw.choice(sorted(ROWS)), draw.choice(["full-nonce", "implicit-nonce", "dtls13"])
     if not framings()[framing].carries(cipher):
-        framing = "explicit"
+        framing = "full-nonce"
     message_B, every_s, aggregate = draw.randrange(8, 50), draw.uniform(8, 300), draw.choice([1, 1, 2, 4])
     sleep_uW, wake_ms = draw.uniform(1, 300), draw.uniform(0.2, 20)
     poll_s = None if ble else draw.choice([None, draw.uniform(20, 400)])
@@ -110,7 +110,7 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
             "received": f"{received_B}B",
             "computing": f"{time_s * 1e6:.3f}us",
         }
-    overhead_B = {"explicit": ROWS[cipher]["iv_B"], "counter": 1, "dtls13": 4}[framing] + 16
+    overhead_B = {"full-nonce": ROWS[cipher]["iv_B"], "implicit-nonce": 1, "dtls13": 4}[framing] + 16
     printed = next(one for one in published.load("thumbv7em").cost if one.source == PUBLISHED[cipher].source)
     line = [(0.0, printed.fixed or 0.0), (1000.0, (printed.fixed or 0.0) + 1000 * (printed.rate or 0.0))]
     described = Scene(

@@ -42,7 +42,7 @@ def test_experiments_say_what_they_found_and_a_hybrid_never_loses(answer: Advice
 
 def test_a_hybrid_switches_where_ciphers_cross_and_takes_sound_ones_alone() -> None:
     sizes = [{"sizes": [[16, 10], [1000, 3]], "every": "10s"}]
-    described = ask({"choices.framings": ["counter"]}, flow=sizes)
+    described = ask({"choices.framings": ["implicit-nonce"]}, flow=sizes)
     (saving,) = experiments(described, None, "hybrid")
     assert not {"rc4", "blowfish"} & set(saving.finding.split())
     assert saving.gain is not None

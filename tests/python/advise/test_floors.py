@@ -12,13 +12,14 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.days import Load
 from wattlock.advise.rank import ranked, tied
+from wattlock.advise.sending import Band
 from wattlock.security import Cited, Limit, SecurityStatus, load, status_of
 
 TODAY = date(2026, 1, 1)
 SAID = [Cited(about, f"what is said of {about}", "a book", "", True) for about in ("status", "strength", "quantum")]
 
 
-def choice(*, cipher: str = "aes128-gcm", framing: str = "explicit", tag_bits: int = 128, **stands: Any) -> Choice:
+def choice(*, cipher: str = "aes128-gcm", framing: str = "full-nonce", tag_bits: int = 128, **stands: Any) -> Choice:
     """A sound choice, with what is changed of it."""
     whole: dict[str, Any] = {
         "id": cipher,
@@ -102,7 +103,7 @@ DEAR: list[tuple[dict[str, Any], dict[str, float], list[str]]] = [
 def test_a_choice_just_too_dear_is_excluded_for_exactly_that_reason(
     floor: dict[str, Any], of: dict[str, float], reasons: list[str]
 ) -> None:
-    described = exclude.by_cost(checked("test", BASE, floor), choice(), load_of(**of), duty_cycle=0.01)
+    described = exclude.by_cost(checked("test", BASE, floor), choice(), load_of(**of), Band(0.01, "a rule"))
     assert [one.about for one in described] == reasons
 
 

@@ -22,7 +22,7 @@ def nonce(number: int, counted_B: int) -> bytes:
 def sent(name: str, number: int) -> bytes:
     """What a framing sends of the nonce of a message, by its numbers in the data."""
     frame = framings()[name]
-    if frame.nonce == "explicit":
+    if frame.nonce == "full":
         return nonce(number, 8)
     return (
         nonce(number, 8)[-frame.nonce_B :]
@@ -39,46 +39,50 @@ def rebuilt(front: bytes) -> bytes:
 @pytest.mark.parametrize("number", [0, 1, 255, 256, 70_000, 2**32 - 1])
 def test_a_listener_that_joins_late_rebuilds_the_nonce_of_any_framing_that_says_so(number: int) -> None:
     alone = [name for name, frame in framings().items() if frame.opens_alone]
-    assert alone == ["explicit", "broadcast"]
+    assert alone == ["full-nonce", "broadcast"]
     for name in alone:
-        counted_B = 8 if framings()[name].nonce == "explicit" else 4
+        counted_B = 8 if framings()[name].nonce == "full" else 4
         assert rebuilt(sent(name, number)) == nonce(number, counted_B)
 
 
 def test_one_octet_of_a_counter_does_not_tell_a_late_listener_the_nonce() -> None:
-    assert not framings()["counter"].opens_alone
-    assert sent("counter", 3) == sent("counter", 259)
-    assert rebuilt(sent("counter", 259)) != nonce(259, 8)
+    assert not framings()["implicit-nonce"].opens_alone
+    assert sent("implicit-nonce", 3) == sent("implicit-nonce", 259)
+    assert rebuilt(sent("implicit-nonce", 259)) != nonce(259, 8)
 
 
 def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_excluded_by_name() -> None:
     described = ask({"radio.link.advertising": True}, **ADVERTISED)
-    assert {choice.framing for choice in described.choices} == {"explicit", "broadcast"}
+    assert {choice.framing for choice in described.choices} == {"full-nonce", "broadcast"}
     assert any("choices.framings" in one for one in described.inputs.assumed)
     with pytest.raises(InputError, match="excluded by framing") as refusal:
-        ask({"radio.link.advertising": True, "choices.framings": ["counter"]}, **ADVERTISED)
+        ask({"radio.link.advertising": True, "choices.framings": ["implicit-nonce"]}, **ADVERTISED)
     assert "joins late" in refusal.value.hint
-    both = ask({"radio.link.advertising": True, "choices.framings": ["counter", "broadcast", "dtls13"]}, **ADVERTISED)
+    both = ask(
+        {"radio.link.advertising": True, "choices.framings": ["implicit-nonce", "broadcast", "dtls13"]}, **ADVERTISED
+    )
     assert {choice.framing for choice in both.choices} == {"broadcast"}
     reasons = {reason.about for one in both.excluded for reason in one.reasons if one.choice.framing == "dtls13"}
     assert "framing" in reasons
     connected = ask(**ADVERTISED)
-    assert "counter" in {choice.framing for choice in connected.choices}
+    assert "implicit-nonce" in {choice.framing for choice in connected.choices}
     assert not exclude.by_answer(connected.choices[0], answered=True)
 
 
 def test_what_a_framing_needs_of_the_other_end_stands_beside_it() -> None:
     said = dict(prose.framing(ask(**ADVERTISED)))
-    assert "at most 127 lost in a row" in said["counter"]
+    assert "at most 127 lost in a row" in said["implicit-nonce"]
     assert "a way back to the device" in said["dtls13"]
-    assert "each message opens by itself" in said["explicit"]
+    assert "each message opens by itself" in said["full-nonce"]
 
 
 def test_a_counter_that_is_sent_whole_ends_with_its_bits() -> None:
-    described = ask({"choices.framings": ["broadcast", "counter"], "choices.ciphers": ["ascon-aead128"]}, **ADVERTISED)
+    described = ask(
+        {"choices.framings": ["broadcast", "implicit-nonce"], "choices.ciphers": ["ascon-aead128"]}, **ADVERTISED
+    )
     limits = {choice.framing: choice.messages_a_key(20) for choice in described.choices}
     assert limits["broadcast"] == 2.0**32
-    assert limits["counter"] > limits["broadcast"]
+    assert limits["implicit-nonce"] > limits["broadcast"]
 
 
 def test_the_beacon_of_the_scenarios_can_be_opened_by_any_listener() -> None:

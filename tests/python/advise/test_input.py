@@ -110,7 +110,10 @@ def test_what_a_question_leaves_open_is_as_its_manual_says() -> None:
         5,
         "linear",
     )
-    assert (question.choices.framings, question.choices.encodings) == (["explicit", "counter", "dtls13"], ["raw"])
+    assert (question.choices.framings, question.choices.encodings) == (
+        ["full-nonce", "implicit-nonce", "dtls13"],
+        ["raw"],
+    )
 
 
 @pytest.mark.parametrize(

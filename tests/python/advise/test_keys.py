@@ -57,7 +57,7 @@ VALUES: dict[str, list[Any]] = {
     "floor.memory": ["200B", "1MB"],
     "choices.ciphers": [["aes128-ccm"]],
     "choices.providers": [["*"]],
-    "choices.framings": [["explicit"]],
+    "choices.framings": [["full-nonce"]],
     "choices.encodings": [["hex"]],
     "choices.aggregate": [[3]],
     "choices.truncate": [False],

@@ -72,7 +72,7 @@ def gained(before: Any, after: Any) -> float:
         ("aggregate", {"choices.aggregate": [16]}, {"aggregate": 16}),
         ("batch", {"wake_up.time": "312.5us"}, {}),
         ("compress", {"flow[0].message": "32B"}, {}),
-        ("headers", {}, {"framing": "counter"}),
+        ("headers", {}, {"framing": "implicit-nonce"}),
         ("resume", {}, {"resumed": True}),
         ("truncate", {}, {"tag_bits": 80}),
         ("fragment", {"choices.packet": "46B"}, {}),
@@ -181,8 +181,8 @@ def _with_octets(described: Advice, sealed_B: int) -> float:
     """Days of a load whose packet has so many octets above the link and whose cipher is free."""
     from wattlock.advise import days
 
-    choice = next(one for one in described.choices if one.framing == "explicit")
-    bare = choice._replace(cost=free("none"), tag_bits=0, framing="counter")
+    choice = next(one for one in described.choices if one.framing == "full-nonce")
+    bare = choice._replace(cost=free("none"), tag_bits=0, framing="implicit-nonce")
     plain_B = next(size for size in range(1, sealed_B + 1) if bare.sealed(size).wire_B == sealed_B)
     flow = described.question.flow[0].model_copy(update={"message": plain_B})
     question = described.question.model_copy(update={"flow": [flow]})

@@ -69,8 +69,8 @@ def test_a_choice_without_room_in_the_radios_packet_is_excluded_by_its_octets() 
     described = ask(changes, flow=[{"message": "12B", "every": "10min"}])
     assert {choice.tag_bits for choice in described.choices} == {64}
     reasons = {one.choice.label: one.reasons[-1] for one in described.excluded}
-    assert reasons["aes128-gcm, explicit"].about == "packet"
-    assert "28 octets around a message leave no room in a packet of 11" in reasons["aes128-gcm, explicit"].says
+    assert reasons["aes128-gcm, full-nonce"].about == "packet"
+    assert "28 octets around a message leave no room in a packet of 11" in reasons["aes128-gcm, full-nonce"].says
 
 
 def test_the_links_own_encryption_is_told_in_words_and_shows_in_labels_where_it_is_not_usual() -> None:

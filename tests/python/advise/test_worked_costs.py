@@ -178,6 +178,6 @@ def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kin
     }
     free = found["rc4-128"].cost
     assert {free.of(what, size) for what in ("seal_J", "open_J", "seal_s", "open_s") for size in (0, 1, 99)} == {0.0}
-    assert {(one.tag_bits, one.framing, one.aggregate) for one in found.values()} == {(0, "explicit", 1)}
+    assert {(one.tag_bits, one.framing, one.aggregate) for one in found.values()} == {(0, "full-nonce", 1)}
     of.costs.append(cost_of("rc4-128", [0, 1000], [1.0, 2.0], provider="own"))
     assert found["rc4-128"].cost != History(question, of).choices(rows, answer.choices)[-1].cost

@@ -49,7 +49,9 @@ def test_a_keep_alive_without_data_seals_nothing_and_one_with_data_what_it_holds
     thread: dict[str, Any] = {"radio": {"card": "nrf52840-802154"}}
 
     def sealing_W(message: str) -> dict[str, float]:
-        described = ask({"keep_alive": {"every": "30s", "message": message}, "choices.framings": ["counter"]}, **thread)
+        described = ask(
+            {"keep_alive": {"every": "30s", "message": message}, "choices.framings": ["implicit-nonce"]}, **thread
+        )
         choice, load = described.choices[0], described.loads[0]
         every = {names[0]: watts for (group, names), watts in load.terms_W.items() if group == "upkeep"}
         found = {name: watts for name, watts in every.items() if name.startswith("cipher")}
@@ -246,7 +248,7 @@ def test_a_supply_stage_is_told_with_what_it_takes_and_what_nobody_gave(
 
 
 def test_no_framing_has_fewer_than_no_octets() -> None:
-    table = framings()["explicit"].model_dump()
+    table = framings()["full-nonce"].model_dump()
     with pytest.raises(ValidationError, match="greater than or equal to 0"):
         Framing.model_validate(table | {"header_B": -1})
     assert Framing.model_validate(table | {"header_B": 0}).in_front_B("aes128-gcm", 12) == 12

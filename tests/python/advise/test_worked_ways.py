@@ -108,7 +108,7 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
     like = start._replace(row=other.row, stands=other.stands, cost=other.cost)
     unlike = [
         start,
-        like._replace(framing="counter"),
+        like._replace(framing="implicit-nonce"),
         like._replace(aggregate=2),
         like._replace(tag_bits=64),
         like._replace(stands=replace(like.stands, strength_bits=like.stands.strength_bits - 0.1)),
@@ -122,7 +122,7 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
 def test_what_security_excludes_is_as_near_as_its_octets_fit_a_packet() -> None:
     described = ask({"floor.approved": "nist", "choices.packet": "24B"}, flow=[{"message": "4B", "every": "1s"}])
     over = {one.choice.label: one.over for one in described.excluded}
-    assert over["chacha20-poly1305, counter"] == 1.0
+    assert over["chacha20-poly1305, implicit-nonce"] == 1.0
     long_ = next(one for one in described.excluded if one.over > 1)
     assert long_.over == pytest.approx((long_.choice.around_B + 1) / 24)
 
@@ -163,9 +163,9 @@ def test_a_policy_looks_for_the_cheapest_at_a_hundred_octets_too_where_the_paper
 
 
 def test_hardware_is_tried_in_the_framing_and_with_the_tag_that_the_experiment_starts_from() -> None:
-    described = ask({"choices.framings": ["counter", "explicit", "dtls13"]})
+    described = ask({"choices.framings": ["implicit-nonce", "full-nonce", "dtls13"]})
     start = usual(described)
-    assert (start.framing, start.tag_bits) == ("explicit", 128)
+    assert (start.framing, start.tag_bits) == ("full-nonce", 128)
     (saving,) = experiments.experiments(described, None, "accelerate")
     (number,) = [
         number

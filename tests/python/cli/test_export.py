@@ -193,3 +193,14 @@ def test_parquet_needs_a_file_and_a_folder_that_is_not_there_is_named(
 ) -> None:
     assert "--out" in exported(capsysbinary, run, "--format", "parquet", code=InputError.exit_code)[1]
     assert "nowhere/e.csv" in exported(capsysbinary, run, "--out", "nowhere/e.csv", code=InputError.exit_code)[1]
+
+
+def test_an_ending_that_names_no_format_is_refused_unless_the_format_is_named(
+    run: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    _, refusal = exported(capsysbinary, run, "--out", "e.exe", code=InputError.exit_code)
+    assert "e.exe: its ending names no format" in refusal
+    assert ".csv, .parquet, .tex, .json" in refusal
+    assert not Path("e.exe").exists()
+    exported(capsysbinary, run, "--out", "e.exe", "--format", "json")
+    assert json.loads(Path("e.exe").read_text(encoding="utf-8"))

@@ -352,7 +352,7 @@ def test_a_card_that_lacks_a_state_is_named_with_the_state(tmp_path: Path) -> No
         ({"standard": "lora"}, 'm.toml: link.standard: no standard "lora"'),
         ({}, "m.toml: link.standard: is missing"),
         ({"standard": "ble", "mtu": 3}, "m.toml: link.mtu: unknown key"),
-        ({"standard": "ble", "max_pdu_B": 300}, "m.toml: link.max_pdu_B: must be at most 251, is 300"),
+        ({"standard": "ble", "max_pdu_B": 300}, "m.toml: link.max_pdu_B: must be 27 to 251, is 300"),
         ({"standard": "ble", "phy": "4M"}, 'm.toml: link.phy: no phy "4M"'),
         ({"standard": "802.15.4", "security_level": 8}, "m.toml: link.security_level: must be at most 7, is 8"),
         ({"standard": "lorawan", "data_rate": 7}, "data_rate must be at most 6 in EU868, is 7"),

@@ -6,7 +6,7 @@ On a connection it is ATT in L2CAP in data PDUs, each answered by an empty one.
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from wattlock.definitions import Table
 from wattlock.energy.radio_cards import Technology
@@ -34,11 +34,19 @@ class Ble(Table):
     standard: Literal["ble"] = "ble"
     phy: Literal["1M", "2M", "S2", "S8"] = "1M"
     encrypted: bool = True
-    max_pdu_B: Annotated[int, Field(ge=27, le=251)] = 251
+    max_pdu_B: int = 251
     att_mtu_B: Annotated[int, Field(ge=23, le=517)] = 247
     advertising: bool = False
 
     technology: ClassVar[Technology] = "ble"
+
+    @field_validator("max_pdu_B")
+    @classmethod
+    def _is_a_length_of_pdus(cls, pdu_B: int) -> int:
+        facts = framing.ble()
+        if not facts.pdu_least.value <= pdu_B <= facts.pdu_most.value:
+            raise ValueError(f"must be {facts.pdu_least.value} to {facts.pdu_most.value}, is {pdu_B}")
+        return pdu_B
 
     @model_validator(mode="after")
     def _advertises_at_1M(self) -> Self:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from wattlock.definitions import Table, suggestion
 from wattlock.energy.radio_cards import Technology
@@ -62,10 +62,18 @@ class Lorawan(Table):
     region: str = "EU868"
     data_rate: Annotated[int, Field(ge=0)] = 5
     confirmed: bool = False
-    options_B: Annotated[int, Field(ge=0, le=15)] = 0
+    options_B: Annotated[int, Field(ge=0)] = 0
     window_symbols: Annotated[int, Field(ge=1, le=1_023)] = 8
 
     technology: ClassVar[Technology] = "lorawan"
+
+    @field_validator("options_B")
+    @classmethod
+    def _fits_into_the_header(cls, options_B: int) -> int:
+        most_B = framing.lorawan().options_most.value
+        if options_B > most_B:
+            raise ValueError(f"must be at most {most_B}, is {options_B}")
+        return options_B
 
     @model_validator(mode="after")
     def _is_a_data_rate(self) -> Self:

@@ -86,7 +86,7 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
         claim,
         evidence.rests_on(claim),
         [*compared, *beside] if compared else [],
-        control="both directions beside: RSA encrypts cheaply and decrypts dearly; one message, no hybrid of the two",
+        control="encryption and decryption apart, as RSA's costs differ much; one message, no hybrid of the two",
         needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
         also="Nobody encrypts bulk data so: an asymmetric scheme carries a key, once a session.",
     )
