@@ -72,10 +72,10 @@ class Advice:
         Among equals that with the longer life.
         """
 
-        def stands(one: Choice) -> tuple[float, int, bool, bool]:
-            return one.stands.strength_bits, one.tag_bits, one.stands.status == "approved", one.protection != "none"
+        def standing_of(one: Choice) -> tuple[float, int, bool, bool]:
+            return one.security.strength_bits, one.tag_bits, one.security.status == "approved", one.protection != "none"
 
-        return max(self.tied, key=stands)
+        return max(self.tied, key=standing_of)
 
     @property
     def evidence(self) -> dict[str, str]:
@@ -121,8 +121,8 @@ class Advice:
             "memory_B": choice.memory_B,
             "packets_a_key": _finite(choice.messages_a_key(load.packet_B)),
             "rekeys_per_year": load.rekeys_per_s * 365.2425 * DAY_s,
-            "strength_bits": choice.stands.strength_bits,
-            "quantum_strength_bits": choice.stands.quantum_strength_bits,
+            "strength_bits": choice.security.strength_bits,
+            "quantum_strength_bits": choice.security.quantum_strength_bits,
             "evidence": weakest(
                 choice.cost.evidence, *(kind for of, kind in self.evidence.items() if of not in {"cipher", "answer"})
             ),

@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     """
 
     row: CatalogueRow
-    stands: SecurityStatus
+    security: SecurityStatus
     cost: Cost
     tag_bits: int
     framing: str
@@ -118,7 +118,7 @@ class Choice(NamedTuple):
 
     def messages_a_key(self, octets_B: float) -> float:
         """Packets of so many octets that one key may protect, by the least that a source allows."""
-        by_packets, by_octets = self.stands.messages_log2, self.stands.data_limit_log2_B
+        by_packets, by_octets = self.security.messages_log2, self.security.data_limit_log2_B
         limits = [2.0**by_packets] if by_packets is not None else []
         if self.frame.counter_log2 is not None:
             limits.append(2.0**self.frame.counter_log2)
@@ -176,13 +176,13 @@ def candidates(
     found = []
     for cost in chosen:
         row = rows[cost.cipher]
-        stands = status_of(row)
+        security = status_of(row)
         tags = _tags(question, row)
         frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
         for tag, frame, encoding, many, protection, again in product(
             tags, frames, options.encodings, aggregates(question), protections, resumed
         ):
-            found.append(Choice(row, stands, cost, tag, frame, encoding, many, protection, again))
+            found.append(Choice(row, security, cost, tag, frame, encoding, many, protection, again))
     return found
 
 

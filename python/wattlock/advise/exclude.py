@@ -39,8 +39,8 @@ def by_room(choice: Choice, packet_B: int) -> list[Cited]:
     """The reason of the packet's size against a choice that leaves no room in it."""
     if choice.room_B(packet_B):
         return []
-    says = f"{choice.around_B} octets around a message leave no room in a packet of {packet_B}"
-    return [Cited("packet", says, "the link's largest packet, or choices.packet", "", True)]
+    reason = f"{choice.around_B} octets around a message leave no room in a packet of {packet_B}"
+    return [Cited("packet", reason, "the link's largest packet, or choices.packet", "", True)]
 
 
 def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
@@ -48,8 +48,8 @@ def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
     frame = choice.frame
     if answered or frame.opens_alone:
         return []
-    says = f"{choice.framing}: nobody answers an advertisement, and {frame.needs}"
-    return [Cited("framing", says, frame.source, "", True)]
+    reason = f"{choice.framing}: nobody answers an advertisement, and {frame.needs}"
+    return [Cited("framing", reason, frame.source, "", True)]
 
 
 def by_cost(question: Question, choice: Choice, load: Load, band: Band) -> list[Cited]:
@@ -86,7 +86,7 @@ def refuse_none(excluded: Sequence[Excluded]) -> None:
 
 def _distance(one: Excluded) -> tuple[int, float, float]:
     away = sum(WEIGHT.get(reason.about, 1) for reason in one.reasons)
-    return away, one.over, -one.choice.stands.strength_bits
+    return away, one.over, -one.choice.security.strength_bits
 
 
 # How far a reason takes a choice away from passing.
@@ -94,11 +94,11 @@ WEIGHT = {"status": 100, "authenticated": 50, "strength": 20, "lifetime": 20, "t
 
 
 def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
-    stands, floor = choice.stands, question.floor
-    if stands.status not in SOUND:
-        said = next(one for one in stands.statements if one.about == "status")
-        yield said._replace(says=f"{stands.status}: {said.says}")
-    if floor.authenticated and not stands.authenticated:
+    security, floor = choice.security, question.floor
+    if security.status not in SOUND:
+        statement = next(one for one in security.statements if one.about == "status")
+        yield statement._replace(says=f"{security.status}: {statement.says}")
+    if floor.authenticated and not security.authenticated:
         yield Cited(
             "authenticated",
             "a changed message is not noticed; the question asks for authentication",
@@ -106,10 +106,11 @@ def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited
             "",
             True,
         )
-    if stands.strength_bits < floor.strength:
-        said = next(one for one in stands.statements if one.about == "strength")
-        yield said._replace(says=f"{stands.strength_bits:g} bits are less than {floor.strength:g}: {said.says}")
-    if stands.authenticated and choice.tag_bits < floor.tag:
+    if security.strength_bits < floor.strength:
+        statement = next(one for one in security.statements if one.about == "strength")
+        less = f"{security.strength_bits:g} bits are less than {floor.strength:g}"
+        yield statement._replace(says=f"{less}: {statement.says}")
+    if security.authenticated and choice.tag_bits < floor.tag:
         yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", REQUESTED, "", True)
     if floor.approved:
         yield from _approval(choice, floor.approved)
@@ -117,11 +118,11 @@ def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited
 
 
 def _later(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
-    stands, floor = choice.stands, question.floor
+    security, floor = choice.security, question.floor
     if floor.lifetime:
         until = today.year + floor.lifetime / YEAR_s
         for rule in rules().lifetime:
-            if until > rule.beyond_year and stands.strength_bits < rule.bits:
+            if until > rule.beyond_year and security.strength_bits < rule.bits:
                 yield rule.cited("lifetime", f"secret until {until:.0f}: {rule.says}")
     for ban in rules().forbidden:
         if ban.framing == choice.framing and matches(choice.cipher, ban.ciphers):
@@ -131,10 +132,10 @@ def _later(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
 def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
     if any(rule.authority == authority and matches(choice.cipher, rule.ciphers) for rule in rules().approved):
         return
-    said = next((one for one in choice.stands.statements if one.about == authority), None)
+    statement = next((one for one in choice.security.statements if one.about == authority), None)
     name = authority.upper()
-    if said and REFUSALS & set(said.says.split()):
-        yield said._replace(about="approved", says=f"by {name}: {said.says}")
+    if statement and REFUSALS & set(statement.says.split()):
+        yield statement._replace(about="approved", says=f"by {name}: {statement.says}")
     else:
         yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
 
@@ -144,14 +145,15 @@ def _cost(question: Question, choice: Choice, load: Load, band: Band) -> Iterato
     if floor.latency is not None and math.isnan(load.latency_s):
         yield Cited("latency", "how long the device computes is not known: its card has no clock", REQUESTED, "", True)
     elif floor.latency is not None and load.latency_s > floor.latency:
-        says = f"{spoken(load.latency_s)} from a message's birth to its end on the air, {spoken(floor.latency)} allowed"
-        yield Cited("latency", says, REQUESTED, "", True)
+        took, allowed = spoken(load.latency_s), spoken(floor.latency)
+        reason = f"{took} from a message's birth to its end on the air, {allowed} allowed"
+        yield Cited("latency", reason, REQUESTED, "", True)
     if floor.memory is not None and (choice.memory_B or 0) > floor.memory:
-        says = f"round keys and state take {choice.memory_B} octets, {floor.memory} allowed"
-        yield Cited("memory", says, REQUESTED, "", True)
+        reason = f"round keys and state take {choice.memory_B} octets, {floor.memory} allowed"
+        yield Cited("memory", reason, REQUESTED, "", True)
     if load.busy > 1:
-        says = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
-        yield Cited("radio", says, "the link's time on the air", "", True)
+        reason = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
+        yield Cited("radio", reason, "the link's time on the air", "", True)
     elif load.sending > band.duty_cycle:
-        says = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * band.duty_cycle:.0f} %"
-        yield Cited("duty cycle", says, band.source, "", True)
+        reason = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * band.duty_cycle:.0f} %"
+        yield Cited("duty cycle", reason, band.source, "", True)

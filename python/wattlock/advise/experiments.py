@@ -93,12 +93,14 @@ def experiments(of: Advice, net: Toolbox | None, only: str | None = None) -> lis
     return [saving for name in chosen for saving in EXPERIMENTS[name](bench)]
 
 
-def _found(name: str, way: str, bench: Bench, variants: list[tuple[Question, Choice]], says: list[str]) -> Experiment:
+def _found(
+    name: str, way: str, bench: Bench, variants: list[tuple[Question, Choice]], findings: list[str]
+) -> Experiment:
     number, before, after, by, charge = bench.best(variants)
     small = "" if abs(by.percent) >= 100 * SMALLEST_EFFECT else "; too little to matter"
     if small and abs(charge) >= 100 * SMALLEST_EFFECT:
         small = f"; its charge alone would last {charge:.2g} % longer, but the battery's shelf life ends it"
-    return Experiment(name, way, before, after, by, says[number] + small)
+    return Experiment(name, way, before, after, by, findings[number] + small)
 
 
 def _replace(bench: Bench) -> Iterator[Experiment]:
@@ -106,16 +108,16 @@ def _replace(bench: Bench) -> Iterator[Experiment]:
     others = [
         one
         for one in bench.of.choices
-        if one.stands.strength_bits >= start.stands.strength_bits
-        and one._replace(row=start.row, stands=start.stands, cost=start.cost, tag_bits=start.tag_bits) == start
+        if one.security.strength_bits >= start.security.strength_bits
+        and one._replace(row=start.row, security=start.security, cost=start.cost, tag_bits=start.tag_bits) == start
         and one.tag_bits == min(one.row["tag_bits"], start.tag_bits)
         and one.cost is not start.cost
     ]
     if not others:
         yield _not("replace", REPLACE, "no other cipher of equal strength passes the floor")
         return
-    says = [f"{one.cipher} of {one.provider} in place of {start.cipher}, {start.provider}" for one in others]
-    yield _found("replace", REPLACE, bench, [(bench.question, one) for one in others], says)
+    findings = [f"{one.cipher} of {one.provider} in place of {start.cipher}, {start.provider}" for one in others]
+    yield _found("replace", REPLACE, bench, [(bench.question, one) for one in others], findings)
 
 
 def _accelerate(bench: Bench) -> Iterator[Experiment]:
@@ -129,12 +131,13 @@ def _accelerate(bench: Bench) -> Iterator[Experiment]:
     same = [one for one in hardware if one.cipher == start.cipher] or hardware
     best = min(same, key=lambda one: (one.framing != start.framing, one.aggregate, -one.tag_bits))
     code = next((one for one in bench.of.inputs.costs if one.cipher == best.cipher and not one.accelerator), None)
-    says = f"{best.provider} for {best.cipher}"
+    finding = f"{best.provider} for {best.cipher}"
     if code:
         pays = [size for size in policies.SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
-        says += f": fewer joules than code from {min(pays)} B on" if pays else ": more joules than code at every size"
-        says += f"; {_idle(bench, best, code)}"
-    yield _found("accelerate", REPLACE, bench, [(bench.question, best)], [says])
+        compared = f"fewer joules than code from {min(pays)} B on" if pays else "more joules than code at every size"
+        finding += f": {compared}"
+        finding += f"; {_idle(bench, best, code)}"
+    yield _found("accelerate", REPLACE, bench, [(bench.question, best)], [finding])
 
 
 def _idle(bench: Bench, best: Choice, code: Cost) -> str:
@@ -163,11 +166,11 @@ def _aggregate(bench: Bench) -> Iterator[Experiment]:
         return
     variants = [(bench.question, bench.start._replace(aggregate=one)) for one in many]
     pieces = [_pieces(bench, choice) for _, choice in variants]
-    says = [
+    findings = [
         f"{one} messages in {'a packet' if cut == 1 else f'{cut} packets'}, the first waits {spoken((one - 1) * every)}"
         for one, cut in zip(many, pieces, strict=True)
     ]
-    yield _found("aggregate", PROTOCOL, bench, variants, says)
+    yield _found("aggregate", PROTOCOL, bench, variants, findings)
 
 
 def _pieces(bench: Bench, choice: Choice) -> int:
@@ -193,8 +196,8 @@ def _batch(bench: Bench) -> Iterator[Experiment]:
         (changed(bench.question, {"wake_up": wake_up.model_copy(update={"time": wake_up.time / one})}), bench.start)
         for one in many
     ]
-    says = [f"{one} packets in one wake-up, the first waits {spoken((one - 1) * every)}" for one in many]
-    yield _found("batch", PROTOCOL, bench, variants, says)
+    findings = [f"{one} packets in one wake-up, the first waits {spoken((one - 1) * every)}" for one in many]
+    yield _found("batch", PROTOCOL, bench, variants, findings)
 
 
 def _truncate(bench: Bench) -> Iterator[Experiment]:
@@ -207,15 +210,15 @@ def _truncate(bench: Bench) -> Iterator[Experiment]:
         )
         return
     least = min(allowed)
-    says = f"a tag of {least} bits in place of {start.tag_bits}: {rule.says}"
-    yield _found("truncate", PROTOCOL, bench, [(bench.question, start._replace(tag_bits=least))], [says])
+    finding = f"a tag of {least} bits in place of {start.tag_bits}: {rule.says}"
+    yield _found("truncate", PROTOCOL, bench, [(bench.question, start._replace(tag_bits=least))], [finding])
 
 
 def _headers(bench: Bench) -> Iterator[Experiment]:
     framing = "broadcast" if bench.of.inputs.sender.advertising else "implicit-nonce"
-    says = framings()[framing].title
+    finding = framings()[framing].title
     variant = bench.start._replace(framing=framing)
-    yield _found("headers", PROTOCOL, bench, [(bench.question, variant)], [says])
+    yield _found("headers", PROTOCOL, bench, [(bench.question, variant)], [finding])
 
 
 def _compress(bench: Bench) -> Iterator[Experiment]:
@@ -269,8 +272,8 @@ def _resume(bench: Bench) -> Iterator[Experiment]:
         yield _not("resume", PROTOCOL, "the question has no session, or no resumption, to compare")
         return
     saved = session.sent + session.received - session.resumption.sent - session.resumption.received
-    says = f"{saved} octets less for each session, and what its handshake computes"
-    yield _found("resume", PROTOCOL, bench, [(bench.question, bench.start._replace(resumed=True))], [says])
+    finding = f"{saved} octets less for each session, and what its handshake computes"
+    yield _found("resume", PROTOCOL, bench, [(bench.question, bench.start._replace(resumed=True))], [finding])
 
 
 def _fragment(bench: Bench) -> Iterator[Experiment]:
@@ -287,8 +290,8 @@ def _fragment(bench: Bench) -> Iterator[Experiment]:
     ]
     errors = bench.question.radio.bit_errors
     air = f"at a bit error rate of {errors:g}" if bench.of.inputs.sender.technology != "802.11" else "at this signal"
-    says = [f"packets of at most {size} octets, each sealed, {air}" for size in sizes]
-    yield _found("fragment", PROTOCOL, bench, variants, says)
+    findings = [f"packets of at most {size} octets, each sealed, {air}" for size in sizes]
+    yield _found("fragment", PROTOCOL, bench, variants, findings)
 
 
 def _scale(bench: Bench) -> Iterator[Experiment]:

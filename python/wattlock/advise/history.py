@@ -84,7 +84,7 @@ class History:
         for choice, life in zip(old, life_s, strict=True):
             saves = 100 * (life / best_s - 1)
             low, high = np.quantile(saves, (0.025, 0.975))
-            said = next(one for one in choice.stands.statements if one.about == "status")
+            statement = next(one for one in choice.security.statements if one.about == "status")
             found.append(
                 Past(
                     choice.cipher,
@@ -94,7 +94,7 @@ class History:
                     float(low),
                     float(high),
                     choice.provider == FREE,
-                    _not_done(choice, said),
+                    _not_done(choice, statement),
                 )
             )
         return found
@@ -114,10 +114,10 @@ def _advice(claim: Claim) -> str:
     return f"The advice of {' and '.join(by)} is to {claim.says}"
 
 
-def _not_done(choice: Choice, said: Cited) -> str:
-    stands = f"{choice.cipher} is {choice.stands.status}: {said.says} ({said.source})"
-    joined = "but" if choice.stands.status in {"approved", "acceptable"} else "and"
-    return f"{stands}; {joined} sent as the papers sent it, nothing notices a changed message"
+def _not_done(choice: Choice, statement: Cited) -> str:
+    standing = f"{choice.cipher} is {choice.security.status}: {statement.says} ({statement.source})"
+    joined = "but" if choice.security.status in {"approved", "acceptable"} else "and"
+    return f"{standing}; {joined} sent as the papers sent it, nothing notices a changed message"
 
 
 def free(cipher: str) -> Cost:

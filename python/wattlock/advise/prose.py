@@ -66,20 +66,20 @@ def lead(of: Advice) -> list[str]:
     if best.high_s >= HOURS_BELOW_s:
         lasts = f"{days(best.seconds)} days of battery (95 %: {days(best.low_s)} to {days(best.high_s)})"
     if many == 1:
-        said = [f"{named(first)} lasts longest: {lasts}."]
+        sentences = [f"{named(first)} lasts longest: {lasts}."]
     else:
         which = f"All {many}" if many == len(of.choices) else f"{many} of {len(of.choices)}"
-        said = [
+        sentences = [
             f"{which} choices that pass give about {lasts} and can't be told apart by that: choose on security.",
             f"{named(of.thriftiest)} is the strongest of them and draws least."
             if of.strongest is of.thriftiest
             else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
         ]
-    said += _ends(of)
+    sentences += _ends(of)
     of_all = of.shares(best.number)
     shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
-    said.append(f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}.")
-    return said
+    sentences.append(f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}.")
+    return sentences
 
 
 TAKES = {
@@ -117,8 +117,8 @@ def history(past: Sequence[Past]) -> list[str]:
     described: dict[str, list[str]] = {}
     for one in past:
         free = " (its own work taken as free: no code of it could do better)" if one.at_most else ""
-        says = f"{one.cipher} would {_change(one)}{free}. Not followed: {one.not_done}."
-        described.setdefault(one.advice, []).append(says)
+        sentence = f"{one.cipher} would {_change(one)}{free}. Not followed: {one.not_done}."
+        described.setdefault(one.advice, []).append(sentence)
     return [f"{advice}. {' '.join(every)}" for advice, every in described.items()]
 
 
@@ -234,7 +234,7 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
         if several:
             row["packets"] = f"{load.packets:,.0f}" if load.packets >= THOUSAND else f"{load.packets:.3g}"
         row["memory B"] = "not known" if choice.memory_B is None else str(choice.memory_B)
-        row["strength"] = f"{choice.stands.strength_bits:g}"
+        row["strength"] = f"{choice.security.strength_bits:g}"
         found.append(row)
     return found
 

@@ -209,9 +209,9 @@ def price(
     home = load(isa) if isa in names() else None
     described = list(_valued(home, device)) if home else []
     # The user's own figure of a cipher stands for what is published of it, code and hardware apart.
-    stands = [cost for cost in mine if allow_assumed or not cost.doubt]
-    replaced = {(cost.cipher, cost.accelerator) for cost in stands}
-    every = stands + [cost for cost in described if (cost.cipher, cost.accelerator) not in replaced]
+    preferred = [cost for cost in mine if allow_assumed or not cost.doubt]
+    replaced = {(cost.cipher, cost.accelerator) for cost in preferred}
+    every = preferred + [cost for cost in described if (cost.cipher, cost.accelerator) not in replaced]
     known = {cost.cipher for cost in every}
     every += [cost for cost in _borrowed(device) if cost.cipher not in known]
     every = [cost for cost in every if accelerator or not cost.accelerator]
@@ -219,7 +219,7 @@ def price(
     engines = [one for one in home.engine if device.name in one.devices] if home else []
     return Priced(
         [cost for cost in best if allow_assumed or not cost.doubt],
-        [cost for cost in [*best, *(one for one in mine if one not in stands)] if cost.doubt and not allow_assumed],
+        [cost for cost in [*best, *(one for one in mine if one not in preferred)] if cost.doubt and not allow_assumed],
         [cost for cost in every if not any(cost is one for one in best)],
         engines if accelerator else [],
         home.compared if home else "C",
@@ -341,13 +341,13 @@ def follows_the_code(priced: Priced, messages: Messages) -> list[str]:
     for cost in sorted(every, key=lambda one: -_spent(one, messages)):
         if cost.origin and cost.origin.language == priced.compared and not cost.doubt:
             like[cost.cipher] = cost
-    said: dict[tuple[str, str], list[str]] = {}
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for first, second in combinations(sorted(code, key=lambda one: _spent(one, messages)), 2):
         why = _order(first, second, like, priced.compared, messages)
         if why and first.origin != second.origin:
-            said.setdefault((why, second.cipher), []).append(first.cipher)
+            by_reason.setdefault((why, second.cipher), []).append(first.cipher)
     merged: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (why, after), before in said.items():
+    for (why, after), before in by_reason.items():
         merged.setdefault((why, tuple(before)), []).append(after)
     return [
         f"the order between {', '.join(before)} and {', '.join(after)} follows the code, not the cipher: {why}"

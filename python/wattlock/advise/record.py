@@ -90,9 +90,9 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> lis
         ),
         Section("What would change the decision", _change(of), rows=_plain(of.information_frame.to_dicts())),
     ]
-    said = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
+    notes = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
     found += [
-        Section(TITLES[key], said.get(key, []), rows=_plain(prose.described(key, rows)))
+        Section(TITLES[key], notes.get(key, []), rows=_plain(prose.described(key, rows)))
         for key, rows in more.items()
         if rows
     ]
@@ -238,15 +238,15 @@ def _costs(of: Advice) -> list[dict[str, str]]:
 def _sources(of: Advice) -> list[dict[str, str]]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for choice in (of.choices[place.number] for place in of.places[:ALTERNATIVES]):
-        for said in choice.stands.statements:
+        for statement in choice.security.statements:
             row = {
                 "cipher": choice.cipher,
-                "about": said.about,
-                "says": said.says,
-                "source": said.source,
-                "read": "yes" if said.read else "cited",
+                "about": statement.about,
+                "says": statement.says,
+                "source": statement.source,
+                "read": "yes" if statement.read else "cited",
             }
-            found.setdefault((choice.cipher, said.says), row)
+            found.setdefault((choice.cipher, statement.says), row)
     return list(found.values())
 
 

@@ -77,7 +77,7 @@ def pareto(of: Advice) -> list[dict[str, Any]]:
     places = of.places[:CHOICES]
     numbers = [place.number for place in places]
     power = 1 / of.life_s[numbers][:, :DRAWS]
-    strength = np.array([of.choices[number].stands.strength_bits for number in numbers])
+    strength = np.array([of.choices[number].security.strength_bits for number in numbers])
     quick = -np.nan_to_num(np.array([of.loads[number].latency_s for number in numbers]), nan=np.inf)
     share = fronts.front(power.T, strength, quick).mean(axis=0)
     # By what they draw: days that a shelf life ends tell nothing apart.

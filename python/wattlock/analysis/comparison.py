@@ -111,11 +111,11 @@ def _judged(a: dict[str, Any], b: dict[str, Any], least: float, margin: float) -
             return {"verdict": "undecided", "reason": f"{row['provider']}: {why}"}
     unit = "cycles" if a["cycles"] is not None and b["cycles"] is not None else "time_ns"
     gap, half_width = log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
-    said = verdict(gap, half_width, least, margin)
+    judged = verdict(gap, half_width, least, margin)
     return {
         "ratio": math.exp(gap),
         "ratio_low": math.exp(gap - half_width),
         "ratio_high": math.exp(gap + half_width),
-        "verdict": said,
-        "reason": "the interval holds both" if said == "undecided" else None,
+        "verdict": judged,
+        "reason": "the interval holds both" if judged == "undecided" else None,
     }

@@ -178,11 +178,11 @@ def _without(case: object, state: str, reason: str | None) -> dict[str, Any]:
 
 
 def _needed(net_nJ: float, u: float, count: int) -> str:
-    said = f"{net_nJ:.3g} nJ a call above the baseline, with a standard uncertainty of {u:.3g} nJ"
+    reason = f"{net_nJ:.3g} nJ a call above the baseline, with a standard uncertainty of {u:.3g} nJ"
     if net_nJ <= 0:
-        return f"{said}: this meter doesn't see it; take one of a smaller domain, or a quieter machine"
+        return f"{reason}: this meter doesn't see it; take one of a smaller domain, or a quieter machine"
     times = math.ceil((LEAST_SIGNAL * u / net_nJ) ** 2 * 1.5)
-    return f"{said}: it takes some {max(2, times)} times as many blocks ({count} processes now), or longer ones"
+    return f"{reason}: it takes some {max(2, times)} times as many blocks ({count} processes now), or longer ones"
 
 
 def block_length_ns(update_period_ns: int, quantum_nJ: float, power_W: float, least_ns: int, percent: float) -> int:

@@ -345,7 +345,7 @@ def _rests(of: Advice) -> None:
     if of.information and of.information[0].narrower > 0:
         typer.echo(f"measure first: {prose.narrower(of.information[0])}")
     typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
-    for said in of.inputs.assumed:
-        typer.echo(f"assumed: {said}")
-    for said in prose.notes(of):
-        typer.echo(f"note: {said}")
+    for sentence in of.inputs.assumed:
+        typer.echo(f"assumed: {sentence}")
+    for sentence in prose.notes(of):
+        typer.echo(f"note: {sentence}")

@@ -80,7 +80,7 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     _refuse_invalid(result)
     estimates = valued(result, None, allow_assumed=False)
     found = calibration.fit(estimates, gain=meter["gain_relative_uncertainty"], GHz=result.clock.GHz)
-    for line in calibration.said(found):
+    for line in calibration.notes(found):
         typer.echo(line, err=True)
     show(pl.DataFrame(found.loads), form)
     if save is not None:

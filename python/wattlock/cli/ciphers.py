@@ -55,14 +55,14 @@ def ciphers(
         print_table(pl.DataFrame(listed, infer_schema_length=None), form)
         return
     (several,) = rows.values()
-    stands = status_of(several[0])
+    security = status_of(several[0])
     if form is Format.json:
-        print_table(pl.DataFrame([_object(several, stands)], infer_schema_length=None), form)
+        print_table(pl.DataFrame([_object(several, security)], infer_schema_length=None), form)
     elif form is Format.csv:
-        print_table(pl.DataFrame(list(_facts(several, stands)), infer_schema_length=None), form)
+        print_table(pl.DataFrame(list(_facts(several, security)), infer_schema_length=None), form)
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
-        for line in _page(several, stands, max(width, 60)):
+        for line in _page(several, security, max(width, 60)):
             typer.echo(line)
 
 
@@ -70,14 +70,14 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
     """One line for eyes: the id, its security status, who has it."""
     from wattlock.security import status_of
 
-    first, stands = rows[0], status_of(rows[0])
+    first, security = rows[0], status_of(rows[0])
     known = {name: value for name, value in _known(first).items() if name != "effective_bits"}
     has = ", ".join(row["provider"] for row in rows if row["available"])
     return {
         "id": first["id"],
         **known,
-        "status": stands.status,
-        "strength_bits": stands.strength_bits,
+        "status": security.status,
+        "strength_bits": security.strength_bits,
         "providers": has,
     }
 
@@ -85,18 +85,18 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
     from wattlock.security import status_of
 
-    stands = status_of(rows[0])
+    security = status_of(rows[0])
     for row in rows:
-        yield {**row, **_known(row), "status": stands.status, "strength_bits": stands.strength_bits}
+        yield {**row, **_known(row), "status": security.status, "strength_bits": security.strength_bits}
 
 
-def _object(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> dict[str, Any]:
+def _object(rows: Sequence[CatalogueRow], security: SecurityStatus) -> dict[str, Any]:
     from dataclasses import asdict
 
     first = rows[0]
     known = {**{name: first.get(name) for name in ("card", "family", *WIRE, "proof", "source")}, **_known(first)}
-    statements = [statement._asdict() for statement in stands.statements]
-    return {**known, **asdict(stands), "statements": statements, "providers": [_provider(row) for row in rows]}
+    statements = [statement._asdict() for statement in security.statements]
+    return {**known, **asdict(security), "statements": statements, "providers": [_provider(row) for row in rows]}
 
 
 def _known(row: CatalogueRow) -> dict[str, Any]:
@@ -110,23 +110,23 @@ def _provider(row: CatalogueRow) -> dict[str, Any]:
     return {name: row.get(name) for name in names}
 
 
-def _facts(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> Iterator[dict[str, Any]]:
+def _facts(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator[dict[str, Any]]:
     """One row a fact: what it is about, what is said, and who says it."""
-    for about, says in _figures(rows, stands):
-        yield {"about": about, "says": says, "source": "the catalogue", "url": ""}
+    for about, fact in _figures(rows, security):
+        yield {"about": about, "says": fact, "source": "the catalogue", "url": ""}
     for row in rows:
         yield {"about": "provider", "says": _implementation(row), "source": "this machine", "url": ""}
-    for one in stands.statements:
+    for one in security.statements:
         yield {"about": one.about, "says": one.says, "source": one.source, "url": one.url}
 
 
-def _figures(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> Iterator[tuple[str, str]]:
+def _figures(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator[tuple[str, str]]:
     first = rows[0]
-    yield "status", stands.status
-    attack = f"; the best attack takes 2^{stands.attack_bits:g}" if stands.attack_bits else ""
-    category = f", NIST category {stands.quantum_category}" if stands.quantum_category else ""
-    yield "strength", f"{stands.strength_bits:g} bits{attack}"
-    yield "quantum", f"{stands.quantum_strength_bits:g} bits{category}"
+    yield "status", security.status
+    attack = f"; the best attack takes 2^{security.attack_bits:g}" if security.attack_bits else ""
+    category = f", NIST category {security.quantum_category}" if security.quantum_category else ""
+    yield "strength", f"{security.strength_bits:g} bits{attack}"
+    yield "quantum", f"{security.quantum_strength_bits:g} bits{category}"
     operations = first.get("operations") or []
     if first.get("public_key_B"):
         yield from _exchange(first, operations)
@@ -135,20 +135,20 @@ def _figures(rows: Sequence[CatalogueRow], stands: SecurityStatus) -> Iterator[t
         yield "key", f"{first['key_bits']} bits{effective}"
         if operations:
             yield "operations", ", ".join(operations)
-    for name, bits in (("block", stands.block_bits), ("nonce", stands.nonce_bits)):
+    for name, bits in (("block", security.block_bits), ("nonce", security.nonce_bits)):
         if bits:
             yield name, f"{bits} bits"
     if first["rounds"]:
         yield "rounds", str(first["rounds"])
-    if stands.authenticated is not None:
-        yield "tag", f"{stands.tag_bits} bits, authenticated" if stands.authenticated else "none: not authenticated"
-    counted = " with counted nonces" if stands.random_messages_log2 is not None else ""
+    if security.authenticated is not None:
+        yield "tag", f"{security.tag_bits} bits, authenticated" if security.authenticated else "none: not authenticated"
+    counted = " with counted nonces" if security.random_messages_log2 is not None else ""
     for name, log2, unit in (
-        ("data", stands.data_limit_log2_B, "bytes a key"),
-        ("data", stands.nonce_limit_log2_B, "bytes a nonce"),
-        ("messages", stands.messages_log2, f"messages a key{counted}"),
-        ("messages", stands.random_messages_log2, "messages a key with random nonces"),
-        ("forgeries", stands.forgeries_log2, "forgery attempts a key"),
+        ("data", security.data_limit_log2_B, "bytes a key"),
+        ("data", security.nonce_limit_log2_B, "bytes a nonce"),
+        ("messages", security.messages_log2, f"messages a key{counted}"),
+        ("messages", security.random_messages_log2, "messages a key with random nonces"),
+        ("forgeries", security.forgeries_log2, "forgery attempts a key"),
     ):
         if log2 is not None:
             yield name, f"at most 2^{log2:g} {unit}"
@@ -172,7 +172,7 @@ def _implementation(row: CatalogueRow) -> str:
     return f"{row['provider']} {row['version'] or ''} ({how})"
 
 
-def _page(rows: Sequence[CatalogueRow], stands: SecurityStatus, width: int) -> Iterator[str]:
+def _page(rows: Sequence[CatalogueRow], security: SecurityStatus, width: int) -> Iterator[str]:
     from textwrap import wrap
 
     def block(topic: str, text: str) -> Iterator[str]:
@@ -186,17 +186,17 @@ def _page(rows: Sequence[CatalogueRow], stands: SecurityStatus, width: int) -> I
             break_on_hyphens=False,
         )
 
-    yield f"{stands.id}: {stands.cipher}{f', {stands.mode}' if stands.mode else ''}"
+    yield f"{security.id}: {security.cipher}{f', {security.mode}' if security.mode else ''}"
     yield ""
-    for about, says in _figures(rows, stands):
-        yield from block(about, says)
+    for about, fact in _figures(rows, security):
+        yield from block(about, fact)
     yield ""
     for number, row in enumerate(rows):
         yield from block("" if number else "providers", _implementation(row))
     yield ""
-    sources = list(dict.fromkeys((one.source, one.url, one.read) for one in stands.statements))
+    sources = list(dict.fromkeys((one.source, one.url, one.read) for one in security.statements))
     last = ""
-    for one in stands.statements:
+    for one in security.statements:
         number = sources.index((one.source, one.url, one.read)) + 1
         yield from block("" if one.about == last else one.about, f"{one.says} [{number}]")
         last = one.about

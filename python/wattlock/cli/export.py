@@ -126,10 +126,10 @@ def _bytes(frame: pl.DataFrame, about: About, form: Form) -> bytes:
 
     if form is Form.latex:
         return latex(frame, {key: value for key, value in about.items() if value is not None}).encode()
-    said = (
+    columns = (
         pl.lit(value, pl.Boolean if isinstance(value, bool) else pl.String).alias(key) for key, value in about.items()
     )
-    whole = frame.select(*said, *frame.columns)
+    whole = frame.select(*columns, *frame.columns)
     if form is Form.json:
         return f"{json_array(whole)}\n".encode()
     if form is Form.csv:

@@ -156,13 +156,8 @@ def link(
         page()
         return
     if not scenario:
-        hint = "`wattlock link --list` lists them: wattlock link adhoc-open"
-        if capture is not None:
-            hint = f"one that sends its messages, as bss-ccmp; `wattlock capture {capture}` prints its packets"
-        raise InputError("name a scenario", hint=hint)
-    single = _single(sent, signal, simulated, device)
-    crossed = _crossed(asdict(several))
-    fixed = {key: value for key, value in single.items() if value is not None}
+        raise _unnamed(capture)
+    crossed, fixed = _crossed(asdict(several)), _single(sent, signal, simulated, device)
     linear = linear_ones(scenario)
     if linear:
         link_linear.refuse_foreign(options, linear[0])
@@ -179,9 +174,16 @@ def link(
         link_wifi.wifi(scenario, crossed, fixed, by, form)
 
 
+def _unnamed(capture: Path | None) -> InputError:
+    hint = "`wattlock link --list` lists them: wattlock link adhoc-open"
+    if capture is not None:
+        hint = f"one that sends its messages, as bss-ccmp; `wattlock capture {capture}` prints its packets"
+    return InputError("name a scenario", hint=hint)
+
+
 def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None) -> dict[str, Any]:
     """What options say that take one value, by the scenario's keys."""
-    return {
+    values = {
         "payload.data_B": sent.data_B,
         "payload.file": None if sent.file is None else str(sent.file),
         "payload.payload_B": sent.payload_B,
@@ -193,6 +195,7 @@ def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None
         "cost.sender": device,
         "cost.receiver": device,
     }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:

@@ -108,9 +108,9 @@ def _message(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, Catalo
     try:
         return message_of(changed(file, changes, ciphers), origin.removesuffix(": "))
     except InputError as error:
-        said = error.message.removeprefix(origin)
+        message = error.message.removeprefix(origin)
         for path, option in OPTIONS.items():
             if path in changes:
                 for key in (path, OF_LINEAR.get(path, path)):
-                    said = f"{option}{said.removeprefix(key)}" if said.startswith(key) else said
-        raise InputError(f"{origin}{said}", hint=error.hint) from error
+                    message = f"{option}{message.removeprefix(key)}" if message.startswith(key) else message
+        raise InputError(f"{origin}{message}", hint=error.hint) from error

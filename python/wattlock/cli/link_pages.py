@@ -82,18 +82,18 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
     keys = tables.requested(radio)
     answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=cards, allow_assumed=allow_assumed)
     found = tables.layers(keys, answers)
-    said = tables.sentences(found, cells)
+    sentences = tables.sentences(found, cells)
     if form is not Format.table:
         rows = [{"physical_layer": one.name, **row} for one in found for row in tables.table_rows(one, cells)]
         print_table(pl.DataFrame(rows, infer_schema_length=None), form)
-        for sentence in said:
+        for sentence in sentences:
             typer.echo(sentence, err=True)
         return
     table(tables.ratio_rows(found, cells), f"ratios of durations ({source}), and which of them a layer gives")
     near = tables.nearest(found, cells)
     table(tables.table_rows(near, cells), f"the tables' plaintext by the nearest layer: {near.name}")
     typer.echo("")
-    for sentence in said:
+    for sentence in sentences:
         typer.echo(sentence)
 
 

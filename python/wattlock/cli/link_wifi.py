@@ -120,5 +120,5 @@ def _print(came: list[Answer | Refused], form: Format) -> None:
         if first.positions:
             table(rows.positions(first), "signal: as it is, then 3 dB stronger and 3 dB weaker")
         table([rows.summary(first, first)], "in short")
-    for said in rows.notes(answers):
-        typer.echo(f"note: {said}")
+    for note in rows.notes(answers):
+        typer.echo(f"note: {note}")

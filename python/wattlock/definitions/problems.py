@@ -213,14 +213,14 @@ def translated(error: ErrorDetails | Mapping[str, Any], keys: Sequence[str]) -> 
         bound = f"{bound:g}" if isinstance(bound, float) else bound
         hint = _type_hint(kind, location, value)
         return Problem(path, f"must be {MUST_BE[kind].format(bound)}, is {shown(value)}", hint)
-    said = {
+    wordings = {
         "missing": ("is missing", ""),
         "union_tag_not_found": ("is missing", f"there are: {context.get('expected_tags')}"),
         "extra_forbidden": ("unknown key", _key_hint(str(location[-1]), keys) if location else ""),
         "too_short": ("is empty", ""),
         "value_error": (error["msg"].removeprefix("Value error, "), ""),
     }
-    return Problem(path, *said.get(kind, (f"{error['msg']}, is {shown(value)}", "")))
+    return Problem(path, *wordings.get(kind, (f"{error['msg']}, is {shown(value)}", "")))
 
 
 NOUNS = {"approved": "authority", "encrypt": "unit of encryption", "counted": "way of counting", "compared": "language"}

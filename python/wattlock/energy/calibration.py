@@ -124,7 +124,7 @@ def card(found: Fit, *, isa: str, machine: str, run: str, meter: Mapping[str, An
         "because": "ours: the median of the canary over the run",
         "conditions": "while the loads ran",
     }
-    said = {"source": source, "confidence": "primary"}
+    cited = {"source": source, "confidence": "primary"}
     return Card.model_validate(
         {
             "title": f"This machine: {machine}",
@@ -134,8 +134,8 @@ def card(found: Fit, *, isa: str, machine: str, run: str, meter: Mapping[str, An
                 "a cycle at another clock, or on a busy machine, draws something else."
             ),
             "narrowed_by": "a meter of a smaller domain or a better known gain, or measuring the program itself",
-            "power": Number.model_validate({**power, **said}),
-            "frequency": Number.model_validate({**frequency, **said}),
+            "power": Number.model_validate({**power, **cited}),
+            "frequency": Number.model_validate({**frequency, **cited}),
         }
     )
 
@@ -155,7 +155,7 @@ def as_toml(one: Card) -> str:
     return "\n".join(lines) + "\n"
 
 
-def said(found: Fit) -> list[str]:
+def notes(found: Fit) -> list[str]:
     """The fit in words."""
     factor = math.exp(COVERAGE * found.log_sigma)
     return [

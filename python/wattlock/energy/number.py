@@ -116,10 +116,10 @@ class Under(Table):
     duty: Annotated[float, Field(gt=0, le=1)] = 1.0
 
     def __str__(self) -> str:
-        said: list[str | None] = [self.scope, self.regulator]
+        parts: list[str | None] = [self.scope, self.regulator]
         units = (("supply_V", "V"), ("temperature_C", "°C"), ("current_A", "A"))
-        said += [f"{value:g} {unit}" for key, unit in units if (value := getattr(self, key)) is not None]
-        return ", ".join(one for one in said if one)
+        parts += [f"{value:g} {unit}" for key, unit in units if (value := getattr(self, key)) is not None]
+        return ", ".join(one for one in parts if one)
 
 
 class Number(Table):

@@ -148,8 +148,8 @@ def _lines(net: Toolbox, file: Path, *options: str) -> Iterator[dict[str, Any]]:
             row = json.loads(line)
             whole = row["kind"] == "summary"
             yield row
-        said = child.stderr.read().decode(errors="replace").splitlines()
+        complaints = child.stderr.read().decode(errors="replace").splitlines()
     if not whole or child.returncode:
-        described = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+        described = {kind: text for kind, _, text in (line.partition(": ") for line in complaints)}
         message = described.get("error", f"{file}: the probe ended with code {child.returncode}")
         raise InputError(message, hint=described.get("hint", "a capture is pcap or pcapng, gzipped or not"))

@@ -112,24 +112,25 @@ class Explanation(NamedTuple):
         first = self.fits[0]
         rivals = [fit.name for fit in self.fits[1:] if fit.behind < STRONG]
         if first.name == NOTHING:
-            said = [
+            sentences = [
                 f"No hypothesis fits {self.cells} durations clearly better than a spread of "
                 f"{first.spread_percent:.1f} % between runs alone ({self.source})."
             ]
         else:
-            said = [f"Of {len(self.fits)} hypotheses, {first.name} fits {self.cells} durations best ({self.source})."]
-            said.append(f"It needs a spread of {first.spread_percent:.1f} % between runs.")
+            best = f"{first.name} fits {self.cells} durations best ({self.source})"
+            sentences = [f"Of {len(self.fits)} hypotheses, {best}."]
+            sentences.append(f"It needs a spread of {first.spread_percent:.1f} % between runs.")
         if rivals:
-            said.append(f"Not clearly worse: {'; '.join(rivals)}.")
+            sentences.append(f"Not clearly worse: {'; '.join(rivals)}.")
         if self.sooner:
-            said.append(
+            sentences.append(
                 f"In {len(self.sooner)} durations ciphertext arrived sooner than plaintext: nothing in a cipher does "
                 "that, so without a spread no hypothesis holds."
             )
         if first.unexplained:
             far = (f"{name} ({off:+.0f} %)" for name, off in first.unexplained.items())
-            said.append(f"It leaves unexplained: {', '.join(far)}.")
-        return [*said, f"Speeds of ciphers: {self.speeds}.", CAVEAT]
+            sentences.append(f"It leaves unexplained: {', '.join(far)}.")
+        return [*sentences, f"Speeds of ciphers: {self.speeds}.", CAVEAT]
 
 
 def hypotheses(*, speeds: bool = False) -> list[Hypothesis]:

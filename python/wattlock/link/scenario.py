@@ -305,8 +305,8 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
     """
     changes = dict(changes or {})
     scenario = SCENARIOS.checked(f"link {name}", with_changes(f"link {name}", tables, changes))
-    said = {key: value for key, value in changes.items() if value is not None or key == "payload.cipher"}
-    return Named(name, scenario, said)
+    named = {key: value for key, value in changes.items() if value is not None or key == "payload.cipher"}
+    return Named(name, scenario, named)
 
 
 def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Named:

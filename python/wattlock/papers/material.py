@@ -182,11 +182,11 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
     found = {}
     for row in catalogue:
         try:
-            stands = status_of(row)
+            status = status_of(row)
         except InputError:  # a cipher of which nothing is said can't be called sound
             continue
         found[str(row["id"])] = Security(
-            stands.strength_bits, int(row["key_bits"] or 0), stands.status, bool(stands.authenticated)
+            status.strength_bits, int(row["key_bits"] or 0), status.status, bool(status.authenticated)
         )
     return found
 

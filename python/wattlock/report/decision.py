@@ -28,13 +28,13 @@ def decision_page(heading: str, parts: Sequence[Section]) -> str:
 def _section(place: int, part: Section) -> str:
     if place == 0 and part.sentences:
         first, *rest = part.sentences
-        said = f'<p class="lead">{unbroken(first)}</p>{paragraphs(rest)}'
+        body = f'<p class="lead">{unbroken(first)}</p>{paragraphs(rest)}'
     else:
-        said = paragraphs(part.sentences)
+        body = paragraphs(part.sentences)
     shown = facts(part.facts) if part.facts else ""
     return (
         f'<section id="part-{place}" aria-labelledby="part-{place}-title">'
-        f'<h2 id="part-{place}-title">{text(part.title)}</h2>{said}{shown}{_table(part)}</section>'
+        f'<h2 id="part-{place}-title">{text(part.title)}</h2>{body}{shown}{_table(part)}</section>'
     )
 
 

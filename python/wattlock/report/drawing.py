@@ -33,13 +33,13 @@ class Sheet:
     height: float = 0
 
     def words(  # noqa: PLR0917 - a place and how to set it
-        self, x: float, y: float, said: str, anchor: str = "start", role: str = "ink", size: float = SIZE
+        self, x: float, y: float, label: str, anchor: str = "start", role: str = "ink", size: float = SIZE
     ) -> None:
         """One line of text, its foot at `y`."""
         self._reach(y + 4)
         self.parts.append(
             f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size:g}" '
-            f'fill="{colour(role)}">{text(said)}</text>'
+            f'fill="{colour(role)}">{text(label)}</text>'
         )
 
     def box(  # noqa: PLR0917 - two corners and how to draw it

@@ -180,5 +180,5 @@ def _caption(rows: pl.DataFrame) -> str:
         for what, column in (("times", "time_evidence"), ("joules", "energy_evidence"))
         if rows[column].null_count() < rows.height
     ]
-    said = ", ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}; {', '.join(kinds)}"
+    note = ", ".join(parts)
+    return f"{note[:1].upper()}{note[1:]}; {', '.join(kinds)}"

@@ -132,8 +132,8 @@ def measure(target: Target, plan: Iterable[Mapping[str, Any]], process: int, tak
 
 def _died(process: int, code: int, complaints: bytes) -> ProbeError:
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    said = last_line(complaints).removeprefix("error: ")
+    complaint = last_line(complaints).removeprefix("error: ")
     return ProbeError(
-        f"the probe {how} in process {process}" + (f": {said}" if said else ""),
+        f"the probe {how} in process {process}" + (f": {complaint}" if complaint else ""),
         hint=hint_in(complaints) or GO_ON,
     )

@@ -102,11 +102,12 @@ def status_of(facts: Mapping[str, Any], book: Book | None = None) -> SecuritySta
     if mode:
         of_cipher = [one.model_copy(update={"says": f"{entry.name} itself: {one.says}"}) for one in of_cipher]
     authorities = [*of_cipher, *(mode.authority if mode else [])]
-    said: list[tuple[str, Statement]] = [("status", worst), *(("status", rule) for rule in ruled if rule is not worst)]
-    said += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
-    said += [("limit", limit) for limit in limits]
-    said += [("advantage", book.advantage)] if any(_figures(one) for one in limits) else []
-    said += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
+    statements: list[tuple[str, Statement]] = [("status", worst)]
+    statements += [("status", rule) for rule in ruled if rule is not worst]
+    statements += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
+    statements += [("limit", limit) for limit in limits]
+    statements += [("advantage", book.advantage)] if any(_figures(one) for one in limits) else []
+    statements += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
     return SecurityStatus(
         id=name,
         cipher=entry.name,
@@ -127,7 +128,7 @@ def status_of(facts: Mapping[str, Any], book: Book | None = None) -> SecuritySta
         nonce_limit_log2_B=_least(_log2_B((one for one in limits if one.per == "nonce"), block_bits)),
         forgeries_log2=_least(one.forgeries_log2 for one in counted),
         advantage_log2=book.advantage.log2,
-        statements=[_cited(about, statement, book) for about, statement in said],
+        statements=[_cited(about, statement, book) for about, statement in statements],
     )
 
 

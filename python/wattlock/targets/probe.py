@@ -28,9 +28,9 @@ def ask(target: Target, *words: str, most_s: float = LONGEST_ANSWER_S) -> Any:
     Raises ProbeError where it fails, or takes longer.
     """
     limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B)
-    said: list[bytes] = []
-    code, complaints = target.start(words, b"", limits, said.append, who=f"{target.name} {words[0]}")
-    return read(said, json.loads, code, complaints, f"{target.name} {words[0]}")
+    written: list[bytes] = []
+    code, complaints = target.start(words, b"", limits, written.append, who=f"{target.name} {words[0]}")
+    return read(written, json.loads, code, complaints, f"{target.name} {words[0]}")
 
 
 def rows(target: Target, *words: str, needs: Sequence[str], most_s: float = LONGEST_ANSWER_S) -> list[dict[str, Any]]:

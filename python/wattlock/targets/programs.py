@@ -45,13 +45,13 @@ def hint_in(complaints: bytes) -> str:
     return hints[-1].removeprefix("hint:").strip() if hints else ""
 
 
-def read(said: Sequence[bytes], form: Callable[[bytes], Any], code: int, complaints: bytes, who: str) -> Any:
+def read(written: Sequence[bytes], form: Callable[[bytes], Any], code: int, complaints: bytes, who: str) -> Any:
     """What a program answered, read by `form`; `who`: the program and its verb.
 
     Raises ProbeError with its own complaint where the answer can't be read.
     """
     try:
-        return form(b"".join(said))
+        return form(b"".join(written))
     except (ValueError, RecursionError):
         complaint = last_line(complaints).removeprefix("error: ")
         described = f"{who.rpartition(' ')[2]}: {complaint}" if complaint else f"{who}: exit code {code}, and no JSON"

@@ -37,10 +37,10 @@ class Toolbox:
         given = [json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines]
         most_s = START_S + ANSWER_S * len(given)
         limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B + len(given) * ANSWER_B)
-        said: list[bytes] = []
-        code, complaints = hear([self.program, verb], b"".join(given), limits, said.append, who=who)
+        written: list[bytes] = []
+        code, complaints = hear([self.program, verb], b"".join(given), limits, written.append, who=who)
         found: list[Any] = read(
-            said, lambda text: [json.loads(line) for line in text.splitlines()], code, complaints, who
+            written, lambda text: [json.loads(line) for line in text.splitlines()], code, complaints, who
         )
         if len(found) != len(given):
             what = f"{who}: {len(found)} answers to {len(given)} lines"

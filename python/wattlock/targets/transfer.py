@@ -35,7 +35,7 @@ def carry_out(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]],
 
     Raises ProbeError where the probe can't be started.
     """
-    said: list[str] = []
+    written: list[str] = []
     side, *rest = words
     with _lifeline() as (more, passed, hang_up):
         try:
@@ -47,7 +47,7 @@ def carry_out(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]],
             )
         except OSError as error:
             raise ProbeError(f"{net.program}: {error.strerror}", hint="`make setup` builds it anew") from error
-        return _followed(child, said, hang_up)
+        return _followed(child, written, hang_up)
 
 
 @contextmanager
@@ -66,11 +66,11 @@ def _lifeline() -> Iterator[tuple[list[str], list[int], Callable[[], None]]]:
 
 
 def _followed(
-    child: subprocess.Popen[bytes], said: list[str], hang_up: Callable[[], None]
+    child: subprocess.Popen[bytes], written: list[str], hang_up: Callable[[], None]
 ) -> tuple[list[dict[str, Any]], WattlockError | None]:
     with child:
         assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - pipes by construction
-        hearing = threading.Thread(target=_pass_on, args=(child.stderr, said))
+        hearing = threading.Thread(target=_pass_on, args=(child.stderr, written))
         hearing.start()
         try:
             records = [json.loads(line) for line in child.stdout]
@@ -84,7 +84,7 @@ def _followed(
         finally:
             hearing.join()
     rows = [row(record) for record in records if record.pop("kind") == "transfer"]
-    return rows, _error(child.returncode, said) if child.returncode else None
+    return rows, _error(child.returncode, written) if child.returncode else None
 
 
 def row(record: dict[str, Any]) -> dict[str, Any]:
@@ -106,17 +106,17 @@ def _net_uJ(window: dict[str, Any], idle: dict[str, Any]) -> float | None:
     return float(window["gross_nJ"] - at_rest_nJ) / 1000
 
 
-def _pass_on(words: IO[bytes], said: list[str]) -> None:
+def _pass_on(words: IO[bytes], written: list[str]) -> None:
     for line in words:
         text = line.decode(errors="replace").rstrip("\n")
         if text.startswith(("error: ", "hint: ")):
-            said.append(text)
+            written.append(text)
         else:
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - the token has to be seen while the probe waits
 
 
-def _error(code: int, said: Sequence[str]) -> WattlockError:
-    described = {kind: text for kind, _, text in (line.partition(": ") for line in said)}
+def _error(code: int, written: Sequence[str]) -> WattlockError:
+    described = {kind: text for kind, _, text in (line.partition(": ") for line in written)}
     message = described.get("error", f"the probe ended with exit code {code}")
     hint = described.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
     return MEANING.get(code, ProbeError)(message, hint=hint)

@@ -44,8 +44,8 @@ def test_shares_of_the_energy_add_up_to_one(answer: Advice) -> None:
 
 
 def test_broken_and_legacy_ciphers_are_history_and_never_ranked(answer: Advice) -> None:
-    assert {choice.stands.status for choice in answer.choices} <= {"approved", "acceptable"}
-    assert all(choice.stands.authenticated for choice in answer.choices)
+    assert {choice.security.status for choice in answer.choices} <= {"approved", "acceptable"}
+    assert all(choice.security.authenticated for choice in answer.choices)
     past = {one.cipher: one for one in answer.history}
     assert set(past) == {"blowfish128-cbc", "rc6-20-128-cbc"}, "64 octets are too few for the advice on RC4"
     assert all(one.at_most and "nothing notices a changed message" in one.not_done for one in past.values())

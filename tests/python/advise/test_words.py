@@ -240,7 +240,7 @@ def test_a_record_cites_every_statement_on_each_cipher_of_its_table_once(answer:
     parts = record.sections(answer, {}, "wattlock advise")
     (found,) = (one.rows for one in parts if one.title == "Sources on security")
     shown = [answer.choices[place.number] for place in answer.places[: record.ALTERNATIVES]]
-    said = {(one.cipher, of.says): of for one in shown for of in one.stands.statements}
+    said = {(one.cipher, of.says): of for one in shown for of in one.security.statements}
     assert [(row["cipher"], row["says"]) for row in found] == list(said)
     for row, of in zip(found, said.values(), strict=True):
         assert (row["about"], row["source"], row["read"]) == (of.about, of.source, "yes" if of.read else "cited")

@@ -105,13 +105,13 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
     monkeypatch.setattr(experiments, "_found", lambda *of: experiments._not("", "", repr([one for _, one in of[3]])))
     start = usual(answer)
     other = next(one for one in answer.choices if one.cipher == "ascon-aead128" and one.tag_bits == 128)
-    like = start._replace(row=other.row, stands=other.stands, cost=other.cost)
+    like = start._replace(row=other.row, security=other.security, cost=other.cost)
     unlike = [
         start,
         like._replace(framing="implicit-nonce"),
         like._replace(aggregate=2),
         like._replace(tag_bits=64),
-        like._replace(stands=replace(like.stands, strength_bits=like.stands.strength_bits - 0.1)),
+        like._replace(security=replace(like.security, strength_bits=like.security.strength_bits - 0.1)),
     ]
     (found,) = experiments._replace(experiments.Bench(replace(answer, choices=[*unlike, like]), start, None))
     assert found.finding == repr([like])

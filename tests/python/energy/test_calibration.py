@@ -96,7 +96,7 @@ def test_the_power_and_the_factor_are_told_with_what_they_rest_on() -> None:
     found = calibration.Fit(2.0, 0.1, 0.05, 4.0, 3.0, [load] * 4)
     # Student's t of 3 degrees for 95 % is 3.1824: 0.1 * 3.1824 * sqrt(1 + 1 / 4) = 0.35581, and ln 1.05 = 0.04879.
     assert found.log_sigma == pytest.approx(math.hypot(0.35581 / 1.96, 0.04879), rel=1e-4)
-    assert calibration.said(found) == [
+    assert calibration.notes(found) == [
         "2 nJ a cycle, 8 W above the baseline of 3 W at 4.00 GHz",
         "another program's joules lie within a factor of 1.45 (95 %): loads differ by 11 %, the gain by 5 %",
     ]

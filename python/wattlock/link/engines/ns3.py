@@ -248,15 +248,15 @@ def answers_of(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         raise InputError("the engine ns3 needs the package ns3, which is not installed", hint=EXTRA)
     child = Path(__file__).with_name("ns3_child.py")
     lines = "".join(json.dumps(words) + "\n" for words in requested)
-    with as_file(files("wattlock") / "data" / "ns3" / "transfer.cc") as source, tempfile.TemporaryFile("w+") as said:
+    with as_file(files("wattlock") / "data" / "ns3" / "transfer.cc") as source, tempfile.TemporaryFile("w+") as errors:
         # Without -P Python would take this room's ns3 for the package of that name.
         command: list[str | Path] = [program, "-P", child, source]
         try:
-            done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, stderr=said, text=True, check=False)
+            done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
         except OSError as error:
             raise ProbeError(f"{program}: {error.strerror}", hint=f"{VARIABLE} names it") from error
-        said.seek(0)
-        complaints = said.read()
+        errors.seek(0)
+        complaints = errors.read()
     found = [json.loads(line) for line in done.stdout.splitlines()]
     if len(found) < len(requested):
         raise _gave_up(program, done.returncode, complaints, len(found), len(requested))

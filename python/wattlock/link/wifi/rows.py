@@ -165,28 +165,28 @@ def notes(answers: Sequence[Answer]) -> list[str]:
     """What a reader should hear beside the numbers of several answers; what is not of all of them says of which."""
     whose: dict[str, list[str]] = {}
     for one in answers:
-        for said in sentences(one):
-            whose.setdefault(said, []).append(one.named.label)
-    return [said if len(of) == len(answers) else f"{'; '.join(of)}: {said}" for said, of in whose.items()]
+        for sentence in sentences(one):
+            whose.setdefault(sentence, []).append(one.named.label)
+    return [sentence if len(of) == len(answers) else f"{'; '.join(of)}: {sentence}" for sentence, of in whose.items()]
 
 
 def sentences(answer: Answer) -> list[str]:
     """What a reader should hear beside the numbers of one answer."""
-    said = []
+    notes = []
     sent = answer.transfer
     if not sent.complete:
         lost = f"{sent.requested - sent.delivered} of {sent.requested} packets are lost for good"
-        said.append(f"{lost}: the duration is the sender's until it gave up, and is compared with none")
+        notes.append(f"{lost}: the duration is the sender's until it gave up, and is compared with none")
     if not answer.by_states:
-        said.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")
+        notes.append("no joules: name a radio card with --radio (`wattlock devices --kind radio`)")
     if answer.named.scenario.payload.cipher and not answer.works:
         hint = "--run names a run that measured it; or --device CARD --set cost.cycles_per_B=20 --allow-assumed"
-        said.append(f"the cipher's own cost is not counted: {hint}")
+        notes.append(f"the cipher's own cost is not counted: {hint}")
     if answer.positions and answer.positions[0].positions > 1:
-        said.append("ledger, nodes and hops are of the median position; the signal's rows are of all of them")
+        notes.append("ledger, nodes and hops are of the median position; the signal's rows are of all of them")
     if answer.positions and len({one.offset_dB for one in answer.positions}) > 1:
-        said.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker beside the first")
-    return said
+        notes.append("errors by noise are cliffs in this model: read the rows 3 dB stronger and weaker too")
+    return notes
 
 
 def _cipher(answer: Answer) -> Interval | None:

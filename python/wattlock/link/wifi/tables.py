@@ -203,7 +203,7 @@ def missing_us(layer: Layer, ratio: Ratio, wanted: float) -> float:
 
 def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
     """Which layer gives which of the paper's ratios, and which of them nothing on the air gives: a sentence each."""
-    said = []
+    sentences = []
     for ratio in RATIOS:
         low, high = printed(cells, ratio)
         fitting = [layer.name for layer in found if gives(layer, ratio, cells)]
@@ -219,13 +219,13 @@ def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
             near = nearest(found, cells)
             end = "no mechanism of the air gives it; work of a host or an access point could, "
             end += f"of {missing_us(near, ratio, math.sqrt(low * high)):.0f} us a packet if it was {near.name}"
-        said.append(f"{words}: {end}.")
+        sentences.append(f"{words}: {end}.")
     fixed = [ratio for ratio in RATIOS if ratio.name != POOR]
     given = {layer.name: sum(gives(layer, ratio, cells) for ratio in fixed) for layer in found}
     most = max(given.values())
     both = [name for name, number in given.items() if number == most]
-    said.append(f"No layer gives all of the first {len(fixed)}: the most is {most}, by {_few(both)}.")
-    return [*said, *_of_ciphertext(cells)]
+    sentences.append(f"No layer gives all of the first {len(fixed)}: the most is {most}, by {_few(both)}.")
+    return [*sentences, *_of_ciphertext(cells)]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -54,8 +54,8 @@ def discharge(exhibit: Exhibit, material: Material) -> Shown:
         f"{row['last']:.0f} %"
         for row in stopped.iter_rows(named=True)
     ]
-    said = f"Of {curves['battery'][0]}, {'; '.join(described)}; the papers tell of 600 with 3DES that left 45 %."
+    finding = f"Of {curves['battery'][0]}, {'; '.join(described)}; the papers tell of 600 with 3DES that left 45 %."
     tasks = " ".join(ends["task"].to_list()).lower()
     missing = tuple(NAMES[one] for one in WANTED if one not in tasks)
     absent = (f"{', '.join(missing)}: joules of encrypting",) if missing else ()
-    return Shown(exhibit, (panel,), finding=said, missing=absent, command=COMMAND if missing else "")
+    return Shown(exhibit, (panel,), finding=finding, missing=absent, command=COMMAND if missing else "")

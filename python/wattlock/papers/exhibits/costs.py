@@ -109,15 +109,15 @@ def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> li
     unit = UNITS[shown]
     described = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
     times = number(own["time_ns"][-1] / own["time_ns"][0])
-    said = (
+    finding = (
         f"{ING[operation].capitalize()} {KINDS.get(data, data)} in {provider}, in {unit} from the cheapest: "
         f"{', '.join(described)}; the last takes {times} times the first's time."
     )
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
     if quickest.height and quickest["provider"][0] != provider and quickest["time_ns"][0] < own["time_ns"][0]:
         lead = number(own["time_ns"][0] / quickest["time_ns"][0])
-        said += f" AES of {variant(quickest.row(0, named=True))} is {lead} times as fast as that first."
-    return [said]
+        finding += f" AES of {variant(quickest.row(0, named=True))} is {lead} times as fast as that first."
+    return [finding]
 
 
 def encoding(name: str) -> Show:
@@ -202,7 +202,7 @@ def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
 
 
 def _by_key(rows: pl.DataFrame) -> list[str]:
-    said = []
+    findings = []
     for (family, provider), members in rows.group_by("family", "provider", maintain_order=True):
         first, last = members.row(0, named=True), members.row(-1, named=True)
         change = 100 * (last["time_ns"] / first["time_ns"] - 1)
@@ -210,8 +210,8 @@ def _by_key(rows: pl.DataFrame) -> list[str]:
         keys = f"{last['key_bits']} bits of key in place of {first['key_bits']}"
         described = f"within ±{number(max(sure, SMALLEST_SHOWN))} %"
         what = f"cost {change:+.1f} %" if abs(change) > sure else f"change nothing that can be told ({described})"
-        said.append(f"{NAMES[str(family)]} of {provider}: {keys} {what}.")
-    return said
+        findings.append(f"{NAMES[str(family)]} of {provider}: {keys} {what}.")
+    return findings
 
 
 def energy_of_a_megabyte(exhibit: Exhibit, material: Material) -> Shown:

@@ -77,11 +77,11 @@ def _words(material: Material) -> dict[str, str]:
     paper = material.papers.toldinas
     percents = [row.encrypt_battery_percent for row in paper.rijndael]
     by_place = {(row.block_bits, row.key_bits): row.encrypt_battery_percent for row in paper.rijndael}
-    said = {name: f"{block}, key {key}" for name, (block, key) in PROFILES.items()}
-    said |= {f"{name}_percent": f"{by_place[place]:g}" for name, place in PROFILES.items()}
+    labels = {name: f"{block}, key {key}" for name, (block, key) in PROFILES.items()}
+    labels |= {f"{name}_percent": f"{by_place[place]:g}" for name, place in PROFILES.items()}
     blocks = sorted({row.block_bits for row in paper.rijndael})
     rounds = [max(block, key) // 32 + 6 for block, key in by_place]
-    return said | {
+    return labels | {
         "blocks": ", ".join(map(str, blocks)),
         "keys": ", ".join(map(str, sorted({row.key_bits for row in paper.rijndael}))),
         "rounds": ", ".join(map(str, sorted(set(rounds)))),

@@ -65,12 +65,12 @@ def _sign(rows: pl.DataFrame, words: str) -> str:
     own = rc4.filter(pl.col("provider") == rc4["provider"][0])
     cost = dict(own.select("payload_B", "time_ns").iter_rows())
     aes = rows.filter(pl.col("family") == "aes", pl.col("key_bits") == KEY_BITS["aes"])
-    said = [
+    sentences = [
         described
         for _, members in aes.group_by("provider", maintain_order=True)
         if (described := _against(members, cost))
     ]
-    return f"With {words}, RC4-128's time over AES-128's: {'; '.join(said)}." if said else ""
+    return f"With {words}, RC4-128's time over AES-128's: {'; '.join(sentences)}." if sentences else ""
 
 
 def _against(members: pl.DataFrame, cost: Mapping[int, float]) -> str:

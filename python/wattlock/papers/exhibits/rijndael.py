@@ -89,12 +89,12 @@ def _most_expensive(grids: dict[str, dict[Place, dict[str, object]]], material: 
         for row in material.papers.toldinas.rijndael
     }
     theirs = max(paper, key=lambda place: paper[place])
-    said = [f"the paper {number(paper[theirs] / paper[FIRST])} ({theirs[0]}/{theirs[1]})"]
+    comparisons = [f"the paper {number(paper[theirs] / paper[FIRST])} ({theirs[0]}/{theirs[1]})"]
     for provider, grid in grids.items():
         costs, _, _ = _relative(grid)
         most = max(costs, key=lambda place: costs[place])
-        said.append(f"{provider} {number(costs[most])} ({most[0]}/{most[1]})")
-    return f"The most expensive block/key over 128/128: {', '.join(said)}." if grids else ""
+        comparisons.append(f"{provider} {number(costs[most])} ({most[0]}/{most[1]})")
+    return f"The most expensive block/key over 128/128: {', '.join(comparisons)}." if grids else ""
 
 
 def profiles(exhibit: Exhibit, material: Material) -> Shown:
@@ -127,22 +127,22 @@ def _point(place: Place, variant: str, value: float, evidence: str) -> dict[str,
 
 
 def _steps(material: Material) -> str:
-    said = []
+    findings = []
     for operation in OPERATIONS:
         for provider, grid in _cases(material, operation).items():
             costs, unit, _ = _relative(grid)
             medium, high = (100 * (costs[a, a] / costs[b, b] - 1) for a, b in ((192, 128), (256, 192)))
-            said.append(
+            findings.append(
                 f"to {operation} with {provider} medium takes {medium:+.1f} % over low and high {high:+.1f} % over "
                 f"medium ({unit})"
             )
-    return f"Profiles: {'; '.join(said)}; the paper says +10 and +8 %." if said else ""
+    return f"Profiles: {'; '.join(findings)}; the paper says +10 and +8 %." if findings else ""
 
 
 def prediction(exhibit: Exhibit, material: Material) -> Shown:
     """Decryption over encryption with the line of least squares, here by provider and of the paper's table."""
     grids = {operation: _cases(material, operation) for operation in OPERATIONS}
-    panels, said = [], []
+    panels, findings = [], []
     for provider, grid in grids["encrypt"].items():
         if provider not in grids["decrypt"] or len(grid) < FEWEST_PAIRS:
             continue
@@ -152,15 +152,15 @@ def prediction(exhibit: Exhibit, material: Material) -> Shown:
         evidence = str(grid[FIRST]["energy_evidence" if energy else "time_evidence"])
         x, y = ([float(one[place][column]) for place in places] for one in (grid, grids["decrypt"][provider]))  # type: ignore[arg-type]
         panels.append(_scatter(f"Decrypting against encrypting, {provider}", places, x, y, unit, evidence))
-        said.append(f"{provider} {_fit(x, y)}")
+        findings.append(f"{provider} {_fit(x, y)}")
     paper = material.papers.toldinas.rijndael
     x, y = ([getattr(row, f"{one}_battery_percent") for row in paper] for one in OPERATIONS)
     places = [(row.block_bits, row.key_bits) for row in paper]
     panels.append(
         _scatter("Decrypting against encrypting, as the paper prints it", places, x, y, "battery, %", "printed")
     )
-    missing = () if said else (f"{NINE}, encrypting and decrypting",)
-    finding = f"Decryption over encryption: {'; '.join([*said, f'the paper {_fit(x, y)}'])}." if said else ""
+    missing = () if findings else (f"{NINE}, encrypting and decrypting",)
+    finding = f"Decryption over encryption: {'; '.join([*findings, f'the paper {_fit(x, y)}'])}." if findings else ""
     return Shown(exhibit, tuple(panels), finding=finding, missing=missing, command=QUICK if missing else "")
 
 

@@ -55,7 +55,7 @@ def durations(data: str) -> Show:
         return Shown(
             exhibit,
             tuple(panels),
-            finding=_said(cells),
+            finding=_finding(cells),
             notes=(AIR_NOTE,),
             missing=missing,
             command="wattlock papers" if missing else "",
@@ -149,20 +149,20 @@ def _drawn(cells: Sequence[Sending]) -> pl.DataFrame:
     )
 
 
-def _said(cells: Sequence[Sending]) -> str:
+def _finding(cells: Sequence[Sending]) -> str:
     """How far ciphers move the transfer here and in the paper."""
     plain = {cell.condition: cell for cell in cells if cell.cipher == PLAIN}
     others = [cell for cell in cells if cell.cipher != PLAIN and cell.host_s]
     if not others:
         return ""
     ours = [cell.duration_s.value / plain[cell.condition].duration_s.value for cell in others]
-    said = f"With a cipher the transfer takes {number(min(ours))} to {number(max(ours))} times the plain one here"
+    sentence = f"With a cipher the transfer takes {number(min(ours))} to {number(max(ours))} times the plain one here"
     theirs = [
         cell.paper_s / printed
         for cell in others
         if cell.paper_s and (printed := plain[cell.condition].paper_s) is not None
     ]
-    return said + (f", {number(min(theirs))} to {number(max(theirs))} times in the paper." if theirs else ".")
+    return sentence + (f", {number(min(theirs))} to {number(max(theirs))} times in the paper." if theirs else ".")
 
 
 def _shares(cells: Sequence[Sending]) -> str:

@@ -69,10 +69,10 @@ def _judged(
 ) -> Judgement:
     at_hand = {one.implementation for one in compared} or {one.evidence for one in evidence.transfers}
     kinds = " and ".join(sorted(at_hand))
-    said = f"{kinds} sending over 802.11, where the paper measured two laptops" if kinds else "nothing"
+    conditions = f"{kinds} sending over 802.11, where the paper measured two laptops" if kinds else "nothing"
     return judged(
         claim,
-        said,
+        conditions,
         compared,
         control=CONTROL,
         needs=needs,
@@ -98,14 +98,14 @@ def against_aes(scenario: str) -> Judge:
                     holds = inside(found.low, found.high, band)
                     compared.append(Compared(_kind(mine, aes), SAYS[scenario], effect, holds, band))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
-        also = _table_says(evidence, scenario, claim)
+        also = _by_table(evidence, scenario, claim)
         needs = f"transfers of text, audio and video in scenario {scenario} with aes, blowfish and rc6"
         return _judged(claim, evidence, compared if len(compared) == 2 * len(KINDS) else [], needs, also)
 
     return judge
 
 
-def _table_says(evidence: Evidence, scenario: str, claim: Claim) -> str:
+def _by_table(evidence: Evidence, scenario: str, claim: Claim) -> str:
     parts = []
     for kind in KINDS:
         table = evidence.papers.sending[kind]

@@ -69,19 +69,19 @@ def _compared(discharge: Discharge, effect: Effect, band: Bounds) -> Compared:
 
 def _judged(claim: Claim, evidence: Evidence, compared: list[Compared], control: str, also: str = "") -> Judgement:
     kinds = sorted({discharge.evidence for discharge in evidence.discharges})
-    said = (
+    origin = (
         " and ".join(f"{'an' if kind == 'assumed' else 'a'} {kind} discharge of a battery" for kind in kinds)
         or "nothing"
     )
     if "measured" not in kinds and kinds:
-        said += ", where the paper discharged one"
+        origin += ", where the paper discharged one"
     needs = "a battery to empty, measured or by its card"
     if not evidence.is_of(claim):
         found = of_another_machine(claim, evidence, compared[:1], control=control, basis="a battery")
         return replace(found, sentence=f"{found.sentence} {also}".strip())
     return judged(
         claim,
-        said,
+        origin,
         compared,
         control=control,
         needs=needs,

@@ -71,10 +71,10 @@ def judged(
     if first.bounds:
         sentence += f" What counts as the claim: {first.bounds.described()}."
     if others:
-        said = [_elsewhere(one, first) for one in others]
-        if len(said) > MOST_LISTED:
-            said[MOST_LISTED:] = [f"{len(said) - MOST_LISTED} more in the table"]
-        sentence += f" Elsewhere: {'; '.join(said)}."
+        elsewhere = [_elsewhere(one, first) for one in others]
+        if len(elsewhere) > MOST_LISTED:
+            elsewhere[MOST_LISTED:] = [f"{len(elsewhere) - MOST_LISTED} more in the table"]
+        sentence += f" Elsewhere: {'; '.join(elsewhere)}."
     if first.implementation in {FIXSLICED, HARDWARE}:
         sentence += " No table-based AES was measured, which is what the papers' libraries had."
     if also:

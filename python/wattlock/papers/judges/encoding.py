@@ -41,9 +41,9 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
             if under == "raw":
                 beside.append(Compared(group[0], f"{several}; the paper shows no raw output", effect, None))
             else:
-                says = [_alike(found, low, high) for _, found in mine]
-                where = f"{says.count(True)} of {several} within the bounds"
-                compared.append(Compared(group[0], where, effect, all_hold(says), Bounds(low, high, "%")))
+                findings = [_alike(found, low, high) for _, found in mine]
+                where = f"{findings.count(True)} of {several} within the bounds"
+                compared.append(Compared(group[0], where, effect, all_hold(findings), Bounds(low, high, "%")))
     sent = ", ".join(f"{name} sends {times:.3g} times the bytes" for name, times in EXPANSION.items())
     return judged(
         claim,
