@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.options import AllowAssumed
+from wattlock.cli.options import AllowAssumed, SysRoot
 from wattlock.cli.table import Format, show
 from wattlock.errors import EvidenceError, InputError
 
@@ -33,9 +33,7 @@ def calibrate(  # noqa: PLR0917 - Typer gives every option by its name
     published: Annotated[
         str | None, typer.Option("--published", metavar="RUN", help="Fit the power to a published run, as toldinas.")
     ] = None,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
-    ] = None,
+    sys_root: SysRoot = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Write the card; `--device FILE` takes it later.")
     ] = None,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
+from wattlock.cli.options import SysRoot
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
@@ -65,9 +66,7 @@ def meters(
     read: Annotated[
         str | None, typer.Option("--read", metavar="NAME", help="Read this meter: idle power, what a read costs.")
     ] = None,
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
-    ] = None,
+    sys_root: SysRoot = None,
     stream: Annotated[
         Path | None,
         typer.Option("--stream", metavar="FILE", help="With --read: the meter's serial device or recording."),

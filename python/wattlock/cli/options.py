@@ -18,3 +18,9 @@ Cards = Annotated[
     Path | None,
     typer.Option("--cards", metavar="DIR", help="A folder of your own cards; WATTLOCK_CARDS names one for all verbs."),
 ]
+SysRoot = Annotated[
+    Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters and batteries below DIR in place of /sys.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
+]

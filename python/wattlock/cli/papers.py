@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
-from wattlock.cli.options import AllowAssumed, Device
+from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
@@ -47,9 +47,7 @@ class Measuring:
         int | None,
         typer.Option("--repeats", min=1, help="With --length battery: calls of each case, so that one charge may do."),
     ] = None
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the battery below DIR in place of /sys.")
-    ] = None
+    sys_root: SysRoot = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +86,7 @@ def papers(
     allow_assumed: AllowAssumed = False,
     beside: Beside = Beside(),
     measuring: Measuring = Measuring(),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV.")
     ] = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.options import AllowAssumed, Device
+from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import chosen
 from wattlock.errors import InputError, StudyError
@@ -46,9 +46,7 @@ class MeterOptions:
         Baseline,
         typer.Option("--baseline", help="Baseline subtracted from each call's energy: idle, spin or memcpy power."),
     ] = Baseline.idle
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters below DIR in place of /sys.")
-    ] = None
+    sys_root: SysRoot = None
     stream: Annotated[
         Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
     ] = None
@@ -121,9 +119,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="RUN", help="Go on with a cut-off run: its path, id or `last`.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Carry out a study on this machine and write its report; end with 12 where a case failed.
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.option_rules import given, refuse_without
+from wattlock.cli.options import SysRoot
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
@@ -38,9 +39,7 @@ class SideMeter:
         str | None,
         typer.Option("--meter", metavar="NAME", help="This side's energy meter, powercap:package-0, or a sum A+B."),
     ] = None
-    sys_root: Annotated[
-        Path | None, typer.Option("--sys-root", metavar="DIR", help="Read the meter below DIR in place of /sys.")
-    ] = None
+    sys_root: SysRoot = None
     stream: Annotated[
         Path | None, typer.Option("--stream", metavar="FILE", help="The meter's serial device or recording.")
     ] = None
