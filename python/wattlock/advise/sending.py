@@ -12,7 +12,7 @@ from wattlock.definitions import suggestion
 from wattlock.energy import radio_cards
 from wattlock.energy.cards import Device
 from wattlock.energy.number import Number
-from wattlock.energy.radio_cards import CURRENT, Radio, Sending
+from wattlock.energy.radio_cards import Radio, Sending
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.lowpower import linear
 from wattlock.link.lowpower.lorawan import Lorawan
@@ -172,13 +172,6 @@ class Sender:
                 f"radio card {self.radio.name} has no {state}",
                 hint=f"measure what the radio draws in {state} and add it with its source to a copy of the card",
             )
-        return found
-
-    def used(self, states: Iterable[str]) -> dict[str, Number]:
-        """The card's numbers that an answer rests on, by key."""
-        found = {state: self.number(state) for state in states}
-        if any(number.unit in CURRENT for number in found.values()) and self.radio.card.voltage:
-            found["voltage"] = self.radio.card.voltage
         return found
 
     def evaluate(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:

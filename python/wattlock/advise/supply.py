@@ -61,15 +61,6 @@ class Stage(NamedTuple):
         whole = self.drawn_W(np.asarray(power_W), Drawn(own, np.ones(1), np.zeros(1)), 1.0)
         return 1 - power_W / float(whole)
 
-    @property
-    def says(self) -> str:
-        """In a sentence."""
-        if self.kind == "ldo":
-            return f"an LDO from {self.battery_V:g} V to {self.rail_V:g} V"
-        if self.kind == "dcdc":
-            return f"a DC/DC converter of {100 * self.efficiency:.0f} %"
-        return "directly from the battery"
-
 
 DIRECT = Stage("direct", 1.0)
 

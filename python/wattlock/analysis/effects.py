@@ -11,7 +11,7 @@ from scipy.special import ndtr, stdtrit
 from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import LEVEL
 
-Says = Literal["equivalent", "different", "undecided"]
+Verdict = Literal["equivalent", "different", "undecided"]
 
 
 class Ratio(NamedTuple):
@@ -56,10 +56,10 @@ def mean(ratios: Sequence[Ratio]) -> Ratio:
 
 
 class Equivalence(NamedTuple):
-    """Two one-sided tests: `p` is the greater; `says` at 5 %, `different` where the whole interval lies outside."""
+    """Two one-sided tests: `p` is the greater; `verdict` at 5 %, `different` where the whole interval lies outside."""
 
     p: float
-    says: Says
+    verdict: Verdict
 
 
 def equivalence(found: Ratio, low_percent: float, high_percent: float) -> Equivalence:

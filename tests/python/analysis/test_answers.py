@@ -152,7 +152,7 @@ def test_a_ratio_without_error_is_equivalent_up_to_the_bounds_themselves(value: 
     ],
 )
 def test_an_interval_that_touches_a_bound_is_not_outside(found: effects.Ratio, says: str) -> None:
-    assert effects.equivalence(found, -50, 100).says == says
+    assert effects.equivalence(found, -50, 100).verdict == says
 
 
 def test_either_of_the_one_sided_tests_can_be_the_greater() -> None:

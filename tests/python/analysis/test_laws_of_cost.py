@@ -42,7 +42,7 @@ def test_a_mean_of_ratios_that_differ_is_as_wide_as_their_t_interval() -> None:
     [(1.001, 0.002, "equivalent"), (1.05, 0.002, "different"), (1.001, 0.02, "undecided"), (1.009, 0.002, "undecided")],
 )
 def test_an_effect_is_equivalent_only_where_it_is_known_to_be_small(value: float, sigma: float, says: str) -> None:
-    assert effects.equivalence(effects.ratio(value, 1, sigma), -1, 1).says == says
+    assert effects.equivalence(effects.ratio(value, 1, sigma), -1, 1).verdict == says
 
 
 def test_the_p_of_equivalence_is_the_greater_of_two_one_sided_tests() -> None:

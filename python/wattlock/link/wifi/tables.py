@@ -55,7 +55,7 @@ class Ratio(NamedTuple):
     name: str
     over: str
     under: str
-    says: str
+    meaning: str
 
 
 RATIOS = (
@@ -208,7 +208,9 @@ def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:
         low, high = printed(cells, ratio)
         fitting = [layer.name for layer in found if gives(layer, ratio, cells)]
         here = sorted(value for layer in found if (value := layer.ratio(ratio)))
-        words = f"{ratio.name}, {ratio.says}: the paper has {low:.{DECIMALS}f} to {high:.{DECIMALS}f}, by its rounding "
+        words = (
+            f"{ratio.name}, {ratio.meaning}: the paper has {low:.{DECIMALS}f} to {high:.{DECIMALS}f}, by its rounding "
+        )
         words += f"each to {rounding(cells, ratio):.4f}, the air {here[0]:.{DECIMALS}f} to {here[-1]:.{DECIMALS}f}"
         if ratio.name == POOR:
             end = "the position chooses it, which the paper doesn't give; "

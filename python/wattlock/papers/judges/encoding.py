@@ -56,7 +56,7 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def _alike(found: Ratio, low: float, high: float) -> bool | None:
-    return {"equivalent": True, "different": False, "undecided": None}[equivalence(found, low, high).says]
+    return {"equivalent": True, "different": False, "undecided": None}[equivalence(found, low, high).verdict]
 
 
 def _key(case: Case) -> tuple[str, str, str, int]:

@@ -150,7 +150,7 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
         bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
-        findings = [equivalence(one, least, most).says for one in ratios.values()]
+        findings = [equivalence(one, least, most).verdict for one in ratios.values()]
         holds = all_hold({"equivalent": True, "different": False, "undecided": None}[one] for one in findings)
         what = f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,"
         return what, worst, holds, Bounds(least, most, "%")

@@ -170,7 +170,7 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
         shared = [key for key in by_kind["text"] if key in by_kind[kind]]
         if shared:
             found = mean([by_kind[kind][key].over(by_kind["text"][key]) for key in shared])
-            finding = equivalence(found, low, high).says
+            finding = equivalence(found, low, high).verdict
             holds = {"equivalent": True, "different": False, "undecided": None}[finding]
             effect = percent_effect(f"what {kind} costs over text", found)
             where = f"{kind} and text of {len(shared)} ciphers and libraries"
