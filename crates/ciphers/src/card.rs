@@ -56,6 +56,9 @@ pub(crate) const RUSTCRYPTO_SOFT: &str = "rustcrypto-soft";
 /// The provider of what is written here.
 const OURS: &str = "wattlock";
 
+/// The provider of what is written here as it was when the papers were: by tables.
+const OUR_TABLES: &str = "wattlock-tables";
+
 /// The version of what is written here.
 const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -121,19 +124,28 @@ pub struct Code {
 }
 
 impl Code {
-    /// A crate of RustCrypto that has one way only.
+    /// A crate of RustCrypto that has one way only: tables, or what is no more than for any processor.
     pub(crate) const fn of_crate(
         crate_name: &'static str,
         version: &'static str,
         timing: Timing,
         algorithm: Algorithm,
     ) -> Self {
-        Self { provider: RUSTCRYPTO, crate_name, version, timing, path: || "portable", algorithm }
+        let path: fn() -> &'static str = match timing {
+            Timing::TableLookups => || "tables",
+            _ => || "portable",
+        };
+        Self { provider: RUSTCRYPTO, crate_name, version, timing, path, algorithm }
     }
 
     /// Written here, with one way only.
     pub(crate) const fn ours(timing: Timing, algorithm: Algorithm) -> Self {
         Self { provider: OURS, ..Self::of_crate("wattlock-ciphers", OUR_VERSION, timing, algorithm) }
+    }
+
+    /// Written here by tables that key and data choose from: not constant-time, for history.
+    pub(crate) const fn by_tables(algorithm: Algorithm) -> Self {
+        Self { provider: OUR_TABLES, ..Self::ours(Timing::TableLookups, algorithm) }
     }
 
     /// The same with several ways, of which `path` names the one that this machine takes.

@@ -99,9 +99,9 @@ impl Spec {
 
     /// The path that the code takes on this machine, in the words of the records.
     ///
-    /// * `vaes512`, `vaes256`, `aesni`, `armv8` or `fixsliced` for AES, the first three or `portable` for Rijndael; `avx512`,
-    ///   `avx2` or `portable` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `avx2`, `sse2` or `portable` for ChaCha20;
-    ///   `portable` for code that has one way only.
+    /// * `vaes512`, `vaes256`, `aesni`, `armv8` or `fixsliced` for AES, the first three or `bitsliced` for Rijndael; `avx512`,
+    ///   `avx2` or `portable` for our IDEA, RC2, RC5, RC6, TEA and XTEA; `avx2`, `sse2` or `portable` for ChaCha20; of code
+    ///   that has one way only `tables` where it looks up by bytes of key and data, else `portable`.
     pub fn path(&self, code: &Code) -> &'static str {
         (code.path)()
     }

@@ -3,7 +3,8 @@
 
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::families::Algorithm;
-use crate::modes::primitive;
+use crate::kernels::rijndael::TableRijndael;
+use crate::modes::{Sliced, primitive};
 
 #[cfg(feature = "aes-soft")]
 mod soft;
@@ -11,11 +12,14 @@ mod soft;
 /// The AES instructions, or else bit-sliced without a table.
 const HARDWARE: Code = Code::of_crate("aes", "0.9.4", Timing::Constant, Algorithm::aes(Way::Hardware)).on(path);
 
+/// As libraries had it when no processor had instructions for it.
+const TABLES: Code = Code::by_tables(Algorithm::aes(Way::Tables));
+
 /// A build without `--cfg aes_force_soft` would take the AES instructions here too: it has no such code.
 #[cfg(feature = "aes-soft")]
-const CODES: &[Code] = if cfg!(aes_force_soft) { &[HARDWARE, soft::CODE] } else { &[HARDWARE] };
+const CODES: &[Code] = if cfg!(aes_force_soft) { &[HARDWARE, soft::CODE, TABLES] } else { &[HARDWARE, TABLES] };
 #[cfg(not(feature = "aes-soft"))]
-const CODES: &[Code] = &[HARDWARE];
+const CODES: &[Code] = &[HARDWARE, TABLES];
 
 const FAMILY: Card = Card {
     family: "aes",
@@ -34,6 +38,7 @@ ways! {
     Hardware => visit_by_key::<::aes::Aes128, ::aes::Aes192, ::aes::Aes256>,
     #[cfg(feature = "aes-soft")]
     Soft => visit_by_key::<soft::Soft128, soft::Soft192, soft::Soft256>,
+    Tables => visit_built_in::<Sliced<TableRijndael<16, 4>, 16>>,
 }
 
 primitive!(::aes::Aes128, ::aes::Aes192, ::aes::Aes256);

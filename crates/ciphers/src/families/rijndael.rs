@@ -8,18 +8,21 @@
 
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::families::Algorithm;
-use crate::kernels::rijndael::{Rijndael, path};
+use crate::kernels::rijndael::{Rijndael, TableRijndael, path};
 use crate::modes::Sliced;
 use crate::{Spec, Visitor};
 
 /// The AES instructions, or else bit planes without a table.
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::rijndael(Way::Ours)).on(path);
 
+/// As libraries had it when no processor had instructions for it.
+const TABLES: Code = Code::by_tables(Algorithm::rijndael(Way::Tables));
+
 const FAMILY: Card = Card {
     key_bits: Sizes::every(64, 128, 256),
     rounds: Some(Sizes::every(1, 4, 14)),
     source: "Daemen and Rijmen, AES Proposal: Rijndael, version 2, 1999",
-    codes: &[CODE],
+    codes: &[CODE, TABLES],
     vectors: include_str!("../../vectors/rijndael.txt"),
     ..BLANK
 };
@@ -74,15 +77,19 @@ pub(crate) const CARDS: &[&[Card]] = &[&OF_128, &OF_192, &OF_256];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Ours,
+    Tables,
 }
 
 impl Way {
     #[inline]
     pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
-        match spec.card.block_bits {
-            128 => spec.visit_built_in::<Sliced<Rijndael<16>, 16>, V>(visitor),
-            192 => spec.visit_built_in::<Sliced<Rijndael<24>, 24>, V>(visitor),
-            _ => spec.visit_built_in::<Sliced<Rijndael<32>, 32>, V>(visitor),
+        match (self, spec.card.block_bits) {
+            (Self::Ours, 128) => spec.visit_built_in::<Sliced<Rijndael<16>, 16>, V>(visitor),
+            (Self::Ours, 192) => spec.visit_built_in::<Sliced<Rijndael<24>, 24>, V>(visitor),
+            (Self::Ours, _) => spec.visit_built_in::<Sliced<Rijndael<32>, 32>, V>(visitor),
+            (Self::Tables, 128) => spec.visit_built_in::<Sliced<TableRijndael<16, 4>, 16>, V>(visitor),
+            (Self::Tables, 192) => spec.visit_built_in::<Sliced<TableRijndael<24, 6>, 24>, V>(visitor),
+            (Self::Tables, _) => spec.visit_built_in::<Sliced<TableRijndael<32, 8>, 32>, V>(visitor),
         }
     }
 }

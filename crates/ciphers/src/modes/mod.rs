@@ -7,7 +7,16 @@
 #[cfg(feature = "aead")]
 mod aead;
 mod feedback;
-#[cfg(any(feature = "idea", feature = "rc2", feature = "rc5", feature = "rc6", feature = "rijndael", feature = "tea"))]
+#[cfg(any(
+    feature = "aes",
+    feature = "des",
+    feature = "idea",
+    feature = "rc2",
+    feature = "rc5",
+    feature = "rc6",
+    feature = "rijndael",
+    feature = "tea"
+))]
 mod sliced;
 #[cfg(any(feature = "chacha20", feature = "salsa20"))]
 pub(crate) mod stream;
@@ -16,6 +25,8 @@ pub(crate) mod stream;
 pub(crate) use aead::{AEAD, Aead};
 pub(crate) use feedback::{Cfb, Ofb};
 #[cfg(any(
+    feature = "aes",
+    feature = "des",
     feature = "idea",
     feature = "rc2",
     feature = "rc5",

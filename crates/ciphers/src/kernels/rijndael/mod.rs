@@ -1,7 +1,8 @@
 //! Rijndael (Daemen and Rijmen, AES Proposal: Rijndael, version 2, 1999) with blocks of 128, 192 and 256 bits.
 //!
 //! Four ways lead to the same bytes: with the AES instructions on one block (`aesni`), on two (`vaes256`) or two to four
-//! blocks a register (`vaes512`), and without them on bit planes (`portable`), constant in time on every processor.
+//! blocks a register (`vaes512`), and without them on bit planes (`bitsliced`), constant in time on every processor.
+//! Apart from them, `tables` is what libraries had before.
 //!
 //! # The floor
 //! AESENC shifts the rows of a block of four columns. For six and eight columns the two halves of a block lie in two
@@ -22,10 +23,13 @@
 mod aesni;
 mod portable;
 mod sbox;
+mod tables;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+
+pub(crate) use tables::TableRijndael;
 
 use crate::Spec;
 use crate::modes::{Feedback, Kernel};
@@ -101,7 +105,7 @@ impl Way {
             Way::Vaes256 => "vaes256",
             #[cfg(target_arch = "x86_64")]
             Way::Aesni => "aesni",
-            Way::Portable => "portable",
+            Way::Portable => "bitsliced",
         }
     }
 }

@@ -10,7 +10,7 @@ use proptest::prop_assert_eq;
 use proptest::sample::select;
 
 use super::sbox::{restore, substitute};
-use super::{MOST_ROUNDS, Rijndael, Way};
+use super::{MOST_ROUNDS, Rijndael, TableRijndael, Way};
 use crate::modes::{Feedback, Kernel};
 
 extern crate std;
@@ -29,7 +29,7 @@ fn blocks<const B: usize>(bytes: &[u8], count: usize) -> Vec<[u8; B]> {
 }
 
 /// Everything that a kernel does, one result after the other.
-fn all<const B: usize>(by: &Rijndael<B>, input: &[[u8; B]], add: &[[u8; B]], iv: [u8; B]) -> Vec<Vec<[u8; B]>> {
+fn all<const B: usize>(by: &impl Kernel<B>, input: &[[u8; B]], add: &[[u8; B]], iv: [u8; B]) -> Vec<Vec<[u8; B]>> {
     let mut results = Vec::new();
     let mut output = input.to_vec();
     for add in [None, Some(add)] {
@@ -47,12 +47,20 @@ fn all<const B: usize>(by: &Rijndael<B>, input: &[[u8; B]], add: &[[u8; B]], iv:
     results
 }
 
-/// Every way gives what the portable one gives, and back is the way back.
-fn agree<const B: usize>(rounds: usize, key: &[u8], bytes: &[u8], count: usize) -> Result<(), &'static str> {
+/// Every way and the tables give what the portable one gives, and back is the way back.
+fn agree<const B: usize, const N: usize>(
+    rounds: usize,
+    key: &[u8],
+    bytes: &[u8],
+    count: usize,
+) -> Result<(), &'static str> {
     let (input, add) = (blocks::<B>(bytes, count), blocks::<B>(&bytes[5..], count));
     let iv = *bytes.last_chunk().unwrap();
     let portable = Rijndael::<B>::by(Way::Portable, rounds, key).unwrap();
     let expected = all(&portable, &input, &add, iv);
+    if all(&TableRijndael::<B, N>::of(rounds, key).unwrap(), &input, &add, iv) != expected {
+        return Err("tables");
+    }
     for way in here() {
         let by = Rijndael::<B>::by(way, rounds, key).unwrap();
         if all(&by, &input, &add, iv) != expected {
@@ -77,9 +85,9 @@ proptest! {
         bytes in vec(any::<u8>(), MOST_BLOCKS * 32 + 5),
     ) {
         let key = &key[..key_B];
-        prop_assert_eq!(agree::<16>(rounds, key, &bytes, count), Ok(()));
-        prop_assert_eq!(agree::<24>(rounds, key, &bytes, count), Ok(()));
-        prop_assert_eq!(agree::<32>(rounds, key, &bytes, count), Ok(()));
+        prop_assert_eq!(agree::<16, 4>(rounds, key, &bytes, count), Ok(()));
+        prop_assert_eq!(agree::<24, 6>(rounds, key, &bytes, count), Ok(()));
+        prop_assert_eq!(agree::<32, 8>(rounds, key, &bytes, count), Ok(()));
     }
 
     #[test]
@@ -198,9 +206,11 @@ fn the_gates_are_the_s_box_and_its_inverse() {
 fn a_schedule_is_refused_for_a_key_or_rounds_that_do_not_exist() {
     for key_B in (0..=40).filter(|key_B| ![16, 24, 32].contains(key_B)) {
         assert!(Rijndael::<32>::by(Way::Portable, 14, &[0; 40][..key_B]).is_none());
+        assert!(TableRijndael::<32, 8>::of(14, &[0; 40][..key_B]).is_none());
     }
     for rounds in [0, MOST_ROUNDS + 1] {
         assert!(Rijndael::<32>::by(Way::Portable, rounds, &[0; 32]).is_none());
+        assert!(TableRijndael::<32, 8>::of(rounds, &[0; 32]).is_none());
     }
     assert!(Rijndael::<32>::by(Way::Portable, MOST_ROUNDS, &[0; 32]).is_some());
 }
