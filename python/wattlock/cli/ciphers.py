@@ -27,6 +27,9 @@ WIRE = ["operations", "public_key_B", "message_B"]
 SENT = {"agree": "the other public key", "encrypt": "ciphertext", "encapsulate": "ciphertext", "sign": "signature"}
 """What `message_B` counts, by the operation that makes it."""
 
+TABLES = "-tables"
+"""How providers end whose code reads tables although there is better: for what papers measured, not for use."""
+
 PIPED_WIDTH = 100
 TOPIC_WIDTH = 12
 
@@ -83,11 +86,18 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 
 
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
+    from wattlock.analysis.kinds import kind_of
     from wattlock.security import status_of
 
     security = status_of(rows[0])
     for row in rows:
-        yield {**row, **_known(row), "status": security.status, "strength_bits": security.strength_bits}
+        yield {
+            **row,
+            **_known(row),
+            "kind": kind_of(row["path"]),
+            "status": security.status,
+            "strength_bits": security.strength_bits,
+        }
 
 
 def _object(rows: Sequence[CatalogueRow], security: SecurityStatus) -> dict[str, Any]:
@@ -106,8 +116,10 @@ def _known(row: CatalogueRow) -> dict[str, Any]:
 
 
 def _provider(row: CatalogueRow) -> dict[str, Any]:
+    from wattlock.analysis.kinds import kind_of
+
     names = ("provider", "available", "reason", "version", "path", "of", "file", "file_sha256", "timing")
-    return {name: row.get(name) for name in names}
+    return {**{name: row.get(name) for name in names}, "kind": kind_of(row["path"])}
 
 
 def _facts(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator[dict[str, Any]]:
@@ -165,10 +177,13 @@ def _exchange(row: CatalogueRow, operations: Sequence[str]) -> Iterator[tuple[st
 
 
 def _implementation(row: CatalogueRow) -> str:
+    from wattlock.analysis.kinds import kind_of
+
     if not row["available"]:
         return f"{row['provider']}: missing: {row['reason']}"
     timing = "constant time" if row["timing"] == "constant" else row["timing"] and f"timing varies: {row['timing']}"
-    how = ", ".join(part for part in (row["path"], row["of"], timing) if part)
+    use = "not constant-time: for history" if row["provider"].endswith(TABLES) else None
+    how = ", ".join(part for part in (row["path"], row["of"], kind_of(row["path"]), timing, use) if part)
     return f"{row['provider']} {row['version'] or ''} ({how})"
 
 

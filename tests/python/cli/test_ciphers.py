@@ -76,3 +76,15 @@ def test_how_the_time_of_a_code_varies_is_told_in_words(
     page = shown(capsys, "--show", cipher)
     assert timing in page
     assert not any(f"{what} time" in page for what in ("rotations", "lookups", "branches"))
+
+
+def test_code_by_tables_beside_better_is_marked_as_history(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, "--show", "aes128-cbc").splitlines()
+    at = next(number for number, line in enumerate(lines) if "wattlock-tables" in line)
+    described = " ".join(line.strip() for line in lines[at : at + 2])
+    assert "(tables, plain software, timing varies: table lookups, not constant-time: for history)" in described
+    (hardware,) = [line for line in lines if " rustcrypto 0" in line]
+    assert "history" not in hardware
+    (row,) = as_json(capsys, "--show", "des-cbc")
+    kinds = {provider["provider"]: provider["kind"] for provider in row["providers"]}
+    assert (kinds["rustcrypto"], kinds["wattlock-tables"]) == ("plain software", "plain software")
