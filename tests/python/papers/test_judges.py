@@ -343,6 +343,18 @@ def test_the_studies_of_the_papers_name_all_that_their_judges_take_from_a_run() 
     assert set(IDS) - described == elsewhere | others
 
 
+def test_what_is_built_in_decides_all_claims_on_symmetric_ciphers_as_a_run_with_all_libraries() -> None:
+    """RSA alone comes from a library of the system."""
+    cases = [case for case in quick_cases() if case["cipher"]]
+    built_in = {"rustcrypto", "rustcrypto-soft", "wattlock", "wattlock-tables"}
+    by_all, by_own = (
+        {one.claim: {by.implementation for by in one.compared} for one in judge_all(run_of(rows)) if one.compared}
+        for rows in (cases, [case for case in cases if case["provider"] in built_in])
+    )
+    del by_all["asymmetric-vs-symmetric"]
+    assert by_own == by_all
+
+
 def quick_cases() -> list[dict[str, object]]:
     """The quick study's cases, each at a made-up cost."""
     rows = []
