@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from wattlock.advise.costs import FAR_B, Cost, Origin
-from wattlock.definitions import Shelf, Table, Text, own_folder
+from wattlock.definitions import Form, Shelf, Table, Text, own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.energy.number import Confidence
 from wattlock.errors import InputError
@@ -181,6 +181,13 @@ class Priced(NamedTuple):
     compared: str = "C"
 
 
+FORM = Form(
+    "costs",
+    "Costs of ciphers on a core, by whose code and counted how.",
+    File,
+    ("costs",),
+    {"what": "a core", "isa": "thumbv7em", "device": "nrf52840"},
+)
 COSTS = Shelf("cost card", "cards", "costs", File)
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
@@ -83,9 +83,15 @@ def _power(text: object) -> float:
     return quantity(text, "power")
 
 
-Size = Annotated[int, BeforeValidator(_size)]
-Duration = Annotated[float, BeforeValidator(_duration)]
-Power = Annotated[float, BeforeValidator(_power)]
+def _written(*kinds: Kind) -> WithJsonSchema:
+    """How quantities of these kinds are written in a file, for its schema."""
+    units = "|".join(unit for kind in kinds for unit in UNITS[kind])
+    return WithJsonSchema({"type": "string", "format": kinds[0], "pattern": rf"^[0-9]+(\.[0-9]+)? ?({units})$"})
+
+
+Size = Annotated[int, BeforeValidator(_size), _written("size")]
+Duration = Annotated[float, BeforeValidator(_duration), _written("duration")]
+Power = Annotated[float, BeforeValidator(_power), _written("power", "current")]
 
 
 def spoken(seconds: float) -> str:

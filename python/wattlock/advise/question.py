@@ -3,13 +3,14 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails
 
 from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity, spoken
-from wattlock.definitions import Problem, Shelf, Table, Text, shown
+from wattlock.definitions import Form, Problem, Shelf, Table, Text, shown
 from wattlock.definitions.changes import changed
 from wattlock.definitions.problems import path_of
 from wattlock.link.payload import Encoding
@@ -27,7 +28,7 @@ class Drawing(Table):
     """
 
     POWERS: ClassVar[tuple[str, ...]] = ("sleep",)
-    currents_A: dict[str, float] = Field(default_factory=dict)
+    currents_A: SkipJsonSchema[dict[str, float]] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -121,6 +122,12 @@ class BatteryOptions(Table):
     temperature_sigma_C: Annotated[float, Field(ge=0)] = 5.0
 
 
+def _with_capture(schema: dict[str, Any]) -> None:
+    """A file's flow may name a capture, which says sizes and times; both are there once it is read."""
+    schema["properties"]["capture"] = {"minLength": 1, "type": "string"}
+    schema["anyOf"] = [{"required": [key]} for key in (*schema.pop("required"), "capture")]
+
+
 class Flow(Table):
     """Messages of one kind.
 
@@ -129,6 +136,8 @@ class Flow(Table):
 
     In a file, `capture` names a capture in place of sizes and time.
     """
+
+    model_config = ConfigDict(json_schema_extra=_with_capture)
 
     name: Text = "messages"
     message: Size | None = None
@@ -248,6 +257,9 @@ class Association(Table):
     time: Duration
 
 
+BY_ANY_LETTERS = {"enum": [name for authority in get_args(Authority) for name in (authority, authority.upper())]}
+
+
 class Floor(Table):
     """What a choice must keep.
 
@@ -259,7 +271,7 @@ class Floor(Table):
 
     strength: Annotated[float, Field(ge=0)] = 128.0
     authenticated: bool = True
-    approved: Authority | None = None
+    approved: Annotated[Authority | None, WithJsonSchema(BY_ANY_LETTERS)] = None
     tag: Annotated[int, Field(ge=0, le=128)] = 64
     lifetime: Duration | None = None
     latency: Duration | None = None
@@ -327,6 +339,7 @@ def _bound_of_a_duration(error: ErrorDetails) -> Problem | None:
     return Problem(path_of(error["loc"]), f"{must}, is {shown(error['input'])}")
 
 
+FORM = Form("profile", "A profile: a device, its traffic, and what security it needs.", Question, ("profile",))
 PROFILES = Shelf("profile", "profiles", "profiles", Question, wording=_bound_of_a_duration)
 
 

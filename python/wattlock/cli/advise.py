@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.decision import check, finite, write
+from wattlock.cli.definition import Printed, printed, refuse_two
 from wattlock.cli.option_rules import given as called
 from wattlock.cli.option_rules import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
@@ -118,6 +119,7 @@ def advise(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the profiles that come with wattlock.")] = False,
+    in_place: Printed = Printed(),
     traffic: Traffic = Traffic(),
     priced: Priced = Priced(),
     costs_template: Annotated[
@@ -150,8 +152,14 @@ def advise(
 
     Examples: wattlock advise --message 64B --every 1s --device nrf52840;
     wattlock advise sensor --approved NIST --lifetime 10y --allow-assumed;
-    wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed
+    wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed;
+    wattlock advise --template > mine.toml; wattlock advise --schema > profile.schema.json
     """
+    from wattlock.advise.question import FORM, PROFILES
+
+    refuse_two(called(context))
+    if printed(in_place, PROFILES, FORM):
+        return
     if listing:
         refuse_beside(called(context), "--list", ["--format"])
         _list(form)

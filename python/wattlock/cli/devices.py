@@ -1,13 +1,18 @@
-"""`wattlock devices`: the cards of devices, radios and batteries, and the numbers on one."""
+"""`wattlock devices`: the cards of devices, radios, batteries and costs, the numbers on one, and templates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.definition import print_file, refuse_two
+from wattlock.cli.option_rules import given
 from wattlock.cli.options import Cards
 from wattlock.cli.table import Format, show
 from wattlock.errors import InputError
@@ -15,7 +20,8 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from wattlock.definitions.shelf import Shelf
+    from wattlock.advise.published import File
+    from wattlock.definitions import Form, Shelf
     from wattlock.energy.battery_cards import BatteryCard
     from wattlock.energy.cards import Card
     from wattlock.energy.number import Number
@@ -28,48 +34,94 @@ class Kind(StrEnum):
     device = "device"
     radio = "radio"
     battery = "battery"
+    costs = "costs"
 
 
 def devices(
+    context: typer.Context,
     card: Annotated[
-        str | None, typer.Option("--show", metavar="CARD", help="Print the numbers of one card, a name or a path.")
+        str | None, typer.Argument(metavar="CARD", help="Print the numbers of one card, a name or a path.")
+    ] = None,
+    *,
+    show_file: Annotated[
+        str | None, typer.Option("--show", metavar="CARD", help="Print the file of one, to start your own from.")
+    ] = None,
+    template: Annotated[Kind | None, typer.Option("--template", help="Print an annotated card to fill.")] = None,
+    schema: Annotated[
+        Kind | None, typer.Option("--schema", help="Print the JSON Schema of such a card, for editors.")
     ] = None,
     kind: Annotated[Kind, typer.Option("--kind", help="What the cards are of.")] = Kind.device,
     cards: Cards = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of all kinds of cards.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """List the cards that turn cycles, time, frames and charge into joules; each number has its source.
 
-    A broken card is named on standard error, and the others follow. Example: wattlock devices --show x86-server-assumed
+    A broken card is named on standard error, and the others follow.
+
+    Examples: wattlock devices nrf52840; wattlock devices --kind battery;
+    wattlock devices --show cr2032 --kind battery > mine.toml;
+    wattlock devices --template radio > my-radio.toml; wattlock devices --schema radio > radio.schema.json
     """
+    requested = given(context)
+    refuse_two(requested, ("--kind", "--cards") if show_file is not None else ())
+    if show_file is not None:
+        with _of_another_kind(show_file, kind, cards):
+            print_file(_shelf(kind)[0], show_file, cards)
+    elif template is not None:
+        typer.echo(_form(template).template(), nl=False)
+    elif schema is not None:
+        typer.echo(_form(schema).schema_text(), nl=False)
+    elif card is None:
+        _list(kind, cards, form)
+    else:
+        _numbers_of(card, kind, cards, form)
+
+
+def _list(kind: Kind, cards: Path | None, form: Format) -> None:
     import polars as pl
 
-    if schema:
-        from wattlock.energy.schema import schema_text
-
-        typer.echo(schema_text(), nl=False)
-        return
     shelf, line = _shelf(kind)
-    if card is None:
-        read, faults = shelf.all(cards)
-        for fault in faults:
-            typer.echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
-        show(pl.DataFrame([line(name, one) for name, one in read.items()], infer_schema_length=None), form)
+    read, faults = shelf.all(cards)
+    for fault in faults:
+        typer.echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
+    show(pl.DataFrame([line(name, one) for name, one in read.items()], infer_schema_length=None), form)
+
+
+def _numbers_of(card: str, kind: Kind, cards: Path | None, form: Format) -> None:
+    import polars as pl
+
+    with _of_another_kind(card, kind, cards):
+        _, found = _shelf(kind)[0].load(card, cards)
+    if kind is Kind.costs:
+        show(pl.DataFrame(list(_cost_rows(found)), infer_schema_length=None), form)
         return
-    try:
-        _, found = shelf.load(card, cards)
-    except InputError as error:
-        others = [other for other in Kind if other is not kind and card in _shelf(other)[0].names(cards)]
-        if not others:
-            raise
-        raise InputError(error.message, hint=f"{card} is a card of the kind {others[0]}: --kind {others[0]}") from error
     for words in (found.title, found.note, f"What would narrow it: {found.narrowed_by}"):
         typer.echo(words, err=True)
     show(pl.DataFrame(list(_numbers(found)), infer_schema_length=None), form)
 
 
+@contextmanager
+def _of_another_kind(card: str, kind: Kind, cards: Path | None) -> Iterator[None]:
+    """Name the kind of which a card is, where it is none of this."""
+    try:
+        yield
+    except InputError as error:
+        others = [other for other in Kind if other is not kind and card in _shelf(other)[0].names(cards)]
+        if not others:
+            raise
+        raise InputError(error.message, hint=f"{card} is a card of the kind {others[0]}: --kind {others[0]}") from error
+
+
+def _form(kind: Kind) -> Form:
+    from wattlock.advise import published
+    from wattlock.energy import battery_cards, cards, radio_cards
+
+    forms = {Kind.device: cards.FORM, Kind.radio: radio_cards.FORM, Kind.battery: battery_cards.FORM}
+    return {**forms, Kind.costs: published.FORM}[kind]
+
+
 def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
+    from wattlock.advise.published import COSTS
     from wattlock.energy.battery_cards import BATTERIES
     from wattlock.energy.cards import DEVICES
     from wattlock.energy.radio_cards import RADIOS
@@ -78,6 +130,7 @@ def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
         Kind.device: (DEVICES, _device),
         Kind.radio: (RADIOS, _radio),
         Kind.battery: (BATTERIES, _battery),
+        Kind.costs: (COSTS, _costs),
     }
     return lines[kind]
 
@@ -127,6 +180,25 @@ def _battery(name: str, card: BatteryCard) -> dict[str, Any]:
         "laws": ", ".join(card.laws()),
         "evidence": "assumed" if card.capacity.doubted or card.voltage.doubted else "modelled",
     }
+
+
+def _costs(name: str, file: File) -> dict[str, Any]:
+    return {
+        "costs": name,
+        "isa": file.isa,
+        "cores": ", ".join(file.cores),
+        "ciphers": len({cipher for cost in file.cost for cipher in cost.ciphers}),
+        "figures": len(file.cost),
+        "compared": file.compared,
+    }
+
+
+def _cost_rows(file: File) -> Iterator[dict[str, Any]]:
+    """One row a figure, by whose code and counted how."""
+    for cost in file.cost:
+        row = cost.model_dump()
+        points = ", ".join(f"{octets:g}: {value:g}" for octets, value in row.pop("figures") or [])
+        yield {**row, "ciphers": ", ".join(cost.ciphers), "devices": ", ".join(cost.devices), "figures": points}
 
 
 def _numbers(card: BaseModel) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli import link_linear, link_pages, link_wifi, option_rules
-from wattlock.cli.link_pages import Valuing
+from wattlock.cli.link_pages import Files, Valuing
 from wattlock.cli.option_rules import given
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
@@ -100,9 +100,7 @@ def link(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the scenarios that come with wattlock.")] = False,
-    show: Annotated[
-        str | None, typer.Option("--show", metavar="SCENARIO", help="Print its TOML, to start your own from.")
-    ] = None,
+    files: Files = Files(),
     tables: Annotated[
         bool,
         typer.Option(
@@ -140,7 +138,8 @@ def link(
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
     wattlock link adhoc-open --cipher aes128-cbc --encoding raw,base64 --data-B 1000000;
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
-    wattlock link --tables; wattlock link bss-ccmp --capture hour.pcap
+    wattlock link --tables; wattlock link bss-ccmp --capture hour.pcap;
+    wattlock link --template wifi > mine.toml; wattlock link --schema ble > ble.schema.json
     """
     from wattlock.link.scenario import linear_ones
 
@@ -148,7 +147,7 @@ def link(
     option_rules.refuse_link(options, scenario or [])
     pages: list[tuple[bool, Callable[[], None]]] = [
         (listing, lambda: link_pages.list_scenarios(form)),
-        (show is not None, lambda: link_pages.print_scenario(show or "")),
+        (files != Files(), lambda: link_pages.print_file(files)),
         (tables, lambda: link_pages.papers_tables(several.radio, cards=cards, allow_assumed=allow_assumed, form=form)),
     ]
     page = next((page for wanted, page in pages if wanted), None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,7 +15,30 @@ from wattlock.cli.table import show as print_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wattlock.definitions import Form
     from wattlock.link.wifi.work import Measured
+
+
+class Radio(StrEnum):
+    """By what is sent."""
+
+    wifi = "wifi"
+    ble = "ble"
+    ieee802154 = "802154"
+    lorawan = "lorawan"
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is printed of scenarios' files."""
+
+    show: Annotated[
+        str | None, typer.Option("--show", metavar="SCENARIO", help="Print its TOML, to start your own from.")
+    ] = None
+    template: Annotated[Radio | None, typer.Option("--template", help="Print an annotated scenario to fill.")] = None
+    schema: Annotated[
+        Radio | None, typer.Option("--schema", help="Print the JSON Schema of such a scenario, for editors.")
+    ] = None
 
 
 class Valuing(NamedTuple):
@@ -48,11 +73,24 @@ def table(found: Sequence[dict[str, Any]], title: str = "") -> None:
     print_table(frame.select(kept), Format.table)
 
 
-def print_scenario(name: str) -> None:
-    """A scenario's TOML, to start one's own from."""
-    from wattlock.link.scenario import text
+def print_file(files: Files) -> None:
+    """A scenario's TOML to start one's own from, or a template, or a schema."""
+    from wattlock.cli import definition
+    from wattlock.link.scenario import SCENARIOS
 
-    typer.echo(text(name), nl=False)
+    if files.template is not None:
+        typer.echo(_form(files.template).template(), nl=False)
+    elif files.schema is not None:
+        typer.echo(_form(files.schema).schema_text(), nl=False)
+    else:
+        definition.print_file(SCENARIOS, files.show or "")
+
+
+def _form(radio: Radio) -> Form:
+    from wattlock.link import scenario
+    from wattlock.link.lowpower import linear
+
+    return scenario.FORM if radio is Radio.wifi else linear.FORMS[radio]
 
 
 def list_scenarios(form: Format) -> None:

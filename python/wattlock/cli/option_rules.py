@@ -15,6 +15,8 @@ CARDS = ("--cards", "--allow-assumed", "--format")
 LINK_MODES = {
     "--list": ("--format",),
     "--show": (),
+    "--template": (),
+    "--schema": (),
     "--tables": ("--radio", *CARDS),
 }
 LINK_PAIRS = (

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from wattlock.definitions import Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text
 from wattlock.energy.number import SAME_SHARE, Number, refuse_doubted, require_units
 from wattlock.errors import InputError
 
@@ -170,6 +170,7 @@ class Battery(NamedTuple):
         return "assumed" if any(number.doubted for number in numbers.values()) else "modelled"
 
 
+FORM = Form("battery", "A battery card: what a battery holds, and what time takes.", BatteryCard, ("battery",))
 BATTERIES = Shelf("battery card", "cards", "batteries", BatteryCard, own_too=True)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.definitions import Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text
 from wattlock.energy.number import Confidence, Number, refuse_doubted, refuse_mixed, require_units
 from wattlock.errors import InputError
 
@@ -186,6 +186,7 @@ class Device(NamedTuple):
         refuse_doubted(f"device card {self.name}", numbers, allow_assumed=allow_assumed)
 
 
+FORM = Form("device", "A device card: what a device draws while a program runs.", Card, ("device",))
 DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.definitions import Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text
 from wattlock.energy.number import Number, refuse_mixed, require_unit, require_units
 
 Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
@@ -156,6 +156,7 @@ class Radio(NamedTuple):
     card: RadioCard
 
 
+FORM = Form("radio", "A radio card: what a radio draws by state, or spends by packet and byte.", RadioCard, ("radio",))
 RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.definitions import Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text
 from wattlock.definitions.changes import changed as with_changes
 from wattlock.errors import InputError
 from wattlock.link.payload import Encoding
@@ -252,6 +252,7 @@ class Named(NamedTuple):
         return f"{self.scenario.title}; changed: {changed}" if changed else self.scenario.title
 
 
+FORM = Form("wifi", "A scenario of 802.11: who sends what to whom over which air.", Scenario, ("wifi",))
 SCENARIOS = Shelf("link scenario", "scenarios", "links", Scenario, label="link")
 
 
@@ -260,22 +261,10 @@ def names() -> list[str]:
     return SCENARIOS.names()
 
 
-def text(name_or_path: str | Path) -> str:
-    """A scenario's file.
-
-    * `name_or_path`: the name of one that comes with wattlock, or the path of a TOML file.
-
-    Raises InputError where there is none, or where it can't be read.
-    """
-    found = SCENARIOS.find(name_or_path)
-    SCENARIOS.tables(found)
-    return SCENARIOS.text(found).decode()
-
-
 def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
     """A scenario's tables as they stand in its file, with its name or path.
 
-    Raises InputError as `text`, and where it is no TOML.
+    Raises InputError where there is none, where it can't be read, or is no TOML.
     """
     return str(name_or_path), SCENARIOS.tables(SCENARIOS.find(name_or_path))
 

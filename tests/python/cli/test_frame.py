@@ -204,14 +204,14 @@ def test_devices_lists_every_card_and_its_evidence(capsys: pytest.CaptureFixture
 
 
 def test_a_card_of_another_kind_is_named_with_the_option_that_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["devices", "--show", "nrf52840-ble"]) == 4
+    assert cli.answer(["devices", "nrf52840-ble"]) == 4
     assert "--kind radio" in capsys.readouterr().err
-    assert cli.answer(["devices", "--show", "nrf52840-bel"]) == 4
+    assert cli.answer(["devices", "nrf52840-bel"]) == 4
     assert 'did you mean "nrf52840"' in capsys.readouterr().err
 
 
 def test_devices_shows_the_source_of_each_number_of_a_card(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["devices", "--show", "pentium3-mobile-700", "--format", "csv"]) == 0
+    assert cli.answer(["devices", "pentium3-mobile-700", "--format", "csv"]) == 0
     words = capsys.readouterr()
     rows = list(csv.DictReader(io.StringIO(words.out)))
     assert [row["number"] for row in rows] == ["voltage", "current", "frequency"]

@@ -1,6 +1,5 @@
 """Definitions of every kind: one way to find a file, to change it, and to say what is wrong with it."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +8,6 @@ from pydantic import Field
 
 from wattlock.definitions import Shelf, Table, own_folder, validated
 from wattlock.definitions.changes import change, changed
-from wattlock.definitions.schema import schema_text
 from wattlock.definitions.shelf import VARIABLE
 from wattlock.errors import InputError, StudyError
 
@@ -140,10 +138,3 @@ def test_a_shelf_raises_its_own_error_and_names_a_users_file_by_its_path(tmp_pat
         assert caught.value.message.startswith(f"kind {path}: {message}")
     with pytest.raises(StudyError, match="is not a file"):
         shelf.load(tmp_path)
-
-
-def test_the_schema_has_a_place_for_each_folder_and_allows_no_unknown_key() -> None:
-    schema = json.loads(schema_text("kinds", {"kinds": Kind, "laws": Law}))
-    assert list(schema["properties"]) == ["kinds", "laws"]
-    assert schema["$defs"]["Kind"]["additionalProperties"] is False
-    assert schema["$defs"]["Law"]["required"] == ["law", "low"]

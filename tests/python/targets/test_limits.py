@@ -40,7 +40,9 @@ def test_toml_that_is_too_deep_or_too_much_is_no_toml_for_any_verb_and_at_once(
     file, begun = tmp_path / "big.toml", time.monotonic()
     file.write_text(text)
     for words, code in (
+        (["devices"], InputError.exit_code),
         (["devices", "--show"], InputError.exit_code),
+        (["studies", "--show"], StudyError.exit_code),
         (["link"], InputError.exit_code),
         (["advise"], InputError.exit_code),
         (["run", "--dry-run"], StudyError.exit_code),

@@ -39,8 +39,6 @@ def changed(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, Catalog
     Raises InputError where a key or a value doesn't fit.
     """
     _, raw = scenario.read(file)
-    # For the list alone.
-    raw.pop("note", None)
     own = {path: value for path, value in changes.items() if value is not None}
     cipher, encoding = own.pop("payload.cipher", None), own.pop("payload.encoding", None)
     if "radio" in own:

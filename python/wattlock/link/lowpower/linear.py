@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
-from wattlock.definitions import Table, Text, suggestion, validated
+from wattlock.definitions import Form, Table, Text, suggestion, validated
 from wattlock.energy import radio_cards
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio, RadioCard
@@ -53,6 +53,7 @@ class Message(Table):
 
     phy: Literal["linear"] = "linear"
     title: Text = "a message"
+    note: str = ""
     payload_B: Annotated[int, Field(ge=0, le=MOST_B)]
     cipher_B: Annotated[int, Field(ge=0, le=MOST_B)] = 0
     encoding_B: Annotated[int, Field(ge=0, le=MOST_B)] = 0
@@ -67,6 +68,27 @@ class Message(Table):
         if self.receiver and self.link.standard == "lorawan":
             raise ValueError("a gateway of LoRaWAN is on the mains; leave receiver out")
         return self
+
+
+def _form(name: str, title: str, standard: type[Table], radio: str) -> Form:
+    # In a file both keys must be there, by which the model is chosen.
+    tag: Any = (standard.model_fields["standard"].annotation, ...)
+    linear: Any = (Literal["linear"], ...)
+    link = create_model(standard.__name__, __base__=standard, standard=tag)
+    model = create_model(f"{standard.__name__}Message", __base__=Message, phy=linear, link=(link, ...))
+    words = {"standard": name, "title": title, "radio": radio}
+    return Form(name, f"A message over {title}.", model, ("message", f"message-{name}"), words)
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        _form("ble", "Bluetooth Low Energy", Ble, "nrf52840-ble"),
+        _form("802154", "IEEE 802.15.4", Ieee802154, "nrf52840-802154"),
+        _form("lorawan", "LoRaWAN", Lorawan, "sx1262-lora"),
+    )
+}
+"""By the name of the standard, as `wattlock link --template` takes it."""
 
 
 class Ledger(NamedTuple):
