@@ -204,6 +204,18 @@ def test_what_stands_beside_aes_is_its_own_then_its_librarys_then_the_usual_then
     assert found.cases["rc4"].provider == picked
 
 
+def test_beside_tables_no_code_by_vectors_is_picked_as_beside_other_aes() -> None:
+    rows = [
+        of("aes", "wattlock-tables"),
+        of("aes", "wattlock", path="vaes512"),
+        of("rc6", "wattlock", path="avx512"),
+        of("rc6", "rustcrypto", path="portable"),
+    ]
+    found = grounds(cases(*rows), ["aes", "rc6"])
+    assert providers(found) == [("wattlock-tables", "rustcrypto"), ("wattlock",)]
+    assert grounds(cases(*rows[::2]), ["aes", "rc6"]) == []
+
+
 def test_grounds_stand_by_kind_of_aes_then_by_the_fewest_libraries_then_by_name() -> None:
     rows = [
         of("aes", "fast", path="vaes512"),

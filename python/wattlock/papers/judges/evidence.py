@@ -10,6 +10,7 @@ import polars as pl
 
 from wattlock.analysis.draws import log_sigma
 from wattlock.analysis.effects import Ratio, ratio
+from wattlock.analysis.kinds import VECTOR, kind_of
 from wattlock.papers import record
 from wattlock.papers.record import Claim, Papers
 
@@ -268,7 +269,9 @@ def grounds(cases: Sequence[Case], families: Sequence[str]) -> list[Ground]:
         if anchor not in own:
             continue
         order = [provider, library(provider), *USUAL_PROVIDERS, *by_provider]
-        picked = {family: _first(by_provider, order, family) for family in families}
+        # Beside tables stands what libraries had with them: no code for many blocks at once.
+        refused = VECTOR if own[anchor].implementation == TABLES else None
+        picked = {family: _first(by_provider, order, family, refused) for family in families}
         whole = {family: case for family, case in picked.items() if case is not None}
         if len(whole) == len(families):
             providers = tuple(dict.fromkeys(case.provider for case in whole.values()))
@@ -285,8 +288,12 @@ def _libraries(ground: Ground) -> int:
     return len({library(provider) for provider in ground.providers})
 
 
-def _first(by_provider: Mapping[str, Mapping[str, Case]], order: Sequence[str], family: str) -> Case | None:
-    return next((by_provider[name][family] for name in order if family in by_provider.get(name, {})), None)
+def _first(
+    by_provider: Mapping[str, Mapping[str, Case]], order: Sequence[str], family: str, refused: str | None
+) -> Case | None:
+    """The family's first case in this order of providers whose code is not of the refused kind."""
+    found = (by_provider[name][family] for name in order if family in by_provider.get(name, {}))
+    return next((case for case in found if refused is None or kind_of(case.row["path"]) != refused), None)
 
 
 def largest(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda _: True) -> list[Case]:
