@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from wattlock.errors import InputError, WattlockError
 
 BARE = re.compile(r"[\w-]+")
+BESIDE_LETTERS = re.compile(r"[\W_]")
 SHOWN_LETTERS = 60
 MOST_SHOWN = 20
 """Mistakes of one file that are shown; a long list of a wrong type has thousands."""
@@ -68,9 +69,17 @@ def _placed(problem: Problem) -> str:
 
 
 def nearest(word: str, among: Iterable[str]) -> str | None:
-    """The entry of `among` that looks most like `word`; None where none is like it."""
-    close = get_close_matches(word, list(among), n=1)
-    return close[0] if close else None
+    """The entry of `among` that looks most like `word`, whatever its case and hyphens; None where none is like it."""
+    by_letters: dict[str, str] = {}
+    for name in among:
+        by_letters.setdefault(_letters(name), name)
+    close = get_close_matches(_letters(word), by_letters, n=1)
+    return by_letters[close[0]] if close else None
+
+
+def _letters(name: str) -> str:
+    """What people remember of a name."""
+    return BESIDE_LETTERS.sub("", name.casefold())
 
 
 def suggestion(word: str, among: Sequence[str], otherwise: str) -> str:
@@ -218,13 +227,21 @@ def translated(error: ErrorDetails | Mapping[str, Any], keys: Sequence[str]) -> 
         "union_tag_not_found": ("is missing", f"there are: {context.get('expected_tags')}"),
         "extra_forbidden": ("unknown key", _key_hint(str(location[-1]), keys) if location else ""),
         "too_short": ("is empty", ""),
-        "value_error": (error["msg"].removeprefix("Value error, "), ""),
+        "value_error": _by_a_rule(context.get("error"), error["msg"]),
     }
     return Problem(path, *wordings.get(kind, (f"{error['msg']}, is {shown(value)}", "")))
 
 
 NOUNS = {"approved": "authority", "encrypt": "unit of encryption", "counted": "way of counting", "compared": "language"}
 """What keys name that are no nouns themselves."""
+
+
+def _by_a_rule(error: object, message: str) -> tuple[str, str]:
+    """What a rule of a model says: `ValueError(what)`, or `ValueError(what, hint)`."""
+    if isinstance(error, ValueError) and len(error.args) == len(("what", "hint")):
+        what, hint = error.args
+        return str(what), str(hint)
+    return message.removeprefix("Value error, "), ""
 
 
 def _key_hint(word: str, keys: Sequence[str]) -> str:

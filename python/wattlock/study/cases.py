@@ -7,6 +7,7 @@ from itertools import product
 from typing import NotRequired, TypedDict
 
 from wattlock.definitions import Problem, refusal, suggestion
+from wattlock.definitions.problems import nearest as most_alike
 from wattlock.errors import StudyError
 from wattlock.study.inputs import InputFile
 from wattlock.study.study import LARGEST_L2_PAYLOAD_B, Grid, Study
@@ -145,7 +146,7 @@ def only(cases: Sequence[Case], rows: Rows, expressions: Sequence[str]) -> list[
             globs.setdefault(field, []).extend(either)
     chosen = [case for case in cases if _matches(case, _row(rows, case.cipher, case.provider), globs)]
     if not chosen:
-        hint = "`--dry-run` without `--only` lists the cases"
+        hint = _meant(cases, rows, globs) or "`--dry-run` without `--only` lists the cases"
         raise StudyError(f'--only "{" ".join(expressions)}": none of {len(cases)} cases matches', hint=hint)
     return [replace(case, case=number) for number, case in enumerate(chosen)]
 
@@ -179,8 +180,27 @@ def _globs(expression: str, known: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _matches(case: Case, row: CatalogueRow | None, globs: Mapping[str, Sequence[str]]) -> bool:
-    values = {**(row or {}), **{field: getattr(case, field) for field in _FIELDS}}
-    return all(any(fnmatchcase(str(values.get(field)), glob) for glob in either) for field, either in globs.items())
+    return all(
+        any(fnmatchcase(str(_value(case, row, field)), glob) for glob in either) for field, either in globs.items()
+    )
+
+
+def _value(case: Case, row: CatalogueRow | None, field: str) -> object:
+    """A field of a case, or of its cipher's catalogue row."""
+    own: Mapping[str, object] = {**(row or {}), **{name: getattr(case, name) for name in _FIELDS}}
+    return own.get(field)
+
+
+def _meant(cases: Sequence[Case], rows: Rows, globs: Mapping[str, Sequence[str]]) -> str:
+    """A hint to the first value that no case has and that looks like one; empty where there is none."""
+    for field, either in globs.items():
+        there = {str(_value(case, _row(rows, case.cipher, case.provider), field)) for case in cases}
+        for value in either:
+            is_glob = any(sign in value for sign in "*?[")
+            close = None if is_glob or value in there else most_alike(value, sorted(there))
+            if close:
+                return f'did you mean "{field}={close}"?'
+    return ""
 
 
 def _providers(grid: Grid, rows: Sequence[CatalogueRow], libraries: Sequence[str]) -> list[str]:

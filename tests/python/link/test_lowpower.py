@@ -356,7 +356,7 @@ def test_a_card_that_lacks_a_state_is_named_with_the_state(tmp_path: Path) -> No
         ({"standard": "ble", "phy": "4M"}, 'm.toml: link.phy: no phy "4M"'),
         ({"standard": "802.15.4", "security_level": 8}, "m.toml: link.security_level: must be at most 7, is 8"),
         ({"standard": "lorawan", "data_rate": 7}, "data_rate must be at most 6 in EU868, is 7"),
-        ({"standard": "lorawan", "region": "EU433"}, "no region EU433"),
+        ({"standard": "lorawan", "region": "EU433"}, 'link.region: no region "EU433"'),
     ],
 )
 def test_a_link_that_cannot_be_is_refused_by_key(link: dict[str, Any], said: str) -> None:

@@ -188,6 +188,16 @@ def test_only_keeps_what_matches_every_field(expression: str, count: int) -> Non
             '--only "cipher=rc4*": none of 12 cases matches',
             "`--dry-run` without `--only` lists the cases",
         ),
+        (
+            "AES128_CBC",
+            '--only "AES128_CBC": none of 12 cases matches',
+            'did you mean "cipher=aes128-cbc"?',
+        ),
+        (
+            "cipher=aes*,operation=encypt",
+            '--only "cipher=aes*,operation=encypt": none of 12 cases matches',
+            'did you mean "operation=encrypt"?',
+        ),
         ("=aes*", '--only "=aes*": "=aes*" is not FIELD=GLOB', "for example cipher=aes*"),
         ("", '--only "": "" is not FIELD=GLOB', "for example cipher=aes*"),
         ("cipher=aes*,", '--only "cipher=aes*,": "" is not FIELD=GLOB', "for example cipher=aes*"),

@@ -75,12 +75,17 @@ class Lorawan(Table):
             raise ValueError(f"must be at most {most_B}, is {options_B}")
         return options_B
 
+    @field_validator("region")
+    @classmethod
+    def _is_a_region(cls, region: str) -> str:
+        regions = framing.lorawan().region
+        if region not in regions:
+            raise ValueError(f'no region "{region}"', suggestion(region, sorted(regions), "there are"))
+        return region
+
     @model_validator(mode="after")
     def _is_a_data_rate(self) -> Self:
-        regions = framing.lorawan().region
-        if self.region not in regions:
-            raise ValueError(f"no region {self.region}; {suggestion(self.region, sorted(regions), 'there are')}")
-        most = len(regions[self.region].spreading_factor) - 1
+        most = len(framing.lorawan().region[self.region].spreading_factor) - 1
         if self.data_rate > most:
             raise ValueError(f"data_rate must be at most {most} in {self.region}, is {self.data_rate}")
         return self
