@@ -88,9 +88,15 @@ def papers(
     measuring: Measuring = Measuring(),
     dry_run: DryRun = False,
     export: Annotated[
-        Path | None, typer.Option("--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV.")
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV, and the verdicts."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/papers.html.")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Print the verdicts; else the page's path is printed.")
+    ] = None,
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
@@ -133,8 +139,13 @@ def papers(
         from wattlock.report.exhibit_files import write_exhibits
 
         typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
+        _write_verdicts(export, table)
     _say(facts.reasons, judgements)
-    typer.echo(str(page))
+    if form is None:
+        typer.echo(str(page))
+    else:
+        show(table if form is not Format.table else table.select(FOR_EYES), form)
+        typer.echo(f"the page: {page}", err=True)
 
 
 def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:

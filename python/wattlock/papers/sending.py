@@ -17,7 +17,7 @@ from wattlock.link import scenario
 from wattlock.link.wifi.evaluate import Answer, evaluate
 from wattlock.link.wifi.tables import SCENARIOS
 from wattlock.papers.judges import Transfer
-from wattlock.papers.judges.evidence import KEY_BITS
+from wattlock.papers.judges.implementations import KEY_BITS, place_of
 from wattlock.papers.record import Papers
 from wattlock.targets.toolbox import Toolbox
 
@@ -167,7 +167,7 @@ def _radio(answer: Answer, times: float) -> Ratio | None:
 
 
 def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | None:
-    """The case that encrypts this data by AES's tables, or what else there is; in the papers' own way first."""
+    """The case that encrypts this data: software of the papers' era that is built in, or what else there is."""
     rows = estimates.filter(
         pl.col("family") == family,
         pl.col("operation") == "encrypt",
@@ -177,8 +177,7 @@ def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | N
         pl.col("key_bits") == KEY_BITS[family],
         pl.col("time_ns").is_not_null(),
     )
-    in_order = sorted(rows.iter_rows(named=True), key=lambda row: (row["provider"] != "libtomcrypt", row["case"]))
-    return in_order[0] if in_order else None
+    return min(rows.iter_rows(named=True), key=lambda row: (place_of(row), row["case"]), default=None)
 
 
 def _host(cost: Mapping[str, Any] | None, data_B: float) -> tuple[Ratio | None, Ratio | None]:

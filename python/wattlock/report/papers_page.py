@@ -9,6 +9,7 @@ from html import escape
 
 from wattlock.papers.exhibits import Shown
 from wattlock.papers.judges import Basis, Bounds, Compared, Effect, Judgement, Verdict
+from wattlock.papers.judges.implementations import KINDS
 from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import formats
@@ -19,6 +20,7 @@ from wattlock.report.page import opening, scripts
 MARKS: dict[Verdict, str] = {
     "reproduced": "●",
     "not reproduced": "✕",
+    "depends on the implementation": "◩",
     "explained": "◆",
     "not explained": "◇",
     "inconclusive": "◐",
@@ -27,6 +29,7 @@ MARKS: dict[Verdict, str] = {
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "the whole interval lies within what counts as the claim",
     "not reproduced": "it lies wholly outside",
+    "depends on the implementation": "libraries of the papers’ kind of implementation do not agree",
     "explained": "a model comes to the claim",
     "not explained": "a model does not, which refutes nothing",
     "inconclusive": "measured or computed, and the interval holds both",
@@ -133,14 +136,15 @@ def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
 def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
     of = counts(judgements)
     lead = (
-        f"Of {len(judgements)} claims {of['reproduced']} are reproduced and {of['not reproduced']} are not; a model "
-        f"explains {of['explained']} and {of['not explained']} not; {of['inconclusive']} are inconclusive and "
-        f"{of['not tested']} not tested."
+        f"Of {len(judgements)} claims {of['reproduced']} are reproduced and {of['not reproduced']} are not; "
+        f"{of['depends on the implementation']} depend on the implementation; a model explains {of['explained']} and "
+        f"{of['not explained']} not; {of['inconclusive']} are inconclusive and {of['not tested']} not tested."
     )
-    turned = [one for one in judgements if len({of.holds for of in one.compared if of.bounds}) > 1]
-    split = (
-        f"{len(turned)} of them depend on what they are measured with: the comparisons behind them, of other code, "
-        "other data or other conditions, do not agree."
+    findings = [finding.answers for one in judgements for finding in one.findings]
+    split = "A claim on ciphers is judged by software of the papers’ era. " + " ".join(
+        f"Of its {len(own)} findings measured with {kind} {own.count('reproduced')} are reproduced."
+        for kind in KINDS[:-1]
+        if (own := [answers[kind] for answers in findings if kind in answers])
     )
     return f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
 
@@ -173,7 +177,7 @@ def _verdict_row(one: Judgement, claim: Claim) -> str:
     what = f' <span class="quiet">{text(one.effect.what.strip(" ,"))}</span>' if one.effect else ""
     return (
         f'<tr><th scope="row"><a href="#claim-{one.claim}">{unbroken(claim.says)}</a></th>'
-        f'<td class="verdict">{MARKS[one.verdict]}\u00a0{one.verdict}</td>'
+        f'<td class="verdict">{_marked(one.verdict)}</td>'
         f'<td class="n"{key}>{text(value)}{what}</td><td class="n"{ends}>{text(interval)}</td>'
         f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
     )
@@ -222,15 +226,31 @@ def _claim(one: Judgement, claim: Claim) -> str:
         f'<details class="claim printed" id="claim-{one.claim}"><summary>'
         f"<strong>{MARKS[one.verdict]} {one.verdict}</strong> "
         f'{unbroken(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
-        f"{paragraphs(parts)}{command}{_compared(one)}</details>"
+        f"{paragraphs(parts)}{command}{_findings(one)}{_compared(one)}</details>"
     )
+
+
+def _findings(one: Judgement) -> str:
+    """What was found of each part of the claim, by kind of implementation."""
+    kinds = [kind for kind in KINDS if any(kind in finding.answers for finding in one.findings)]
+    if not kinds:
+        return ""
+    rows = ""
+    for finding in one.findings:
+        answers = "".join(f"<td>{_marked(finding.answers.get(kind, 'not tested'))}</td>" for kind in kinds)
+        rows += f'<tr><th scope="row">{text(finding.says)}</th>{answers}</tr>'
+    return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"])
+
+
+def _marked(verdict: Verdict) -> str:
+    return f"{MARKS[verdict]}\u00a0{verdict}"
 
 
 def _compared(one: Judgement) -> str:
     if len(one.compared) < 2:
         return ""
     rows = "".join(_comparison(other) for other in one.compared)
-    head = ["Implementation", "Cases", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
+    head = ["Implementation", "Whose code", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
     drawn = table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
     number = len(one.compared)
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)

@@ -15,7 +15,7 @@ from wattlock.energy import battery_cards
 from wattlock.errors import EvidenceError
 from wattlock.papers import discharges
 from wattlock.papers.judges import JUDGES, Discharge, Judgement, Transfer, judge_all, verdict
-from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, TABLES
+from wattlock.papers.judges.implementations import BUILT_IN, CONSTANT_TIME, ERA, HARDWARE, library
 from wattlock.study import load
 
 VERDICTS: dict[Kind, str] = {"holds": "reproduced", "fails": "not reproduced", "unclear": "inconclusive"}
@@ -127,26 +127,28 @@ def test_with_nothing_at_hand_only_what_needs_no_run_is_judged() -> None:
 
 
 def three_aes() -> list[dict[str, object]]:
-    """Blowfish of one library beside AES by tables, fixsliced and by its instructions."""
-    kinds = {"libtomcrypt": ("tables", 1.0), "rustcrypto-soft": ("fixsliced", 10.0), "rustcrypto": ("vaes512", 0.2)}
+    """What is built in: Blowfish beside AES by tables, in constant time and by its instructions."""
+    kinds = {"wattlock-tables": ("tables", 1.0), "rustcrypto-soft": ("fixsliced", 10.0), "rustcrypto": ("vaes512", 0.2)}
     rows = [row("aes", 1e6 * cost, data="text", provider=p, path=b) for p, (b, cost) in kinds.items()]
-    return [*rows, row("blowfish", 1.6e6, data="text")]
+    return [*rows, row("blowfish", 1.6e6, data="text", provider="rustcrypto", path="portable")]
 
 
-def test_aes_by_tables_decides_and_the_others_are_controls() -> None:
+def test_aes_by_tables_decides_and_the_others_are_answers_of_their_own() -> None:
     claim = PAPERS.claim("blowfish-vs-aes-text")
     found = JUDGES[claim.id](claim, run_of(three_aes()))
-    assert [one.implementation for one in found.compared] == [TABLES, FIXSLICED, HARDWARE]
+    assert [one.implementation for one in found.compared] == [ERA, CONSTANT_TIME, HARDWARE]
     assert [one.holds for one in found.compared] == [False, True, False]
     assert found.verdict == "not reproduced"
-    assert "No table-based AES" not in found.sentence
+    (finding,) = found.findings
+    assert finding.answers == {ERA: "not reproduced", CONSTANT_TIME: "reproduced", HARDWARE: "not reproduced"}
 
 
-def test_without_tables_the_judge_says_what_it_took_instead() -> None:
+def test_without_tables_a_claim_is_not_tested_and_the_other_kinds_stand_beside() -> None:
     claim = PAPERS.claim("blowfish-vs-aes-text")
     found = JUDGES[claim.id](claim, run_of(three_aes()[1:]))
-    assert found.compared[0].implementation == FIXSLICED
-    assert "No table-based AES was measured" in found.sentence
+    assert (found.verdict, found.effect) == ("not tested", None)
+    assert [one.implementation for one in found.compared] == [CONSTANT_TIME, HARDWARE]
+    assert found.findings[0].answers == {CONSTANT_TIME: "reproduced", HARDWARE: "not reproduced"}
 
 
 def test_a_claim_on_energy_says_that_time_stands_for_it_unless_a_meter_weighed() -> None:
@@ -164,7 +166,9 @@ def test_a_failed_or_invalid_case_is_no_evidence() -> None:
     for state in ("failed", "invalid"):
         rows = [row(family, 1e6, data="text", state=state if family == "rc6" else "resolved") for family in FAMILIES]
         found = JUDGES[claim.id](claim, run_of(rows))
-        assert (found.verdict, found.effect) == ("not tested", None)
+        assert [bool(finding.answers) for finding in found.findings] == [
+            "RC6" not in one.says for one in found.findings
+        ]
 
 
 def test_text_is_not_judged_by_video() -> None:
@@ -297,13 +301,13 @@ def test_a_fall_by_a_card_that_nobody_verified_is_refused() -> None:
         discharges.modelled(nothing().estimates, battery_cards.load("pxa270-handheld"))
 
 
-def test_of_one_library_with_two_ways_of_aes_the_other_cipher_is_its_own() -> None:
+def test_the_ciphers_of_a_comparison_are_of_one_library() -> None:
     claim = PAPERS.claim("rc4-aes-large")
     at = {"payload_B": 16384, "keying": "each"}
     rows = [row("aes", 3e5, provider="openssl-tables", **at)]
-    rows += [row("rc4", cost, provider=name, **at) for name, cost in (("rustcrypto", 9e5), ("openssl", 1e5))]
+    rows += [row("rc4", cost, provider=name, path=None, **at) for name, cost in (("rustcrypto", 9e5), ("openssl", 1e5))]
     found = JUDGES[claim.id](claim, run_of(rows))
-    assert found.compared[0].cases.startswith("openssl-tables, openssl,")
+    assert [one.cases for one in found.compared] == ["openssl-tables, openssl, a key for each packet"]
     assert found.verdict == "reproduced"
 
 
@@ -343,16 +347,16 @@ def test_the_studies_of_the_papers_name_all_that_their_judges_take_from_a_run() 
     assert set(IDS) - described == elsewhere | others
 
 
-def test_what_is_built_in_decides_all_claims_on_symmetric_ciphers_as_a_run_with_all_libraries() -> None:
-    """RSA alone comes from a library of the system."""
-    cases = [case for case in quick_cases() if case["cipher"]]
-    built_in = {"rustcrypto", "rustcrypto-soft", "wattlock", "wattlock-tables"}
-    by_all, by_own = (
-        {one.claim: {by.implementation for by in one.compared} for one in judge_all(run_of(rows)) if one.compared}
-        for rows in (cases, [case for case in cases if case["provider"] in built_in])
-    )
-    del by_all["asymmetric-vs-symmetric"]
-    assert by_own == by_all
+def test_what_is_built_in_suffices_for_a_verdict_on_every_claim_about_ciphers() -> None:
+    """Without any library of the system; but for RSA, of which nothing is built in."""
+    built_in = [case for case in quick_cases() if library(str(case["provider"])) == BUILT_IN]
+    without = {one.claim for one in judge_all(run_of(built_in)) if one.verdict not in verdict.DECIDED}
+    with_all = {one.claim for one in judge_all(run_of(quick_cases())) if one.verdict not in verdict.DECIDED}
+    by_ciphers = {one.claim for one in judge_all(run_of(quick_cases())) if one.findings}
+    assert len(by_ciphers) > 35
+    assert (without - with_all) & by_ciphers == {"asymmetric-vs-symmetric"}
+    tested = {one.claim for one in judge_all(run_of(built_in)) if one.verdict != "not tested"}
+    assert by_ciphers - tested == {"asymmetric-vs-symmetric"}
 
 
 def quick_cases() -> list[dict[str, object]]:
@@ -373,7 +377,8 @@ def _case(cipher: str, provider: str, operation: str, size_B: int, **factors: ob
     bits = int(found["bits"] or KEY_BITS.get(family, 128))
     if family == "rc6":
         bits = int(cipher.split("-")[2])
-    path = {"rustcrypto-soft": "fixsliced", "rustcrypto": "vaes512"}.get(provider, "tables")
+    of_aes = {"rustcrypto-soft": "fixsliced", "rustcrypto": "vaes512", "wattlock": "vaes512"}
+    path = of_aes.get(provider, "tables") if family.startswith(("aes", "rijndael")) else "portable"
     factors |= {"cipher": cipher, "provider": provider, "operation": operation, "payload_B": size_B, "path": path}
     block = int(found["block"] or 128)
     return row(family, (1e3 + size_B) * (1 + bits / 1000 + block / 3000), key_bits=bits, block_bits=block, **factors)

@@ -8,16 +8,19 @@ import pytest
 from support.papers_evidence import PAPERS, row, run_of
 from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges import Capture, Discharge, Security
-from wattlock.papers.judges.evidence import (
-    AS_BUILT,
-    FIXSLICED,
+from wattlock.papers.judges.implementations import (
+    BUILT_IN,
+    CONSTANT_TIME,
+    ERA,
     HARDWARE,
-    TABLES,
+    OTHER,
     Case,
     Ground,
+    by_library,
     grounds,
-    implementation,
+    kind_of,
     largest,
+    library,
 )
 
 TIME, ENERGY = PAPERS.claim("text-encrypt-ranking"), PAPERS.claim("blowfish-vs-aes-text")
@@ -27,7 +30,7 @@ def cases(*rows: dict[str, Any], **factors: object) -> list[Case]:
     return run_of(rows).cases(TIME, **factors)
 
 
-def providers(found: list[Ground]) -> list[tuple[str, ...]]:
+def providers(found: list[Ground]) -> list[str]:
     return [one.providers for one in found]
 
 
@@ -120,21 +123,46 @@ def test_a_run_is_of_a_claims_machine_where_any_of_its_names_is_among_them() -> 
 @pytest.mark.parametrize(
     ("family", "path", "kind"),
     [
-        ("aes", "tables", TABLES),
-        ("rijndael192", "tables", TABLES),
-        ("aes", "fixsliced", FIXSLICED),
+        ("aes", "tables", ERA),
+        ("rijndael192", "tables", ERA),
+        ("rijndael256", "portable", ERA),
+        ("aes", "fixsliced", CONSTANT_TIME),
+        ("aes", "bitsliced", CONSTANT_TIME),
+        ("aes", "ssse3", CONSTANT_TIME),
         ("aes", "aesni", HARDWARE),
         ("aes", "vaes512", HARDWARE),
         ("aes", "armv8", HARDWARE),
         ("aes", "hardware", HARDWARE),
-        ("aes", "portable", AS_BUILT),
-        ("aes", None, AS_BUILT),
-        ("des", "tables", AS_BUILT),
-        ("blowfish", "vaes512", AS_BUILT),
+        # Of AES a library may have any code: one that tells no path decides nothing.
+        ("aes", None, OTHER),
+        ("rijndael128", None, OTHER),
+        # Of a cipher of then a library has scalar code, unless it says more.
+        ("des", None, ERA),
+        ("blowfish", "portable", ERA),
+        ("des", "tables", ERA),
+        ("rc6", "avx512", OTHER),
+        ("rc2", "neon", OTHER),
     ],
 )
-def test_only_aes_and_rijndael_are_told_apart_by_what_they_rest_on(family: str, path: str | None, kind: str) -> None:
-    assert implementation({"family": family, "path": path}) == kind
+def test_the_kind_of_a_code_is_that_of_its_path(family: str, path: str | None, kind: str) -> None:
+    assert kind_of({"family": family, "path": path}) == kind
+
+
+@pytest.mark.parametrize(
+    ("provider", "of"),
+    [
+        ("rustcrypto", BUILT_IN),
+        ("rustcrypto-soft", BUILT_IN),
+        ("wattlock", BUILT_IN),
+        ("wattlock-tables", BUILT_IN),
+        ("openssl", "openssl"),
+        ("openssl-tables", "openssl"),
+        ("libtomcrypt", "libtomcrypt"),
+        ("mine", "mine"),
+    ],
+)
+def test_what_is_built_in_is_one_library_and_openssls_two_ways_are_one(provider: str, of: str) -> None:
+    assert library(provider) == of
 
 
 # ---------- grounds
@@ -178,65 +206,48 @@ def test_each_family_is_compared_at_the_papers_key(family: str, bits: int) -> No
         assert len(grounds(cases(of(family, "a", key_bits=key_bits)), [family])) == stands
 
 
-def test_a_ground_needs_all_families_and_a_provider_without_the_anchor_is_passed_over() -> None:
-    rows = [of("rc4", "botan"), of("aes", "nettle"), of("aes", "openssl"), of("rc4", "openssl")]
-    assert providers(grounds(cases(*rows), ["aes", "rc4"])) == [("openssl",), ("nettle", "openssl")]
+def test_a_ground_needs_all_families_of_one_library() -> None:
+    rows = [of("rc4", "botan"), of("aes", "nettle"), of("aes", "openssl-tables"), of("rc4", "openssl", path=None)]
+    assert providers(grounds(cases(*rows), ["aes", "rc4"])) == ["openssl-tables, openssl"]
     assert grounds(cases(*rows), ["aes", "rc4", "des"]) == []
-    # Without AES the first family is the anchor.
-    assert providers(grounds(cases(*rows), ["rc4"])) == [("botan",), ("openssl",)]
+    assert providers(grounds(cases(*rows), ["rc4"])) == ["botan", "openssl"]
 
 
-@pytest.mark.parametrize(
-    ("others", "picked"),
-    [
-        (["botan", "openssl-tables", "openssl", "rustcrypto"], "openssl-tables"),
-        (["botan", "rustcrypto", "openssl"], "openssl"),
-        (["botan", "wattlock", "rustcrypto"], "rustcrypto"),
-        (["zeta", "libmcrypt", "botan"], "botan"),
-        (["zeta", "alpha"], "zeta"),
-    ],
-)
-def test_what_stands_beside_aes_is_its_own_then_its_librarys_then_the_usual_then_any(
-    others: list[str], picked: str
-) -> None:
-    rows = [of("aes", "openssl-tables"), *(of("rc4", name) for name in others)]
-    (found,) = [one for one in grounds(cases(*rows), ["aes", "rc4"]) if one.providers[0] == "openssl-tables"]
-    assert found.cases["rc4"].provider == picked
-
-
-def test_beside_tables_no_code_by_vectors_is_picked_as_beside_other_aes() -> None:
+def test_beside_each_kind_of_aes_stands_what_the_library_has_of_the_papers_era() -> None:
     rows = [
+        of("aes", "rustcrypto", path="vaes512"),
+        of("aes", "rustcrypto-soft", path="fixsliced"),
         of("aes", "wattlock-tables"),
-        of("aes", "wattlock", path="vaes512"),
         of("rc6", "wattlock", path="avx512"),
-        of("rc6", "rustcrypto", path="portable"),
+        of("rc6", "rustcrypto", 5.0, path="portable"),
+        of("aes", "odd", path=None),
+        of("rc6", "odd", path=None),
+        of("aes", "alone"),
+        of("rc6", "alone"),
     ]
     found = grounds(cases(*rows), ["aes", "rc6"])
-    assert providers(found) == [("wattlock-tables", "rustcrypto"), ("wattlock",)]
-    assert grounds(cases(*rows[::2]), ["aes", "rc6"]) == []
+    assert [(one.kind, one.library, one.providers) for one in found] == [
+        (ERA, BUILT_IN, "wattlock-tables, rustcrypto"),
+        (ERA, "alone", "alone"),
+        (CONSTANT_TIME, BUILT_IN, "rustcrypto-soft, rustcrypto"),
+        (HARDWARE, BUILT_IN, "rustcrypto"),
+        (OTHER, "odd", "odd"),
+    ]
+    assert {one.cases["rc6"].cost for one in found if one.library == BUILT_IN} == {5.0}
 
 
-def test_grounds_stand_by_kind_of_aes_then_by_the_fewest_libraries_then_by_name() -> None:
-    rows = [
-        of("aes", "fast", path="vaes512"),
-        of("aes", "rustcrypto-soft", path="fixsliced"),
-        of("aes", "odd", path="portable"),
-        of("aes", "alone"),
-        of("aes", "openssl-tables"),
-        of("aes", "both"),
-        *(of("rc4", name) for name in ("both", "openssl", "rustcrypto")),
-    ]
-    found = grounds(cases(*rows), ["aes", "rc4"])
-    assert providers(found) == [
-        ("both",),
-        ("openssl-tables", "openssl"),
-        ("alone", "rustcrypto"),
-        ("odd", "rustcrypto"),
-        ("rustcrypto-soft", "rustcrypto"),
-        ("fast", "rustcrypto"),
-    ]
-    assert found[1].name == "table-based (openssl-tables, openssl)"
-    assert [one.implementation for one in found[3:]] == [AS_BUILT, FIXSLICED, HARDWARE]
+def test_of_two_codes_of_one_library_and_kind_that_by_tables_is_taken() -> None:
+    rows = [of("des", "rustcrypto", 100.0, path="portable"), of("des", "wattlock-tables", 45.0)]
+    for ordered in (rows, rows[::-1]):
+        (found,) = grounds(cases(*ordered), ["des"])
+        assert found.cases["des"].cost == 45.0
+        assert [case.cost for case in by_library(cases(*ordered))[ERA, BUILT_IN]] == [45.0, 100.0]
+
+
+def test_what_is_built_in_stands_first_and_then_libraries_by_name() -> None:
+    rows = [of("des", name) for name in ("zeta", "rustcrypto", "alpha")]
+    assert [one.library for one in grounds(cases(*rows), ["des"])] == [BUILT_IN, "alpha", "zeta"]
+    assert list(by_library(cases(*rows))) == [(ERA, BUILT_IN), (ERA, "alpha"), (ERA, "zeta")]
 
 
 def test_the_largest_payload_is_that_of_the_cases_that_are_kept() -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from support.papers_evidence import FAMILIES, FILE_B, PAPERS, about, row, run_of
 from wattlock.papers.judges import JUDGES, Evidence, Judgement
-from wattlock.papers.judges.evidence import FIXSLICED, TABLES
+from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA
 
 Rows = list[dict[str, Any]]
 SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}
+BUILT: dict[str, Any] = {"provider": "rustcrypto", "path": "portable"}
 
 
 def judged(name: str, rows: Rows | Evidence) -> Judgement:
@@ -32,11 +33,11 @@ def values(found: Judgement) -> list[float]:
 @pytest.mark.parametrize(
     ("tables", "fixsliced", "described"),
     [
-        (2.0, 5.0, "table-based, 2 times"),
-        (5.0, 2.0, "fixsliced, 2 times"),
-        (0.5, 3.0, "table-based, 0.5 times"),
-        (0.6, 1.5, "fixsliced, 1.5 times"),
-        (0.5, 0.8, "fixsliced, 0.8 times"),
+        (2.0, 5.0, "built in (software of the papers’ era), 2 times"),
+        (5.0, 2.0, "built in (constant-time software), 2 times"),
+        (0.5, 3.0, "built in (software of the papers’ era), 0.5 times"),
+        (0.6, 1.5, "built in (constant-time software), 1.5 times"),
+        (0.5, 0.8, "built in (constant-time software), 0.8 times"),
     ],
 )
 def test_the_nearest_implementation_is_the_one_that_is_the_fewest_times_off_either_way(
@@ -44,9 +45,9 @@ def test_the_nearest_implementation_is_the_one_that_is_the_fewest_times_off_eith
 ) -> None:
     claimed = PAPERS.claim("blowfish-vs-aes-text").expect["ratio"]
     rows = [
-        exact("aes", 1e6, data="text"),
+        exact("aes", 1e6, data="text", provider="wattlock-tables"),
         exact("aes", 1e6 * tables / fixsliced, data="text", **SOFT),
-        exact("blowfish", 1e6 * tables * claimed, data="text"),
+        exact("blowfish", 1e6 * tables * claimed, data="text", **BUILT),
     ]
     found = judged("blowfish-vs-aes-text", rows)
     assert f"The nearest is {described} the claimed ratio." in found.sentence
@@ -110,7 +111,7 @@ def test_of_rsa_and_of_aes_both_ends_are_needed(lacking: str) -> None:
     assert judged("asymmetric-vs-symmetric", ends_of_rsa(costs)).verdict == "not tested"
 
 
-def test_aes_beside_rsa_is_the_first_of_its_kind_in_a_mode_of_the_papers() -> None:
+def test_aes_beside_rsa_is_each_librarys_in_a_mode_of_the_papers() -> None:
     rows = ends_of_rsa(COSTS)
     for operation in ("encrypt", "decrypt"):
         at = {"payload_B": 190, "operation": operation}
@@ -118,10 +119,13 @@ def test_aes_beside_rsa_is_the_first_of_its_kind_in_a_mode_of_the_papers() -> No
         rows.insert(0, exact("aes", 30.0, **SOFT, **at))
         rows.append(exact("aes", 90.0, provider="later", **at))
     found = judged("asymmetric-vs-symmetric", rows)
-    assert [(one.implementation, one.effect.value) for one in found.compared[:2]] == [
-        (TABLES, about(4300 / 7)),
-        (FIXSLICED, about(4300 / 60)),
+    assert [(one.implementation, one.effect.value) for one in found.compared if one.bounds] == [
+        (ERA, about(4300 / 180)),
+        (ERA, about(4300 / 7)),
+        (CONSTANT_TIME, about(4300 / 60)),
     ]
+    assert found.verdict == "depends on the implementation"
+    assert "It holds with libtomcrypt, and not with later." in found.sentence
 
 
 # ---------- orders
@@ -131,25 +135,56 @@ def ordered(costs: Mapping[str, float], **factors: Any) -> Rows:
     return [exact(family, 1e6 * cost, **factors) for family, cost in costs.items()]
 
 
+FIVE = [
+    "Blowfish before RC6, AES, DES, 3DES and RC2",
+    "RC6 before AES, DES, 3DES and RC2",
+    "AES before DES, 3DES and RC2",
+    "DES before 3DES and RC2",
+    "3DES before RC2",
+]
+
+
 @pytest.mark.parametrize(
-    ("costs", "share", "here"),
+    ("costs", "holding"),
     [
-        ((1, 2, 3, 4, 5, 6), 1, "Blowfish < RC6 < AES < DES < 3DES < RC2"),
-        ((1, 2, 3, 4, 6, 5), 14 / 15, "Blowfish < RC6 < AES < DES < RC2 < 3DES"),
-        ((6, 5, 4, 3, 2, 1), 0, "RC2 < 3DES < DES < AES < RC6 < Blowfish"),
+        ((1, 2, 3, 4, 5, 6), [0, 1, 2, 3, 4]),
+        # RC2 before 3DES: four findings are left.
+        ((1, 2, 3, 4, 6, 5), [0, 1, 2, 3]),
+        # AES first of all: what the paper has right of the rest stays.
+        ((2, 3, 1, 4, 5, 6), [2, 3, 4]),
+        ((6, 5, 4, 3, 2, 1), []),
         # Alike is not in order.
-        ((1, 2, 3, 4, 5, 5), 14 / 15, "Blowfish < RC6 < AES < DES < 3DES < RC2"),
+        ((1, 2, 3, 4, 5, 5), [0, 1, 2, 3]),
     ],
 )
-def test_the_share_of_pairs_in_order_is_told_with_the_order_here(
-    costs: tuple[int, ...], share: float, here: str
-) -> None:
+def test_an_order_is_each_cipher_before_all_that_come_after_it(costs: tuple[int, ...], holding: list[int]) -> None:
     order = PAPERS.claim("text-encrypt-ranking").expect["order"]
     found = judged("text-encrypt-ranking", ordered(dict(zip(order, costs, strict=True)), data="text"))
-    assert found.effect is not None
-    assert found.effect[2:] == pytest.approx((share, share, share))
-    assert found.effect.what == f"the share of pairs in the claimed order (here {here})"
-    assert (found.verdict == "reproduced") is (share == 1)
+    assert [finding.says for finding in found.findings] == FIVE
+    answers = [finding.answers[ERA] for finding in found.findings]
+    assert [number for number, answer in enumerate(answers) if answer == "reproduced"] == holding
+    assert found.verdict == ("reproduced" if len(holding) == 5 else "not reproduced")
+
+
+def test_of_each_finding_the_nearest_pair_is_told() -> None:
+    order = PAPERS.claim("text-encrypt-ranking").expect["order"]
+    costs = dict(zip(order, (2.0, 3.0, 1.0, 4.0, 5.0, 6.0), strict=True))
+    found = judged("text-encrypt-ranking", ordered(costs, data="text"))
+    assert [one.finding for one in found.compared] == FIVE
+    assert values(found) == pytest.approx([1 / 2, 1 / 3, 4, 5 / 4, 6 / 5])
+    assert found.compared[0].effect.what == "AES, the nearest of all, over Blowfish"
+    assert found.compared[-1].effect.what == "RC2 over 3DES"
+    assert f"With {ERA}: not reproduced: {FIVE[0]}, {FIVE[1]}; reproduced: {', '.join(FIVE[2:])}." in found.sentence
+
+
+def test_a_library_without_one_of_the_ciphers_answers_the_findings_that_it_can() -> None:
+    costs = {"aes": 1.0, "blowfish": 2.0, "des": 3.0, "3des": 4.0, "rc2": 5.0}
+    found = judged("text-encrypt-ranking", ordered(costs, data="text"))
+    answers = [finding.answers.get(ERA) for finding in found.findings]
+    assert answers == [None, None, "reproduced", "reproduced", "reproduced"]
+    assert found.verdict == "inconclusive"
+    assert FIVE[0] in found.needs
+    assert FIVE[1] in found.needs
 
 
 def of_audio(first: float, lead: dict[int, float], des: float = 1.0, **factors: Any) -> Rows:
@@ -167,10 +202,10 @@ def test_the_lead_is_taken_from_the_smallest_to_the_largest_of_the_papers_files(
     # 33 to 8262 KB: what is a byte beyond is none of them, and what lies between is no end.
     lead = {32_999: 0.1, 33_000: 0.8, 400_000: 5.0, 8_262_000: 1.0, 8_262_001: 9.0}
     found = judged("audio-ranking", of_audio(1.0, lead))
-    assert found.effect is not None
-    assert found.effect[2:] == pytest.approx((1.25, 1.25, 1.25))
-    assert found.effect.what == "AES's least lead at 33,000 B over that at 8,262,000 B"
-    assert [one.holds for one in found.compared] == [True, True]
+    effect = found.compared[-1].effect
+    assert effect[2:] == pytest.approx((1.25, 1.25, 1.25))
+    assert effect.what == "AES's least lead at 33,000 B over that at 8,262,000 B"
+    assert [one.holds for one in found.compared] == [True] * 6
 
 
 @pytest.mark.parametrize(
@@ -178,29 +213,36 @@ def test_the_lead_is_taken_from_the_smallest_to_the_largest_of_the_papers_files(
 )
 def test_the_least_lead_of_all_decides(des: float, least: float, holds: bool) -> None:
     found = judged("audio-ranking", of_audio(1.0, {40_000: 0.8, 400_000: 1.0}, des))
-    assert found.effect is not None
-    assert found.effect.value == pytest.approx(least)
+    (lead,) = [one for one in found.compared if one.finding == "the lead is greater in small files"]
+    assert lead.effect.value == pytest.approx(least)
     assert (found.verdict == "reproduced") is holds
 
 
-def test_where_the_order_fails_it_decides_and_the_lead_of_another_code_never_does() -> None:
-    failing = judged("audio-ranking", of_audio(9.0, {40_000: 1.25, 400_000: 1.0}))
-    assert ["lead" in one.effect.what for one in failing.compared] == [False, True]
+def test_the_lead_is_a_finding_of_its_own_and_one_size_tests_none() -> None:
+    failing = judged("audio-ranking", of_audio(9.0, {40_000: 0.8, 400_000: 1.0}))
+    answers = [finding.answers.get(ERA) for finding in failing.findings]
+    assert answers == ["not reproduced", *["reproduced"] * 5]
     assert failing.verdict == "not reproduced"
-    soft = of_audio(1.0, {40_000: 1.25, 400_000: 1.0}, **SOFT)
-    of_another = judged("audio-ranking", soft)
-    assert ["lead" in one.effect.what for one in of_another.compared] == [False, True]
-    assert of_another.verdict == "reproduced"
+    of_another = judged("audio-ranking", of_audio(1.0, {40_000: 1.25, 400_000: 1.0}, **SOFT))
+    assert of_another.findings[-1].answers == {}
+    assert of_another.verdict == "inconclusive"
     one_size = judged("audio-ranking", of_audio(1.0, {40_000: 1.25}))
-    assert "is not tested: no library has these ciphers at two sizes." in one_size.sentence
+    assert "(the lead is greater in small files)" in one_size.needs
 
 
-def test_nine_pairs_of_an_image_and_3des_behind_des_are_ten() -> None:
+def test_on_images_three_ciphers_stand_before_three_and_des_before_3des() -> None:
     costs = {"aes": 1.0, "3des": 2.0, "des": 3.0, "rc2": 4.0, "rc6": 5.0, "blowfish": 6.0}
     found = judged("image-ranking", ordered(costs, data="image"))
-    assert values(found) == pytest.approx([0.9])
+    assert {finding.says: finding.answers[ERA] for finding in found.findings} == {
+        "AES before RC2, RC6 and Blowfish": "reproduced",
+        "DES before RC2, RC6 and Blowfish": "reproduced",
+        "3DES before RC2, RC6 and Blowfish": "reproduced",
+        "DES before 3DES": "not reproduced",
+    }
+    assert (found.effect and found.effect.value) == pytest.approx(2 / 3)
     costs["rc2"] = 1.5
-    assert values(judged("image-ranking", ordered(costs, data="image"))) == pytest.approx([0.7])
+    answers = [one.answers[ERA] for one in judged("image-ranking", ordered(costs, data="image")).findings]
+    assert answers == ["reproduced", "not reproduced", "not reproduced", "not reproduced"]
 
 
 def test_the_greatest_key_set_up_is_told_and_one_without_a_file_is_none() -> None:
@@ -218,17 +260,17 @@ def test_the_first_of_all_is_ahead_of_five() -> None:
     costs = dict(zip(FAMILIES, (1, 6, 3, 4, 5, 7), strict=True))
     found = judged("aes-fastest-cited", ordered(costs, data="text"))
     # Blowfish alone is ahead of AES.
-    assert values(found) == pytest.approx([0.8])
+    assert [one.answers[ERA] for one in found.findings] == ["not reproduced", *["reproduced"] * 4]
+    assert values(found) == pytest.approx([1 / 3, 2, 4 / 3, 5 / 3, 7 / 3])
 
 
-def test_kinds_of_data_stand_by_their_effect_the_greatest_first() -> None:
+def test_each_kind_of_data_is_a_finding_by_the_mean_of_a_librarys_ciphers() -> None:
     off = {"text": 1.0, "audio": 0.996, "image": 1.003, "video": 1.002}
     rows = [exact(family, 1e6 * times, data=data) for family in FAMILIES for data, times in off.items()]
     found = judged("data-type", rows)
     assert values(found) == pytest.approx([-0.4, 0.3, 0.2])
-    assert [one.cases for one in found.compared] == [
-        f"{kind} and text of 6 ciphers and libraries" for kind in ("audio", "image", "video")
-    ]
+    assert [one.cases for one in found.compared] == ["libtomcrypt, the mean of 6 ciphers"] * 3
+    assert [one.finding for one in found.compared] == [f"{kind} costs as text" for kind in ("audio", "image", "video")]
     # What has no text to be compared with says nothing.
     rows.append(exact("rc4", 9e9, data="audio"))
     assert judged("data-type", rows).compared == found.compared
@@ -250,9 +292,9 @@ def test_two_keys_tell_whether_a_longer_one_costs_more_and_three_what_each_costs
     assert judged("aes-key-size-clear", two[:1]).verdict == "not tested"
     for name in ("aes-key-size", "aes-key-size-unnoticeable"):
         assert judged(name, two).verdict == "not tested"
-        assert [one.cases for one in judged(name, [*two, *three]).compared] == ["b"]
+        assert {one.cases for one in judged(name, [*two, *three]).compared} == {"b"}
     both = judged("aes-key-size", three)
-    assert values(both) == pytest.approx([16])
+    assert values(both) == pytest.approx([8, 16])
 
 
 def test_the_payload_with_most_keys_counts_and_of_several_the_largest() -> None:
@@ -397,20 +439,20 @@ def test_the_cipher_with_the_greatest_effect_is_told_for_each_kind_of_code() -> 
     rows += [exact("des", 9e9, encoding="hex", payload_B=9), exact("rc4", 9e9, encoding="hex")]
     found = judged("encoding", rows)
     assert [(one.implementation, one.effect.value) for one in found.compared] == [
-        ("as built", about(-10)),
-        ("fixsliced", about(50)),
-        ("as built", about(125)),
-        ("fixsliced", about(50)),
-        ("as built", about(150)),
-        ("fixsliced", about(0)),
+        (ERA, about(-10)),
+        (CONSTANT_TIME, about(50)),
+        (ERA, about(125)),
+        (CONSTANT_TIME, about(50)),
+        (ERA, about(150)),
+        (CONSTANT_TIME, about(0)),
     ]
     assert [one.cases.partition(";")[0] for one in found.compared] == [
-        "1 of 2 ciphers within the bounds",
-        "0 of 1 cipher within the bounds",
-        "2 ciphers",
-        "1 cipher",
-        "2 ciphers",
-        "1 cipher",
+        "libtomcrypt, 1 of 2 ciphers within the bounds",
+        "built in, 0 of 1 cipher within the bounds",
+        "libtomcrypt, 2 ciphers",
+        "built in, 1 cipher",
+        "libtomcrypt, 2 ciphers",
+        "built in, 1 cipher",
     ]
     assert found.compared[0].effect.what == "what hex costs over base64 output with rc264-cbc, the most of all,"
     assert "On the air base64 sends 1.33 times the bytes, hex sends 2 times the bytes, whatever" in found.sentence

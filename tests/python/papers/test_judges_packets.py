@@ -9,6 +9,7 @@ import pytest
 from support.papers_evidence import PAPERS, about, nothing, row, run_of
 from wattlock.papers.judges import JUDGES, Capture, Evidence, Judgement, Security
 from wattlock.papers.judges.capture import _at_rank, _wilson
+from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA
 
 Rows = list[dict[str, Any]]
 SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}
@@ -76,7 +77,9 @@ def test_where_two_costs_meet_is_between_the_sizes_at_which_the_cheaper_one_chan
     assert values(found) == pytest.approx([60 + 80 / 3] * 2)
     assert whats(found) == ["the size from which RC4 is cheaper"] * 2
     assert [one.effect.unit for one in found.compared] == ["B", "B"]
-    assert [one.holds for one in found.compared] == [True, True]
+    # With the key ready the same stands beside, and decides nothing.
+    assert [one.holds for one in found.compared] == [True, None]
+    assert found.compared[1].bounds is None
     assert found.compared[0].bounds is not None
     assert found.compared[0].bounds[:3] == (75, 125, "B")
     assert ["by the two laws of cost" in found.sentence, "The other method: by" in found.sentence] == [True, True]
@@ -90,7 +93,7 @@ def test_where_aes_is_the_cheaper_one_above_the_claim_fails_at_any_size() -> Non
     found = judged("rc4-aes-crossover", packets(turned))
     assert values(found) == pytest.approx([60 + 80 / 3] * 2)
     assert whats(found) == ["the size from which AES is cheaper"] * 2
-    assert [one.holds for one in found.compared] == [False, False]
+    assert [one.holds for one in found.compared] == [False, None]
 
 
 @pytest.mark.parametrize(("rc4", "cheaper"), [(0.5, "RC4"), (2.0, "AES")])
@@ -98,7 +101,7 @@ def test_costs_that_never_cross_say_who_is_the_cheaper_one(rc4: float, cheaper: 
     found = judged("rc4-aes-crossover", packets({size: (rc4 * size, 1.0 * size) for size in (20, 200, 2000)}))
     assert values(found) == [0, 0]
     assert f"cross, {cheaper} being the cheaper one all along" in found.compared[0].effect.what
-    assert [one.holds for one in found.compared] == [False, False]
+    assert [one.holds for one in found.compared] == [False, None]
     assert "The other method" not in found.sentence
 
 
@@ -106,7 +109,7 @@ def test_costs_that_never_cross_say_who_is_the_cheaper_one(rc4: float, cheaper: 
 def test_costs_that_may_cross_after_all_leave_it_open(half_width_percent: float, holds: bool | None) -> None:
     costs = {size: (1.1 * size, 1.0 * size) for size in (20, 200, 2000)}
     found = judged("rc4-aes-crossover", packets(costs, half_width_percent=half_width_percent))
-    assert [one.holds for one in found.compared] == [holds, holds]
+    assert [one.holds for one in found.compared] == [holds, None]
     assert (0.05 < found.compared[0].effect.value < 1) is (holds is None)
 
 
@@ -117,27 +120,15 @@ def test_the_policy_is_held_against_the_cheaper_cipher_alone() -> None:
     found = judged("hybrid-saves", packets(POLICY))
     # Sizes up to 1500 B, each as often: 100 + 100 + 100 + 1000 against RC4's 1600.
     assert values(found) == pytest.approx([100 * (1300 / 1600 - 1)] * 2)
-    assert (
-        whats(found)
-        == ["what the policy costs over RC4 alone, over the measured sizes up to 1500 B, each as often,"] * 2
-    )
-    assert [one.holds for one in found.compared] == [True, True]
+    assert whats(found) == ["what the policy costs over RC4 alone, at sizes up to 1500 B,"] * 2
+    assert [one.holds for one in found.compared] == [True, None]
     no_loss = judged("hybrid-saves", packets({size: (1.0 * size, 1.0 * size) for size in (20, 100, 200)}))
-    assert [(one.effect.value, one.holds) for one in no_loss.compared] == [(0, False)] * 2
+    assert [(one.effect.value, one.holds) for one in no_loss.compared] == [(0, False), (0, None)]
 
 
-def test_the_policy_is_weighed_by_the_captures_frames_within_what_is_measured() -> None:
-    frames = {("data", 19): 7, ("management", 20): 3, ("data", 20): 2, ("data", 100): 4, ("data", 1501): 1}
-    frames |= {("data", 1502): 9}
-    capture = Capture(frames)
-    steep = POLICY | {1501: (2000.0, 90_000.0)}
-    found = judged("hybrid-saves", run_of(packets(steep), capture=capture))
-    # Five of 20 B, four of 100 B, one of 1501 B: 500 + 400 + 2000 against RC4's 1500 + 400 + 2000.
-    assert values(found) == pytest.approx([100 * (2900 / 3900 - 1)] * 2)
-    assert whats(found) == ["what the policy costs over RC4 alone, over the capture's sizes,"] * 2
-    none_within = Capture({("data", 19): 7, ("data", 1502): 9})
-    found = judged("hybrid-saves", run_of(packets(POLICY), capture=none_within))
-    assert "each as often" in found.compared[0].effect.what
+def test_a_capture_does_not_turn_the_verdict_on_ciphers() -> None:
+    frames = Capture({("data", 19): 7, ("management", 20): 3000, ("data", 100): 4})
+    assert judged("hybrid-saves", run_of(packets(POLICY), capture=frames)) == judged("hybrid-saves", packets(POLICY))
 
 
 # ---------- advice
@@ -146,28 +137,48 @@ def test_the_policy_is_weighed_by_the_captures_frames_within_what_is_measured() 
 def test_sizes_about_the_line_are_passed_over_and_below_it_aes_is_to_be_the_cheaper_one() -> None:
     costs = {74: (200.0, 100.0), 75: (1.0, 9.0), 125: (9.0, 1.0), 126: (300.0, 400.0)}
     found = judged("advice-rc4-100", packets(costs))
-    assert whats(found) == ["what AES costs over RC4 at 74 B", "what RC4 costs over AES at 126 B"] * 2
+    assert (
+        whats(found)
+        == [
+            "what AES costs over RC4 at 74 B, where it saves least,",
+            "what RC4 costs over AES at 126 B, where it saves least,",
+        ]
+        * 2
+    )
     assert values(found) == pytest.approx([-50, -25] * 2)
     each, ready = "libtomcrypt, a key for each packet", "libtomcrypt, key ready"
     assert [one.cases for one in found.compared] == [each, each, ready, ready]
-    assert [one.holds for one in found.compared] == [True] * 4
+    assert [one.holds for one in found.compared] == [True, True, None, None]
     assert found.compared[0].bounds is not None
     assert found.compared[0].bounds.described() == "at most 0 % (our bound)"
     # Costing as much is no saving, and what fails stands first.
     found = judged("advice-rc4-100", packets(costs | {126: (400.0, 400.0)}))
-    assert [one.holds for one in found.compared] == [False, True] * 2
+    assert [one.holds for one in found.compared] == [False, True, None, None]
+    assert [one.answers[ERA] for one in found.findings] == ["reproduced", "not reproduced"]
+
+
+def test_of_several_sizes_the_one_that_saves_least_is_told_and_all_must_save() -> None:
+    costs = {20: (400.0, 100.0), 74: (110.0, 100.0), 126: (300.0, 400.0), 1500: (100.0, 400.0)}
+    found = judged("advice-rc4-100", packets(costs, ("each",)))
+    assert values(found) == pytest.approx([100 * (100 / 110 - 1), -25])
+    assert found.verdict == "reproduced"
+    found = judged("advice-rc4-100", packets(costs | {20: (90.0, 100.0)}, ("each",)))
+    assert whats(found)[0] == "what AES costs over RC4 at 20 B, where it saves least,"
+    assert found.verdict == "not reproduced"
 
 
 def test_tables_and_a_key_for_each_packet_decide_the_advice() -> None:
     good, bad = packets({74: (200.0, 100.0)}), packets({74: (100.0, 200.0)}, ("ready",))
     soft = [{**one, **SOFT} for one in packets({74: (100.0, 200.0)}, ("each",))]
+    soft = [{**one, "path": "portable" if one["family"] == "rc4" else "fixsliced"} for one in soft]
     found = judged("advice-rc4-100", [*bad, *soft, *good[2:]])
-    assert [(one.implementation, one.cases.rpartition(", ")[2]) for one in found.compared] == [
-        ("table-based", "a key for each packet"),
-        ("fixsliced", "a key for each packet"),
-        ("table-based", "key ready"),
-    ]
-    assert found.verdict == "reproduced"
+    kinds = {(one.implementation, one.cases.rpartition(", ")[2], one.holds) for one in found.compared}
+    assert kinds == {
+        (ERA, "a key for each packet", True),
+        (CONSTANT_TIME, "a key for each packet", False),
+        (ERA, "key ready", None),
+    }
+    assert found.findings[0].answers == {ERA: "reproduced", CONSTANT_TIME: "not reproduced"}
 
 
 def test_what_rc4_costs_over_the_best_sound_cipher_is_told_at_the_largest_packet_of_both() -> None:
@@ -193,14 +204,17 @@ def test_what_rc4_costs_over_the_best_sound_cipher_is_told_at_the_largest_packet
 
 
 @pytest.mark.parametrize(
-    ("blowfish", "rc6", "dearer", "holds"),
-    [(0.5, 0.75, -25, True), (0.75, 0.5, -25, True), (0.5, 1.25, 25, False), (1.0, 0.5, 0, False)],
+    ("blowfish", "rc6", "holds"),
+    [(0.5, 0.75, [True, True]), (0.5, 1.25, [True, False]), (1.0, 0.5, [False, True]), (2.0, 1.0, [False, False])],
 )
-def test_of_blowfish_and_rc6_the_dearer_one_decides(blowfish: float, rc6: float, dearer: float, holds: bool) -> None:
+def test_of_blowfish_and_rc6_each_must_save(blowfish: float, rc6: float, holds: list[bool]) -> None:
     costs = {"aes": 1.0, "blowfish": blowfish, "rc6": rc6}
     found = judged("advice-blowfish-rc6", [exact(name, 1e6 * cost, data="text") for name, cost in costs.items()])
-    assert values(found) == pytest.approx([dearer])
-    assert found.compared[0].holds is holds
+    by_finding = {one.finding: one for one in found.compared}
+    mine = [by_finding[f"{name} saves over AES"] for name in ("Blowfish", "RC6")]
+    assert [one.effect.value for one in mine] == pytest.approx([100 * (blowfish - 1), 100 * (rc6 - 1)])
+    assert [one.holds for one in mine] == holds
+    assert (found.verdict == "reproduced") is all(holds)
     assert "Today" not in found.sentence
 
 
@@ -312,12 +326,18 @@ def test_two_steps_of_a_profile_must_both_hold_and_the_one_that_fails_is_told() 
     def rows(medium: float, high: float) -> Rows:
         return grid({(128, 128): 1.0, (192, 192): medium, (256, 256): high})
 
+    four = [
+        "medium over low, to encrypt",
+        "high over medium, to encrypt",
+        "medium over low, to decrypt",
+        "high over medium, to decrypt",
+    ]
     holds = judged("rijndael-profiles", rows(1.1, 1.1 * 1.08))
-    assert values(holds) == pytest.approx([10, 10])
-    assert whats(holds) == ["medium over low, to encrypt,", "medium over low, to decrypt,"]
+    assert values(holds) == pytest.approx([10, 8] * 2)
+    assert [one.finding for one in holds.compared] == [one.says for one in holds.findings] == four
     late = judged("rijndael-profiles", rows(1.1, 1.1 * 1.5))
-    assert values(late) == pytest.approx([50, 50])
-    assert whats(late)[0] == "high over medium, to encrypt,"
+    assert [one.answers[ERA] for one in late.findings] == ["reproduced", "not reproduced"] * 2
+    assert (late.effect and late.effect.value) == pytest.approx(50)
     early = judged("rijndael-profiles", rows(1.5, 1.5 * 1.5))
     assert whats(early)[0] == "medium over low, to encrypt,"
 
@@ -333,9 +353,10 @@ def test_decryption_is_predicted_by_each_provider_that_has_nine_cases_that_diffe
     eight = [one for one in rising(provider="eight") if one["cipher"] != "rijndael128-128-cbc"]
     small = grid({}, decrypt=9.0, payload_B=9)
     found = judged("decrypt-vs-encrypt", [*flat, *one_way, *eight, *small, *rising()])
-    assert [one.cases for one in found.compared] == ["libtomcrypt"]
-    assert values(found) == pytest.approx([1.14])
-    assert "With libtomcrypt R^2 is 1.000; a case left out is predicted within 0.0 % (root mean" in found.sentence
+    assert [one.cases for one in found.compared] == ["libtomcrypt"] * 2
+    assert values(found) == pytest.approx([1.14, 1.0])
+    assert whats(found) == ["decryption over encryption", "R^2 of decryption by encryption"]
+    assert "With libtomcrypt a case left out is predicted within 0.0 % (root mean" in found.sentence
     assert found.verdict == "reproduced"
 
 
@@ -346,13 +367,18 @@ def test_a_prediction_needs_four_costs_that_differ(kinds: int, judges: bool) -> 
     assert bool(judged("decrypt-vs-encrypt", grid(costs, decrypt=1.14)).compared) is judges
 
 
-def test_tables_decide_and_then_the_direction_that_fails() -> None:
+def test_tables_decide_and_both_directions_are_findings() -> None:
     soft = grid(EQUAL, **SOFT)
     rows = [*soft, *grid({}), *grid(EQUAL, provider="alpha")]
     found = judged("rijndael-pareto", rows)
-    kinds = [(one.implementation, one.holds) for one in found.compared]
-    assert [kind for kind, _ in kinds] == ["table-based"] * 4 + ["fixsliced"] * 2
-    assert kinds[0][1] is False
+    assert [(one.implementation, one.library) for one in found.compared if one.finding == "to encrypt"] == [
+        (ERA, "alpha"),
+        (ERA, "libtomcrypt"),
+        (CONSTANT_TIME, "built in"),
+    ]
+    assert found.verdict == "depends on the implementation"
+    both = {"software of the papers’ era": "depends on the implementation", CONSTANT_TIME: "reproduced"}
+    assert [(one.says, one.answers) for one in found.findings] == [("to encrypt", both), ("to decrypt", both)]
 
 
 # ---------- a battery

@@ -1,15 +1,18 @@
 """What a judge says: bounds, digits and the parts of a sentence, and at which end of an interval a verdict turns."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support import papers_made_up as worlds
 from support.papers_evidence import PAPERS, about, nothing
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Compared, Effect, compose, verdict
-from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, TABLES
+from wattlock.papers.judges import JUDGES, Compared, Effect, Judgement, compose, verdict
+from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE
 from wattlock.papers.judges.verdict import Bounds
 
 CLAIM = PAPERS.claim("text-encrypt-ranking")
@@ -126,9 +129,9 @@ def test_what_is_at_hand_and_what_was_said_of_it_stay_as_they_are() -> None:
 
 
 DESCRIBED = {
-    "text-encrypt-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "text-encrypt-ranking": "above 1 (our bound)",
     "audio-ranking": "above 1 (our bound)",
-    "image-ranking": "of each pair the slower over the faster: above 1 (our bound)",
+    "image-ranking": "above 1 (our bound)",
     "data-type": "-1 to 1 % (our bound)",
     "asymmetric-vs-symmetric": "100 to 10,000 (our bound)",
     "encoding": "-5 to 5 % (our bound)",
@@ -178,31 +181,108 @@ def test_a_sentence_has_the_figure_where_it_was_found_the_claim_and_its_bounds()
 
 def test_other_comparisons_say_whether_they_hold_and_what_they_compare_where_that_differs() -> None:
     others = [
-        made(TABLES, 3.0, cases="b"),
-        made(TABLES, 5.0, cases="c", holds=False),
-        made(TABLES, 4.0, cases="d", holds=None, what="another"),
-        made(TABLES, 6.0, cases="e", holds=None, bounds=None),
+        made(ERA, 3.0, cases="b"),
+        made(ERA, 5.0, cases="c", holds=False),
+        made(ERA, 4.0, cases="d", holds=None, what="another"),
+        made(ERA, 6.0, cases="e", holds=None, bounds=None),
     ]
     assert said([made(), *others]).partition("Elsewhere: ")[2] == (
-        "table-based (b): 3, holds; table-based (c): 5, does not hold; table-based (d): another is 4, can't be told; "
-        "table-based (e): 6, stands beside it."
+        f"{ERA} (b): 3, holds; {ERA} (c): 5, does not hold; {ERA} (d): another is 4, can't be told; "
+        f"{ERA} (e): 6, stands beside it."
     )
 
 
 @pytest.mark.parametrize(("others", "described", "more"), [(4, 4, 0), (5, 5, 0), (6, 5, 1), (8, 5, 3)])
 def test_at_most_five_other_comparisons_are_told_and_the_rest_counted(others: int, described: int, more: int) -> None:
-    sentence = said([made(), *(made(TABLES, cases=f"place {one}") for one in range(others))])
+    sentence = said([made(), *(made(ERA, cases=f"place {one}") for one in range(others))])
     assert sentence.count("place ") == described
     assert [f"place {one})" in sentence for one in range(others)] == [one < described for one in range(others)]
     assert (f"; {more} more in the table." in sentence) is bool(more)
 
 
+# ---------- kinds, libraries, findings
+
+DEPENDS = "depends on the implementation"
+
+
+def of_kinds(*holds: tuple[str, str, str, bool | None]) -> Judgement:
+    """A judgement by comparisons: of each its finding, kind, library, and whether it holds."""
+    findings = list(dict.fromkeys(one[0] for one in holds))
+    bounds, two = Bounds(1, 3), Effect("what it takes", "1", 2, 2, 2)
+    compared = [Compared(kind, of, two, hold, bounds, of, finding) for finding, kind, of, hold in holds]
+    return compose.judged_by_kind(CLAIM, "measured time", findings, compared, control="c", needs="n")
+
+
+def a(*holds: bool | None, kind: str = ERA) -> list[tuple[str, str, str, bool | None]]:
+    """One finding, by libraries x, y, z."""
+    return [("a", kind, library, hold) for library, hold in zip("xyz", holds, strict=False)]
+
+
 @pytest.mark.parametrize(
-    ("implementation", "lacks"), [(FIXSLICED, True), (HARDWARE, True), (TABLES, False), ("as built", False)]
+    ("holds", "told"),
+    [
+        ((True,), "reproduced"),
+        ((False,), "not reproduced"),
+        ((None,), "inconclusive"),
+        ((True, True), "reproduced"),
+        ((True, False), DEPENDS),
+        ((False, True, None), DEPENDS),
+        ((True, None), "reproduced"),
+        ((None, False), "not reproduced"),
+    ],
 )
-def test_that_no_table_based_aes_decides_is_said_where_another_kind_does(implementation: str, lacks: bool) -> None:
-    assert ("No table-based AES was measured" in said([made(implementation), made("else")])) is lacks
-    assert "No table-based AES" not in said([made(), made(implementation)])
+def test_a_findings_answer_is_that_of_the_libraries_that_can_be_told(holds: tuple[bool | None, ...], told: str) -> None:
+    assert of_kinds(*a(*holds)).verdict == told
+
+
+def test_the_papers_kind_decides_and_the_others_have_their_own_answers() -> None:
+    found = of_kinds(*a(False, False), *a(True, kind=CONSTANT_TIME), *a(True, None, kind=HARDWARE))
+    assert found.verdict == "not reproduced"
+    assert found.findings[0].answers == {ERA: "not reproduced", CONSTANT_TIME: "reproduced", HARDWARE: "reproduced"}
+    assert of_kinds(*a(True, kind=HARDWARE)).verdict == "not tested"
+
+
+def test_where_libraries_disagree_it_says_which_of_them_say_what() -> None:
+    assert "It holds with x, z, and not with y." in of_kinds(*a(True, False, True)).sentence
+    both = of_kinds(*a(True, False), ("b", ERA, "x", True))
+    assert both.verdict == DEPENDS
+    assert "a: it holds with x, and not with y." in both.sentence
+
+
+@pytest.mark.parametrize(
+    ("b", "told"),
+    [(True, "reproduced"), (False, "not reproduced"), (None, "inconclusive")],
+)
+def test_a_claim_needs_all_its_findings(b: bool | None, told: str) -> None:
+    found = of_kinds(*a(True, True), ("b", ERA, "x", b))
+    assert found.verdict == told
+    assert found.compared[0].finding == ("a" if b is True else "b")
+    assert found.effect == found.compared[0].effect
+
+
+LIBRARIES = ("built in", "x", "y")
+WORLDS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(LIBRARIES), st.sampled_from([True, False, None])),
+    min_size=1,
+    unique_by=lambda one: one[:2],
+)
+
+
+@given(WORLDS, st.sampled_from(LIBRARIES[1:]))
+def test_taking_a_library_away_never_turns_reproduced_into_not_reproduced_or_back(
+    world: list[tuple[str, str, bool | None]], away: str
+) -> None:
+    def told(libraries: Sequence[str]) -> str:
+        bounds, two = Bounds(1, 3), Effect("what it takes", "1", 2, 2, 2)
+        compared = [
+            Compared(ERA, library, two, holds, bounds, library, finding)
+            for finding, library, holds in world
+            if library in libraries
+        ]
+        return compose.judged_by_kind(CLAIM, "e", ["a", "b", "c"], compared, control="c", needs="n").verdict
+
+    whole, less = told(LIBRARIES), told([one for one in LIBRARIES if one != away])
+    assert {whole, less} != {"reproduced", "not reproduced"}
 
 
 def test_only_an_open_verdict_asks_for_more() -> None:
@@ -234,9 +314,9 @@ def test_what_another_machine_found_stands_beside_and_holds_nothing() -> None:
     claim = PAPERS.claim("aes-low-power-devices")
     needs = "a run on a handheld or a microcontroller (this one is of a computer)"
     nothing_here = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
-    found = compose.of_another_machine(claim, nothing(), [made(), made(TABLES, 3.0, cases="b")], control="c")
+    found = compose.of_another_machine(claim, nothing(), [made(), made(ERA, 3.0, cases="b")], control="c")
     assert found.sentence == (
-        f"{nothing_here} Beside it, here: what it takes is 2 (a, as built); what it takes is 3 (b, table-based)."
+        f"{nothing_here} Beside it, here: what it takes is 2 (a, as built); what it takes is 3 (b, {ERA})."
     )
     assert [(one.holds, one.bounds) for one in found.compared] == [(None, None), (None, None)]
     assert (found.needs, found.command) == (needs, "wattlock papers --machine handheld")

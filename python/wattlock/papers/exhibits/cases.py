@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wattlock.papers.exhibits.shown import Row, frame
-from wattlock.papers.judges.evidence import AS_BUILT, KEY_BITS, implementation
+from wattlock.papers.judges.implementations import KEY_BITS, SHORT, is_of_aes, kind_of
 
 NAMES = {"aes": "AES", "des": "DES", "3des": "3DES", "rc2": "RC2", "rc4": "RC4", "rc6": "RC6", "blowfish": "Blowfish"}
 NAMES |= {"cast": "CAST", "idea": "IDEA", "none": "plaintext", "xor": "XOR", "rijndael": "Rijndael"}
@@ -53,9 +53,9 @@ def of_the_rankings(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def variant(row: Row) -> str:
-    """Whose code a case is, and of AES what it rests on."""
-    kind = implementation(row)
-    return str(row["provider"]) if kind == AS_BUILT else f"{row['provider']}, {kind}"
+    """Whose code a case is, and of AES of which kind."""
+    provider = str(row["provider"])
+    return f"{provider}, {SHORT[kind_of(row)]}" if is_of_aes(str(row["family"])) else provider
 
 
 def amount(row: Row, quantity: str) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from wattlock.papers.exhibits.cases import (
     sentence,
     variant,
 )
-from wattlock.papers.exhibits.shown import FULL, JOULES, QUICK, Material, Panel, Shown
+from wattlock.papers.exhibits.shown import FULL, JOULES, QUICK, Material, Panel, Row, Shown
+from wattlock.papers.judges.implementations import ERA, kind_of, library, place_of
 from wattlock.papers.record import Exhibit
 
 Show = Callable[[Exhibit, Material], Shown]
@@ -79,9 +80,9 @@ def _by_cipher(rows: pl.DataFrame, quantity: str, doing: str) -> Panel | None:
 def _over_size(material: Material, operation: str, data: str) -> tuple[list[Panel], list[str]]:
     """Time over the file's size, where one library has several sizes in the paper's range; what ends short."""
     span = material.papers.conditions["data"][data]
-    rows = of_the_rankings(
-        chosen(material.estimates, operation=operation, data="random", provider="libtomcrypt")
-    ).filter(pl.col("family").is_in(SIX), pl.col("payload_B").is_between(1e3 * span["from_KB"], 1e3 * span["to_KB"]))
+    in_range = pl.col("payload_B").is_between(1e3 * span["from_KB"], 1e3 * span["to_KB"])
+    rows = of_the_rankings(chosen(material.estimates, operation=operation, data="random"))
+    rows = _one_library(rows.filter(pl.col("family").is_in(SIX), in_range))
     if rows["payload_B"].n_unique() < SEVERAL_SIZES:
         return [], []
     largest_KB = rows["payload_B"].max() / 1e3  # type: ignore[operator]
@@ -95,29 +96,38 @@ def _over_size(material: Material, operation: str, data: str) -> tuple[list[Pane
 
 
 def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
-    """The order in the library that has most of the ciphers, with AES by tables, and what other code of AES changes."""
-    counts = rows.group_by("provider").agg(
-        kinds=pl.col("family").n_unique(), by_tables=(pl.col("path") == "tables").any()
-    )
-    if counts.is_empty():
-        return []
-    provider = counts.sort("kinds", "by_tables", "provider", descending=[True, True, False])["provider"][0]
-    own = rows.filter(pl.col("provider") == provider).sort("time_ns")
+    """The order in software of the papers' era of one library, and what other code of AES changes."""
+    own = _one_library(rows).sort("time_ns")
     if own.height < SEVERAL_CIPHERS:
         return []
     shown = quantity if amount(own.row(0, named=True), quantity)["value"] is not None else "time_ms"
     unit = UNITS[shown]
     described = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
     times = number(own["time_ns"][-1] / own["time_ns"][0])
+    whose = own["library"][0]
     finding = (
-        f"{ING[operation].capitalize()} {KINDS.get(data, data)} in {provider}, in {unit} from the cheapest: "
+        f"{ING[operation].capitalize()} {KINDS.get(data, data)} by {ERA}, {whose}, in {unit} from the cheapest: "
         f"{', '.join(described)}; the last takes {times} times the first's time."
     )
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
-    if quickest.height and quickest["provider"][0] != provider and quickest["time_ns"][0] < own["time_ns"][0]:
+    if quickest.height and quickest["time_ns"][0] < own["time_ns"][0]:
         lead = number(own["time_ns"][0] / quickest["time_ns"][0])
         finding += f" AES of {variant(quickest.row(0, named=True))} is {lead} times as fast as that first."
     return [finding]
+
+
+def _one_library(rows: pl.DataFrame) -> pl.DataFrame:
+    """Software of the papers' era of the library that has most of the ciphers, a row a cipher and size.
+
+    Of libraries that have as many what is built in comes first; `library` is its name.
+    """
+    best: dict[str, dict[tuple[str, int], Row]] = {}
+    for row in sorted(rows.iter_rows(named=True), key=place_of):
+        if kind_of(row) == ERA:
+            name = library(str(row["provider"]))
+            best.setdefault(name, {}).setdefault((row["family"], row["payload_B"]), row | {"library": name})
+    own = max(best.values(), key=lambda cases: len({family for family, _ in cases}), default={})
+    return pl.DataFrame(list(own.values()), schema=rows.schema | {"library": pl.String})
 
 
 def encoding(name: str) -> Show:

@@ -10,7 +10,7 @@ import polars as pl
 from wattlock.papers.exhibits.cases import QUANTITIES, chosen, drawn, number, sentence, variant
 from wattlock.papers.exhibits.costs import NO_JOULES, Show
 from wattlock.papers.exhibits.shown import JOULES, QUICK, Material, Panel, Shown, frame
-from wattlock.papers.judges.evidence import KEY_BITS
+from wattlock.papers.judges.implementations import KEY_BITS
 from wattlock.papers.record import Exhibit
 
 KEYINGS = {"ready": "the key ready", "each": "a key for each packet, as in WEP"}

@@ -1,20 +1,34 @@
-"""From comparisons to a judgement: the first one decides, the others are its controls."""
+"""From comparisons to a judgement: of the papers' kind of implementation all libraries together, else the first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from wattlock.papers.judges.evidence import FIXSLICED, HARDWARE, Evidence
-from wattlock.papers.judges.verdict import Basis, Compared, Judgement, verdict
+from wattlock.papers.judges.evidence import Evidence
+from wattlock.papers.judges.implementations import ERA, KINDS
+from wattlock.papers.judges.implementations import Ground as OneLibrary
+from wattlock.papers.judges.verdict import (
+    DEPENDS,
+    Basis,
+    Bounds,
+    Compared,
+    Effect,
+    Finding,
+    Judgement,
+    Verdict,
+    over_findings,
+    over_libraries,
+    verdict,
+)
 from wattlock.papers.record import Claim
 
 Judge = Callable[[Claim, Evidence], Judgement]
 
 STUDY = "wattlock papers"
 NARROWER = "wattlock papers --length full"
-ON_EACH_AES = "each implementation of AES by itself: tables, fixsliced, the processor's AES instructions"
+ONE_LIBRARY = "all ciphers of one library; each kind of AES by itself: tables, constant-time software, AES instructions"
 MACHINES = {
     "pentium": "a Pentium",
     "32-bit": "a processor of 32 bits",
@@ -66,34 +80,143 @@ def judged(
     if not compared:
         return missing(claim, needs, command, control, ground.basis)
     first, *others = compared
-    paper = f"; the claim: {claim.says}."
-    sentence = f"{first.effect.what} is {first.effect.described()} with {first.cases}, {first.implementation}{paper}"
-    if first.bounds:
-        sentence += f" What counts as the claim: {first.bounds.described()}."
+    sentence = _lead(claim, first)
     if others:
-        elsewhere = [_elsewhere(one, first) for one in others]
-        if len(elsewhere) > MOST_LISTED:
-            elsewhere[MOST_LISTED:] = [f"{len(elsewhere) - MOST_LISTED} more in the table"]
-        sentence += f" Elsewhere: {'; '.join(elsewhere)}."
-    if first.implementation in {FIXSLICED, HARDWARE}:
-        sentence += " No table-based AES was measured, which is what the papers' libraries had."
+        sentence += f" {_beside(others, first)}"
     if also:
         sentence += f" {also}"
     more = ground.unsure if first.holds is None else ("", "")
-    # An id such as rsa2048-oaep stays as it is written.
-    if sentence.split(maxsplit=1)[0].isalpha():
-        sentence = sentence[0].upper() + sentence[1:]
     return Judgement(
         claim.id,
         verdict(holds=first.holds, by_model=ground.by_model),
         first.effect,
         tuple(compared),
         evidence,
-        sentence,
+        _capital(sentence),
         control,
         ground.basis,
         *more,
     )
+
+
+def on(
+    ground: OneLibrary, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds | None, where: str = ""
+) -> Compared:
+    """What was found on a ground for a finding; `where`: more than whose codes it is of."""
+    cases = f"{ground.providers}, {where}" if where else ground.providers
+    return Compared(ground.kind, cases, effect, holds, bounds, ground.library, finding)
+
+
+def judged_by_kind(
+    claim: Claim,
+    evidence: str,
+    findings: Sequence[str],
+    compared: Sequence[Compared],
+    *,
+    control: str,
+    needs: str,
+    also: str = "",
+) -> Judgement:
+    """The judgement of a claim on ciphers, by its findings: that of the papers' kind, over all its libraries.
+
+    * `findings`: the claim's parts in words; `compared`: each names the one it answers, and its library.
+    * `needs`, `also`: as of `judged`.
+    """
+    answered = tuple(Finding(says, _answers(says, compared)) for says in findings)
+    whole = over_findings([finding.answers.get(ERA, "not tested") for finding in answered])
+    first = _deciding(answered, compared, whole)
+    if first is None:
+        found = missing(claim, needs, STUDY, control)
+        return replace(found, compared=tuple(compared), findings=answered)
+    others = [one for one in compared if one is not first]
+    parts = [_lead(claim, first), *_split(answered, compared), *_by_finding(answered), _beside(others, first), also]
+    sentence = " ".join(part for part in parts if part)
+    untested = [finding.says for finding in answered if finding.answers.get(ERA, "not tested") == "not tested"]
+    more = ("", "")
+    if whole == "inconclusive":
+        more = (f"{needs} ({'; '.join(untested)})", STUDY) if untested else MEASURED_HERE.unsure
+    return Judgement(
+        claim.id,
+        whole,
+        first.effect,
+        (first, *others),
+        evidence,
+        _capital(sentence),
+        control,
+        "this machine",
+        *more,
+        findings=answered,
+    )
+
+
+def _answers(says: str, compared: Sequence[Compared]) -> Mapping[str, Verdict]:
+    """The answers to a finding by kind, where there is any."""
+    own = [one for one in compared if one.finding == says and one.bounds is not None]
+    by_kind = {kind: [one.holds for one in own if one.implementation == kind] for kind in KINDS}
+    return {kind: over_libraries(holds) for kind, holds in by_kind.items() if holds}
+
+
+def _deciding(answered: Sequence[Finding], compared: Sequence[Compared], whole: Verdict) -> Compared | None:
+    """The comparison that is told first: of the papers' kind, of the first finding that comes to the verdict."""
+    own = [one for one in compared if one.implementation == ERA and one.bounds is not None and one.finding]
+    for finding in answered:
+        if finding.answers.get(ERA) == whole:
+            of = [one for one in own if one.finding == finding.says]
+            return next((one for one in of if verdict(holds=one.holds) == whole), of[0])
+    return next((one for one in own if one.holds is None), own[0] if own else None)
+
+
+def _lead(claim: Claim, first: Compared) -> str:
+    sentence = f"{first.effect.what} is {first.effect.described()} with {first.cases}, {first.implementation}"
+    sentence += f"; the claim: {claim.says}."
+    return f"{sentence} What counts as the claim: {first.bounds.described()}." if first.bounds else sentence
+
+
+def _split(answered: Sequence[Finding], compared: Sequence[Compared]) -> list[str]:
+    """Where libraries of the papers' kind disagree, which of them say what."""
+    told = []
+    for finding in answered:
+        if finding.answers.get(ERA) == DEPENDS:
+            own = [one for one in compared if (one.finding, one.implementation) == (finding.says, ERA)]
+            sides = [
+                ", ".join(dict.fromkeys(one.library for one in own if one.bounds and one.holds is side))
+                for side in (True, False)
+            ]
+            which = f"{finding.says}: it" if len(answered) > 1 else "It"
+            told.append(f"{which} holds with {sides[0]}, and not with {sides[1]}.")
+    return told
+
+
+def _by_finding(answered: Sequence[Finding]) -> list[str]:
+    """Of a claim with several findings which hold, by kind; a kind at a time."""
+    if len(answered) < 2:
+        return []
+    told = []
+    for kind in KINDS:
+        groups: dict[Verdict, list[str]] = {}
+        for finding in answered:
+            if kind in finding.answers:
+                groups.setdefault(finding.answers[kind], []).append(finding.says)
+        if groups:
+            parts = "; ".join(f"{name}: {', '.join(says)}" for name, says in groups.items())
+            told.append(f"With {kind}: {parts}.")
+    return told
+
+
+def _beside(others: Sequence[Compared], first: Compared) -> str:
+    """What other libraries and kinds give for the same finding, and what stands beside it."""
+    alike = [one for one in others if one.finding == first.finding or one.bounds is None]
+    if not alike:
+        return ""
+    words = [_elsewhere(one, first) for one in alike]
+    if len(words) > MOST_LISTED:
+        words[MOST_LISTED:] = [f"{len(words) - MOST_LISTED} more in the table"]
+    return f"Elsewhere: {'; '.join(words)}."
+
+
+def _capital(sentence: str) -> str:
+    """A sentence with a capital; an id such as rsa2048-oaep stays as it is written."""
+    return sentence[0].upper() + sentence[1:] if sentence.split(maxsplit=1)[0].isalpha() else sentence
 
 
 def _elsewhere(one: Compared, first: Compared) -> str:

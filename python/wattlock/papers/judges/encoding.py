@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from wattlock.analysis.effects import Ratio, equivalence
-from wattlock.papers.judges.compose import Judge, judged
-from wattlock.papers.judges.evidence import AS_BUILT, FIXSLICED, HARDWARE, TABLES, Case, Evidence, largest
+from wattlock.papers.judges.compose import Judge, judged_by_kind
+from wattlock.papers.judges.evidence import Evidence
+from wattlock.papers.judges.implementations import Case, by_library, largest
 from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, all_hold, percent_effect
 from wattlock.papers.record import Claim
 
 # RFC 4648: octets sent for each of the ciphertext.
 EXPANSION = {"base64": 4 / 3, "hex": 2.0}
-OF_THE_TIME = (AS_BUILT, TABLES)
-GROUPS = (OF_THE_TIME, (FIXSLICED,), (HARDWARE,))
-"""AES by its own instructions, which no paper had, and fixsliced stand apart."""
 
 
 def encoding(claim: Claim, evidence: Evidence) -> Judgement:
@@ -29,25 +27,24 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
     compared, beside = [], []
     for over, under in (("hex", "base64"), ("hex", "raw"), ("base64", "raw")):
         pairs = [(case, case.over(by_code[under][key])) for key, case in by_code[over].items() if key in by_code[under]]
-        for group in GROUPS:
-            mine = [(case, found) for case, found in pairs if case.implementation in group]
-            if not mine:
-                continue
-            several = f"{len(mine)} cipher{'s' if len(mine) > 1 else ''}"
-            case, worst = max(mine, key=lambda one: abs(one[1].log))
-            effect = percent_effect(
-                f"what {over} costs over {under} output with {case.cipher}, the most of all,", worst
-            )
+        ratios = {case.name: found for case, found in pairs}
+        for (kind, library), cases in by_library([case for case, _ in pairs]).items():
+            several = f"{len(cases)} cipher{'s' if len(cases) > 1 else ''}"
+            case = max(cases, key=lambda one: abs(ratios[one.name].log))
+            what = f"what {over} costs over {under} output with {case.cipher}, the most of all,"
+            effect = percent_effect(what, ratios[case.name])
             if under == "raw":
-                beside.append(Compared(group[0], f"{several}; the paper shows no raw output", effect, None))
+                beside.append(Compared(kind, f"{library}, {several}; the paper shows no raw output", effect, None))
             else:
-                findings = [_alike(found, low, high) for _, found in mine]
-                where = f"{findings.count(True)} of {several} within the bounds"
-                compared.append(Compared(group[0], where, effect, all_hold(findings), Bounds(low, high, "%")))
+                findings = [_alike(ratios[one.name], low, high) for one in cases]
+                where = f"{library}, {findings.count(True)} of {several} within the bounds"
+                bounds = Bounds(low, high, "%")
+                compared.append(Compared(kind, where, effect, all_hold(findings), bounds, library, claim.says))
     sent = ", ".join(f"{name} sends {times:.3g} times the bytes" for name, times in EXPANSION.items())
-    return judged(
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        [claim.says],
         [*compared, *beside] if compared else [],
         control="the encoder's own time counted; two one-sided tests for each cipher; raw output, the expansion apart",
         needs="cases of a cipher with base64 and hexadecimal output",

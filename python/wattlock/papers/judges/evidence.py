@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from wattlock.analysis.draws import log_sigma
-from wattlock.analysis.effects import Ratio, ratio
-from wattlock.analysis.kinds import VECTOR, kind_of
+from wattlock.analysis.effects import Ratio
 from wattlock.papers import record
+from wattlock.papers.judges.implementations import Case, case_of
 from wattlock.papers.record import Claim, Papers
-
-KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
-"""The keys at which families are compared: the papers' own."""
 
 NAMES = {
     "aes": "AES",
@@ -29,20 +25,7 @@ NAMES = {
 }
 """Families in words."""
 
-MODES = {"cbc", "stream"}
-"""No paper names its mode; CBC is ours, as in `first-look`."""
-
-USUAL_PROVIDERS = ("rustcrypto", "wattlock", "openssl", "libtomcrypt", "libgcrypt", "nettle", "botan", "libmcrypt")
-TABLES, FIXSLICED, HARDWARE, AS_BUILT = "table-based", "fixsliced", "hardware AES", "as built"
-# What every library had when the papers were written comes first.
-IMPLEMENTATIONS = (TABLES, AS_BUILT, FIXSLICED, HARDWARE)
 KINDS_OF_80211 = ("management", "control", "data", "extension")
-RESTS_ON = {
-    "tables": TABLES,
-    "fixsliced": FIXSLICED,
-    **dict.fromkeys(("aesni", "vaes256", "vaes512", "armv8", "hardware"), HARDWARE),
-}
-"""What code of AES rests on, by its path; of other paths no more is known than that the code is as built."""
 
 
 class Transfer(NamedTuple):
@@ -190,114 +173,7 @@ class Evidence:
         )
         if claim.about == "energy" and self.is_metered:
             metered = rows.filter(pl.col("energy_evidence") == "measured")
-            return [_case(row, row["energy_uJ"], row["energy_random_percent"]) for row in metered.iter_rows(named=True)]
-        return [_case(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]
-
-
-class Case(NamedTuple):
-    """A case's cost of one call, with the standard error of its logarithm, and what it is a case of."""
-
-    family: str
-    cipher: str
-    provider: str
-    implementation: str
-    key_bits: int
-    block_bits: int
-    payload_B: int
-    cost: float
-    sigma: float
-    row: Mapping[str, Any]
-
-    @property
-    def name(self) -> tuple[str, str, int, str]:
-        """What a case is of, whatever it does with it."""
-        return self.cipher, self.provider, self.payload_B, str(self.row["data"])
-
-    def over(self, other: Case) -> Ratio:
-        """The cost of a byte over that of a byte of another case; of a call where there are no bytes."""
-        mine, theirs = (max(1, one.payload_B) for one in (self, other))
-        return ratio(self.cost / mine, other.cost / theirs, self.sigma, other.sigma)
-
-
-def _case(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Case:
-    return Case(
-        family=str(row["family"]),
-        cipher=str(row["cipher"]),
-        provider=str(row["provider"]),
-        implementation=implementation(row),
-        key_bits=int(row["key_bits"] or 0),
-        block_bits=int(row["block_bits"] or 0),
-        payload_B=int(row["payload_B"]),
-        cost=float(cost),
-        sigma=float(log_sigma(half_width_percent)),
-        row=row,
-    )
-
-
-def implementation(row: Mapping[str, Any]) -> str:
-    """What an implementation of AES rests on; others are as built."""
-    if not str(row["family"]).startswith(("aes", "rijndael")):
-        return AS_BUILT
-    return RESTS_ON.get(row["path"], AS_BUILT)
-
-
-class Ground(NamedTuple):
-    """Cases of several families that may be compared: one implementation of AES, and what the others have beside it."""
-
-    implementation: str
-    providers: tuple[str, ...]
-    cases: Mapping[str, Case]
-
-    @property
-    def name(self) -> str:
-        """The ground in words."""
-        return f"{self.implementation} ({', '.join(self.providers)})"
-
-
-def grounds(cases: Sequence[Case], families: Sequence[str]) -> list[Ground]:
-    """The grounds on which all `families` stand, the papers' own first: AES by tables, and the fewest libraries.
-
-    * `cases`: of one payload, at most one a family and provider counts: the first with the family's key of `KEY_BITS`.
-    """
-    by_provider: dict[str, dict[str, Case]] = {}
-    for case in cases:
-        if case.row["mode"] in MODES and case.key_bits == KEY_BITS.get(case.family, case.key_bits):
-            by_provider.setdefault(case.provider, {}).setdefault(case.family, case)
-    anchor = "aes" if "aes" in families else families[0]
-    found = []
-    for provider, own in by_provider.items():
-        if anchor not in own:
-            continue
-        order = [provider, library(provider), *USUAL_PROVIDERS, *by_provider]
-        # Beside tables stands what libraries had with them: no code for many blocks at once.
-        refused = VECTOR if own[anchor].implementation == TABLES else None
-        picked = {family: _first(by_provider, order, family, refused) for family in families}
-        whole = {family: case for family, case in picked.items() if case is not None}
-        if len(whole) == len(families):
-            providers = tuple(dict.fromkeys(case.provider for case in whole.values()))
-            found.append(Ground(own[anchor].implementation, providers, whole))
-    return sorted(found, key=lambda one: (IMPLEMENTATIONS.index(one.implementation), _libraries(one), one.name))
-
-
-def library(provider: str) -> str:
-    """The library of a provider: some are one library with another implementation of AES."""
-    return provider.removesuffix("-tables").removesuffix("-soft")
-
-
-def _libraries(ground: Ground) -> int:
-    return len({library(provider) for provider in ground.providers})
-
-
-def _first(
-    by_provider: Mapping[str, Mapping[str, Case]], order: Sequence[str], family: str, refused: str | None
-) -> Case | None:
-    """The family's first case in this order of providers whose code is not of the refused kind."""
-    found = (by_provider[name][family] for name in order if family in by_provider.get(name, {}))
-    return next((case for case in found if refused is None or kind_of(case.row["path"]) != refused), None)
-
-
-def largest(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda _: True) -> list[Case]:
-    """The cases at the greatest payload among those kept."""
-    kept = [case for case in cases if keep(case)]
-    most = max((case.payload_B for case in kept), default=0)
-    return [case for case in kept if case.payload_B == most]
+            return [
+                case_of(row, row["energy_uJ"], row["energy_random_percent"]) for row in metered.iter_rows(named=True)
+            ]
+        return [case_of(row, row["time_ns"], row["half_width_percent"]) for row in rows.iter_rows(named=True)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from wattlock.analysis.effects import Ratio, equivalence, ratio
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, MODES, Case, Evidence
+from wattlock.papers.judges.compose import Judge, judged_by_kind
+from wattlock.papers.judges.evidence import Evidence
+from wattlock.papers.judges.implementations import MODES, Case, Kind, by_library
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -22,53 +23,61 @@ from wattlock.papers.record import Claim
 NEGLIGIBLE_PERCENT = 1.0
 """An effect within so much is no cost: the smallest one worth claiming in the studies."""
 
+EACH_CODE = "all keys of one code; each kind of AES by itself: tables, constant-time software, AES instructions"
+
 Keys = dict[int, Case]
 Compare = Callable[[Keys], tuple[str, Ratio, bool | None, Bounds]]
 
 
-def _by_provider(cases: Sequence[Case], family: str) -> list[tuple[str, str, Keys]]:
-    """Implementation, provider and cases by key length of a family, the papers' kind first.
+def _keys(cases: Sequence[Case], family: str) -> list[tuple[Kind, str, Keys]]:
+    """Kind, library and cases by key length of a family, the papers' kind first.
 
-    Of each provider that payload counts which most keys have, the largest of these.
+    Of each library that payload counts which most keys have, the largest of these, and all keys are of one provider.
     """
-    found: dict[str, dict[int, Keys]] = {}
-    for case in cases:
-        if case.family == family and case.row["mode"] in MODES:
-            found.setdefault(case.provider, {}).setdefault(case.payload_B, {}).setdefault(case.key_bits, case)
-    best = {name: max(sizes.items(), key=lambda one: (len(one[1]), one[0]))[1] for name, sizes in found.items()}
-    several = [(keys[min(keys)].implementation, name, keys) for name, keys in best.items() if len(keys) > 1]
-    return sorted(several, key=lambda one: (IMPLEMENTATIONS.index(one[0]), one[1]))
+    found = []
+    mine = [case for case in cases if case.family == family and case.row["mode"] in MODES]
+    for (kind, library), several in by_library(mine).items():
+        sizes: dict[tuple[str, int], Keys] = {}
+        for case in several:
+            sizes.setdefault((case.provider, case.payload_B), {}).setdefault(case.key_bits, case)
+        best = max(sizes.items(), key=lambda one: (len(one[1]), one[0][0] == several[0].provider, one[0][1]))[1]
+        if len(best) > 1:
+            found.append((kind, library, best))
+    return found
 
 
 def _judge(
     claim: Claim,
     evidence: Evidence,
     family: str,
-    compare: Compare,
+    parts: Mapping[str, Compare],
     *,
     control: str,
     least_keys: int = 2,
     also: str = "",
 ) -> Judgement:
+    """The judgement by findings, each with what compares the keys of one code for it."""
     compared = []
-    for implementation, provider, keys in _by_provider(
-        evidence.cases(claim, operation="encrypt", data="random"), family
-    ):
-        if len(keys) < least_keys:
-            continue
-        what, found, holds, bounds = compare(keys)
-        compared.append(Compared(implementation, provider, percent_effect(what, found), holds, bounds))
+    for finding, compare in parts.items():
+        for kind, library, keys in _keys(evidence.cases(claim, operation="encrypt", data="random"), family):
+            if len(keys) >= least_keys:
+                what, found, holds, bounds = compare(keys)
+                provider = next(iter(keys.values())).provider
+                effect = percent_effect(what, found)
+                compared.append(Compared(kind, provider, effect, holds, bounds, library, finding))
     also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
     needs = f"cases of {family} with several keys"
-    return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, also=also)
+    return judged_by_kind(
+        claim, evidence.rests_on(claim), list(parts), compared, control=control, needs=needs, also=also
+    )
 
 
 def _setup(claim: Claim, evidence: Evidence, family: str) -> str:
     """The key schedule apart: what the longest key's set-up costs over the shortest's."""
     described = []
-    for _, provider, keys in _by_provider(evidence.cases(claim, operation="key_setup"), family):
+    for _, _, keys in _keys(evidence.cases(claim, operation="key_setup"), family):
         _, low, high = keys[max(keys)].over(keys[min(keys)]).percent
-        described.append(f"{low:+.1f} to {high:+.1f} % with {provider}")
+        described.append(f"{low:+.1f} to {high:+.1f} % with {keys[min(keys)].provider}")
     return f"The key schedule apart costs, longest over shortest key, {'; '.join(described)}." if described else ""
 
 
@@ -87,18 +96,16 @@ def _toldinas(evidence: Evidence) -> str:
 def aes_percent(claim: Claim, evidence: Evidence) -> Judgement:
     """192 and 256 bits over 128, in percent."""
 
-    def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
-        parts = []
-        for bits, key in ((256, "key256_percent"), (192, "key192_percent")):
+    def of(bits: int, key: str) -> Compare:
+        def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
             found, band = keys[bits].over(keys[128]), percent_band(claim.expect[key])
-            parts.append(
-                (f"what a key of {bits} bits costs over one of 128", found, inside(*found.percent[1:], band), band)
-            )
-        # The step that fails is told, then one that can't be told.
-        return min(parts, key=lambda one: (False, None, True).index(one[2]))
+            return f"what a key of {bits} bits costs over one of 128", found, inside(*found.percent[1:], band), band
 
-    control = f"{ON_EACH_AES}; by the rounds +20 and +40 % are to be expected; the key schedule apart"
-    return _judge(claim, evidence, "aes", compare, control=control, least_keys=3, also=_toldinas(evidence))
+        return compare
+
+    parts = {f"{bits} bits over 128": of(bits, key) for bits, key in ((192, "key192_percent"), (256, "key256_percent"))}
+    control = f"{EACH_CODE}; by the rounds +20 and +40 % are to be expected; the key schedule apart"
+    return _judge(claim, evidence, "aes", parts, control=control, least_keys=3, also=_toldinas(evidence))
 
 
 def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
@@ -111,8 +118,8 @@ def aes_step(claim: Claim, evidence: Evidence) -> Judgement:
         band = percent_band(claim.expect["per_64_bits_percent"])
         return "what 64 more key bits cost", step, inside(low, high, band), band
 
-    control = f"{ON_EACH_AES}; whether 8 % is noticeable is the reader's to say, whether it is there is measured"
-    return _judge(claim, evidence, "aes", compare, control=control, least_keys=3)
+    control = f"{EACH_CODE}; whether 8 % is noticeable is the reader's to say, whether it is there is measured"
+    return _judge(claim, evidence, "aes", {claim.says: compare}, control=control, least_keys=3)
 
 
 def is_clear(family: str) -> Judge:
@@ -125,7 +132,7 @@ def is_clear(family: str) -> Judge:
             return what, found, above(low, high, NEGLIGIBLE_PERCENT), Bounds(NEGLIGIBLE_PERCENT, None, "%")
 
         control = f"the key schedule apart from the encryption; an effect below {NEGLIGIBLE_PERCENT:g} % is none"
-        return _judge(claim, evidence, family, compare, control=control)
+        return _judge(claim, evidence, family, {claim.says: compare}, control=control)
 
     return judge
 
@@ -139,7 +146,7 @@ def aes_small(claim: Claim, evidence: Evidence) -> Judgement:
         bounds = Bounds(0.0, claim.expect["percent_at_most"], "%")
         return what, found, inside(low, high, bounds), bounds
 
-    return _judge(claim, evidence, "aes", compare, control=ON_EACH_AES)
+    return _judge(claim, evidence, "aes", {claim.says: compare}, control=EACH_CODE)
 
 
 def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
@@ -156,7 +163,7 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
         return what, worst, holds, Bounds(least, most, "%")
 
     control = "the key schedule apart, which is where a key's length could enter; two one-sided tests"
-    return _judge(claim, evidence, "rc4", compare, control=control)
+    return _judge(claim, evidence, "rc4", {claim.says: compare}, control=control)
 
 
 def long_key(claim: Claim, evidence: Evidence) -> Judgement:
@@ -170,7 +177,7 @@ def long_key(claim: Claim, evidence: Evidence) -> Judgement:
         bounds = Bounds(-most, None, "%")
         return what, inverse, inside(*inverse.percent[1:], bounds), bounds
 
-    return _judge(claim, evidence, "aes", compare, control=ON_EACH_AES)
+    return _judge(claim, evidence, "aes", {claim.says: compare}, control=EACH_CODE)
 
 
 JUDGES: dict[str, Judge] = {

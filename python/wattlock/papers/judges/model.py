@@ -9,7 +9,8 @@ from scipy.stats import linregress, t
 
 from wattlock.analysis.estimate import LEVEL
 from wattlock.papers.judges.compose import Ground, Judge, judged, missing, of_another_machine
-from wattlock.papers.judges.evidence import KEY_BITS, MODES, NAMES, Case, Evidence, largest
+from wattlock.papers.judges.evidence import NAMES, Evidence
+from wattlock.papers.judges.implementations import KEY_BITS, MODES, Case, largest
 from wattlock.papers.judges.verdict import Compared, Effect, Judgement, all_hold, amount_band, inside
 from wattlock.papers.record import Claim
 
@@ -77,7 +78,7 @@ def cycles(family: str) -> Judge:
             if per_byte is not None:
                 low, high = case.row["cycles_per_byte_low"], case.row["cycles_per_byte_high"]
                 effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
-                found.append(Compared(case.implementation, case.provider, effect, inside(low, high, band), band))
+                found.append(Compared(case.kind, case.provider, effect, inside(low, high, band), band))
         # A cipher's cycles are those of its best code.
         found.sort(key=lambda one: one.effect.value)
         control = "the processor named: cycles of another core are others"

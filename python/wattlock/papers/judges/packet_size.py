@@ -8,8 +8,9 @@ import numpy as np
 
 from wattlock.analysis.crossover import FEWEST_SIZES, crossover
 from wattlock.analysis.policy import Costs, hybrid
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged, of_another_machine
-from wattlock.papers.judges.evidence import NAMES, Capture, Case, Evidence, Ground, grounds
+from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, of_another_machine, on
+from wattlock.papers.judges.evidence import NAMES, Evidence
+from wattlock.papers.judges.implementations import Case, Ground, grounds
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -24,11 +25,12 @@ from wattlock.papers.judges.verdict import (
 )
 from wattlock.papers.record import Claim
 
-KEYING = {"each": "a key for each packet", "ready": "key ready"}
-"""A key for each packet comes first: WEP has it, and the claims need it."""
+DECIDING = "each"
+KEYING = {DECIDING: "a key for each packet", "ready": "key ready"}
+"""A key for each packet decides: WEP has it, and the claims need it. With the key ready the same stands beside."""
 SMALL_B = 64
 LARGE_B = 1024
-CONTROL = f"the key ready and a key for each packet apart; {ON_EACH_AES}"
+CONTROL = f"the key ready and a key for each packet apart; {ONE_LIBRARY}"
 NEEDS = "cases of rc4-128 and aes128-cbc by packet size, with the key ready and with a key for each packet"
 
 
@@ -48,37 +50,51 @@ def small_ratio(claim: Claim, evidence: Evidence) -> Judgement:
     """RC4 over AES at the smallest packet."""
     band = effect_band(claim.expect["ratio"])
     compared = []
-    for keying, words in KEYING.items():
+    for keying in KEYING:
         for ground in _at(claim, evidence, keying, small=True):
             found = ground.cases["rc4"].over(ground.cases["aes"])
-            what = f"RC4 over AES at {ground.cases['aes'].payload_B} B"
-            effect, holds = ratio_effect(what, found), inside(found.low, found.high, band)
-            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, band))
-    return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS)
+            effect = ratio_effect(f"RC4 over AES at {ground.cases['aes'].payload_B} B", found)
+            compared.append(
+                with_keying(ground, effect, claim.says, keying, holds=inside(found.low, found.high, band), bounds=band)
+            )
+    return _judge(claim, evidence, compared)
 
 
 def _order(claim: Claim, evidence: Evidence, *, small: bool) -> list[Compared]:
     quick, slow = claim.expect["order"]
     compared = []
-    for keying, words in KEYING.items():
+    for keying in KEYING:
         for ground in _at(claim, evidence, keying, small=small):
             found = ground.cases[slow].over(ground.cases[quick])
             effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cases['aes'].payload_B} B", found)
             holds = above(found.low, found.high, 1.0)
-            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, Bounds(1, None)))
+            compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=Bounds(1, None)))
     return compared
+
+
+def with_keying(
+    ground: Ground, effect: Effect, finding: str, keying: str, *, holds: bool | None, bounds: Bounds
+) -> Compared:
+    """What was found on a ground with this keying: where it is not the deciding one it stands beside."""
+    if keying == DECIDING:
+        return on(ground, effect, finding, holds=holds, bounds=bounds, where=KEYING[keying])
+    return on(ground, effect, "", holds=None, bounds=None, where=KEYING[keying])
+
+
+def _judge(claim: Claim, evidence: Evidence, compared: Sequence[Compared], also: str = "") -> Judgement:
+    return judged_by_kind(
+        claim, evidence.rests_on(claim), [claim.says], compared, control=CONTROL, needs=NEEDS, also=also
+    )
 
 
 def small_order(claim: Claim, evidence: Evidence) -> Judgement:
     """Who costs more on small packets."""
-    compared = _order(claim, evidence, small=True)
-    return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS)
+    return _judge(claim, evidence, _order(claim, evidence, small=True))
 
 
 def large_order(claim: Claim, evidence: Evidence) -> Judgement:
     """Who costs more on large packets."""
-    compared = _order(claim, evidence, small=False)
-    return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS)
+    return _judge(claim, evidence, _order(claim, evidence, small=False))
 
 
 def low_power(claim: Claim, evidence: Evidence) -> Judgement:
@@ -95,7 +111,6 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
     for keying, words in KEYING.items():
         for ground, rc4, aes in _curves(claim, evidence, keying):
             found = crossover(rc4.payload_B, (rc4.cost, rc4.sigma), (aes.cost, aes.sigma))
-            where = _where(ground, words)
             if found.payload_B is None or found.low_B is None or found.high_B is None:
                 cheaper = "RC4" if found.cheaper_below == "a" else "AES"
                 what = f"the share of draws in which RC4 and AES cross, {cheaper} being the cheaper one all along,"
@@ -109,46 +124,35 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
                 if turned:
                     effect = effect._replace(what="the size from which AES is cheaper")
                 if found.disagreement:
-                    described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {where}")
-            compared.append(Compared(ground.implementation, where, effect, holds, band))
+                    described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {ground.providers}, {words}")
+            compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=band))
     also = f"The other method: {'; '.join(described)}." if described else ""
-    return judged(claim, evidence.rests_on(claim), compared, control=CONTROL, needs=NEEDS, also=also)
+    return _judge(claim, evidence, compared, also)
 
 
 def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
     """AES below 100 B and RC4 from there on, over sizes of packets, against the cheaper one alone."""
     from_B = evidence.papers.claim("rc4-aes-crossover").expect["bytes"]
     compared = []
-    for keying, words in KEYING.items():
+    for keying in KEYING:
         for ground, rc4, aes in _curves(claim, evidence, keying):
-            sizes, weights, source = _sizes(evidence.capture, rc4)
-            found = hybrid(
-                {"rc4": rc4, "aes": aes}, small="aes", large="rc4", from_B=from_B, payload_B=sizes, weight=weights
-            )
+            sizes = [float(size) for size in rc4.payload_B if size <= MTU_B]
+            alike, costs = [1.0] * len(sizes), {"rc4": rc4, "aes": aes}
+            found = hybrid(costs, small="aes", large="rc4", from_B=from_B, payload_B=sizes, weight=alike)
             against = found.against_best
             holds = above(1.0 - against.high, 1.0 - against.low, 0.0)
-            what = f"what the policy costs over {NAMES[found.best_alone]} alone, {source},"
+            what = f"what the policy costs over {NAMES[found.best_alone]} alone, at sizes up to {MTU_B} B,"
             effect, bounds = percent_effect(what, against), Bounds(None, 0.0, "%")
-            compared.append(Compared(ground.implementation, _where(ground, words), effect, holds, bounds))
-    return judged(
+            compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=bounds))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        [claim.says],
         compared,
-        control=f"the cheaper cipher alone at the same keying; {CONTROL}",
+        control=f"the cheaper cipher alone at the same keying, each measured size as often; {CONTROL}",
         needs=NEEDS,
         also="802.11 encrypts neither ACKs nor beacons, and two ciphers need separate keys.",
     )
-
-
-def _sizes(capture: Capture | None, costs: Costs) -> tuple[Sequence[float], Sequence[float], str]:
-    """Packet sizes with their weights: those of a capture within what is measured, or each measured one alike."""
-    low, high = costs.payload_B[0], costs.payload_B[-1]
-    counted = capture.sizes if capture else {}
-    within_B = {size: count for size, count in sorted(counted.items()) if low <= size <= high}
-    if within_B:
-        return list(within_B), list(within_B.values()), "over the capture's sizes"
-    sizes = [float(size) for size in costs.payload_B if size <= MTU_B]
-    return sizes, [1.0] * len(sizes), f"over the measured sizes up to {MTU_B} B, each as often"
 
 
 MTU_B = 1500
@@ -160,10 +164,10 @@ def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground,
     by_size: dict[int, list[Case]] = {}
     for case in cases:
         by_size.setdefault(case.payload_B, []).append(case)
-    at: dict[str, list[Ground]] = {}
+    at: dict[tuple[int, bool, str], list[Ground]] = {}
     for size in sorted(by_size):
         for ground in grounds(by_size[size], ["aes", "rc4"]):
-            at.setdefault(ground.name, []).append(ground)
+            at.setdefault(ground.order, []).append(ground)
     found = []
     for several in at.values():
         if len(several) < FEWEST_SIZES:
@@ -176,10 +180,6 @@ def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground,
             )
         found.append((several[0], curves[0], curves[1]))
     return found
-
-
-def _where(ground: Ground, words: str) -> str:
-    return f"{', '.join(ground.providers)}, {words}"
 
 
 JUDGES: dict[str, Judge] = {

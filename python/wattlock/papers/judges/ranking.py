@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from wattlock.analysis.draws import drawn, interval
 from wattlock.analysis.effects import Ratio, equivalence, mean, ratio
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import AS_BUILT, NAMES, Case, Evidence, Ground, grounds, largest
-from wattlock.papers.judges.verdict import (
-    Bounds,
-    Compared,
-    Effect,
-    Judgement,
-    above,
-    all_hold,
-    percent_effect,
-    ratio_effect,
-)
+from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, on
+from wattlock.papers.judges.evidence import NAMES, Evidence
+from wattlock.papers.judges.implementations import Case, by_library, grounds, largest
+from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, above, all_hold, percent_effect, ratio_effect
 from wattlock.papers.record import Claim
 
-KINDS = ("text", "audio", "image", "video")
-IN_ORDER = Bounds(1, None, of="of each pair the slower over the faster:")
-"""An order holds where of each pair the whole interval says so."""
+KINDS_OF_DATA = ("text", "audio", "image", "video")
+DEARER = Bounds(1, None)
+Pairs = Sequence[tuple[str, str]]
+"""Of each pair the first is the one that is to cost less."""
+
+
+def before(quick: str, slow: Sequence[str]) -> str:
+    """A finding in words: one cipher before others."""
+    *most, last = (NAMES[one] for one in slow)
+    return f"{NAMES[quick]} before {', '.join(most)}{' and ' if most else ''}{last}"
+
+
+def _in_order(order: Sequence[str]) -> dict[str, Pairs]:
+    """The findings of an order, the cheapest first: each cipher before all that come after it."""
+    return {
+        before(quick, order[place + 1 :]): [(quick, slow) for slow in order[place + 1 :]]
+        for place, quick in enumerate(order[:-1])
+    }
+
+
+def _pairs(found: Mapping[str, Pairs], cases: Sequence[Case]) -> list[Compared]:
+    """Of each finding and each library that has its ciphers: whether of every pair the second costs more."""
+    compared = []
+    for finding, pairs in found.items():
+        families = list(dict.fromkeys(family for pair in pairs for family in pair))
+        for ground in grounds(cases, families):
+            ratios = {pair: ground.cases[pair[1]].over(ground.cases[pair[0]]) for pair in pairs}
+            (quick, slow), least = min(ratios.items(), key=lambda one: one[1].value)
+            holds = all_hold(above(one.low, one.high, 1.0) for one in ratios.values())
+            nearest = ", the nearest of all," if len(pairs) > 1 else ""
+            effect = ratio_effect(f"{NAMES[slow]}{nearest} over {NAMES[quick]}", least)
+            compared.append(on(ground, effect, finding, holds=holds, bounds=DEARER))
+    return compared
 
 
 def in_order(operation: str, data: str) -> Judge:
@@ -33,26 +51,25 @@ def in_order(operation: str, data: str) -> Judge:
 
     def judge(claim: Claim, evidence: Evidence) -> Judgement:
         order = claim.expect["order"]
-        cases = largest(evidence.cases(claim, operation=operation, data=data))
-        compared = [_ordered(ground, list(combinations(order, 2))) for ground in grounds(cases, order)]
-        also = ""
+        found = _in_order(order)
+        compared = _pairs(found, largest(evidence.cases(claim, operation=operation, data=data)))
+        findings = list(found)
         if "lead" in claim.expect:
-            leads = _leads_of_small_files(claim, evidence)
-            also = "" if leads else SIZES_LACK
-            compared = _with_part(compared, leads)
-        return judged(
+            findings.append(LEAD)
+            compared += _leads_of_small_files(claim, evidence)
+        return judged_by_kind(
             claim,
             evidence.rests_on(claim),
+            findings,
             compared,
-            control=f"{ON_EACH_AES}; all ciphers of one library; sizes equal for all data types",
+            control=f"{ONE_LIBRARY}; sizes equal for all data types",
             needs=f"cases of {', '.join(order)} that {operation} {data}",
-            also=also,
         )
 
     return judge
 
 
-SIZES_LACK = "Whether the lead is greater in small files is not tested: no library has these ciphers at two sizes."
+LEAD = "the lead is greater in small files"
 
 
 def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[Compared]:
@@ -63,9 +80,9 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[Compared]:
     for case in evidence.cases(claim, operation="encrypt", data="random"):
         if low_B <= case.payload_B <= high_B:
             by_size.setdefault(case.payload_B, []).append(case)
-    at = {size: {one.name: one for one in grounds(cases, [first, *others])} for size, cases in by_size.items()}
+    at = {size: {one.order: one for one in grounds(cases, [first, *others])} for size, cases in by_size.items()}
     found = []
-    for name in dict.fromkeys(name for size in sorted(at) for name in at[size]):
+    for name in sorted({name for several in at.values() for name in several}):
         sizes = sorted(size for size in at if name in at[size])
         if len(sizes) > 1:
             small, large = at[sizes[0]][name], at[sizes[-1]][name]
@@ -76,9 +93,7 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[Compared]:
             least = min(parts, key=lambda one: one.value)
             what = f"{NAMES[first]}'s least lead at {sizes[0]:,} B over that at {sizes[-1]:,} B"
             holds = all_hold(above(one.low, one.high, 1.0) for one in parts)
-            where = ", ".join(small.providers)
-            bounds = Bounds(1, None)
-            found.append(Compared(small.implementation, where, ratio_effect(what, least), holds, bounds))
+            found.append(on(small, ratio_effect(what, least), LEAD, holds=holds, bounds=DEARER))
     return found
 
 
@@ -86,28 +101,20 @@ def _over_over(small: Ratio, large: Ratio) -> Ratio:
     return ratio(small.value, large.value, small.sigma, large.sigma)
 
 
-def _with_part(compared: list[Compared], parts: list[Compared]) -> list[Compared]:
-    """An order with a further part of its claim: where the order holds, the part decides."""
-    own = [one for one in parts if compared and one.implementation == compared[0].implementation]
-    if compared and compared[0].holds and own:
-        return [*own, *compared, *(one for one in parts if one not in own)]
-    return [*compared, *parts]
-
-
 def image(claim: Claim, evidence: Evidence) -> Judgement:
     """RC2, RC6 and Blowfish behind AES, DES and 3DES on images, and 3DES behind DES."""
     slower, faster = claim.expect["slower"], claim.expect["faster"]
     last, first = claim.expect["also_slower"]
-    pairs = [(quick, slow) for quick in faster for slow in slower] + [(first, last)]
-    families = sorted({*slower, *faster})
+    found: dict[str, Pairs] = {before(quick, slower): [(quick, slow) for slow in slower] for quick in faster}
+    found[before(first, [last])] = [(first, last)]
     cases = largest(evidence.cases(claim, operation="encrypt", data="image"))
-    compared = [_ordered(ground, pairs) for ground in grounds(cases, families)]
-    return judged(
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
-        compared,
-        control=f"the key schedule apart (key set-up is a case of its own); {ON_EACH_AES}",
-        needs=f"cases of {', '.join(families)} that encrypt images",
+        list(found),
+        _pairs(found, cases),
+        control=f"the key schedule apart (key set-up is a case of its own); {ONE_LIBRARY}",
+        needs=f"cases of {', '.join(sorted({*slower, *faster}))} that encrypt images",
         also=_start_up(claim, evidence, cases),
     )
 
@@ -129,31 +136,28 @@ def _start_up(claim: Claim, evidence: Evidence, cases: Sequence[Case]) -> str:
 
 
 def first_of_all(claim: Claim, evidence: Evidence) -> Judgement:
-    """One cipher ahead of all others of the papers."""
+    """One cipher ahead of all others of the papers, each by itself."""
     first = claim.expect["first"]
     others = [family for family in ("blowfish", "rc6", "aes", "des", "3des", "rc2") if family != first]
-    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
-    pairs = [(first, other) for other in others]
-    compared = [_ordered(ground, pairs) for ground in grounds(cases, [first, *others])]
-    return judged(
-        claim,
-        evidence.rests_on(claim),
-        compared,
-        control=ON_EACH_AES,
-        needs="cases of all six ciphers that encrypt text",
-    )
+    return _pair_by_pair(claim, evidence, [(first, other) for other in others], ONE_LIBRARY)
 
 
 def good(claim: Claim, evidence: Evidence) -> Judgement:
     """Pairs of which the first is the faster one, as several sources together have it; of the rest they say nothing."""
     pairs = [(quick, slow) for quick, slow in claim.expect["before"]]
-    families = list(dict.fromkeys(family for pair in pairs for family in pair))
-    cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
-    return judged(
+    control = f"{ONE_LIBRARY}; Blowfish and AES are not compared with each other, as no source does"
+    return _pair_by_pair(claim, evidence, pairs, control)
+
+
+def _pair_by_pair(claim: Claim, evidence: Evidence, pairs: Pairs, control: str) -> Judgement:
+    found = {before(quick, [slow]): [(quick, slow)] for quick, slow in pairs}
+    families = dict.fromkeys(family for pair in pairs for family in pair)
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
-        [_ordered(ground, pairs) for ground in grounds(cases, families)],
-        control=f"{ON_EACH_AES}; Blowfish and AES are not compared with each other, as no source does",
+        list(found),
+        _pairs(found, largest(evidence.cases(claim, operation="encrypt", data="text"))),
+        control=control,
         needs=f"cases of {', '.join(families)} that encrypt text",
     )
 
@@ -162,43 +166,29 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
     """Whether the kind of data has an effect at equal size: each cipher and provider against its own text."""
     low, high = claim.expect["effect_percent"]
     by_kind: dict[str, dict[tuple[str, str, int], Case]] = {}
-    for kind in KINDS:
+    for kind in KINDS_OF_DATA:
         cases = evidence.cases(claim, operation="encrypt", data=kind)
         by_kind[kind] = {(case.cipher, case.provider, case.payload_B): case for case in cases}
     compared = []
-    for kind in KINDS[1:]:
-        shared = [key for key in by_kind["text"] if key in by_kind[kind]]
-        if shared:
-            found = mean([by_kind[kind][key].over(by_kind["text"][key]) for key in shared])
-            finding = equivalence(found, low, high).verdict
-            holds = {"equivalent": True, "different": False, "undecided": None}[finding]
-            effect = percent_effect(f"what {kind} costs over text", found)
-            where = f"{kind} and text of {len(shared)} ciphers and libraries"
-            compared.append(Compared(AS_BUILT, where, effect, holds, Bounds(low, high, "%")))
-    if compared:
-        # All kinds must be alike: the one that says no decides, then the one that can't tell.
-        compared.sort(key=lambda one: ((False, None, True).index(one.holds), -abs(one.effect.value)))
-    return judged(
+    findings = {kind: f"{kind} costs as text" for kind in KINDS_OF_DATA[1:]}
+    for data, finding in findings.items():
+        shared = [case for key, case in by_kind[data].items() if key in by_kind["text"]]
+        for (kind, library), cases in by_library(shared).items():
+            texts = [by_kind["text"][case.cipher, case.provider, case.payload_B] for case in cases]
+            found = mean([case.over(text) for case, text in zip(cases, texts, strict=True)])
+            verdict = equivalence(found, low, high).verdict
+            holds = {"equivalent": True, "different": False, "undecided": None}[verdict]
+            effect = percent_effect(f"what {data} costs over text", found)
+            where = f"{library}, the mean of {len(cases)} cipher{'s' if len(cases) > 1 else ''}"
+            compared.append(Compared(kind, where, effect, holds, Bounds(low, high, "%"), library, finding))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        list(findings.values()),
         compared,
         control="equal sizes for all data types, and two one-sided tests in place of a look at bars",
         needs="cases of one cipher at one size for text and other data",
     )
-
-
-def _ordered(ground: Ground, pairs: Sequence[tuple[str, str]]) -> Compared:
-    """Whether of each pair the second costs more; the effect is the share of pairs in order, by draws."""
-    holds = all_hold(above(*ground.cases[slow].over(ground.cases[quick])[1:], 1.0) for quick, slow in pairs)
-    families = sorted(ground.cases, key=lambda family: ground.cases[family].cost)
-    cases = [ground.cases[family] for family in families]
-    draws = drawn([case.cost for case in cases], [case.sigma for case in cases], draws=1000)
-    at = {family: number for number, family in enumerate(families)}
-    agree = np.mean([draws[:, at[quick]] < draws[:, at[slow]] for quick, slow in pairs], axis=0)
-    value = float(np.mean([ground.cases[quick].cost < ground.cases[slow].cost for quick, slow in pairs]))
-    what = f"the share of pairs in the claimed order (here {' < '.join(NAMES[one] for one in families)})"
-    effect = Effect(what, "1", value, *interval(agree))
-    return Compared(ground.implementation, ", ".join(ground.providers), effect, holds, IN_ORDER)
 
 
 JUDGES: dict[str, Judge] = {

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from wattlock.analysis.effects import ratio
-from wattlock.papers.judges.compose import ON_EACH_AES, Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, MODES, NAMES, Case, Evidence, grounds, largest
+from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, on
+from wattlock.papers.judges.evidence import NAMES, Evidence
+from wattlock.papers.judges.implementations import KEY_BITS, MODES, Case, by_library, grounds, largest
 from wattlock.papers.judges.verdict import Compared, Judgement, effect_band, inside, ratio_effect
 from wattlock.papers.record import Claim
 
@@ -23,13 +24,13 @@ def of_costs(operation: str, data: str) -> Judge:
         for ground in grounds(cases, [over, under]):
             found = ground.cases[over].over(ground.cases[under])
             effect = ratio_effect(f"{NAMES[over]} over {NAMES[under]}, to {operation} {data},", found)
-            holds = inside(found.low, found.high, band)
-            compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
-        return judged(
+            compared.append(on(ground, effect, claim.says, holds=inside(found.low, found.high, band), bounds=band))
+        return judged_by_kind(
             claim,
             evidence.rests_on(claim),
+            [claim.says],
             compared,
-            control=f"{ON_EACH_AES}, and both ciphers of one library",
+            control=ONE_LIBRARY,
             needs=f"cases of {over} and {under} that {operation} {data}",
             also=_explains(compared, claim.expect["ratio"]),
         )
@@ -46,12 +47,12 @@ def throughput(claim: Claim, evidence: Evidence) -> Judgement:
     for ground in grounds(cases, [over, under]):
         # Bytes a second are the inverse of seconds a byte.
         found = ground.cases[under].over(ground.cases[over])
-        holds = inside(found.low, found.high, band)
         effect = ratio_effect(f"the throughput of {NAMES[over]} over that of {NAMES[under]}", found)
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, band))
-    return judged(
+        compared.append(on(ground, effect, claim.says, holds=inside(found.low, found.high, band), bounds=band))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        [claim.says],
         compared,
         control="both ciphers of one library, in several libraries",
         needs=f"cases of {over} and {under} that encrypt text",
@@ -71,20 +72,21 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
                 [end[name] for end in of] for name, of in ((rsa, public), (aes, secret))
             )
             where = f"{rsa_in.provider}, {aes_in.provider}"
+            kind, library = aes_in.kind, aes_in.library
             both = ratio(
                 rsa_in.cost + rsa_out.cost, aes_in.cost + aes_out.cost, _joint(rsa_in, rsa_out), _joint(aes_in, aes_out)
             )
             what = f"{rsa_in.cipher} over {aes_in.cipher}, to encrypt and decrypt {RSA_MESSAGE_B} B once,"
             holds = inside(both.low, both.high, band)
-            compared.append(Compared(aes_in.implementation, where, ratio_effect(what, both), holds, band))
+            compared.append(Compared(kind, where, ratio_effect(what, both), holds, band, library, claim.says))
             for operation, mine, theirs in (("encrypt", rsa_in, aes_in), ("decrypt", rsa_out, aes_out)):
                 found = ratio(mine.cost, theirs.cost, mine.sigma, theirs.sigma)
                 effect = ratio_effect(f"{mine.cipher} over {theirs.cipher}, to {operation} alone,", found)
-                beside.append(Compared(theirs.implementation, where, effect, None))
-    compared.sort(key=lambda one: IMPLEMENTATIONS.index(one.implementation))
-    return judged(
+                beside.append(Compared(kind, where, effect, None))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        [claim.says],
         [*compared, *beside] if compared else [],
         control="encryption and decryption apart, as RSA's costs differ much; one message, no hybrid of the two",
         needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
@@ -93,10 +95,10 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def _of_message(cases: Sequence[Case]) -> list[Case]:
-    """AES at the size of RSA's message: of each implementation the first."""
+    """AES at the size of RSA's message: of each library and kind its first code."""
     aes = [case for case in cases if case.family == "aes" and case.payload_B == RSA_MESSAGE_B]
     own = [case for case in aes if case.key_bits == KEY_BITS["aes"] and case.row["mode"] in MODES]
-    return list({case.implementation: case for case in reversed(own)}.values())
+    return [several[0] for several in by_library(own).values()]
 
 
 def _joint(one: Case, other: Case) -> float:
@@ -112,7 +114,7 @@ def _explains(compared: list[Compared], claimed: float) -> str:
     """How far the nearest and the furthest implementations are from the claim."""
     if not compared:
         return ""
-    off = [(one.effect.value / claimed, one.implementation) for one in compared]
+    off = [(one.effect.value / claimed, f"{one.library} ({one.implementation})") for one in compared]
     nearest = min(off, key=lambda one: max(one[0], 1 / one[0]))
     return f"The nearest is {nearest[1]}, {nearest[0]:.3g} times the claimed ratio."
 

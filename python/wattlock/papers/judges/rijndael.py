@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.effects import mean
 from wattlock.analysis.front import front, least_for_each, probability, probability_of_least
 from wattlock.analysis.prediction import FEWEST_PAIRS, predict
-from wattlock.papers.judges.compose import Judge, judged
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, Case, Evidence, largest
+from wattlock.papers.judges.compose import Judge, judged_by_kind
+from wattlock.papers.judges.evidence import Evidence
+from wattlock.papers.judges.implementations import Case, Kind, by_library, largest
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -24,23 +26,47 @@ from wattlock.papers.judges.verdict import (
     percent_band,
     percent_effect,
     ratio_effect,
-    within,
 )
 from wattlock.papers.record import Claim
 
 OPERATIONS = ("encrypt", "decrypt")
 SURE = 0.95
+SIZES = (128, 192, 256)
+"""Bits of blocks and keys."""
 Grid = dict[tuple[int, int], Case]
 NEEDS = "the nine cases of rijndael by block and key, encrypting and decrypting"
 
 
-def _grids(claim: Claim, evidence: Evidence, operation: str) -> dict[str, Grid]:
-    """Of each provider that has all nine: the cases by block and key, at the largest payload."""
-    found: dict[str, Grid] = {}
+class Nine(NamedTuple):
+    """The nine cases of a library's code of one kind, by block and key."""
+
+    kind: Kind
+    library: str
+    grid: Grid
+
+    @property
+    def provider(self) -> str:
+        """Whose code it is."""
+        return next(iter(self.grid.values())).provider
+
+    def compared(self, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds) -> Compared:
+        """What was found for a finding."""
+        return Compared(self.kind, self.provider, effect, holds, bounds, self.library, finding)
+
+
+def _grids(claim: Claim, evidence: Evidence, operation: str) -> list[Nine]:
+    """Of each library and kind that has all nine: the cases by block and key, at the largest payload."""
+    found = []
     cases = evidence.cases(claim, operation=operation, data="random")
-    for case in largest(cases, lambda one: one.cipher.startswith("rijndael") and one.row["mode"] == "cbc"):
-        found.setdefault(case.provider, {})[case.block_bits, case.key_bits] = case
-    return {provider: grid for provider, grid in found.items() if len(grid) == 9}
+    mine = largest(cases, lambda one: one.cipher.startswith("rijndael") and one.row["mode"] == "cbc")
+    for (kind, library), several in by_library(mine).items():
+        grid: Grid = {}
+        for case in several:
+            grid.setdefault((case.block_bits, case.key_bits), case)
+        grid = {place: case for place, case in grid.items() if set(place) <= set(SIZES)}
+        if len(grid) == len(SIZES) ** 2:
+            found.append(Nine(kind, library, grid))
+    return found
 
 
 def printed(evidence: Evidence, operation: str) -> dict[tuple[int, int], float]:
@@ -78,19 +104,14 @@ def _printed_prediction(evidence: Evidence) -> str:
     )
 
 
-def _own_first(compared: list[Compared]) -> list[Compared]:
-    """Code without AES instructions first, as the paper had it; of its two directions the one that fails."""
-    return sorted(
-        compared, key=lambda one: (IMPLEMENTATIONS.index(one.implementation), (False, None, True).index(one.holds))
-    )
-
-
 def pareto(claim: Claim, evidence: Evidence) -> Judgement:
     """For each key the least energy at a block of equal size: the probability that all three are so, both ways."""
     wanted = {tuple(one) for one in claim.expect["block_of_key"]}
+    findings = {operation: f"to {operation}" for operation in OPERATIONS}
     compared, described = [], []
-    for operation in OPERATIONS:
-        for provider, grid in _grids(claim, evidence, operation).items():
+    for operation, finding in findings.items():
+        for nine in _grids(claim, evidence, operation):
+            grid = nine.grid
             places, costs, sigmas = list(grid), [c.cost for c in grid.values()], [c.sigma for c in grid.values()]
             keys = [key for _, key in places]
             chance = probability_of_least(keys, costs, sigmas)
@@ -99,94 +120,104 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
             # Key by key: three that can't be told have a small product too.
             holds = all_hold(True if one >= SURE else False if one <= 1 - SURE else None for one in claimed)
             what = f"the probability that the least of each key is where the paper has it, to {operation},"
-            case = grid[places[0]]
             effect, bounds = Effect(what, "1", whole, whole, whole), Bounds(SURE, 1, of="of each key by itself")
-            compared.append(Compared(case.implementation, provider, effect, holds, bounds))
+            compared.append(nine.compared(effect, finding, holds=holds, bounds=bounds))
             least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
             chances = probability(costs, sigmas, keys, [block for block, _ in places])
             on_front = [f"{b}/{k}" for (b, k), p in zip(places, chances, strict=True) if p >= 1 / 2]
             described.append(
-                f"To {operation} with {provider} the least by block/key are {', '.join(least)}; on the general front "
-                f"of energy, key and block are {', '.join(on_front)}"
+                f"To {operation} with {nine.provider} the least by block/key are {', '.join(least)}; on the general "
+                f"front of energy, key and block are {', '.join(on_front)}"
             )
-    return judged(
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
-        _own_first(compared),
+        list(findings.values()),
+        compared,
         control="the front by draws, not by a single table; the block as a strength beside the paper's own rule",
         needs=NEEDS,
         also=" ".join([*(f"{one}." for one in described), _printed_least(evidence)]),
     )
 
 
+STEPS = (
+    ("medium over low", 192, 128, "medium_vs_low_percent"),
+    ("high over medium", 256, 192, "high_vs_medium_percent"),
+)
+
+
 def profiles(claim: Claim, evidence: Evidence) -> Judgement:
-    """Medium over low and high over medium, in percent."""
-    steps = (
-        ("medium over low", 192, 128, "medium_vs_low_percent"),
-        ("high over medium", 256, 192, "high_vs_medium_percent"),
-    )
+    """Medium over low and high over medium, in percent, both ways."""
     compared = []
-    for operation in OPERATIONS:
-        for provider, grid in _grids(claim, evidence, operation).items():
-            effects: list[Effect] = []
-            holds: list[bool | None] = []
-            bands: list[Bounds] = []
-            for name, upper, lower, key in steps:
-                found = grid[upper, upper].over(grid[lower, lower])
-                effects.append(percent_effect(f"{name}, to {operation},", found))
-                bands.append(percent_band(claim.expect[key]))
-                holds.append(inside(*found.percent[1:], bands[-1]))
-            deciding = next((n for n, one in enumerate(holds) if one is not True), 0)
-            implementation = grid[128, 128].implementation
-            compared.append(Compared(implementation, provider, effects[deciding], all_hold(holds), bands[deciding]))
-    return judged(
+    steps = [(f"{step[0]}, to {operation}", operation, step) for operation in OPERATIONS for step in STEPS]
+    for finding, operation, (_, upper, lower, key) in steps:
+        band = percent_band(claim.expect[key])
+        for nine in _grids(claim, evidence, operation):
+            found = nine.grid[upper, upper].over(nine.grid[lower, lower])
+            holds = inside(*found.percent[1:], band)
+            compared.append(nine.compared(percent_effect(f"{finding},", found), finding, holds=holds, bounds=band))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
-        _own_first(compared),
+        [finding for finding, *_ in steps],
+        compared,
         control="both directions; an interval for each step; the paper measured battery percentages of two digits",
         needs=NEEDS,
         also=_printed_profiles(evidence),
     )
 
 
+MORE, PREDICTED = "decryption takes more", "it is predicted from encryption"
+
+
 def decryption(claim: Claim, evidence: Evidence) -> Judgement:
     """Decryption over encryption, and how well it is predicted."""
-    encrypting, decrypting = (_grids(claim, evidence, operation) for operation in OPERATIONS)
+    encrypting, decrypting = (
+        {(nine.kind, nine.library): nine for nine in _grids(claim, evidence, operation)} for operation in OPERATIONS
+    )
     compared, described = [], []
-    for provider, grid in encrypting.items():
-        if provider not in decrypting:
+    for name, nine in encrypting.items():
+        if name not in decrypting:
             continue
-        places = list(grid)
-        sides = [[one[place].cost for place in places] for one in (grid, decrypting[provider])]
+        grid, back = nine.grid, decrypting[name].grid
+        sides = [[one[place].cost for place in grid] for one in (grid, back)]
         if len(set(sides[0])) < FEWEST_PAIRS:
             continue
-        found = predict(*sides)
-        fits = _r_squared_holds(found.r_squared, found.pairs, claim.expect["r_squared"])
-        more = mean([decrypting[provider][place].over(grid[place]) for place in places])
+        more = mean([back[place].over(grid[place]) for place in grid])
         band = effect_band(claim.expect["ratio"])
-        holds = all_hold([inside(more.low, more.high, band), fits])
         effect = ratio_effect("decryption over encryption", more)
-        compared.append(Compared(grid[places[0]].implementation, provider, effect, holds, band))
+        compared.append(nine.compared(effect, MORE, holds=inside(more.low, more.high, band), bounds=band))
+        compared.append(_predicted(nine, sides, claim.expect["r_squared"]))
+        found = predict(*sides)
         described.append(
-            f"With {provider} R^2 is {found.r_squared:.3f}; a case left out is predicted within "
-            f"{found.left_out_percent:.1f} % (root mean square), {found.worst_left_out_percent:.1f} % at worst"
+            f"With {nine.provider} a case left out is predicted within {found.left_out_percent:.1f} % (root mean "
+            f"square), {found.worst_left_out_percent:.1f} % at worst"
         )
-    return judged(
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
-        _own_first(compared),
+        [MORE, PREDICTED],
+        compared,
         control="the error of cases left out, which R^2 of the fitted ones hides",
         needs=NEEDS,
         also=" ".join([*(f"{one}." for one in described), _printed_prediction(evidence)]),
     )
 
 
-def _r_squared_holds(r_squared: float, pairs: int, claimed: float) -> bool | None:
-    """Whether R^2 comes near the claimed one, by Fisher's interval of a correlation; more is as good."""
+def _predicted(nine: Nine, sides: list[list[float]], claimed: float) -> Compared:
+    """Whether R^2 comes near the claimed one; more is as good."""
+    found = predict(*sides)
+    effect = Effect("R^2 of decryption by encryption", "1", found.r_squared, *_fisher(found.r_squared, found.pairs))
+    bounds = Bounds(amount_band(claimed).low, 1)
+    holds = inside(effect.low, effect.high, bounds)
+    return nine.compared(effect, PREDICTED, holds=holds, bounds=bounds)
+
+
+def _fisher(r_squared: float, pairs: int) -> tuple[float, float]:
+    """Fisher's 95 % interval of a correlation, squared; one that may be none reaches down to none."""
     z = math.atanh(min(math.sqrt(r_squared), 1 - 1e-12))
     low, high = (math.tanh(z + side * COVERAGE / math.sqrt(pairs - 3)) for side in (-1, 1))
-    least = amount_band(claimed).low or 0.0
-    return within(max(low, 0.0) ** 2, high**2, least, 1.0)
+    return max(low, 0.0) ** 2, high**2
 
 
 JUDGES: dict[str, Judge] = {

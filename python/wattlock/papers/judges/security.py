@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from wattlock.analysis.effects import Ratio, ratio
 from wattlock.analysis.policy import mix
-from wattlock.papers.judges.compose import ON_EACH_AES, Ground, Judge, judged, missing
-from wattlock.papers.judges.evidence import IMPLEMENTATIONS, KEY_BITS, NAMES, Case, Evidence, grounds, largest
-from wattlock.papers.judges.packet_size import KEYING
+from wattlock.papers.judges.compose import ONE_LIBRARY, Ground, Judge, judged, judged_by_kind, missing, on
+from wattlock.papers.judges.evidence import NAMES, Evidence
+from wattlock.papers.judges.implementations import KEY_BITS, Case, grounds, largest
+from wattlock.papers.judges.implementations import Ground as OneLibrary
+from wattlock.papers.judges.packet_size import KEYING, with_keying
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
@@ -50,21 +52,20 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
 def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
     """What Blowfish and RC6 save over AES, and over the best sound cipher."""
     cases = largest(evidence.cases(claim, operation="encrypt", data="text"))
+    findings = {family: f"{NAMES[family]} saves over AES" for family in ("blowfish", "rc6")}
     compared = []
-    for ground in grounds(cases, ["aes", "blowfish", "rc6"]):
-        ratios = [ground.cases[family].over(ground.cases["aes"]) for family in ("blowfish", "rc6")]
-        holds = all_hold(above(1 - one.high, 1 - one.low, 0.0) for one in ratios)
-        dearer = max(ratios, key=lambda one: one.value)
-        effect, bounds = (
-            percent_effect("what the dearer of Blowfish and RC6 costs over AES", dearer),
-            Bounds(None, 0, "%"),
-        )
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, bounds))
-    return judged(
+    for family, finding in findings.items():
+        for ground in grounds(cases, ["aes", family]):
+            found = ground.cases[family].over(ground.cases["aes"])
+            holds = above(1 - found.high, 1 - found.low, 0.0)
+            effect = percent_effect(f"what {NAMES[family]} costs over AES", found)
+            compared.append(on(ground, effect, finding, holds=holds, bounds=Bounds(None, 0, "%")))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        list(findings.values()),
         compared,
-        control=f"{ON_EACH_AES}; ciphers that authenticate",
+        control=f"{ONE_LIBRARY}; ciphers that authenticate",
         needs="cases of aes, blowfish and rc6 that encrypt text",
         also=_against_sound(claim, evidence, ("blowfish", "rc6")),
     )
@@ -73,38 +74,48 @@ def blowfish_rc6(claim: Claim, evidence: Evidence) -> Judgement:
 def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
     """RC4 against AES from about 100 B on, and AES against RC4 below, as the paper advises; at 100 B itself neither."""
     about = amount_band(claim.expect["from_B"])
+    findings = {"aes": f"AES below {claim.expect['from_B']} B", "rc4": f"RC4 from {claim.expect['from_B']} B on"}
     compared = []
     # WEP has a key for each packet, and the paper's claim needs it.
-    for keying, words in KEYING.items():
+    for keying in KEYING:
         cases = evidence.cases(claim, operation="encrypt", data="random", keying=keying)
-        for size_B in sorted({case.payload_B for case in cases}):
-            if inside(size_B, size_B, about):
-                continue
-            quick, slow = ("aes", "rc4") if size_B < claim.expect["from_B"] else ("rc4", "aes")
-            for ground in grounds([case for case in cases if case.payload_B == size_B], ["aes", "rc4"]):
-                found = ground.cases[quick].over(ground.cases[slow])
-                effect = percent_effect(f"what {NAMES[quick]} costs over {NAMES[slow]} at {size_B} B", found)
-                holds = above(1 - found.high, 1 - found.low, 0.0)
-                where = f"{', '.join(ground.providers)}, {words}"
-                compared.append(Compared(ground.implementation, where, effect, holds, Bounds(None, 0, "%")))
-    # Within one way and one kind of code the advice falls with one size.
-    compared.sort(
-        key=lambda one: (
-            not one.cases.endswith(KEYING["each"]),
-            IMPLEMENTATIONS.index(one.implementation),
-            (False, None, True).index(one.holds),
+        sized = [case for case in cases if not inside(case.payload_B, case.payload_B, about)]
+        below, above_B = (
+            [case for case in sized if (case.payload_B < claim.expect["from_B"]) is small] for small in (True, False)
         )
-    )
+        for quick, several in (("aes", below), ("rc4", above_B)):
+            compared += _least_saved(quick, several, findings[quick], keying)
     status = evidence.security.get("rc4-128")
     described = [f"RC4 is {status.status}: it may not be used whatever it saves (RFC 7465)."] if status else []
-    return judged(
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim),
+        list(findings.values()),
         compared,
-        control=f"the key ready and a key for each packet apart; {ON_EACH_AES}; the best cipher that may be advised",
+        control=f"the key ready and a key for each packet apart; {ONE_LIBRARY}; the best cipher that may be advised",
         needs="cases of rc4-128 and aes128-cbc by packet size, below 100 B and above",
         also=" ".join([*_rc4_against_sound(claim, evidence), *described]),
     )
+
+
+def _least_saved(quick: str, cases: Sequence[Case], finding: str, keying: str) -> list[Compared]:
+    """On each ground the size at which the advised cipher saves least; the advice holds where it saves at all sizes."""
+    slow = "rc4" if quick == "aes" else "aes"
+    sizes: dict[tuple[int, bool, str], list[tuple[Ratio, OneLibrary]]] = {}
+    for size_B in sorted({case.payload_B for case in cases}):
+        for ground in grounds([case for case in cases if case.payload_B == size_B], ["aes", "rc4"]):
+            found = ground.cases[quick].over(ground.cases[slow])
+            sizes.setdefault(ground.order, []).append((found, ground))
+    compared = []
+    for several in sizes.values():
+        worst, ground = max(several, key=lambda one: one[0].value)
+        what = (
+            f"what {NAMES[quick]} costs over {NAMES[slow]} at {ground.cases[quick].payload_B} B, where it saves least,"
+        )
+        effect = percent_effect(what, worst)
+        holds = all_hold(above(1 - one.high, 1 - one.low, 0.0) for one, _ in several)
+        compared.append(with_keying(ground, effect, finding, keying, holds=holds, bounds=Bounds(None, 0, "%")))
+    return compared
 
 
 def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
@@ -126,7 +137,7 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
     """AES against the others where a message is decrypted many times for each encryption."""
     share = 1 / (1 + DECRYPTIONS)
     there = [largest(evidence.cases(claim, operation=one, data="text")) for one in ("encrypt", "decrypt")]
-    encrypting, decrypting = ({one.name: one for one in grounds(cases, FAMILIES)} for cases in there)
+    encrypting, decrypting = ({one.order: one for one in grounds(cases, FAMILIES)} for cases in there)
     compared = []
     for name, ground in encrypting.items():
         if name not in decrypting:
@@ -136,12 +147,13 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
         found = ratio(costs["aes"][0], costs[other][0], costs["aes"][1], costs[other][1])
         holds = above(1 - found.high, 1 - found.low, 0.0)
         effect = ratio_effect(f"AES over {NAMES[other]}, {DECRYPTIONS} decryptions for each encryption,", found)
-        compared.append(Compared(ground.implementation, ", ".join(ground.providers), effect, holds, Bounds(None, 1)))
-    return judged(
+        compared.append(on(ground, effect, claim.says, holds=holds, bounds=Bounds(None, 1)))
+    return judged_by_kind(
         claim,
         evidence.rests_on(claim) + ", of the host alone: the air is the same for all",
+        [claim.says],
         compared,
-        control=f"the usage as a factor; {ON_EACH_AES}",
+        control=f"the usage as a factor; {ONE_LIBRARY}",
         needs="cases of all six ciphers that encrypt and decrypt text",
     )
 

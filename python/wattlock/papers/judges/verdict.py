@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from wattlock.analysis.effects import Ratio
 
-Verdict = Literal["reproduced", "not reproduced", "explained", "not explained", "inconclusive", "not tested"]
-"""What is said of a claim: two verdicts by measurement, two by a model, which refutes nothing, then measured but
-undecided, and no data at all."""
-DECIDED: tuple[Verdict, ...] = ("reproduced", "not reproduced", "explained", "not explained")
+Verdict = Literal[
+    "reproduced",
+    "not reproduced",
+    "depends on the implementation",
+    "explained",
+    "not explained",
+    "inconclusive",
+    "not tested",
+]
+"""What is said of a claim: three verdicts by measurement, two by a model, which refutes nothing, then measured but
+undecided, and no data at all. It depends on the implementation where libraries of one kind disagree."""
+DEPENDS: Verdict = "depends on the implementation"
+DECIDED: tuple[Verdict, ...] = ("reproduced", "not reproduced", DEPENDS, "explained", "not explained")
 OPEN: tuple[Verdict, ...] = ("inconclusive", "not tested")
 Basis = Literal["this machine", "the air", "a battery", "a capture", "their tables", "what is known"]
 """What decides: this machine's measurements, the model of the air, a battery's fall, a capture, the papers' own tables,
@@ -70,9 +79,11 @@ def _digits(value: float) -> str:
 
 
 class Compared(NamedTuple):
-    """One comparison: the implementation, which cases, its effect, whether the claim holds there (None: can't tell).
+    """One comparison: of what, which cases, its effect, whether the claim holds there (None: can't tell).
 
+    * `implementation`: the kind of implementation, or where else the figure comes from.
     * `bounds`: what it was compared with; None where it only stands beside and decides nothing.
+    * `library`, `finding`: of a comparison of ciphers, whose code it is and which finding of the claim it answers.
     """
 
     implementation: str
@@ -80,6 +91,15 @@ class Compared(NamedTuple):
     effect: Effect
     holds: bool | None
     bounds: Bounds | None = None
+    library: str = ""
+    finding: str = ""
+
+
+class Finding(NamedTuple):
+    """A part of a claim: who before whom, by how much, for which data; and its answer by kind of implementation."""
+
+    says: str
+    answers: Mapping[str, Verdict]
 
 
 @dataclass(frozen=True)
@@ -91,6 +111,7 @@ class Judgement:
     * `evidence`: what the verdict rests on, and that it is of another kind than the claim's own where it is.
     * `sentence`: what was found, made from the figures; `control`: what the paper lacks.
     * `basis`: what kind of thing that is.
+    * `findings`: the claim's parts, each with its answer by kind of implementation; of a claim on ciphers.
     * `needs`, `command`: of a claim that stays open, what it would need and what measures it.
     """
 
@@ -104,6 +125,7 @@ class Judgement:
     basis: Basis = "this machine"
     needs: str = ""
     command: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
@@ -113,6 +135,23 @@ def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
     if by_model:
         return "explained" if holds else "not explained"
     return "reproduced" if holds else "not reproduced"
+
+
+def over_libraries(holds: Sequence[bool | None]) -> Verdict:
+    """The verdict of several libraries: that of those which can be told, where these agree."""
+    decided = {one for one in holds if one is not None}
+    if len(decided) > 1:
+        return DEPENDS
+    return verdict(holds=decided.pop() if decided else None) if holds else "not tested"
+
+
+def over_findings(answers: Sequence[Verdict]) -> Verdict:
+    """The verdict on a claim by its findings: all must be reproduced; one that is not decides."""
+    for decisive in ("not reproduced", DEPENDS):
+        if decisive in answers:
+            return decisive
+    alike = set(answers)
+    return answers[0] if len(alike) == 1 else "inconclusive"
 
 
 def within(low: float, high: float, least: float, most: float) -> bool | None:

@@ -1,0 +1,169 @@
+"""Kinds of implementation, and which cases may be held against each other: those of one library and one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from wattlock.analysis.draws import log_sigma
+from wattlock.analysis.effects import Ratio, ratio
+
+Kind = Literal["software of the papers’ era", "constant-time software", "AES instructions", "other code"]
+ERA: Kind = "software of the papers’ era"
+CONSTANT_TIME: Kind = "constant-time software"
+HARDWARE: Kind = "AES instructions"
+OTHER: Kind = "other code"
+KINDS: tuple[Kind, ...] = (ERA, CONSTANT_TIME, HARDWARE, OTHER)
+"""What the papers' libraries had comes first: scalar code with tables. Of other code too little is known, or it is
+vector code of today for a cipher of then: it stands beside and decides nothing."""
+
+KIND_OF_PATH: Mapping[str | None, Kind] = {
+    **dict.fromkeys(("tables", "portable"), ERA),
+    **dict.fromkeys(("fixsliced", "bitsliced", "ssse3"), CONSTANT_TIME),
+    **dict.fromkeys(("aesni", "vaes256", "vaes512", "armv8", "hardware"), HARDWARE),
+}
+SHORT: Mapping[Kind, str] = {
+    ERA: "tables",
+    CONSTANT_TIME: "constant-time",
+    HARDWARE: "AES instructions",
+    OTHER: "other",
+}
+"""For a name beside a mark."""
+
+BUILT_IN = "built in"
+PROVIDERS_BUILT_IN = ("wattlock-tables", "rustcrypto", "rustcrypto-soft", "wattlock")
+"""They are one library: each has what the others lack. Of two codes of one kind the one that stands first is taken."""
+
+KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
+"""The keys at which families are compared: the papers' own."""
+
+MODES = {"cbc", "stream"}
+"""No paper names its mode; CBC is ours, as in `first-look`."""
+
+
+class Case(NamedTuple):
+    """A case's cost of one call, with the standard error of its logarithm, and what it is a case of."""
+
+    family: str
+    cipher: str
+    provider: str
+    kind: Kind
+    key_bits: int
+    block_bits: int
+    payload_B: int
+    cost: float
+    sigma: float
+    row: Mapping[str, Any]
+
+    @property
+    def name(self) -> tuple[str, str, int, str]:
+        """What a case is of, whatever it does with it."""
+        return self.cipher, self.provider, self.payload_B, str(self.row["data"])
+
+    @property
+    def library(self) -> str:
+        """Whose code it is."""
+        return library(self.provider)
+
+    def over(self, other: Case) -> Ratio:
+        """The cost of a byte over that of a byte of another case; of a call where there are no bytes."""
+        mine, theirs = (max(1, one.payload_B) for one in (self, other))
+        return ratio(self.cost / mine, other.cost / theirs, self.sigma, other.sigma)
+
+
+def case_of(row: Mapping[str, Any], cost: float, half_width_percent: float) -> Case:
+    """A row of a run's estimates as a case with that cost."""
+    return Case(
+        family=str(row["family"]),
+        cipher=str(row["cipher"]),
+        provider=str(row["provider"]),
+        kind=kind_of(row),
+        key_bits=int(row["key_bits"] or 0),
+        block_bits=int(row["block_bits"] or 0),
+        payload_B=int(row["payload_B"]),
+        cost=float(cost),
+        sigma=float(log_sigma(half_width_percent)),
+        row=row,
+    )
+
+
+def is_of_aes(family: str) -> bool:
+    """Whether a family is AES or Rijndael, which alone have codes of several kinds."""
+    return family.startswith(("aes", "rijndael"))
+
+
+def kind_of(row: Mapping[str, Any]) -> Kind:
+    """The kind of a code, by its path. A library that tells no path has for other ciphers than AES but scalar code."""
+    if row["path"] is None and not is_of_aes(str(row["family"])):
+        return ERA
+    return KIND_OF_PATH.get(row["path"], OTHER)
+
+
+def library(provider: str) -> str:
+    """The library of a provider: some are one library with another implementation of AES."""
+    return BUILT_IN if provider in PROVIDERS_BUILT_IN else provider.removesuffix("-tables").removesuffix("-soft")
+
+
+class Ground(NamedTuple):
+    """Cases that may be compared: of one library; AES of one kind, where there is AES, all else of the papers' era."""
+
+    kind: Kind
+    library: str
+    cases: Mapping[str, Case]
+
+    @property
+    def order(self) -> tuple[int, bool, str]:
+        """The papers' kind first, and what is built in."""
+        return order_of(self.kind, self.library)
+
+    @property
+    def providers(self) -> str:
+        """Whose codes these are."""
+        return ", ".join(dict.fromkeys(case.provider for case in self.cases.values()))
+
+
+def order_of(kind: Kind, library: str) -> tuple[int, bool, str]:
+    """The place of a kind and a library among others: the papers' kind first, and what is built in."""
+    return KINDS.index(kind), library != BUILT_IN, library
+
+
+def place_of(row: Mapping[str, Any]) -> tuple[tuple[int, bool, str], bool, int]:
+    """The place of a code among others, by its row of a run: as `order_of`, then that by tables."""
+    provider = str(row["provider"])
+    place = PROVIDERS_BUILT_IN.index(provider) if provider in PROVIDERS_BUILT_IN else 0
+    return order_of(kind_of(row), library(provider)), row["path"] != "tables", place
+
+
+def grounds(cases: Sequence[Case], families: Sequence[str]) -> list[Ground]:
+    """The grounds on which all `families` stand, in their order.
+
+    * `cases`: of one payload. Of a family those with its key of `KEY_BITS` count, in a mode of `MODES`.
+    """
+    at: dict[tuple[str, str, Kind], Case] = {}
+    for case in sorted(cases, key=lambda one: place_of(one.row)):
+        if case.row["mode"] in MODES and case.key_bits == KEY_BITS.get(case.family, case.key_bits):
+            at.setdefault((case.library, case.family, case.kind), case)
+    kinds = KINDS if "aes" in families else (ERA,)
+    found = []
+    for name in dict.fromkeys(case.library for case in cases):
+        for kind in kinds:
+            own = {family: at.get((name, family, kind if family == "aes" else ERA)) for family in families}
+            whole = {family: case for family, case in own.items() if case is not None}
+            if len(whole) == len(families):
+                found.append(Ground(kind, name, whole))
+    return sorted(found, key=lambda ground: ground.order)
+
+
+def by_library(cases: Sequence[Case]) -> dict[tuple[Kind, str], list[Case]]:
+    """Cases by kind and library, the papers' kind first and what is built in; each library's best code first."""
+    found: dict[tuple[Kind, str], list[Case]] = {}
+    for case in sorted(cases, key=lambda one: place_of(one.row)):
+        found.setdefault((case.kind, case.library), []).append(case)
+    return found
+
+
+def largest(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda _: True) -> list[Case]:
+    """The cases at the greatest payload among those kept."""
+    kept = [case for case in cases if keep(case)]
+    most = max((case.payload_B for case in kept), default=0)
+    return [case for case in kept if case.payload_B == most]

@@ -1,0 +1,95 @@
+"""The verdicts as a table, for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from wattlock.papers.judges import Bounds, Compared, Effect, Judgement
+from wattlock.papers.record import Claim, Papers
+
+EFFECT = {
+    "effect_of": pl.String,
+    "effect_unit": pl.String,
+    "effect_value": pl.Float64,
+    "effect_low": pl.Float64,
+    "effect_high": pl.Float64,
+}
+BOUNDS = {"bound_low": pl.Float64, "bound_high": pl.Float64, "bound_by": pl.String}
+WHOSE = {"implementation": pl.String, "library": pl.String}
+FINDING = {"finding": pl.String, "implementation": pl.String, "verdict": pl.String}
+COMPARED = {"finding": pl.String, **WHOSE, "cases": pl.String, "holds": pl.Boolean, **EFFECT, **BOUNDS}
+CLAIM = dict.fromkeys(("claim", "says", "origin", "about", "verdict", "basis", "evidence"), pl.String)
+WORDS = dict.fromkeys(("sentence", "control", "needs", "command"), pl.String)
+SCHEMA: dict[str, Any] = {
+    **CLAIM,
+    **WHOSE,
+    **EFFECT,
+    **BOUNDS,
+    **WORDS,
+    "source": pl.List(pl.String),
+    "findings": pl.List(pl.Struct(FINDING)),
+    "comparisons": pl.List(pl.Struct(COMPARED)),
+}
+
+
+def table(judgements: Sequence[Judgement], papers: Papers) -> pl.DataFrame:
+    """A row a claim, in the claims' order.
+
+    * `implementation` to `bound_by`: the comparison that decides; null where nothing does. `bound_by` is `wattlock`
+      where the paper gives no such bound.
+    * `findings`: of each part of a claim on ciphers its verdict by kind of implementation.
+    * `comparisons`: all of them, the deciding one first; `holds` is null where it can't be told or nothing is asked.
+    """
+    return pl.DataFrame([_row(one, papers.claim(one.claim)) for one in judgements], schema=SCHEMA)
+
+
+def _row(one: Judgement, claim: Claim) -> dict[str, Any]:
+    first = _compared(one.compared[0]) if one.effect is not None else {}
+    return {
+        **{name: first.get(name) for name in (*WHOSE, *EFFECT, *BOUNDS)},
+        "claim": claim.id,
+        "says": claim.says,
+        "origin": claim.origin,
+        "about": claim.about,
+        "verdict": one.verdict,
+        "basis": one.basis,
+        "evidence": one.evidence,
+        "sentence": one.sentence,
+        "control": one.control,
+        "needs": one.needs or None,
+        "command": one.command or None,
+        "source": list(claim.source),
+        "findings": [
+            {"finding": finding.says, "implementation": kind, "verdict": answer}
+            for finding in one.findings
+            for kind, answer in finding.answers.items()
+        ],
+        "comparisons": [_compared(compared) for compared in one.compared],
+    }
+
+
+def _compared(one: Compared) -> dict[str, Any]:
+    return {
+        "finding": one.finding or None,
+        "implementation": one.implementation,
+        "library": one.library or None,
+        "cases": one.cases,
+        "holds": one.holds,
+        **_effect(one.effect),
+        **_bounds(one.bounds),
+    }
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    what, unit, *numbers = effect
+    return dict(zip(EFFECT, (what.strip(" ,"), unit, *map(float, numbers)), strict=True))
+
+
+def _bounds(bounds: Bounds | None) -> dict[str, Any]:
+    if bounds is None:
+        return dict.fromkeys(BOUNDS)
+    ends = (None if one is None else float(one) for one in (bounds.low, bounds.high))
+    return dict(zip(BOUNDS, (*ends, "wattlock" if bounds.ours else "the paper"), strict=True))
