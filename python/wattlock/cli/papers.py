@@ -11,6 +11,7 @@ import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
+from wattlock.cli.table import Format, flat, json_array, show
 from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from wattlock.papers.judges import Judgement
 
+FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
+"""The columns of the verdicts on a terminal."""
 UNTIL_PERCENT, LOG_EVERY_S = 10, 10
 """A battery is discharged down to this level: below it a machine may go out."""
 
@@ -69,6 +72,22 @@ class Beside:
     ] = None
 
 
+@dataclass(frozen=True)
+class Written:
+    """What is written and printed."""
+
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Also write the verdicts, and each exhibit as PNG, SVG, PDF, CSV."
+        ),
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/papers.html.")] = None
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Print the verdicts; without it the page's path is printed.")
+    ] = None
+
+
 def papers(
     context: typer.Context,
     length: Annotated[
@@ -87,32 +106,24 @@ def papers(
     beside: Beside = Beside(),
     measuring: Measuring = Measuring(),
     dry_run: DryRun = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            "--export", metavar="DIR", help="Also write each exhibit as PNG, SVG, PDF and CSV, and the verdicts."
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/papers.html.")] = None,
-    form: Annotated[
-        Format | None, typer.Option("--format", help="Print the verdicts; else the page's path is printed.")
-    ] = None,
+    written: Written = Written(),
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
     --run may be given several times; runs of one build on one machine are judged together. A battery is discharged to
-    10 % by one case after the other, each from a full charge, or by --repeats calls of each.
+    10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on ciphers is
+    judged by software of the papers' era; constant-time software and AES instructions have their own answers.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
-    wattlock papers --run last --export exhibits; wattlock papers --length battery --repeats 600;
-    wattlock papers --length full --dry-run
+    wattlock papers --run last --export exhibits; wattlock papers --run last --format csv;
+    wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run
     """
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
+    from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
-    from wattlock.store.disk import write_whole
 
     if beside.capture is not None and not beside.capture.is_file():
         raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
@@ -129,23 +140,31 @@ def papers(
     read = material.Beside(device, allow_assumed, beside.radio, beside.battery, beside.capture, str(beside.machine))
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read)
-    page = out or find(names[0]) / "papers.html"
-    html = papers_page(facts, gathered.material.papers, judgements, shown)
-    try:
-        write_whole(page, [html.encode()])
-    except OSError as error:
-        raise InputError(f"{page}: can't be written: {error.strerror}", hint="name another file with --out") from error
-    if export is not None:
+    page = written.out or find(names[0]) / "papers.html"
+    _write(page, papers_page(facts, gathered.material.papers, judgements, shown), "name another file with --out")
+    verdicts = table(judgements, gathered.material.papers)
+    if written.export is not None:
         from wattlock.report.exhibit_files import write_exhibits
 
-        typer.echo(f"wrote {write_exhibits(export, shown)} files into {export}", err=True)
-        _write_verdicts(export, table)
+        typer.echo(f"wrote {write_exhibits(written.export, shown)} files into {written.export}", err=True)
+        hint = "name a folder that can be written"
+        _write(written.export / "verdicts.json", json_array(verdicts), hint)
+        _write(written.export / "verdicts.csv", flat(verdicts).write_csv(), hint)
     _say(facts.reasons, judgements)
-    if form is None:
+    if written.form is None:
         typer.echo(str(page))
     else:
-        show(table if form is not Format.table else table.select(FOR_EYES), form)
+        show(verdicts.select(FOR_EYES) if written.form is Format.table else verdicts, written.form)
         typer.echo(f"the page: {page}", err=True)
+
+
+def _write(file: Path, text: str, hint: str) -> None:
+    from wattlock.store.disk import write_whole
+
+    try:
+        write_whole(file, [text.encode()])
+    except OSError as error:
+        raise InputError(f"{file}: can't be written: {error.strerror}", hint=hint) from error
 
 
 def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
