@@ -19,6 +19,7 @@ from wattlock.papers import discharges as battery_discharges
 from wattlock.papers import record, sending
 from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
+from wattlock.papers.judges.implementations import place_of
 from wattlock.run.result import Result, open_run
 from wattlock.security import status_of
 from wattlock.targets import Target, or_this_machine, probe, toolbox
@@ -142,9 +143,12 @@ def _batteries(
     if any(result.battery is not None and result.discharges is not None for result in results):
         return _measured_curves(results), measured, []
     able = estimates.filter(pl.col("cipher").is_in(DISCHARGING), pl.col("energy_uJ").is_not_null())
-    plain = {"operation": "encrypt", "data": "random", "provider": "rustcrypto", "keying": "ready", "encoding": "raw"}
+    plain = {"operation": "encrypt", "data": "random", "keying": "ready", "encoding": "raw"}
     able = able.filter(*(pl.col(name) == level for name, level in plain.items()))
     able = able.filter(pl.col("payload_B") == pl.col("payload_B").max().over("cipher"))
+    # Of each cipher one code: software of the papers' era that is built in, where there is any.
+    last_first = sorted(able.iter_rows(named=True), key=place_of, reverse=True)
+    able = able.filter(pl.col("case").is_in(list({row["cipher"]: row["case"] for row in last_first}.values())))
     try:
         chosen = battery_cards.load(card or BATTERY)
         discharges = battery_discharges.modelled(estimates, chosen, allow_assumed=allow_assumed)
