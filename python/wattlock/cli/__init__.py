@@ -15,6 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from wattlock.cli.help import Verb, named
 from wattlock.errors import DiskFull, InputError, WattlockError
 
 VERBS = {
@@ -74,6 +75,10 @@ class Verbs(TyperGroup):
         for name, line in VERBS.items():
             self.add_command(LazyVerb(name=name, callback=None, help=line))
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The program's own options."""
+        return named(super().get_params(ctx))
+
 
 def load(name: str) -> Any:
     """Give the verb `name` as a command, by importing its file."""
@@ -81,7 +86,7 @@ def load(name: str) -> Any:
 
     verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{name}"), name)
     single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    single.command(name=name)(spread(verb))
+    single.command(name=name, cls=Verb)(spread(verb))
     return typer.main.get_command(single)
 
 
@@ -100,7 +105,7 @@ def _refuse_little_room() -> None:
         raise WattlockError(what, hint="`ulimit -v unlimited` lifts the limit, where the system allows that")
 
 
-app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
+app = typer.Typer(cls=Verbs, add_completion=True, rich_markup_mode="rich")
 
 
 @app.callback(invoke_without_command=True, epilog="Example: wattlock run first-look --only 'aes*'")

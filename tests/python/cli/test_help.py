@@ -1,0 +1,35 @@
+"""How help reads: examples a line each, nothing broken at a hyphen, no type where a name says it."""
+
+import pytest
+
+from wattlock import cli
+from wattlock.cli.help import laid_out
+
+
+def test_paragraphs_flow_and_examples_stand_a_line_each() -> None:
+    text = """Does one
+    thing.
+
+    More of
+    it. Examples: wattlock a --b;
+    wattlock c    wattlock d 'e f'
+    """
+    assert laid_out(text) == "Does one thing.\n\nMore of it.\n\nExamples:\nwattlock a --b\nwattlock c\nwattlock d 'e f'"
+    assert laid_out("Does it. Example: wattlock a") == "Does it.\n\nExample:\nwattlock a"
+    assert laid_out("Does it.") == "Does it."
+
+
+@pytest.mark.parametrize("verb", list(cli.VERBS))
+def test_no_help_shows_the_type_of_a_flag_and_each_has_its_examples(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer([verb, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "<bool>" not in text
+    assert "<int range>" not in text
+    assert f"\n wattlock {verb}" in text.replace("│", " ")
+
+
+def test_the_overview_names_no_types(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["--help"]) == 0
+    assert "<bool>" not in capsys.readouterr().out
