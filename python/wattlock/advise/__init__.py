@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wattlock.advise.advice import Advice
     from wattlock.advise.answer import advise
-    from wattlock.advise.question import Question, checked, load
+    from wattlock.advise.question import Question, checked, load, read
     from wattlock.advise.record import as_object
 
-__all__ = ["Advice", "Question", "advise", "as_object", "checked", "load"]
+__all__ = ["Advice", "Question", "advise", "as_object", "checked", "load", "read"]
 _OF = {"Advice": "advice", "advise": "answer", "as_object": "record"} | dict.fromkeys(
-    ("Question", "checked", "load"), "question"
+    ("Question", "checked", "load", "read"), "question"
 )
 
 

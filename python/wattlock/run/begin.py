@@ -13,7 +13,6 @@ from wattlock.errors import InputError, StoreError, StudyError
 from wattlock.run import forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
-from wattlock.run.result import Result, read
 from wattlock.run.session import Listener, Session, Silent, files_of
 from wattlock.run.shards import self_checks
 from wattlock.run.timing import Timing
@@ -185,19 +184,19 @@ def measure(
     target: Target | None = None,
     out: Path | str | None = None,
     report: Listener | None = None,
-) -> Result:
+) -> RunFolder:
     """Carries out a study to its end: what `wattlock run` does, without its words and its report.
 
     * `study`: its name or file, or a `Request`, which has more to say. `target`: by which device, this machine without.
     * `out`: the run's folder; `report`: is told how far it is.
-    * Returns the run as `open_run` does.
+    * Returns the run's folder.
 
     Raises what `plan`, `Planned.create` and `Session.measure` do; what was measured is kept.
     """
     request = Request(study) if isinstance(study, str) else study
     begun = plan(request, or_this_machine(target)).create(None if out is None else Path(out))
     begun.measure(report or Silent())
-    return read(begun.folder)
+    return begun.folder
 
 
 def _metered(target: Target, choice: Choice) -> tuple[Choice, dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +14,13 @@ from support.scripted_probe import direct, install, truth
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.energy.operations import OwnOperation, of_own
-from wattlock.errors import Slower
+from wattlock.errors import InputError, Slower
 from wattlock.papers import record
+from wattlock.run.compare import compare
+from wattlock.run.result import open_run
+
+# A room that is a call is no module to a type checker.
+wl: Any = wattlock
 
 
 @pytest.fixture
@@ -25,7 +32,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_study(tmp_path / "virtual.toml", study_of())
     for name, canaries in {"before": {}, "after": {"1": truth(1) * 1.05}}.items():
         direct(program, canaries=canaries)
-        wattlock.measure("virtual.toml", out=name)
+        wl.run("virtual.toml", out=name)
     return tmp_path
 
 
@@ -33,7 +40,7 @@ def test_a_study_is_carried_out_by_one_call_and_is_the_run_that_the_verb_shows(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     direct(runs / "probe" / "wattlock-probe")
-    found = wattlock.measure(wattlock.Request("virtual.toml", only=["des*"]), out="one")
+    found = wl.run("virtual.toml", only=["des*"], out="one")
     assert (runs / "one" / "SHA256SUMS").is_file()
     assert set(found.estimates["cipher"]) == {"des-cbc"}
     assert cli.answer(["show", "one", "--format", "json"]) == 0
@@ -41,39 +48,101 @@ def test_a_study_is_carried_out_by_one_call_and_is_the_run_that_the_verb_shows(
     assert [row["time_ns"] for row in shown] == found.estimates["time_ns"].to_list()
 
 
+def test_a_run_is_read_with_its_batches_and_their_factors(runs: Path) -> None:
+    found = wl.read("before")
+    batches = found.batches
+    assert batches.height == found.folder.scan().collect().height == found.result.batches
+    study = batches.filter(role="study")
+    assert study.group_by("cipher", "operation").len().height == found.estimates.height
+    assert study["cipher"].null_count() == study["provider"].null_count() == 0
+    assert wl.read(runs / "before").ranking.equals(found.ranking)
+
+
+def test_a_run_is_valued_by_a_device_card(runs: Path) -> None:
+    assert (runs / "before").is_dir()
+    plain = wl.read("before").estimates
+    valued = wl.read("before", device="x86-server-assumed", allow_assumed=True).estimates
+    assert plain["energy_uJ"].null_count() == plain.height
+    assert valued["energy_uJ"].null_count() == 0
+
+
 def test_the_papers_are_judged_by_one_call(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_programs()
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
-    found = wattlock.judge([runs / "before"])
-    assert {judgement.claim for judgement in found.judgements} == {claim.id for claim in record.load().claims}
+    found = wl.papers(runs / "before")
+    assert found["claim"].to_list() == [claim.id for claim in record.load().claims]
 
 
 def test_two_runs_are_compared_as_the_verb_compares_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = wattlock.compare(wattlock.open_run("before"), [wattlock.open_run(runs / "after")])
+    found = wl.compare("before", wl.read(runs / "after"))
     capsys.readouterr()
     assert cli.answer(["compare", "before", "after", "--format", "json"]) == 0
-    assert found.table.to_dicts() == json.loads(capsys.readouterr().out)
+    assert found.to_dicts() == json.loads(capsys.readouterr().out)
+
+
+def test_what_differs_between_compared_runs_is_a_warning(runs: Path) -> None:
+    direct(runs / "probe" / "wattlock-probe")
+    wl.run("virtual.toml", only=["des*"], out="fewer")
+    with pytest.warns(UserWarning, match="cases have a number in the first run alone"):
+        assert set(wl.compare("before", "fewer")["cipher"]) == {"des-cbc"}
+
+
+def test_a_slower_run_is_refused_by_what_the_verb_asks(runs: Path) -> None:
+    found = compare(open_run("before"), [open_run(runs / "after")])
     assert found.unclear(0.01) == ""
     with pytest.raises(Slower, match="1 of 4 cases"):
         found.refuse_slower(0.02)
     found.refuse_slower(0.2)
 
 
-def test_a_battery_carries_as_much_as_the_verb_says(capsys: pytest.CaptureFixture[str]) -> None:
-    work = of_own(OwnOperation(energy_uJ=12.5, time_us=80), allow_assumed=True)
-    carried = wattlock.battery("lipo-1000", work, allow_assumed=True)
-    words = ["battery", "lipo-1000", "--energy-uJ", "12.5", "--time-us", "80", "--allow-assumed", "--format", "json"]
-    assert cli.answer(words) == 0
-    assert carried.table.to_dicts() == json.loads(capsys.readouterr().out)
-    assert carried.curves().height > 1
+def test_a_battery_carries_as_much_as_the_verb_says(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (runs / "before").is_dir()
+    card = {"device": "x86-server-assumed", "allow_assumed": True}
+    carried = wl.battery("laptop-57wh", "before", **card)
+    words = ["battery", "laptop-57wh", "--run", "before", "--device", "x86-server-assumed", "--allow-assumed"]
+    assert cli.answer([*words, "--format", "json"]) == 0
+    assert carried.to_dicts() == json.loads(capsys.readouterr().out)
+
+
+def test_a_question_is_answered_as_the_verb_answers_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_programs()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    found = wl.advise(message="64B", every="1min", device="nrf52840", allow_assumed=True)
+    words = ["--message", "64B", "--every", "1min", "--device", "nrf52840", "--allow-assumed", "--format", "json"]
+    assert cli.answer(["advise", *words]) == 0
+    answered = json.loads(capsys.readouterr().out)["ranked"]
+    assert [row["days"] for row in answered] == pytest.approx(found["days"].to_list())
+    changed = wl.advise("sensor", {"floor.approved": "nist"}, allow_assumed=True)
+    assert set(changed["rank"]) >= {1}
+    with pytest.raises(InputError, match="no_such"):
+        wl.advise("sensor", {"floor.no_such": 1})
+
+
+def test_the_calls_that_are_rooms_too_stay_callable_whatever_was_imported_first() -> None:
+    code = (
+        "import wattlock as wl; from wattlock.run import begin; import wattlock.papers.record, wattlock.advise;"
+        "print(callable(wl.run), callable(wl.papers), callable(wl.advise), wl.run.begin is begin);"
+        "from wattlock import compare, read; print(compare.__module__, read.__module__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True True True\nwattlock.notebook wattlock.notebook\n"
 
 
 def test_every_call_that_the_page_shows_is_there() -> None:
-    shown = set(re.findall(r"wattlock\.(\w+)\(", (TREE / "docs/reference/verbs.md").read_text(encoding="utf-8")))
-    assert shown == {"measure", "Request", "open_run", "compare", "battery", "of_run", "judge"}
-    assert all(callable(getattr(wattlock, name)) for name in shown)
+    shown = set(re.findall(r"wl\.(\w+)\(", (TREE / "docs/reference/verbs.md").read_text(encoding="utf-8")))
+    assert shown == set(wl.CALLS)
+    assert all(callable(getattr(wl, name)) for name in shown)
 
 
 def test_a_name_that_the_package_lacks_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'weigh'"):
-        _ = wattlock.weigh
+        _ = wl.weigh
+
+
+def test_the_notebook_of_the_examples_runs_through() -> None:
+    require_programs()
+    notebook = TREE / "examples" / "notebooks" / "advise.py"
+    done = subprocess.run([sys.executable, str(notebook)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
