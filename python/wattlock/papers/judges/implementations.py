@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from wattlock.analysis import kinds
 from wattlock.analysis.draws import log_sigma
 from wattlock.analysis.effects import Ratio, ratio
 
@@ -14,14 +15,9 @@ CONSTANT_TIME: Kind = "constant-time software"
 HARDWARE: Kind = "AES instructions"
 OTHER: Kind = "other code"
 KINDS: tuple[Kind, ...] = (ERA, CONSTANT_TIME, HARDWARE, OTHER)
-"""What the papers' libraries had comes first: scalar code with tables. Of other code too little is known, or it is
+"""What the papers' libraries had comes first: plain software, by tables. Of other code too little is known, or it is
 vector code of today for a cipher of then: it stands beside and decides nothing."""
-
-KIND_OF_PATH: Mapping[str | None, Kind] = {
-    **dict.fromkeys(("tables", "portable"), ERA),
-    **dict.fromkeys(("fixsliced", "bitsliced", "ssse3"), CONSTANT_TIME),
-    **dict.fromkeys(("aesni", "vaes256", "vaes512", "armv8", "hardware"), HARDWARE),
-}
+OF_CODE: Mapping[str | None, Kind] = {kinds.PLAIN: ERA, kinds.CONSTANT_TIME: CONSTANT_TIME, kinds.HARDWARE: HARDWARE}
 SHORT: Mapping[Kind, str] = {
     ERA: "tables",
     CONSTANT_TIME: "constant-time",
@@ -93,10 +89,10 @@ def is_of_aes(family: str) -> bool:
 
 
 def kind_of(row: Mapping[str, Any]) -> Kind:
-    """The kind of a code, by its path. A library that tells no path has for other ciphers than AES but scalar code."""
+    """The kind of a code, by its path; of another cipher than AES a library that tells no path has plain software."""
     if row["path"] is None and not is_of_aes(str(row["family"])):
         return ERA
-    return KIND_OF_PATH.get(row["path"], OTHER)
+    return OF_CODE.get(kinds.kind_of(row["path"]), OTHER)
 
 
 def library(provider: str) -> str:
@@ -143,10 +139,10 @@ def grounds(cases: Sequence[Case], families: Sequence[str]) -> list[Ground]:
     for case in sorted(cases, key=lambda one: place_of(one.row)):
         if case.row["mode"] in MODES and case.key_bits == KEY_BITS.get(case.family, case.key_bits):
             at.setdefault((case.library, case.family, case.kind), case)
-    kinds = KINDS if "aes" in families else (ERA,)
+    of_anchor = KINDS if "aes" in families else (ERA,)
     found = []
     for name in dict.fromkeys(case.library for case in cases):
-        for kind in kinds:
+        for kind in of_anchor:
             own = {family: at.get((name, family, kind if family == "aes" else ERA)) for family in families}
             whole = {family: case for family, case in own.items() if case is not None}
             if len(whole) == len(families):
