@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use wattlock_engine as engine;
 
-use super::Follows;
+use crate::failure::Follows;
 
 /// How energy is measured; with it a process measures blocks of energy in place of batches.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,0 +1,149 @@
+//! What a process answers: a header, what it measured, the end.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use crate::battery::BatteryLevel;
+use crate::case::Case;
+use crate::energy::{EnergyBlockRecord, MeterRecord};
+use crate::failure::Failure;
+use crate::fingerprint::Fingerprint;
+
+/// One record line.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// What is measured, and where; the first line of a process.
+    Header(Box<Header>),
+    /// One timed loop.
+    Batch(BatchRecord),
+    /// Work between two edges of an energy counter.
+    EnergyBlock(Box<EnergyBlockRecord>),
+    /// The battery while one case is repeated.
+    BatteryLevel(BatteryLevel),
+    /// A case that can't be measured.
+    Failure(Failure),
+    /// The process has measured all that it was asked for; the last line.
+    End(End),
+}
+
+/// What is measured, and where.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Header {
+    /// Version of the records.
+    pub schema: u32,
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Seed of the process.
+    pub seed: u64,
+    /// The machine, the build, the state.
+    pub fingerprint: Fingerprint,
+    /// Rate of the tick counter.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub ticks_per_second: u64,
+    /// Core cycles of one canary; null where the multiplier's latency is not known.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub canary_cycles: Option<u64>,
+    /// What a burst took on this core when nothing shared it, in millionths of a canary.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub quiet_ppm: Option<u32>,
+    /// What two reads of the tick counter take.
+    pub timer_ticks: u64,
+    /// What two reads of the CPU time take; null where there is none.
+    pub cpu_timer_ns: Option<u64>,
+    /// Processor pinned to; null where not pinned.
+    pub pinned_cpu: Option<u32>,
+    /// The energy meter; null where time is measured.
+    pub meter: Option<MeterRecord>,
+    /// The battery that this process discharges, as a meter; null where it discharges none.
+    pub battery: Option<MeterRecord>,
+    /// The cases, resolved.
+    pub cases: Vec<Case>,
+}
+
+/// One timed loop of a case between two canaries.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BatchRecord {
+    /// Number of the case in the run.
+    pub case: u32,
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Round, from 0.
+    pub round: u32,
+    /// The depth of the stack at which the visit began, in frames; null in schema 1.
+    pub place: Option<u32>,
+    /// 0 for the first try.
+    pub attempt: u32,
+    /// Segment, from 0.
+    pub segment: u32,
+    /// Where the segment begins in the payload.
+    pub offset_B: u64,
+    /// Calls.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub calls: u32,
+    /// Time of the batch.
+    pub wall_ns: u64,
+    /// CPU time of the batch; null where the system does not tell.
+    pub cpu_ns: Option<u64>,
+    /// Ticks of the batch.
+    pub ticks: u64,
+    /// Ticks of the canary just before.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub canary_before_ticks: u64,
+    /// Ticks of the canary just after.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub canary_after_ticks: u64,
+    /// Ticks of the burst of independent additions just before.
+    pub burst_before_ticks: u64,
+    /// Ticks of the burst just after.
+    pub burst_after_ticks: u64,
+    /// Whether the batch counts.
+    pub clean: bool,
+    /// Why it does not.
+    pub cause: Option<Cause>,
+}
+
+/// Why a batch does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The thread was switched out.
+    Switch,
+    /// The thread changed its processor.
+    Migration,
+    /// The core changed its clock.
+    Clock,
+    /// Another thread used the core's units.
+    Neighbour,
+}
+
+impl From<wattlock_engine::Cause> for Cause {
+    fn from(cause: wattlock_engine::Cause) -> Self {
+        match cause {
+            wattlock_engine::Cause::Switch => Self::Switch,
+            wattlock_engine::Cause::Migration => Self::Migration,
+            wattlock_engine::Cause::Clock => Self::Clock,
+            wattlock_engine::Cause::Neighbour => Self::Neighbour,
+        }
+    }
+}
+
+/// The last line of a process.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct End {
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Batch lines written.
+    pub batches: u64,
+    /// Lines of energy blocks written.
+    pub energy_blocks: u64,
+    /// Time from the first batch or block to the last.
+    pub wall_ns: u64,
+}
