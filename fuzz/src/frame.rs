@@ -74,7 +74,7 @@ fn views(frame: &Frame<'_>) -> impl Hash + use<> {
         assert!(!replay.is_new(frame, number));
     }
     let fitting: Vec<_> = [0, 5, 13, 16, 32].into_iter().flat_map(|key_B| fitting(frame, key_B)).collect();
-    let is = (frame.is_protected(), frame.carries_data(), frame.is_from_ds(), frame.is_fragment());
+    let is = (frame.is_protected(), frame.carries_data(), frame.is_fragment());
     let has = (frame.fourth().is_some(), frame.qos_control().is_some(), frame.eapol().map(<[u8]>::len));
     let aggregate = (frame.is_aggregate(), frame.is_forged_aggregate(), frame.is_group_addressed());
     (frame.subtype(), frame.kind() as u8, frame.tid(), is, has, aggregate, fitting)

@@ -117,12 +117,6 @@ impl<'a> Frame<'a> {
         self.kind() == Kind::Data && self.mpdu[0] & NO_DATA == 0
     }
 
-    /// Whether it comes from the distribution system: an access point sent it.
-    #[must_use]
-    pub fn is_from_ds(&self) -> bool {
-        self.flags() & FROM_DS != 0
-    }
-
     /// Whether more fragments of the same MSDU follow.
     #[must_use]
     pub fn has_more_fragments(&self) -> bool {

@@ -19,6 +19,7 @@ pub mod fragments;
 mod frame;
 pub mod handshake;
 mod key;
+mod opened;
 mod protocol;
 mod replay;
 pub mod tkip;
@@ -26,7 +27,8 @@ mod wep;
 
 pub use error::{Error, Malformed};
 pub use frame::{Address, Frame, Kind};
-pub use key::{Key, Msdu, Opened};
+pub use key::Key;
+pub use opened::{Msdu, Opened};
 pub use protocol::{Protocol, fitting};
 pub use replay::Replay;
 

@@ -101,6 +101,11 @@ impl Akm {
         [32, 48, 64].into_iter().any(|pmk_B| self.keys(pmk_B).is_some())
     }
 
+    /// Octets of the MIC in an element of this suite's fast transition (9.4.2.47).
+    pub(super) fn mic_B(self) -> usize {
+        if self == Self::FT_8021X_SHA384 { 24 } else { 16 }
+    }
+
     /// What goes with a master key of so many octets; `None` where it is not as long as the suite's.
     ///
     /// # Source

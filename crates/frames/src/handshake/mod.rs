@@ -9,6 +9,7 @@ mod direct;
 mod elements;
 mod key_frame;
 mod keys;
+mod learned;
 mod transition;
 
 use zeroize::Zeroizing;
@@ -18,21 +19,13 @@ pub use akm::{Akm, Hash};
 pub use direct::DirectLink;
 pub use key_frame::KeyFrame;
 pub use keys::{Brought, Holders, MOST_PMK_B, NAME_B, NONCE_B, PMK_B, PmkR1, Ptk, Temporal, kdf, prf_sha1, psk};
+pub use learned::Learned;
 pub use transition::Transition;
 
 use crate::{Address, Error, Frame, Kind, Malformed, Protocol};
 use agreement::Shown;
 use elements::{Mobility, Suites, VENDOR, elements};
 use key_frame::{MOST_KEY_DATA_B, Step};
-
-/// What a frame taught.
-#[derive(Clone, Default)]
-pub struct Learned {
-    /// The key of the pair, new or the one from before.
-    pub pairwise: Option<Temporal>,
-    /// The key of the group, and which of four it is.
-    pub group: Option<(u8, Temporal)>,
-}
 
 /// The station's half of a handshake: its nonce, and how keys are to be made.
 #[derive(Clone, Copy)]
@@ -134,7 +127,7 @@ impl Handshake {
         let data = frame.data()?;
         let suites = Suites::of(data);
         self.akm = suites.akm.or(self.akm);
-        let mic_B = suites.akm.map_or(16, transition::mic_B);
+        let mic_B = suites.akm.map_or(16, Akm::mic_B);
         let answer = Answer { nonce: frame.nonce(), suites, mobility: Mobility::of(data, mic_B).ok() };
         // The first message may have been missed; the third one repeats its nonce.
         self.doubtful = Some(answer);

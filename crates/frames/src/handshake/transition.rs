@@ -3,7 +3,6 @@
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Learned;
 use super::agreement::{Known, Shown, Why};
 use super::akm::{Akm, Integrity};
 use super::elements::{
@@ -11,6 +10,7 @@ use super::elements::{
 };
 use super::key_frame::{MOST_KEY_DATA_B, unwrap};
 use super::keys::{Brought, MadeWith, Ptk, Temporal, mic};
+use super::learned::Learned;
 use crate::{Address, Error, Frame, Kind, Malformed};
 
 /// Octets of a reassociation request and response before their elements (9.3.3.7, 9.3.3.8).
@@ -52,7 +52,7 @@ impl<'a> Transition<'a> {
         let data = frame.body().get(fixed_B..)?;
         let suites = Suites::of(data);
         let akm = suites.akm.filter(|akm| akm.is_fast_transition())?;
-        let element = FastTransition::of(find(data, FAST_TRANSITION)?, mic_B(akm))?;
+        let element = FastTransition::of(find(data, FAST_TRANSITION)?, akm.mic_B())?;
         // An association that begins with a four-way handshake has no nonces in its element yet.
         (element.covered() >= 3).then_some(Self { access_point, station, akm, suites, number, data, element })
     }
@@ -63,7 +63,7 @@ impl<'a> Transition<'a> {
     /// Why there are none.
     pub fn keys(&self, known: &Known<'_>) -> Result<Learned, Why> {
         let nonces = self.element.nonces().ok_or(Why::NoHolder)?;
-        let mobility = Mobility::of(self.data, mic_B(self.akm)).map_err(|_| Why::NoHolder)?;
+        let mobility = Mobility::of(self.data, self.akm.mic_B()).map_err(|_| Why::NoHolder)?;
         let length_B = self.suites.pairwise.map(crate::Protocol::key_B);
         let shown = Shown {
             akm: self.akm,
@@ -120,9 +120,4 @@ impl<'a> Transition<'a> {
         let key = clear.get(..key_B).ok_or(Malformed::KeyFrame)?;
         Ok(Some((key_id, Temporal::new(key, self.suites.group)?)))
     }
-}
-
-/// Octets of the MIC in the element of a suite (9.4.2.47).
-pub(super) fn mic_B(akm: Akm) -> usize {
-    if akm == Akm::FT_8021X_SHA384 { 24 } else { 16 }
 }

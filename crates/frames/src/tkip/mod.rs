@@ -8,7 +8,7 @@ pub use mixing::{Ttak, phase_1, phase_2};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::key::{Msdu, Opened};
+use crate::opened::{Msdu, Opened};
 use crate::protocol::EXTENDED_IV;
 use crate::{Address, Error, Frame, Malformed, Protocol, Replay, wep};
 
