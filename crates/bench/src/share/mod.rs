@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`ports`] | what a device has to have: clocks, a meter, a battery, a sink of records, a watch |
+//! | `request` | what a process is asked for |
 //! | `prepared` | the cases of the plan, each proven, bound and calibrated |
 //! | `calibration` | calls that fill a batch, and where a long call is cut |
 //! | `quiet_level` | what a burst takes where nothing shares the core |
@@ -17,29 +18,19 @@ mod energy;
 pub mod ports;
 mod prepared;
 pub mod quiet_level;
+mod request;
 mod timing;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use wattlock_engine::{Case as _, Slot};
-use wattlock_records::{End, Failure, Follows, Header, Plan, PlannedCase, Record, SCHEMA};
+use wattlock_records::{End, Failure, Follows, Header, Record, SCHEMA};
+
+pub use self::request::Share;
 
 use self::ports::{Clocks, Ports, Records};
 use self::prepared::Cases;
 use crate::prepared::Prepared;
-
-/// What a process was asked for.
-pub struct Share {
-    /// What holds for all of it.
-    pub plan: Plan,
-    /// The cases.
-    pub cases: Vec<PlannedCase>,
-    /// What ended a process before, by case.
-    pub failed: BTreeMap<u32, String>,
-}
 
 /// Carries a share out: the header and what failed before the timing, then what is measured, what failed after it, the
 /// end. What goes wrong with one case is a record.

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 use wattlock_engine::{Case as _, Nanoseconds, Slot};
 use wattlock_records::{Case, Failure, PlannedCase, Role};
 
-use super::Share;
 use super::calibration::calibrate;
 use super::ports::{Clocks, Ports, Watch};
 use super::quiet_level;
+use super::request::Share;
 use crate::constants::INJECTED_SLOWDOWN;
 use crate::prepared::{Empty, Prepared};
 use crate::subject::{Description, Variant};
