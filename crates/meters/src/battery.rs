@@ -10,8 +10,9 @@ use wattlock_records::{GaugeReading, MeterRecord};
 
 use super::counted::Counted;
 use super::file::{NoNumber, level, size, text};
+use super::kind::{Found, Kind, LIST, Missing, Open, Opened};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time};
+use super::time::{SystemTime, Time};
 
 /// The kind.
 pub const KIND: &str = "battery";

@@ -2,8 +2,8 @@
 
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanojoules, Reading};
 
-use super::Time;
 use super::file::NoNumber;
+use super::time::Time;
 
 /// A counter behind `ask`.
 pub struct Counted<A, T> {

@@ -84,3 +84,8 @@ pub fn counter_nJ(path: &Path, text: &str) -> Result<u64, NoNumber> {
     let counter_uJ: u64 = text.trim().parse().map_err(|_| refused(", which is no count of microjoules"))?;
     counter_uJ.checked_mul(1000).ok_or_else(|| refused(", more microjoules than any counter holds"))
 }
+
+/// A number in a file that describes a meter.
+pub(crate) fn number(path: &Path) -> Option<u64> {
+    text(path).ok()?.parse().ok()
+}

@@ -9,9 +9,10 @@ use wattlock_engine::{Meter, MeterDescription};
 use wattlock_records::MeterRecord;
 
 use super::counted::Counted;
-use super::file::{NoNumber, counter_nJ, level, size, text};
+use super::file::{NoNumber, counter_nJ, level, number, size, text};
+use super::kind::{Found, Kind, LIST, Missing, Open, Opened, mends};
 use super::sampled::{Gauge, Sampled};
-use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time, mends, number};
+use super::time::{SystemTime, Time};
 
 /// The kind.
 pub const KIND: &str = "hwmon";

@@ -11,8 +11,9 @@ use wattlock_records::MeterRecord;
 
 use super::counted::Counted;
 use super::file::{NoNumber, text};
+use super::kind::{Found, Kind, LIST, Missing, Open, Opened};
+use super::time::{SystemTime, Time};
 use super::topology::{Place, processors, threads};
-use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time};
 
 /// The kind, for the package and its parts.
 pub const KIND: &str = "perf";
@@ -196,7 +197,7 @@ pub fn open(
 }
 
 fn open_event(root: &Path, event: &Event, cpu: u32) -> Result<counter::Counter, Missing> {
-    if root != Path::new(super::SYS) {
+    if root != Path::new(super::kind::SYS) {
         return Err(Missing {
             why: format!("{}: a copied tree describes the kernel's counters, it does not hold them", event.name()),
             hint: "leave --sys-root out, or take powercap, whose counters are files".to_owned(),

@@ -11,9 +11,10 @@ use wattlock_engine::Nanojoules;
 use wattlock_records::MeterRecord;
 
 use super::counted::Counted;
-use super::file::{NoNumber, counter_nJ, text};
+use super::file::{NoNumber, counter_nJ, number, text};
+use super::kind::{Found, Kind, LIST, Missing, Open, Opened};
+use super::time::{SystemTime, Time};
 use super::topology::Place;
-use super::{Found, Kind, LIST, Missing, Open, Opened, SystemTime, Time, number};
 
 /// Counters behind model-specific registers.
 pub const KIND: &str = "powercap";

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanojoules, Nanoseconds, Reading};
 
-use super::Time;
 use super::file::NoNumber;
+use super::time::Time;
 
 /// What shows power.
 pub trait Gauge: Send {

@@ -13,8 +13,9 @@ use serde::Deserialize;
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
 use wattlock_records::MeterRecord;
 
+use super::kind::{Kind, Missing, Open, Opened};
 use super::ppk2::{self, Decoder, SAMPLES_A_SECOND};
-use super::{Kind, Missing, Open, Opened, SystemTime, Time};
+use super::time::{SystemTime, Time};
 
 /// The kind of a recording of readings.
 pub const REPLAY: &str = "replay";
@@ -361,7 +362,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::ppk2::Calibration;
     use super::*;
-    use crate::SystemTime;
 
     /// Gives one word, and then its driver hangs.
     struct Hanging(bool);

@@ -3,7 +3,7 @@
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanojoules, Nanoseconds, Reading};
 use wattlock_records::MeterRecord;
 
-use super::{LIST, Missing, Opened};
+use super::kind::{LIST, Missing, Opened};
 
 /// Between the names: `powercap:package-0+powercap:package-1`.
 pub const PLUS: char = '+';

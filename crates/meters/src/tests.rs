@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattlock_engine::{EnergyBlock, Load, Meter, MeterError, Nanoseconds, energy_block};
+use wattlock_records::MeterRecord;
 
 use super::hwmon::VoltageCurrent;
 use super::sampled::{Gauge, Samples, sample};
@@ -37,12 +38,12 @@ type Follow = Rc<RefCell<dyn FnMut(Nanoseconds)>>;
 
 /// Made-up time: it passes when something works, and a made-up tree follows it.
 #[derive(Clone, Default)]
-struct World {
+struct MadeUpTime {
     now: Arc<AtomicU64>,
     suspended: Arc<AtomicU64>,
 }
 
-impl Time for World {
+impl Time for MadeUpTime {
     fn now(&self) -> Nanoseconds {
         self.now.load(Ordering::Relaxed)
     }
@@ -52,7 +53,7 @@ impl Time for World {
 }
 
 /// Lets time pass.
-struct Passing(World, Follow);
+struct Passing(MadeUpTime, Follow);
 
 impl Load for Passing {
     fn work(&mut self, time: Nanoseconds) -> u64 {
@@ -62,10 +63,10 @@ impl Load for Passing {
     }
 }
 
-fn passing(world: &World, follow: impl FnMut(Nanoseconds) + 'static) -> Passing {
+fn passing(time: &MadeUpTime, follow: impl FnMut(Nanoseconds) + 'static) -> Passing {
     let follow: Follow = Rc::new(RefCell::new(follow));
-    (follow.borrow_mut())(world.now());
-    Passing(world.clone(), follow)
+    (follow.borrow_mut())(time.now());
+    Passing(time.clone(), follow)
 }
 
 /// A new tree with these files.

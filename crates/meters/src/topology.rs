@@ -6,8 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::file::text;
-use super::number;
+use super::file::{number, text};
 
 /// A package, and a die of it where it has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

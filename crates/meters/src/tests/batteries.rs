@@ -20,15 +20,15 @@ pub(super) fn battery_tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
 
 /// A gauge of 50 Wh in steps of 10 mWh, its value kept for a second.
 fn weigh_battery(root: &Path, then: impl Fn(Nanoseconds, &Path) + 'static) -> Result<EnergyBlock, MeterError> {
-    let world = World::default();
+    let time = MadeUpTime::default();
     let tree = root.to_path_buf();
-    let mut load = passing(&world, move |now| {
+    let mut load = passing(&time, move |now| {
         let drawn_uWh = energy_J(now / 1_000_000_000 * 1_000_000_000) / 3600.0 * 1e6;
         let level = (50_000_000.0 - drawn_uWh) as u64 / 10_000 * 10_000;
         put(&tree, &format!("{BATTERY}/energy_now"), &level.to_string());
         then(now, &tree);
     });
-    let mut opened = battery::open(root, "", world).unwrap();
+    let mut opened = battery::open(root, "", time).unwrap();
     let block = energy_block(&mut load, 100_000_000_000, &mut *opened.meter);
     block.inspect(|block| assert_true(block, &opened.description))
 }
@@ -52,7 +52,7 @@ fn a_charger_plugged_in_midway_is_an_error() {
 fn a_status_that_is_not_discharging_with_the_cable_out_is_an_error() {
     for status in ["Not charging", "Unknown", "Full", "Charging"] {
         let root = battery_tree("status", &[("energy_now", "50000000"), ("status", status)]);
-        assert!(battery::open(&root, "", World::default()).is_err(), "{status}");
+        assert!(battery::open(&root, "", MadeUpTime::default()).is_err(), "{status}");
         assert!(battery::found(&root)[0].missing.is_some(), "{status}");
     }
 }
@@ -68,7 +68,7 @@ fn numbers_that_drivers_show_where_they_have_none_are_errors() {
         ("2147483647", 2_147_483_647),
     ] {
         let root = battery_tree("sentinel", &[("energy_now", shown)]);
-        let mut opened = battery::open(&root, "", World::default()).unwrap();
+        let mut opened = battery::open(&root, "", MadeUpTime::default()).unwrap();
         assert_eq!(opened.meter.read().unwrap_err(), MeterError::NoValue { shown: value });
     }
 }
@@ -93,7 +93,7 @@ fn power_in_uw_in_current_now_is_an_error() {
 #[test]
 fn a_voltage_that_sags_is_not_counted_as_charge_drawn() {
     let root = battery_tree("sag", &[("charge_now", "4000000"), ("voltage_now", "12000000")]);
-    let mut opened = battery::open(&root, "", World::default()).unwrap();
+    let mut opened = battery::open(&root, "", MadeUpTime::default()).unwrap();
     let before = opened.meter.read().unwrap().counter;
     put(&root, &format!("{BATTERY}/voltage_now"), "11000000");
     put(&root, &format!("{BATTERY}/charge_now"), "3999000");

@@ -33,15 +33,15 @@ fn shown_uJ(now: Nanoseconds, start_uJ: u64) -> u64 {
 fn weigh_package(
     root: &Path,
     start_uJ: u64,
-    then: impl Fn(&World, Nanoseconds, &Path) + 'static,
+    then: impl Fn(&MadeUpTime, Nanoseconds, &Path) + 'static,
 ) -> Result<EnergyBlock, MeterError> {
-    let world = World::default();
-    let (tree, theirs) = (root.to_path_buf(), world.clone());
-    let mut load = passing(&world, move |now| {
+    let time = MadeUpTime::default();
+    let (tree, theirs) = (root.to_path_buf(), time.clone());
+    let mut load = passing(&time, move |now| {
         put(&tree, &format!("{PACKAGE}/energy_uj"), &format!("{:020}", shown_uJ(now, start_uJ)));
         then(&theirs, now, &tree);
     });
-    let mut opened = powercap::open(root, powercap::KIND, "package-0", world).unwrap();
+    let mut opened = powercap::open(root, powercap::KIND, "package-0", time).unwrap();
     let block = energy_block(&mut load, 500_000_000, &mut *opened.meter);
     block.inspect(|block| assert_true(block, &opened.description))
 }
@@ -94,9 +94,9 @@ fn wrapped_with_an_unreadable_range_is_an_error() {
 
 #[test]
 fn went_backwards_after_suspend_is_an_error() {
-    let error = weigh_package(&powercap_tree("suspend"), 5_000_000, |world, now, tree| {
+    let error = weigh_package(&powercap_tree("suspend"), 5_000_000, |time, now, tree| {
         if now > 250_000_000 {
-            world.suspended.store(60_000_000_000, Ordering::Relaxed);
+            time.suspended.store(60_000_000_000, Ordering::Relaxed);
             put(tree, &format!("{PACKAGE}/energy_uj"), &format!("{:020}", now / 1000));
         }
     })
@@ -129,11 +129,11 @@ fn stuck_at_zero_is_an_error_and_is_listed() {
 #[test]
 fn a_window_shorter_than_five_counter_updates_is_refused() {
     let root = powercap_tree("short");
-    let world = World::default();
+    let time = MadeUpTime::default();
     let tree = root.clone();
     let mut load =
-        passing(&world, move |now| put(&tree, &format!("{PACKAGE}/energy_uj"), &shown_uJ(now, 0).to_string()));
-    let mut opened = powercap::open(&root, powercap::KIND, "package-0", world).unwrap();
+        passing(&time, move |now| put(&tree, &format!("{PACKAGE}/energy_uj"), &shown_uJ(now, 0).to_string()));
+    let mut opened = powercap::open(&root, powercap::KIND, "package-0", time).unwrap();
     let error = energy_block(&mut load, 100_000, &mut *opened.meter).unwrap_err();
     assert!(matches!(error, MeterError::WindowTooShort { .. }), "{error}");
 }
@@ -153,7 +153,7 @@ fn package_and_core_and_psys_are_not_to_be_added_up_and_twins_count_once() {
 }
 
 fn summed(root: &Path, names: &[&str]) -> Result<Opened, Missing> {
-    let open = |name: &&str| powercap::open(root, powercap::KIND, name, World::default());
+    let open = |name: &&str| powercap::open(root, powercap::KIND, name, MadeUpTime::default());
     sum::open(names.iter().map(open).collect::<Result<_, _>>()?)
 }
 
@@ -164,8 +164,8 @@ fn meters_that_share_energy_are_never_added_up() {
         let why = summed(&root, &names).err().unwrap().why;
         assert!(why.contains("not added up"), "{why}");
     }
-    let memory = powercap::open(&root, powercap::KIND, "package-0/dram", World::default()).unwrap();
-    let mut other = powercap::open(&root, powercap::KIND, "package-0", World::default()).unwrap();
+    let memory = powercap::open(&root, powercap::KIND, "package-0/dram", MadeUpTime::default()).unwrap();
+    let mut other = powercap::open(&root, powercap::KIND, "package-0", MadeUpTime::default()).unwrap();
     other.description.kind = "perf".to_owned();
     assert!(sum::open(vec![memory, other]).err().unwrap().why.contains("two kinds"));
 }
@@ -230,7 +230,7 @@ fn a_zone_is_told_by_its_name_and_not_by_its_index() {
             ("class/powercap/intel-rapl:1/energy_uj", "42"),
         ],
     );
-    let mut opened = powercap::open(&root, powercap::KIND, "package-0", World::default()).unwrap();
+    let mut opened = powercap::open(&root, powercap::KIND, "package-0", MadeUpTime::default()).unwrap();
     assert_eq!(opened.meter.read().unwrap().counter, 42_000);
 }
 
@@ -240,7 +240,7 @@ fn permission_denied_says_what_would_grant_it_and_at_what_price() {
     assert!(powercap::GRANT.contains("udev") && powercap::GRANT.contains("PLATYPUS"));
     let root = powercap_tree("denied");
     fs::remove_file(root.join(PACKAGE).join("energy_uj")).unwrap();
-    let missing = powercap::open(&root, powercap::KIND, "package-0", World::default()).err().unwrap();
+    let missing = powercap::open(&root, powercap::KIND, "package-0", MadeUpTime::default()).err().unwrap();
     assert!(missing.why.contains("energy_uj"), "{}", missing.why);
 }
 

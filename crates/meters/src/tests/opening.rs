@@ -141,11 +141,12 @@ fn a_counter_that_is_no_count_is_refused_with_its_file_and_its_text() {
     let mut opened = opened(&root, "powercap:package-0", None).unwrap();
     put(&root, &format!("{PACKAGE}/energy_uj"), "none");
     let error = opened.meter.read().unwrap_err();
-    let told = for_a_record(&told(error, &*opened.meter), root.to_str());
+    let message = for_a_record(&described(error, &*opened.meter), root.to_str());
     assert!(
-        told.ends_with("/sys/class/powercap/intel-rapl:0/energy_uj holds \"none\", which is no count of microjoules")
+        message
+            .ends_with("/sys/class/powercap/intel-rapl:0/energy_uj holds \"none\", which is no count of microjoules")
     );
-    assert!(!told.contains(&*root.to_string_lossy()), "{told}");
+    assert!(!message.contains(&*root.to_string_lossy()), "{message}");
 }
 
 #[test]

@@ -2,29 +2,29 @@
 
 use super::*;
 
-fn take(samples: &mut Samples, gauge: &mut dyn Gauge, world: &World) {
-    let (at, power_nW) = sample(gauge, world);
+fn take(samples: &mut Samples, gauge: &mut dyn Gauge, time: &MadeUpTime) {
+    let (at, power_nW) = sample(gauge, time);
     samples.push(at, power_nW);
 }
 
 #[test]
 fn a_sampled_sensor_tells_the_truth_by_trapezoids() {
     let root = tree("ina", &[("class/hwmon/hwmon3/name", "ina3221")]);
-    let world = World::default();
+    let time = MadeUpTime::default();
     let at = |file: &str| root.join("class/hwmon/hwmon3").join(file);
     let (mut gauge, mut samples) = (VoltageCurrent(at("in1_input"), at("curr1_input")), Samples::default());
     for _ in 0..=1000 {
         put(&root, "class/hwmon/hwmon3/in1_input", "5000");
-        put(&root, "class/hwmon/hwmon3/curr1_input", &format!("{}", power_W(world.now()) / 5.0 * 1000.0));
-        take(&mut samples, &mut gauge, &world);
-        world.now.fetch_add(1_000_000, Ordering::Relaxed);
+        put(&root, "class/hwmon/hwmon3/curr1_input", &format!("{}", power_W(time.now()) / 5.0 * 1000.0));
+        take(&mut samples, &mut gauge, &time);
+        time.now.fetch_add(1_000_000, Ordering::Relaxed);
     }
     let measured = samples.reading(0).unwrap().counter as f64;
     assert!((measured - energy_J(1_000_000_000) * 1e9).abs() < 5e6, "{measured} nJ");
     let described = hwmon::found(&root);
     assert_eq!(described[0].record.name, "hwmon:ina3221/curr1");
     put(&root, "class/hwmon/hwmon3/curr1_input", "");
-    take(&mut samples, &mut gauge, &world);
+    take(&mut samples, &mut gauge, &time);
     assert_eq!(samples.reading(0).unwrap_err().cause, MeterError::Unreadable);
 }
 
@@ -66,6 +66,6 @@ fn a_sensor_with_an_energy_counter_is_read_as_one() {
             ("class/hwmon/hwmon0/energy1_label", "Esocket0"),
         ],
     );
-    let mut opened = hwmon::open(&root, "amd_energy/Esocket0", World::default()).unwrap();
+    let mut opened = hwmon::open(&root, "amd_energy/Esocket0", MadeUpTime::default()).unwrap();
     assert_eq!(opened.meter.read().unwrap().counter, 5000);
 }

@@ -63,15 +63,15 @@ fn ppk2_gaps_modulo_64_are_an_error_of_their_block_and_of_no_other() {
 fn a_ppk2_recording_is_played_at_its_own_pace_and_its_end_is_no_idle() {
     let mut bytes = Recording(Cursor::new([calibration().into_bytes(), words(50_000, 0..0)].concat()));
     let calibration = ppk2::begin(&mut bytes).unwrap();
-    let world = World::default();
+    let time = MadeUpTime::default();
     let description = stream::describe_ppk2(3300).in_engine(2_000_000_000);
     let decoder = Decoder::new(calibration, 3300);
-    let mut meter = Played { bytes, decoder, start: 0, description, time: world.clone() };
-    let mut load = passing(&world, |_| {});
+    let mut meter = Played { bytes, decoder, start: 0, description, time: time.clone() };
+    let mut load = passing(&time, |_| {});
     let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
     let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
     assert!((watts / 0.3 - 1.0).abs() < 0.03, "{watts} W");
-    world.now.store(600_000_000, Ordering::Relaxed);
+    time.now.store(600_000_000, Ordering::Relaxed);
     assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
 }
 
@@ -90,15 +90,15 @@ fn recorded_readings_are_played_at_their_own_pace() {
     let lines: String = (0..1000_u64)
         .map(|at| format!("{{\"t_ns\":{},\"counter_nJ\":{}}}\n", at * 1_000_000, at * 3_000_000))
         .collect();
-    let world = World::default();
-    let mut meter = Replay::new(Cursor::new(lines), world.clone()).unwrap();
-    let mut load = passing(&world, |_| {});
+    let time = MadeUpTime::default();
+    let mut meter = Replay::new(Cursor::new(lines), time.clone()).unwrap();
+    let mut load = passing(&time, |_| {});
     let block = energy_block(&mut load, 100_000_000, &mut meter).unwrap();
     let watts = block.gross as f64 / (block.end.moment() - block.start.moment()) as f64;
     assert!((watts - 3.0).abs() < 0.05, "{watts} W");
-    world.now.store(2_000_000_000, Ordering::Relaxed);
+    time.now.store(2_000_000_000, Ordering::Relaxed);
     assert_eq!(meter.read().unwrap_err(), MeterError::Unreadable);
-    assert!(Replay::new(Cursor::new("{\"t_ns\":2,\"counter_nJ\":1}\n{\"t_ns\":2,\"counter_nJ\":2}\n"), world).is_err());
+    assert!(Replay::new(Cursor::new("{\"t_ns\":2,\"counter_nJ\":1}\n{\"t_ns\":2,\"counter_nJ\":2}\n"), time).is_err());
 }
 
 // A device on a serial line -----------------------------------------------------------------------------------------

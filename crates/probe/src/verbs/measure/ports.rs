@@ -100,7 +100,7 @@ impl EnergyMeter for PlanMeter {
     }
 
     fn message(&self, cause: MeterError) -> String {
-        meters::for_a_record(&meters::told(cause, &*self.opened.meter), self.sys_root.as_deref())
+        meters::for_a_record(&meters::described(cause, &*self.opened.meter), self.sys_root.as_deref())
     }
 }
 
