@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::families::Algorithm;
+use crate::algorithm::Algorithm;
 
 /// One family in one mode: what is true of it before any key is chosen.
 #[derive(Debug)]

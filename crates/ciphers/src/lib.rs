@@ -16,7 +16,9 @@
 )]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `given_B` counts bytes")]
 
+mod algorithm;
 mod card;
+mod catalogue;
 mod cipher;
 mod error;
 mod families;
@@ -25,11 +27,14 @@ mod modes;
 pub mod proof;
 mod spec;
 mod vectors;
+mod visit;
 
 pub use card::{Card, Code, Mode, Sizes, Timing};
+pub use catalogue::{cards, listed, nearest, nearest_of};
 pub use cipher::{Cipher, Direction, Suite};
 pub use error::Error;
-pub use spec::{Spec, Visitor, listed, nearest, nearest_of};
+pub use spec::Spec;
+pub use visit::Visitor;
 
 /// The longest key of any cipher here, in bytes (RC4).
 pub const MAX_KEY_B: usize = 256;
@@ -37,8 +42,3 @@ pub const MAX_KEY_B: usize = 256;
 pub const MAX_IV_B: usize = 32;
 /// The most bytes that padding or a tag adds to a message: one whole block.
 pub const MAX_PADDING_B: usize = 32;
-
-/// Every card, in the order in which a catalogue prints them.
-pub fn cards() -> impl Iterator<Item = &'static Card> + Clone {
-    families::FAMILIES.iter().flat_map(|cards| cards.iter()).flat_map(|cards| cards.iter())
-}

@@ -1,9 +1,7 @@
 //! A cipher with its parameters, and the ids that name it.
 #![forbid(unsafe_code)]
 
-use crate::cipher::{BuiltIn, Keyed};
-use crate::modes::{Cbc, Cfb, Ctr, Ecb, Ofb, Primitive};
-use crate::{Card, Code, Error, Mode, Sizes, Suite, cards};
+use crate::{Card, Code, Error, Sizes};
 use core::fmt;
 
 /// A cipher with its parameters: what an id names. Printed, it is the id.
@@ -20,24 +18,7 @@ pub struct Spec {
     pub rounds: Option<u8>,
 }
 
-/// What is done with the cipher that a [`Spec`] leads to.
-pub trait Visitor {
-    /// What the visit gives.
-    type Output;
-
-    /// Called once, with what implements `spec`.
-    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output;
-}
-
 impl Spec {
-    /// The cipher that `id` names, such as `aes128-cbc` or `rc5-32-12-128-ctr`.
-    ///
-    /// # Errors
-    /// [`Error::UnknownCipher`]; where only a number is wrong, the error that says the right ones.
-    pub fn parse(id: &str) -> Result<Self, Error> {
-        cards().find_map(|card| Self::of_card(card, id)).unwrap_or(Err(Error::UnknownCipher))
-    }
-
     /// What `id` names if it is written as the card's ids are; `None` where it is not.
     pub(crate) fn of_card(card: &'static Card, id: &str) -> Option<Result<Self, Error>> {
         let numbers = card.templates.iter().find_map(|template| Numbers::read(template, id))?;
@@ -105,55 +86,6 @@ impl Spec {
     pub fn path(&self, code: &Code) -> &'static str {
         (code.path)()
     }
-
-    /// Hands what `code` makes of this spec to `visitor`.
-    #[inline]
-    pub fn visit<V: Visitor>(&self, code: &Code, visitor: V) -> V::Output {
-        code.algorithm.visit(self, visitor)
-    }
-
-    /// Keys of 128, 192 and 256 bits that are types of their own.
-    #[inline]
-    pub(crate) fn visit_by_key<A: Primitive, B: Primitive, C: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
-        match self.key_bits {
-            128 => self.visit_mode::<A, V>(visitor),
-            192 => self.visit_mode::<B, V>(visitor),
-            _ => self.visit_mode::<C, V>(visitor),
-        }
-    }
-
-    /// Keys of 128 and 256 bits that make two types, each a cipher by itself.
-    #[inline]
-    pub(crate) fn visit_by_two_keys<A: BuiltIn, B: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
-        match self.key_bits {
-            128 => self.visit_built_in::<A, V>(visitor),
-            _ => self.visit_built_in::<B, V>(visitor),
-        }
-    }
-
-    /// The primitive in the mode of the card.
-    #[inline]
-    pub(crate) fn visit_mode<P: Primitive, V: Visitor>(&self, visitor: V) -> V::Output {
-        match self.card.mode {
-            Mode::Ecb => self.visit_built_in::<Ecb<P>, V>(visitor),
-            Mode::Cbc => self.visit_built_in::<Cbc<P>, V>(visitor),
-            Mode::Cfb => self.visit_built_in::<Cfb<P>, V>(visitor),
-            Mode::Ofb => self.visit_built_in::<Ofb<P>, V>(visitor),
-            _ => self.visit_built_in::<Ctr<P>, V>(visitor),
-        }
-    }
-
-    /// What is a cipher by itself.
-    #[inline]
-    pub(crate) fn visit_built_in<C: BuiltIn, V: Visitor>(&self, visitor: V) -> V::Output {
-        visitor.visit(self, Keyed::<C>::of(self))
-    }
-
-    /// The same key and the same rounds, each block by itself; `None` for a stream cipher and an AEAD.
-    pub(crate) fn in_ecb(&self) -> Option<Self> {
-        let ecb = |card: &&'static Card| card.family == self.card.family && card.mode == Mode::Ecb;
-        cards().find(ecb).map(|card| Self { card, ..*self })
-    }
 }
 
 impl fmt::Display for Spec {
@@ -210,50 +142,4 @@ fn first_number(template: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
-}
-
-/// The specs that a catalogue prints, in the order of the cards.
-pub fn listed() -> impl Iterator<Item = Spec> {
-    cards().flat_map(|card| card.listed.iter().filter_map(move |id| Spec::of_card(card, id)?.ok()))
-}
-
-/// The listed spec whose id is least far from `id`, for "did you mean"; `None` where nothing is near.
-///
-/// Capital letters and `_` for `-` count as no difference.
-pub fn nearest(id: &str) -> Option<Spec> {
-    nearest_of(id, cards().flat_map(|card| card.listed.iter().copied())).and_then(|id| Spec::parse(id).ok())
-}
-
-/// Of `ids`, the one that takes the fewest changes to get to from `id`; `None` where all take more than half of its
-/// characters.
-#[must_use]
-pub fn nearest_of<'i>(id: &str, ids: impl Iterator<Item = &'i str>) -> Option<&'i str> {
-    let near = id.len().div_ceil(2);
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in ids {
-        let distance = edits(id, candidate);
-        if distance <= near && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, id)| id)
-}
-
-/// No listed id is longer.
-const LONGEST_ID: usize = 24;
-
-/// Characters to insert, delete or replace on the way from `given` to `id` (Levenshtein).
-fn edits(given: &str, id: &str) -> usize {
-    let mut row: [usize; LONGEST_ID + 1] = core::array::from_fn(|column| column);
-    for (line, mine) in given.bytes().enumerate() {
-        let mine = if mine == b'_' { b'-' } else { mine.to_ascii_lowercase() };
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, theirs) in id.bytes().take(LONGEST_ID).enumerate() {
-            let replaced = diagonal + usize::from(mine != theirs);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[id.len().min(LONGEST_ID)]
 }

@@ -159,7 +159,7 @@ fn composition_finds_parts_that_are_wrong_where_many_blocks_are_taken_at_once() 
 
 #[test]
 fn padding_that_is_none_is_found_whatever_is_wrong_with_it() {
-    let told = |operation, length_B| Err(ProofError::Disagreement { operation, length_B });
+    let disagreement = |operation, length_B| Err(ProofError::Disagreement { operation, length_B });
     for id in ["aes128-cbc", "aes128-ecb"] {
         for (padding, operation) in [
             (Padding::OfZero, "refuse padding of 0 bytes at the end of"),
@@ -168,9 +168,9 @@ fn padding_that_is_none_is_found_whatever_is_wrong_with_it() {
             (Padding::ByItsLastByte, "refuse padding whose first byte differs, at the end of"),
             (Padding::ByItsEnds, "refuse padding whose middle differs, at the end of"),
         ] {
-            assert_eq!(found(id, Fault::Takes(padding)), told(operation, 16), "{id}: {padding:?}");
+            assert_eq!(found(id, Fault::Takes(padding)), disagreement(operation, 16), "{id}: {padding:?}");
         }
-        let missing = told("refuse a message without its padding of", 0);
+        let missing = disagreement("refuse a message without its padding of", 0);
         assert_eq!(found(id, Fault::Takes(Padding::Missing)), missing, "{id}");
     }
 }

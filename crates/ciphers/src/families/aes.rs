@@ -1,10 +1,11 @@
 //! AES (FIPS 197): blocks of 128 bits, keys of 128, 192 and 256.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, aes::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::rijndael::TableRijndael;
 use crate::modes::{Sliced, primitive};
+use crate::visit::ways;
 
 #[cfg(feature = "aes-soft")]
 mod soft;

@@ -4,9 +4,10 @@
 use ::aes::{Aes128, Aes256};
 use ::cipher::consts::{U8, U13, U16};
 
+use crate::algorithm::{Algorithm, aes_ccm::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static CCM: [Card; 1] = [Card {
     id: "aes-ccm",

@@ -1,9 +1,10 @@
 //! AES-EAX (Bellare, Rogaway, Wagner 2004): keys of 128 and 256 bits.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, aes_eax::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static EAX: [Card; 1] = [Card {
     id: "aes-eax",

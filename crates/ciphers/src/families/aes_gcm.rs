@@ -1,10 +1,11 @@
 //! AES-GCM (NIST SP 800-38D): keys of 128, 192 and 256 bits.
 #![forbid(unsafe_code)]
 
+use crate::Spec;
+use crate::algorithm::{Algorithm, aes_gcm::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
-use crate::{Spec, Visitor};
+use crate::visit::Visitor;
 
 static GCM: [Card; 1] = [Card {
     id: "aes-gcm",
@@ -20,12 +21,6 @@ static GCM: [Card; 1] = [Card {
 }];
 
 pub(crate) const CARDS: &[&[Card]] = &[&GCM];
-
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Crate,
-}
 
 impl Way {
     #[inline]

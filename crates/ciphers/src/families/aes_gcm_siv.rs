@@ -1,9 +1,10 @@
 //! AES-GCM-SIV (RFC 8452): keys of 128 and 256 bits.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, aes_gcm_siv::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static GCM_SIV: [Card; 1] = [Card {
     id: "aes-gcm-siv",

@@ -1,9 +1,10 @@
 //! AES-OCB3 (RFC 7253): keys of 128 and 256 bits.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, aes_ocb3::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static OCB3: [Card; 1] = [Card {
     id: "aes-ocb3",

@@ -1,9 +1,10 @@
 //! Ascon-AEAD128 (NIST SP 800-232).
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, ascon::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static ASCON: [Card; 1] = [Card {
     id: "ascon-aead128",

@@ -2,10 +2,11 @@
 //! costs by itself.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, baselines::Way};
 use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
 use crate::cipher::{BuiltIn, Cipher};
-use crate::families::Algorithm;
 use crate::modes::{check_key, has_room, no_iv};
+use crate::visit::ways;
 use crate::{Error, Spec};
 
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::baselines(Way::Xor));

@@ -1,9 +1,10 @@
 //! Blowfish (Schneier 1993): blocks of 64 bits, keys of 32 to 448.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, blowfish::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("blowfish", "0.10.0", Timing::TableLookups, Algorithm::blowfish(Way::Crate));
 

@@ -1,9 +1,10 @@
 //! Camellia (RFC 3713): blocks of 128 bits, keys of 128, 192 and 256.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, camellia::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("camellia", "0.2.1", Timing::TableLookups, Algorithm::camellia(Way::Crate));
 

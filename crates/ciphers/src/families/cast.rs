@@ -1,9 +1,10 @@
 //! CAST-128 (RFC 2144), also called CAST5: blocks of 64 bits, keys of 40 to 128; 12 rounds up to 80 bits, 16 above.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, cast::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("cast5", "0.12.0", Timing::TableLookups, Algorithm::cast(Way::Crate));
 

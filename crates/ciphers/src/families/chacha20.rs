@@ -1,9 +1,10 @@
 //! ChaCha20 (RFC 8439): a key stream from a nonce of 12 bytes; the counter starts at 0.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, chacha20::Way};
 use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::stream;
+use crate::visit::ways;
 
 static ALL: [Card; 1] = [Card {
     id: "chacha20",

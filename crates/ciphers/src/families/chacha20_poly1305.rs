@@ -1,9 +1,10 @@
 //! ChaCha20-Poly1305 (RFC 8439) and XChaCha20-Poly1305, whose nonce has 24 bytes.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, chacha20_poly1305::Way};
 use crate::card::{Card, Code, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::{AEAD, Aead};
+use crate::visit::ways;
 
 static CHACHA: [Card; 1] = [Card {
     id: "chacha20-poly1305",

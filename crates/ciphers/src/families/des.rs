@@ -3,10 +3,11 @@
 //! `key_bits` counts the parity bits, as a key is given: 64, 128 and 192.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, des::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::des::Des;
 use crate::modes::{Sliced, primitive};
+use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("des", "0.9.0", Timing::TableLookups, Algorithm::des(Way::Single));
 

@@ -1,10 +1,11 @@
 //! IDEA (Lai and Massey 1991): blocks of 64 bits, keys of 128.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, idea::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::{Sliced, primitive};
+use crate::visit::ways;
 
 /// A multiplication by zero takes another way.
 const CODE: Code = Code::of_crate("idea", "0.6.0", Timing::Branches, Algorithm::idea(Way::Crate));
@@ -29,7 +30,6 @@ pub(crate) const CARDS: &[&[Card]] = &[&MODES];
 
 ways! {
     Crate => visit_mode::<::idea::Idea>,
-    /// Many blocks at once.
     Wide => visit_built_in::<Sliced<crate::kernels::idea::Idea, 8>>,
 }
 

@@ -2,12 +2,14 @@
 //! catalogue and its arm of the dispatch. The cargo feature on the line is the optional dependency of that name, or an
 //! entry of `[features]`.
 //!
-//! A family's file has `CARDS`, its cards in the order of the catalogue, and `Way`, which of its codes is meant, with the
-//! type behind each: the macro `ways!`, or an enum with `visit` where key bits or rounds choose the type.
+//! A family's file has `CARDS`, its cards in the order of the catalogue, and the type behind each of its codes, which
+//! `algorithm` lists as its `Way`: by the macro `ways!`, or by a `visit` where key bits or rounds choose the type.
 #![forbid(unsafe_code)]
 
-use crate::card::Card;
-use crate::{Spec, Visitor};
+use crate::Spec;
+use crate::algorithm::Algorithm;
+use crate::card::{Card, Code};
+use crate::visit::Visitor;
 
 macro_rules! families {
     ($($(#[$gate:meta])? $family:ident;)+) => {
@@ -16,39 +18,12 @@ macro_rules! families {
         /// The cards of each family, in the order in which a catalogue prints them.
         pub(crate) static FAMILIES: &[&[&[Card]]] = &[$($(#[$gate])? $family::CARDS),+];
 
-        /// Which code of which family a card leads to; the key bits and the rounds of a spec say the rest.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(non_camel_case_types, reason = "a variant is named as its file")]
-        pub(crate) enum Algorithm {
-            $($(#[$gate])? $family($family::Way)),+
-        }
-
-        impl Algorithm {
-            /// Hands what implements `spec` to `visitor`.
+        impl Spec {
+            /// Hands what `code` makes of this spec to `visitor`.
             #[inline]
-            pub(crate) fn visit<V: Visitor>(self, spec: &Spec, visitor: V) -> V::Output {
-                match self {
-                    $($(#[$gate])? Self::$family(way) => way.visit(spec, visitor)),+
-                }
-            }
-        }
-    };
-}
-
-/// A family's codes where each is one type: `Name => visit::<Type>`, the visit one of [`Spec`]'s.
-macro_rules! ways {
-    ($($(#[doc = $doc:expr])? $(#[cfg($gate:meta)])? $way:ident => $visit:ident::<$($of:ty),+>),+ $(,)?) => {
-        /// Which code.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Way {
-            $($(#[doc = $doc])? $(#[cfg($gate)])? $way),+
-        }
-
-        impl Way {
-            #[inline]
-            pub(crate) fn visit<V: crate::Visitor>(self, spec: &crate::Spec, visitor: V) -> V::Output {
-                match self {
-                    $($(#[cfg($gate)])? Self::$way => spec.$visit::<$($of),+, V>(visitor)),+
+            pub fn visit<V: Visitor>(&self, code: &Code, visitor: V) -> V::Output {
+                match code.algorithm {
+                    $($(#[$gate])? Algorithm::$family(way) => way.visit(self, visitor)),+
                 }
             }
         }

@@ -8,9 +8,10 @@
 use ::cipher::consts::U8;
 
 use crate::Spec;
+use crate::algorithm::{Algorithm, present::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::{Primitive, block_cipher};
+use crate::visit::ways;
 
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::present(Way::Ours));
 

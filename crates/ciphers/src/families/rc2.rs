@@ -4,10 +4,11 @@
 use ::rc2::Rc2;
 
 use crate::Spec;
+use crate::algorithm::{Algorithm, rc2::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::{Primitive, Sliced};
+use crate::visit::ways;
 
 /// Mashing reads the key table where the data says.
 const CODE: Code = Code::of_crate("rc2", "0.9.0", Timing::TableLookups, Algorithm::rc2(Way::Crate));
@@ -34,7 +35,6 @@ pub(crate) const CARDS: &[&[Card]] = &[&MODES];
 
 ways! {
     Crate => visit_mode::<Rc2>,
-    /// Many blocks at once.
     Wide => visit_built_in::<Sliced<crate::kernels::rc2::Rc2, 8>>,
 }
 

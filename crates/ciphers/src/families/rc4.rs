@@ -3,10 +3,11 @@
 
 use ::cipher::{KeyInit, StreamCipher};
 
+use crate::algorithm::{Algorithm, rc4::Way};
 use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
 use crate::cipher::{BuiltIn, Cipher};
-use crate::families::Algorithm;
 use crate::modes::{beside, check_key, no_iv, wrong_key};
+use crate::visit::ways;
 use crate::{Error, Spec};
 
 /// The state itself.

@@ -3,11 +3,12 @@
 
 use ::cipher::consts::{U8, U12, U16, U20, U24, U28};
 
+use crate::Spec;
+use crate::algorithm::{Algorithm, rc5::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::{Sliced, primitive};
-use crate::{Spec, Visitor};
+use crate::visit::Visitor;
 
 type Rounds8 = ::rc5::RC5<u32, U8, U16>;
 type Rounds12 = ::rc5::RC5<u32, U12, U16>;
@@ -40,14 +41,6 @@ static MODES: [Card; 5] = five_modes!(
 );
 
 pub(crate) const CARDS: &[&[Card]] = &[&MODES];
-
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Crate,
-    /// Many blocks at once.
-    Wide,
-}
 
 impl Way {
     #[inline]

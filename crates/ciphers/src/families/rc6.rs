@@ -4,11 +4,12 @@
 
 use ::cipher::consts::{U8, U12, U16, U20, U24, U32};
 
+use crate::Spec;
+use crate::algorithm::{Algorithm, rc6::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::{Sliced, primitive};
-use crate::{Spec, Visitor};
+use crate::visit::Visitor;
 
 /// By rounds, a type number.
 type Key128<R> = ::rc6::RC6<u32, R, U16>;
@@ -38,14 +39,6 @@ static MODES: [Card; 5] = five_modes!(
 );
 
 pub(crate) const CARDS: &[&[Card]] = &[&MODES];
-
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Crate,
-    /// Many blocks at once.
-    Wide,
-}
 
 impl Way {
     #[inline]

@@ -6,11 +6,12 @@
 //! MixColumn, as the last one always is. Such a cipher is reduced: it protects nothing.
 #![forbid(unsafe_code)]
 
+use crate::Spec;
+use crate::algorithm::{Algorithm, rijndael::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::rijndael::{Rijndael, TableRijndael, path};
 use crate::modes::Sliced;
-use crate::{Spec, Visitor};
+use crate::visit::Visitor;
 
 /// The AES instructions, or else bit planes without a table.
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::rijndael(Way::Ours)).on(path);
@@ -72,13 +73,6 @@ static OF_256: [Card; 5] = five_modes!(
 );
 
 pub(crate) const CARDS: &[&[Card]] = &[&OF_128, &OF_192, &OF_256];
-
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Ours,
-    Tables,
-}
 
 impl Way {
     #[inline]

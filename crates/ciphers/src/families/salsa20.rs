@@ -1,9 +1,10 @@
 //! Salsa20 (Bernstein 2007): a key stream from a nonce of 8 bytes, keys of 256 bits.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, salsa20::Way};
 use crate::card::{BLANK, Card, Code, Mode, Sizes, Timing};
-use crate::families::Algorithm;
 use crate::modes::stream;
+use crate::visit::ways;
 
 static ALL: [Card; 1] = [Card {
     id: "salsa20",

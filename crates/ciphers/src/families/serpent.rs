@@ -1,9 +1,10 @@
 //! Serpent (Anderson, Biham, Knudsen 1998): blocks of 128 bits, keys of 128, 192 and 256; bytes in the order of NESSIE.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, serpent::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 /// Bit-sliced.
 const CODE: Code = Code::of_crate("serpent", "0.6.0", Timing::Constant, Algorithm::serpent(Way::Crate));

@@ -1,9 +1,10 @@
 //! SM4 (GB/T 32907-2016): blocks of 128 bits, keys of 128.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, sm4::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("sm4", "0.6.0", Timing::TableLookups, Algorithm::sm4(Way::Crate));
 

@@ -1,10 +1,11 @@
 //! Speck (Beaulieu and others 2013) with blocks of 64 and 128 bits; words big-endian, as the paper prints them.
 #![forbid(unsafe_code)]
 
+use crate::Spec;
+use crate::algorithm::{Algorithm, speck::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
-use crate::{Spec, Visitor};
+use crate::visit::Visitor;
 
 const CODE: Code = Code::of_crate("speck-cipher", "0.1.0", Timing::Constant, Algorithm::speck(Way::Crate));
 
@@ -25,12 +26,6 @@ static MODES_OF_128: [Card; 5] =
 static MODES_OF_64: [Card; 5] = five_modes!(OF_64, "speck64", ["speck64-{key}"], ["speck64-96", "speck64-128"]);
 
 pub(crate) const CARDS: &[&[Card]] = &[&MODES_OF_128, &MODES_OF_64];
-
-/// Which code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Crate,
-}
 
 impl Way {
     #[inline]

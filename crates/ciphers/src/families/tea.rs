@@ -4,10 +4,11 @@
 //! libraries have (libtomcrypt, Botan, libmcrypt).
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, tea::Way};
 use crate::card::{BLANK, Card, Code, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::kernels::wide;
 use crate::modes::Sliced;
+use crate::visit::ways;
 
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::tea(Way::Tea)).on(wide::path);
 

@@ -1,9 +1,10 @@
 //! Twofish (Schneier and others 1998): blocks of 128 bits, keys of 128, 192 and 256.
 #![forbid(unsafe_code)]
 
+use crate::algorithm::{Algorithm, twofish::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
-use crate::families::Algorithm;
 use crate::modes::primitive;
+use crate::visit::ways;
 
 /// The crate computes its key-dependent boxes anew for each block, so it is slow.
 const CODE: Code = Code::of_crate("twofish", "0.8.0", Timing::TableLookups, Algorithm::twofish(Way::Crate));

@@ -2,7 +2,8 @@
 //! was sealed opens, and nothing that was changed does, nor leaves a byte of plaintext behind. A refusal leaves no trace in
 //! the cipher either: the next message opens and seals as if there had been none.
 
-use super::{Held, ProofError, TEXT_B, Verdict, and_then, first_code, scatter};
+use super::error::ProofError;
+use super::held::{Held, TEXT_B, Verdict, and_then, first_code, scatter};
 use crate::cipher::{Direction, Suite};
 use crate::vectors::{Vector, decode};
 use crate::{Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Spec, Visitor};

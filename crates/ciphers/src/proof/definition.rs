@@ -1,6 +1,6 @@
 //! Modes by their definitions, one call of the primitive a block, and what a right implementation makes of a message.
 
-use super::first_code;
+use super::held::first_code;
 use crate::cipher::{Cipher, Suite};
 use crate::{Code, Error, MAX_IV_B, Mode, Spec, Visitor};
 

@@ -11,15 +11,18 @@
 
 mod aead;
 mod definition;
+mod error;
+mod held;
 mod padding;
 
 use self::definition::ByDefinition;
+use self::held::{Held, TEXT_B, Verdict, and_then, first_code, scatter};
 use crate::cipher::{Cipher, Direction, Suite};
 use crate::vectors::{Malformed, Vector, Vectors, decode};
 use crate::{Code, Error, MAX_IV_B, MAX_KEY_B, MAX_PADDING_B, Mode, Spec, Visitor};
-use core::fmt;
 
 pub use self::definition::{Message, expected};
+pub use self::error::ProofError;
 
 /// What a spec was proven by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,69 +37,6 @@ pub struct Proof {
     /// The strongest of them: `published`, `computed`, `composition`, or `agreement` with the first implementation.
     pub kind: &'static str,
 }
-
-/// Why a spec is not proven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProofError {
-    /// The cipher refused what the proof gave it.
-    Refused(Error),
-    /// A line of the vectors' text can't be read.
-    Malformed {
-        /// Its number, from 1.
-        line: usize,
-    },
-    /// The cipher computes something else than a vector says.
-    Vector {
-        /// The line on which the vector starts, from 1.
-        line: usize,
-        /// What was done when they differed.
-        operation: &'static str,
-    },
-    /// There is nothing to compare it with.
-    Nothing,
-    /// The mode computes something else than its definition.
-    Composition {
-        /// What was done when they differed.
-        operation: &'static str,
-    },
-    /// It computes something else than the card's first implementation.
-    Disagreement {
-        /// What was done when they differed.
-        operation: &'static str,
-        /// Bytes of the message.
-        length_B: usize,
-    },
-}
-
-impl From<Error> for ProofError {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl fmt::Display for ProofError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProofError::Refused(error) => write!(f, "the cipher refused its proof: {error}"),
-            ProofError::Malformed { line } => {
-                write!(f, "line {line} of the test vectors can't be read")
-            }
-            ProofError::Vector { line, operation } => {
-                write!(f, "to {operation} gives something else than the test vector of line {line}")
-            }
-            ProofError::Nothing => f.write_str("no vector, no definition and no other implementation to compare with"),
-            ProofError::Composition { operation } => {
-                write!(f, "to {operation} gives something else than the definition of the mode")
-            }
-            ProofError::Disagreement { operation, length_B } => {
-                write!(f, "to {operation} {length_B} bytes gives something else than the built-in implementation")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ProofError {}
 
 /// Where the vectors of this very id come from, in the order of its family's text, each once for each of its lines.
 pub fn sources(spec: &Spec) -> impl Iterator<Item = &'static str> {
@@ -146,29 +86,6 @@ impl Visitor for Prover<'_> {
     }
 }
 
-/// Refused, or else the operation that gave something else.
-type Verdict = Result<Result<(), &'static str>, Error>;
-
-/// The next trial, unless the one before found something.
-fn and_then(verdict: Verdict, next: impl FnOnce() -> Verdict) -> Verdict {
-    match verdict {
-        Ok(Ok(())) => next(),
-        found => found,
-    }
-}
-
-/// A suite without its type, so that the proof is compiled once.
-trait Held {
-    /// Hands a cipher with this key to `work`.
-    fn with_key(&self, key: &[u8], direction: Direction, work: &mut dyn FnMut(&mut dyn Cipher) -> Verdict) -> Verdict;
-}
-
-impl<S: Suite> Held for S {
-    fn with_key(&self, key: &[u8], direction: Direction, work: &mut dyn FnMut(&mut dyn Cipher) -> Verdict) -> Verdict {
-        work(&mut self.key_setup(key, direction)?)
-    }
-}
-
 fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Result<Proof, ProofError> {
     let is_aead = spec.card.mode == Mode::Aead;
     let (mut vectors, mut published) = (0, 0);
@@ -203,8 +120,6 @@ fn prove_held(spec: &Spec, held: &dyn Held, text: &str, is_first: bool) -> Resul
     Ok(Proof { vectors, published, composed, kind })
 }
 
-/// No vector's text is longer.
-const TEXT_B: usize = 160;
 /// No vector of a stream with a nonce ends later, its offset included.
 const REACH_B: usize = 512;
 /// More blocks than any path takes at once (64), and some.
@@ -259,10 +174,6 @@ fn compose(spec: &Spec, held: &dyn Held) -> Result<bool, ProofError> {
     let trial = Trial { key, iv, skipped_B: 0, from_B: 0, plaintext: message, ciphertext: expected };
     trial.hold(held)?.map_err(|operation| ProofError::Composition { operation })?;
     Ok(true)
-}
-
-fn first_code(spec: &Spec) -> Result<&'static Code, Error> {
-    spec.card.codes.first().ok_or(Error::UnknownCipher)
 }
 
 /// Lengths on both sides of each block size, and some that span many blocks, bytes.
@@ -326,19 +237,6 @@ impl Visitor for Encrypt<'_> {
 
     fn visit<S: Suite>(self, _: &Spec, suite: S) -> Self::Output {
         suite.key_setup(self.key, Direction::Encrypt)?.encrypt(self.iv, self.message, self.output)
-    }
-}
-
-/// Fills `bytes` with what looks random and is the same each time (SplitMix64).
-fn scatter(bytes: &mut [u8], seed: u64) {
-    let mut state = seed;
-    for chunk in bytes.chunks_mut(8) {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^= word >> 31;
-        chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bad padding of every kind is refused: a message that ends in none must not come out as one that does (RFC 5652, 6.3).
 
-use super::{Held, ProofError, Verdict, first_code, scatter};
+use super::error::ProofError;
+use super::held::{Held, Verdict, first_code, scatter};
 use crate::cipher::{Direction, Suite};
 use crate::{Error, MAX_IV_B, MAX_KEY_B, Spec, Visitor};
 

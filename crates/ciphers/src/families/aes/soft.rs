@@ -13,10 +13,9 @@ use ::cipher::consts::{U4, U16};
 use ::cipher::inout::InOut;
 use ::cipher::{Block, BlockSizeUser, ParBlocks, ParBlocksSizeUser};
 
-use super::Way;
 use crate::Spec;
+use crate::algorithm::{Algorithm, aes::Way};
 use crate::card::{Code, RUSTCRYPTO_SOFT, Timing};
-use crate::families::Algorithm;
 use crate::modes::Primitive;
 
 /// Bit-sliced without a table.

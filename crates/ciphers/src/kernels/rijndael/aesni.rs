@@ -7,7 +7,7 @@ use core::arch::x86_64::{
     _mm_storel_epi64, _mm_storeu_si128, _mm_xor_si128,
 };
 
-use super::{Key, Rijndael, RoundKey};
+use super::schedule::{Key, Rijndael, RoundKey};
 use crate::modes::Feedback;
 
 /// Some blocks of `B` bytes in registers.

@@ -23,115 +23,23 @@
 mod aesni;
 mod portable;
 mod sbox;
+mod schedule;
 mod tables;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+mod way;
 
-pub(crate) use tables::TableRijndael;
-
+use self::schedule::Key;
 use crate::Spec;
 use crate::modes::{Feedback, Kernel};
 
-/// The most rounds: those of a block or a key of 256 bits.
-pub(crate) const MOST_ROUNDS: usize = 14;
-
-/// A round key, where a register can take it at once.
-#[derive(Clone, Copy)]
-#[repr(align(32))]
-struct Key<T>(T);
-
-/// As the chosen way wants it: two halves of a block in words of four bytes, or eight bit planes.
-type RoundKey = Key<[u32; 8]>;
-type RoundKeys = [RoundKey; MOST_ROUNDS + 1];
-
-/// Which instructions are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    #[cfg(target_arch = "x86_64")]
-    Vaes512,
-    #[cfg(target_arch = "x86_64")]
-    Vaes256,
-    #[cfg(target_arch = "x86_64")]
-    Aesni,
-    Portable,
-}
-
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(has_vaes512, "avx512f", "avx512bw", "avx512vbmi", "avx2", "vaes", "aes", "sse4.1");
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(has_vaes256, "avx2", "vaes", "aes", "sse4.1");
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(has_aesni, "aes", "sse4.1");
-
-impl Way {
-    /// All that can be built for this architecture, the best first.
-    const ALL: &'static [Way] = &[
-        #[cfg(target_arch = "x86_64")]
-        Way::Vaes512,
-        #[cfg(target_arch = "x86_64")]
-        Way::Vaes256,
-        #[cfg(target_arch = "x86_64")]
-        Way::Aesni,
-        Way::Portable,
-    ];
-
-    /// Whether this processor and its system have the instructions.
-    #[inline]
-    fn is_here(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Way::Vaes512 => has_vaes512::get(),
-            #[cfg(target_arch = "x86_64")]
-            Way::Vaes256 => has_vaes256::get(),
-            #[cfg(target_arch = "x86_64")]
-            Way::Aesni => has_aesni::get(),
-            Way::Portable => true,
-        }
-    }
-
-    /// The best that is here.
-    #[inline]
-    fn best() -> Self {
-        Self::ALL.iter().copied().find(|way| way.is_here()).unwrap_or(Way::Portable)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Way::Vaes512 => "vaes512",
-            #[cfg(target_arch = "x86_64")]
-            Way::Vaes256 => "vaes256",
-            #[cfg(target_arch = "x86_64")]
-            Way::Aesni => "aesni",
-            Way::Portable => "bitsliced",
-        }
-    }
-}
-
-/// The way that is taken on this machine.
-pub(crate) fn path() -> &'static str {
-    Way::best().name()
-}
-
-/// A key schedule for blocks of `B` bytes: 16, 24 or 32.
-pub(crate) struct Rijndael<const B: usize> {
-    way: Way,
-    /// At most [`MOST_ROUNDS`].
-    rounds: usize,
-    forth: RoundKeys,
-    /// For the equivalent inverse cipher (FIPS 197, 5.3.5), which the AES instructions need.
-    #[cfg(target_arch = "x86_64")]
-    back: RoundKeys,
-}
+pub(crate) use self::schedule::{MOST_ROUNDS, Rijndael};
+pub(crate) use self::tables::TableRijndael;
+pub(crate) use self::way::{Way, path};
 
 impl<const B: usize> Rijndael<B> {
-    const COLUMNS: usize = B / 4;
-
-    /// How far a row is shifted, in columns (AES Proposal, table 2).
-    const SHIFTS: [usize; 4] = if B == 32 { [0, 1, 3, 4] } else { [0, 1, 2, 3] };
-
     /// The schedule for one way; `None` for a way that is not here, no rounds or more than there are, or a key of another
     /// length than 16, 24 or 32 bytes.
     #[inline]
@@ -154,40 +62,6 @@ impl<const B: usize> Rijndael<B> {
             _ => unsafe { aesni::key_setup(&mut schedule, key) },
         }
         Some(schedule)
-    }
-
-    /// Expands a key: `put` is given each word with its round and its column.
-    ///
-    /// # Source
-    /// AES Proposal: Rijndael, 4.3.1; `substitute` is SubByte on the four bytes of a word, the first the lowest.
-    #[inline(always)]
-    fn expand(rounds: usize, key: &[u8], substitute: impl Fn(u32) -> u32, mut put: impl FnMut(usize, usize, u32)) {
-        let mut last = [0; 8];
-        let (words, _) = key.as_chunks::<4>();
-        let words_of_key = words.len().min(8);
-        for (word, bytes) in last.iter_mut().zip(words) {
-            *word = u32::from_le_bytes(*bytes);
-        }
-        let (mut constant, mut at) = (1_u32, 0);
-        for round in 0..=rounds {
-            for column in 0..Self::COLUMNS {
-                if at == words_of_key {
-                    let mut before = last[words_of_key - 1];
-                    before = substitute(before.rotate_right(8)) ^ constant;
-                    constant = (constant << 1) ^ (0x11b * (constant >> 7));
-                    for (index, word) in last[..words_of_key].iter_mut().enumerate() {
-                        if index == 4 && words_of_key > 6 {
-                            before = substitute(before);
-                        }
-                        *word ^= before;
-                        before = *word;
-                    }
-                    at = 0;
-                }
-                put(round, column, last[at]);
-                at += 1;
-            }
-        }
     }
 
     /// Encrypts blocks or, if `BACK`, decrypts them, and adds to each the block of `add` in its place.

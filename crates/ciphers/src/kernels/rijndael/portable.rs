@@ -10,7 +10,7 @@ use core::array::from_fn;
 use core::ops::{BitAnd, BitXor, Not};
 
 use super::sbox::{Bits, restore, substitute};
-use super::{Key, MOST_ROUNDS, Rijndael};
+use super::schedule::{Key, MOST_ROUNDS, Rijndael};
 use crate::modes::Feedback;
 
 /// Whether the processor has words of 64 bits; where not, the planes of [`Wide`] only fill the stack.

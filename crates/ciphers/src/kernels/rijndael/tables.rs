@@ -7,7 +7,7 @@
 
 use core::cell::OnceCell;
 
-use super::{MOST_ROUNDS, Rijndael};
+use super::schedule::{MOST_ROUNDS, Rijndael};
 use crate::Spec;
 use crate::kernels::words::OnWords;
 

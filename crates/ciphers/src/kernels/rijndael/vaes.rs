@@ -11,7 +11,7 @@ use core::arch::x86_64::{
 };
 
 use super::aesni::{Group, Work, Xmm, chain_by};
-use super::{Rijndael, RoundKey};
+use super::schedule::{Rijndael, RoundKey};
 use crate::modes::Feedback;
 
 /// Two blocks: their first halves, their second halves.

@@ -1,7 +1,7 @@
 //! Groups of blocks in registers: loaded or counted, encrypted or decrypted, stored.
 
-use super::vector::{Ymm, Zmm};
-use super::{Lanes, Source, Vector};
+use super::lanes::{Lanes, Source};
+use super::vector::{Vector, Ymm, Zmm};
 
 /// Gives how many blocks were done: all, or all but one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2")]

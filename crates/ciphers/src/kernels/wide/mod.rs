@@ -6,123 +6,24 @@
 mod expand;
 #[cfg(target_arch = "x86_64")]
 mod groups;
+mod lanes;
+mod table;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+mod way;
 
 pub(super) use expand::expand;
+pub(super) use lanes::Lanes;
+pub(super) use table::Table;
 #[cfg(target_arch = "x86_64")]
 pub(super) use vector::{Vector, transposed};
+pub(super) use way::Way;
+pub(crate) use way::path;
 
+use self::lanes::{Source, Word};
 use crate::modes::{Feedback, count_on};
-
-/// Which instructions are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// AVX-512 as of Ice Lake and Zen 4.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Scalar,
-}
-
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(has_avx512, "avx512f", "avx512bw", "avx512vbmi2", "avx2");
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(has_avx2, "avx2");
-
-impl Way {
-    /// All that can be built for this architecture, the best first.
-    pub(super) const ALL: &'static [Way] = &[
-        #[cfg(target_arch = "x86_64")]
-        Way::Avx512,
-        #[cfg(target_arch = "x86_64")]
-        Way::Avx2,
-        Way::Scalar,
-    ];
-
-    /// Whether this processor and its system have the instructions.
-    #[inline]
-    pub(super) fn is_here(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => has_avx512::get(),
-            #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => has_avx2::get(),
-            Way::Scalar => true,
-        }
-    }
-
-    /// The best that is here.
-    #[inline]
-    pub(super) fn best() -> Self {
-        Self::ALL.iter().copied().find(|way| way.is_here()).unwrap_or(Way::Scalar)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => "avx512",
-            #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => "avx2",
-            Way::Scalar => "portable",
-        }
-    }
-}
-
-/// The way that is taken on this machine.
-pub(crate) fn path() -> &'static str {
-    Way::best().name()
-}
-
-/// 64 words of 16 bits, as the ways read them.
-pub(super) struct Table {
-    /// One after the other.
-    pub(super) words: [u16; 64],
-    /// Each twice, in both halves.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) twice: [u32; 64],
-}
-
-impl Table {
-    #[inline]
-    pub(super) fn of(words: [u16; 64]) -> Self {
-        Self {
-            words,
-            #[cfg(target_arch = "x86_64")]
-            twice: words.map(|word| u32::from(word) * 0x1_0001),
-        }
-    }
-}
-
-/// A word of a block, its bytes little-endian.
-pub(super) trait Word: Copy + Default + core::ops::BitXor<Output = Self> {
-    /// `None` for another number of bytes than a word has.
-    fn read(bytes: &[u8]) -> Option<Self>;
-    fn write(self, bytes: &mut [u8]);
-}
-
-macro_rules! word {
-    ($($of:ty),+) => {
-        $(impl Word for $of {
-            #[inline(always)]
-            fn read(bytes: &[u8]) -> Option<Self> {
-                bytes.try_into().ok().map(Self::from_le_bytes)
-            }
-
-            #[inline(always)]
-            fn write(self, bytes: &mut [u8]) {
-                for (to, byte) in bytes.iter_mut().zip(self.to_le_bytes()) {
-                    *to = byte;
-                }
-            }
-        })+
-    };
-}
-
-word!(u16, u32);
 
 #[inline(always)]
 fn words<W: Word, const B: usize, const R: usize>(block: &[u8; B]) -> [W; R] {
@@ -146,25 +47,6 @@ fn sum<W: Word, const R: usize>(mut words: [W; R], other: [W; R]) -> [W; R] {
         *word = *word ^ other;
     }
     words
-}
-
-/// A block cipher with its key schedule: blocks of `B` bytes and `R` words, and as many registers for a group of them.
-pub(super) trait Lanes<const B: usize, const R: usize> {
-    /// The one that was seen to be here.
-    fn way(&self) -> Way;
-
-    /// Of a block.
-    type Word: Word;
-
-    /// The words of one block encrypted or, if `BACK`, decrypted.
-    fn one<const BACK: bool>(&self, block: [Self::Word; R]) -> [Self::Word; R];
-
-    /// `N` groups, each block by itself: the registers as they were loaded, and as they are to be stored.
-    ///
-    /// # Safety
-    /// As of [`Vector`].
-    #[cfg(target_arch = "x86_64")]
-    unsafe fn groups<V: Vector, const N: usize, const BACK: bool>(&self, state: &mut [[V; R]; N]);
 }
 
 /// Encrypts blocks or, if `BACK`, decrypts them, and adds to each the block of `add` in its place.
@@ -224,15 +106,6 @@ fn numbers<const B: usize>(counter: &[u8; B]) -> [u64; 2] {
     let numbers = counter.as_chunks().0;
     let number = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes));
     [number(numbers.first()), number(numbers.last())]
-}
-
-/// What is encrypted or decrypted.
-#[derive(Clone, Copy)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is the scalar way only"))]
-enum Source<'s, const B: usize> {
-    Blocks(&'s [[u8; B]]),
-    /// From this on, the low number last.
-    Counters([u64; 2]),
 }
 
 /// Gives how many blocks were done: none, all, or all but one.

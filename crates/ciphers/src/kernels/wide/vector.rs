@@ -19,7 +19,7 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
-use super::Table;
+use super::table::Table;
 
 /// A register. Names end in the bits of a word where that matters.
 ///
