@@ -2,10 +2,12 @@
 
 use rand_core::Rng;
 
+use super::draws::share;
+use super::medium::Simulation;
 use super::node::{Node, Pending};
 use super::on_air::{OnAir, aggregate_B};
+use super::outcome::Leg;
 use super::traffic::Packet;
-use super::{Leg, Simulation, share};
 use crate::Nanoseconds;
 use crate::signal::ratio;
 

@@ -13,8 +13,9 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::draws::below;
+use super::network::{Network, RATES_MAX};
 use super::on_air::lowest_basic;
-use super::{Network, RATES_MAX, below};
 use crate::Nanoseconds;
 use crate::frame::ACK_B;
 use crate::phy::Rate;

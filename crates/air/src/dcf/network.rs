@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use super::rates::RateControl;
 use super::traffic::Transport;
 use crate::Nanoseconds;
 use crate::access::{Generation, Timing};
@@ -28,6 +27,23 @@ pub enum Topology {
     ToAp,
     /// Stations (nodes 1 to N) through the access point (node 0) to a station (node N + 1): twice over the air.
     Bss,
+}
+
+/// How a sender finds its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateControl {
+    /// It stays at the one that it is given.
+    #[default]
+    Fixed,
+    /// Up after 10 frames that were acknowledged, down after 2 that were not, and after 1 where it just went up
+    /// (Kamerman and Monteban, WaveLAN-II, Bell Labs Technical Journal 2(3), 1997).
+    Arf,
+    /// Keeps statistics of every rate, sends at the one of the highest throughput, and tries others with a tenth of its
+    /// frames, those that are slower only after it, as Linux's Minstrel does. How often a frame is tried follows from
+    /// them, up to the retry limit.
+    Minstrel,
+    /// Knows the signal: the rate of the highest expected throughput.
+    Ideal,
 }
 
 /// What is simulated; the default is one ad hoc sender at 54 Mb/s.

@@ -2,10 +2,10 @@
 
 use heapless::{Deque, Vec};
 
+use super::network::{AGGREGATE_MAX, Network, QUEUE_MAX, RATES_MAX, RateControl};
 use super::on_air::OnAir;
-use super::rates::{Control, RateControl};
+use super::rates::Control;
 use super::traffic::{Flow, Packet};
-use super::{AGGREGATE_MAX, Network, QUEUE_MAX, RATES_MAX};
 use crate::Nanoseconds;
 use crate::signal::ratio;
 

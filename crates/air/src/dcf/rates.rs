@@ -2,26 +2,9 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::Network;
 use super::minstrel::Minstrel;
+use super::network::{Network, RateControl};
 use crate::Nanoseconds;
-
-/// How a sender finds its rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RateControl {
-    /// It stays at the one that it is given.
-    #[default]
-    Fixed,
-    /// Up after 10 frames that were acknowledged, down after 2 that were not, and after 1 where it just went up
-    /// (Kamerman and Monteban, WaveLAN-II, Bell Labs Technical Journal 2(3), 1997).
-    Arf,
-    /// Keeps statistics of every rate, sends at the one of the highest throughput, and tries others with a tenth of its
-    /// frames, those that are slower only after it, as Linux's Minstrel does. How often a frame is tried follows from
-    /// them, up to the retry limit.
-    Minstrel,
-    /// Knows the signal: the rate of the highest expected throughput.
-    Ideal,
-}
 
 /// One sender's state toward one receiver.
 #[derive(Debug, Clone, Default)]

@@ -2,67 +2,19 @@
 //!
 //! A [`Rate`] on a [`Channel`] is checked once by [`Rate::check`]; after that every duration is defined.
 
+mod channel;
 pub mod dsss;
 pub mod he;
 pub mod ht;
+mod modulation;
 pub mod ofdm;
 pub mod vht;
 
-use core::fmt;
-
 use crate::Nanoseconds;
 
-/// Frequency band; it decides on the signal extension and on which PHYs there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Band {
-    /// 2.4 GHz: OFDM frames end with 6 us of silence, so that 802.11b's SIFS of 10 us fits (18.3.2.4).
-    #[default]
-    Ghz2_4,
-    /// 5 GHz.
-    Ghz5,
-    /// 6 GHz: data by HE only.
-    Ghz6,
-}
-
-impl Band {
-    /// Silence that belongs to each OFDM frame (aSignalExtension).
-    #[must_use]
-    pub const fn signal_extension_ns(self) -> Nanoseconds {
-        match self {
-            Self::Ghz2_4 => 6_000,
-            Self::Ghz5 | Self::Ghz6 => 0,
-        }
-    }
-}
-
-/// The HR/DSSS PLCP preamble; other PHYs have one each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preamble {
-    /// 144 us and a header of 48 us at 1 Mb/s (16.2.2.2).
-    #[default]
-    Long,
-    /// 72 us and a header of 24 us at 2 Mb/s (16.2.2.3); never at 1 Mb/s.
-    Short,
-}
-
-/// What all frames of a network share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Channel {
-    /// Band.
-    pub band: Band,
-    /// Width.
-    pub width_MHz: u16,
-    /// Guard interval: 800 or 400 (HT, VHT), 800, 1600 or 3200 (HE).
-    pub gi_ns: u16,
-    /// Preamble of DSSS frames.
-    pub preamble: Preamble,
-}
-
-impl Default for Channel {
-    fn default() -> Self {
-        Self { band: Band::Ghz2_4, width_MHz: 20, gi_ns: 800, preamble: Preamble::Long }
-    }
-}
+pub use channel::{Band, Channel, PhyError, Preamble};
+pub use modulation::Modulation;
+pub(crate) use modulation::mcs;
 
 /// One way to send bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,76 +48,6 @@ pub enum Rate {
         /// Spatial streams, 1 to 8.
         streams: u8,
     },
-}
-
-/// Why a rate can't be used on a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PhyError {
-    /// Not a rate of its PHY; the right ones.
-    Rate(&'static str),
-    /// Not a width of this PHY; the right ones.
-    Width(&'static str),
-    /// Not a guard interval of this PHY; the right ones.
-    GuardInterval(&'static str),
-    /// Not a band of this PHY; the right ones.
-    Band(&'static str),
-    /// Not a number of streams of this PHY; the right ones.
-    Streams(&'static str),
-    /// The standard leaves out this combination of MCS, width and streams.
-    Combination,
-}
-
-impl fmt::Display for PhyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rate(right) | Self::Width(right) | Self::GuardInterval(right) => write!(f, "there are {right}"),
-            Self::Band(right) => write!(f, "there is {right}"),
-            Self::Streams(right) => write!(f, "there are {right}"),
-            Self::Combination => f.write_str("the standard leaves out this MCS at this width and number of streams"),
-        }
-    }
-}
-
-/// Constellation and code of a subcarrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Modulation {
-    /// Coded bits a subcarrier and stream (N_BPSCS).
-    pub bits: u8,
-    /// Numerator of the code rate.
-    pub code: u8,
-    /// Denominator of the code rate.
-    pub of: u8,
-}
-
-impl Modulation {
-    const fn new(bits: u8, code: u8, of: u8) -> Self {
-        Self { bits, code, of }
-    }
-
-    /// Whole data bits a symbol over `carriers` data subcarriers of all streams.
-    const fn data_bits(self, carriers: u32) -> u32 {
-        carriers * self.bits as u32 * self.code as u32 / self.of as u32
-    }
-}
-
-/// MCS 0 to 11 of HT (to 7), VHT (to 9) and HE: Tables 19-27, 21-30 and 27-54.
-pub(crate) const MCS: [Modulation; 12] = [
-    Modulation::new(1, 1, 2),
-    Modulation::new(2, 1, 2),
-    Modulation::new(2, 3, 4),
-    Modulation::new(4, 1, 2),
-    Modulation::new(4, 3, 4),
-    Modulation::new(6, 2, 3),
-    Modulation::new(6, 3, 4),
-    Modulation::new(6, 5, 6),
-    Modulation::new(8, 3, 4),
-    Modulation::new(8, 5, 6),
-    Modulation::new(10, 3, 4),
-    Modulation::new(10, 5, 6),
-];
-
-pub(crate) fn mcs(index: u8) -> Modulation {
-    MCS[usize::from(index).min(MCS.len() - 1)]
 }
 
 impl Rate {
