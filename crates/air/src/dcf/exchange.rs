@@ -229,7 +229,8 @@ impl Simulation<'_, '_> {
             attempt.sent += 1;
             self.count_frames(node, 1);
             if self.fails(error) {
-                attempt.failed = true;
+                // The answer to an earlier fragment is none to this one: its loss widens the window (10.3.3).
+                (attempt.failed, attempt.heard) = (true, false);
                 break;
             }
             let last = fragment + 1 >= on_air.fragments;
