@@ -3,15 +3,17 @@
 use crate::SCHEMA;
 use wattlock_air::access::response_rate;
 use wattlock_air::bianchi::{Slots, saturation};
-use wattlock_air::dcf::{Leg, Network, Node, Outcome, RateControl, States, Transport, exchange, simulate};
+use wattlock_air::dcf::{Leg, Network, Node, Outcome, States, exchange, simulate};
 use wattlock_air::frame::{ACK_B, BEACON_B, FCS_B, HEADER_B, IP_B, LLC_B, QOS_B};
 use wattlock_air::one_station::{Exchange, alone, left_by_beacons};
 use wattlock_air::phy::Rate;
 
+use super::means::check_mean;
+use super::request::{EngineName, Scenario, TopologyName};
 use super::resolve::{Plan, resolve};
-use super::{
-    AirResult, EngineName, LegResult, NodeResult, Octets, Resolved, Role, Scenario, TopologyName, Wrong, work,
-};
+use super::result::{AirResult, LegResult, NodeResult, Octets, Resolved, Role};
+use super::work;
+use super::wrong::Wrong;
 
 /// What an engine says; nodes are node 0, senders, and with a relay the receiver.
 struct Answer {
@@ -167,35 +169,6 @@ fn simulated(plan: &Plan, network: &Network) -> Result<Answer, Wrong> {
         collision_probability: outcome.collision_probability(),
         nodes: nodes.iter().map(share).collect(),
     })
-}
-
-/// Refuses what both closed forms leave out.
-///
-/// # Errors
-/// The key, and what they know.
-pub(super) fn check_mean(scenario: &Scenario, network: &Network) -> Result<(), Wrong> {
-    let refuse = |key, message: &str, hint: &str| {
-        Err(Wrong::new(key, message.to_owned()).hint(format!("{hint}, or \"engine\": \"dcf\"")))
-    };
-    if scenario.topology == TopologyName::Bss {
-        return refuse("topology", "this engine knows one hop", "adhoc or to-ap");
-    }
-    if network.transport != Transport::Udp {
-        return refuse("transport", "this engine knows datagrams", "udp");
-    }
-    if network.aggregate_B > 0 {
-        return refuse("ampdu_B", "this engine knows single frames", "\"ampdu_B\": 0");
-    }
-    if network.rate_control != RateControl::Fixed {
-        return refuse("rate_control", "this engine knows one rate", "fixed");
-    }
-    if network.interval_ns > 0 {
-        return refuse("interval_us", "this engine knows senders that always have a datagram", "0");
-    }
-    if network.capture_dB.is_some() {
-        return refuse("capture_dB", "this engine knows no capture", "without the key");
-    }
-    Ok(())
 }
 
 /// Datagrams and duration of `senders` that together deliver one every `cycle_ns`, of which a share is dropped.

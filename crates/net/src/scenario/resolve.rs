@@ -9,16 +9,14 @@ use wattlock_air::frame::{
 use wattlock_air::phy::{Band, Channel, Preamble, Rate};
 use wattlock_air::signal::{PathLoss, noise_dBm};
 
-use super::sending::{beacon_us, check_capture, interval_us, queue_packets, retry_limit, transport};
-use super::{
-    BandName, PerStation, PhyName, PreambleName, ProtectionName, RateControlName, Scenario, TopologyName,
-    TransportName, Wrong,
+use super::request::{
+    BandName, PerStation, PhyName, PreambleName, ProtectionName, RateControlName, Scenario, TopologyName, TransportName,
 };
+use super::sending::{DURATION_MAX_S, beacon_us, check_capture, interval_us, queue_packets, retry_limit, transport};
+use super::wrong::Wrong;
 
 /// 2007 stations can be associated (9.4.1.8).
 const STATIONS_MAX: u32 = 2_007;
-/// A year: what is longer is a slip of the pen.
-pub(super) const DURATION_MAX_S: f64 = 31_557_600.0;
 
 /// A network with what it borrows, and the signals of its nodes, node 0 first.
 pub(super) struct Plan {
@@ -225,7 +223,9 @@ fn rates(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
         }
         PhyName::N | PhyName::Ac | PhyName::Ax => {
             if let Some(Mb_s) = scenario.rate_Mb_s {
-                return Err(Wrong::new("rate_Mb_s", format!("{Mb_s}: this PHY goes by mcs and streams")).hint("mcs"));
+                return Err(
+                    Wrong::new("rate_Mb_s", format!("{Mb_s}: this PHY goes by mcs and streams")).hint("mcs")
+                );
             }
             let streams = scenario.streams.unwrap_or(1);
             let most = if phy == PhyName::N { 4 } else { 8 };
@@ -275,7 +275,9 @@ fn basic(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
     });
     let wrong = |Mb_s: &f64| !there.contains(Mb_s);
     if let Some(Mb_s) = numbers.iter().find(|Mb_s| wrong(Mb_s)) {
-        return Err(Wrong::new("basic_rates_Mb_s", format!("{Mb_s} Mb/s is not of this PHY")).hint(listed(&there)));
+        return Err(
+            Wrong::new("basic_rates_Mb_s", format!("{Mb_s} Mb/s is not of this PHY")).hint(listed(&there))
+        );
     }
     if numbers.is_empty() || numbers.len() > there.len() {
         return Err(Wrong::new("basic_rates_Mb_s", format!("{} rates", numbers.len())).hint(listed(&there)));

@@ -2,9 +2,11 @@
 
 use wattlock_air::dcf::{QUEUE_MAX, Transport};
 
-use super::resolve::DURATION_MAX_S;
-use super::{RateControlName, Scenario, TopologyName, TransportName, Wrong};
+use super::request::{RateControlName, Scenario, TopologyName, TransportName};
+use super::wrong::Wrong;
 
+/// A year: what is longer is a slip of the pen.
+pub(super) const DURATION_MAX_S: f64 = 31_557_600.0;
 /// A day.
 const INTERVAL_MAX_US: u64 = 86_400_000_000;
 /// dot11ShortRetryLimit and dot11LongRetryLimit (Annex C).

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Scenario;
+use super::request::Scenario;
 
 /// What would be right of `key`; none where its names are told by the reader itself, or there is no such key.
 pub(super) fn right(key: &str, value: &Value) -> Option<String> {

@@ -2,9 +2,10 @@
 
 use wattlock_air::dcf::{Network, Transport, exchange};
 
-use super::engines::check_mean;
+use super::means::check_mean;
+use super::request::{Scenario, TopologyName};
 use super::resolve::Plan;
-use super::{Scenario, TopologyName, Wrong};
+use super::wrong::Wrong;
 
 /// At every transmission and beacon the simulator looks at every node: 30 ns each, measured on a server of 2023, so that
 /// this is ten minutes.
