@@ -1,6 +1,8 @@
 //! One line of input read and answered.
 
-use serde::Deserialize as _;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::engines::answer;
@@ -39,10 +41,14 @@ fn parse(text: &str) -> Result<Scenario, Unread> {
         let hint = "one JSON object a line, such as {\"phy\":\"g\",\"datagrams\":1000}".to_owned();
         Unread { key: String::new(), message, hint: Some(hint) }
     };
-    let object: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| no_object(format!("no JSON object: {error}")))?;
+    let Entries(entries) = serde_json::from_str(text).map_err(|error| no_object(format!("no JSON object: {error}")))?;
+    let mut object = Map::new();
     // Key by key, so that the wrong one is known.
-    for (key, value) in &object {
+    for (key, value) in &entries {
+        if let Some(before) = object.insert(key.clone(), value.clone()) {
+            let message = format!("is there twice: {before} and {value}");
+            return Err(Unread { key: key.clone(), message, hint: Some("each key once".to_owned()) });
+        }
         let alone = Map::from_iter([(key.clone(), value.clone())]);
         Scenario::deserialize(Value::Object(alone)).map_err(|error| {
             let message = match words::right(key, value) {
@@ -53,4 +59,31 @@ fn parse(text: &str) -> Result<Scenario, Unread> {
         })?;
     }
     Scenario::deserialize(Value::Object(object)).map_err(|error| no_object(error.to_string()))
+}
+
+/// The keys and values of an object in their order, those that are there twice included.
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
 }

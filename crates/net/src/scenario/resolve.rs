@@ -13,7 +13,7 @@ use super::request::{
     BandName, PerStation, PhyName, PreambleName, ProtectionName, RateControlName, Scenario, TopologyName, TransportName,
 };
 use super::sending::{DURATION_MAX_S, beacon_us, check_capture, interval_us, queue_packets, retry_limit, transport};
-use super::wrong::Wrong;
+use super::wrong::{Wrong, short};
 
 /// 2007 stations can be associated (9.4.1.8).
 const STATIONS_MAX: u32 = 2_007;
@@ -131,7 +131,8 @@ fn number(
     if right.contains(&value) {
         return Ok(value);
     }
-    Err(Wrong::new(key, format!("{value}")).hint(format!("{} to {}", right.start(), right.end())))
+    let right = format!("{} to {}", short(*right.start()), short(*right.end()));
+    Err(Wrong::new(key, format!("{} is not from {right}", short(value))).hint(right))
 }
 
 fn channel(scenario: &Scenario, phy: PhyName) -> Result<Channel, Wrong> {
@@ -216,7 +217,7 @@ fn rates(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
             let wanted = match scenario.rate_Mb_s {
                 None => numbers.len() - 1,
                 Some(Mb_s) => numbers.iter().position(|&rate| rate == Mb_s).ok_or_else(|| {
-                    Wrong::new("rate_Mb_s", format!("{Mb_s} Mb/s is not of this PHY")).hint(listed(&numbers))
+                    Wrong::new("rate_Mb_s", format!("{} Mb/s is not of this PHY", short(Mb_s))).hint(listed(&numbers))
                 })?,
             };
             (numbers.into_iter().filter_map(legacy).collect::<Vec<_>>(), wanted)
@@ -224,13 +225,13 @@ fn rates(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
         PhyName::N | PhyName::Ac | PhyName::Ax => {
             if let Some(Mb_s) = scenario.rate_Mb_s {
                 return Err(
-                    Wrong::new("rate_Mb_s", format!("{Mb_s}: this PHY goes by mcs and streams")).hint("mcs")
+                    Wrong::new("rate_Mb_s", format!("{}: this PHY goes by mcs and streams", short(Mb_s))).hint("mcs")
                 );
             }
             let streams = scenario.streams.unwrap_or(1);
             let most = if phy == PhyName::N { 4 } else { 8 };
             if !(1..=most).contains(&streams) {
-                return Err(Wrong::new("streams", format!("{streams}")).hint(format!("1 to {most}")));
+                return Err(Wrong::new("streams", format!("{streams} of them")).hint(format!("1 to {most}")));
             }
             let rate = |mcs: u8| match phy {
                 PhyName::N => Rate::Ht { mcs: mcs + 8 * (streams - 1) },
@@ -276,7 +277,7 @@ fn basic(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
     let wrong = |Mb_s: &f64| !there.contains(Mb_s);
     if let Some(Mb_s) = numbers.iter().find(|Mb_s| wrong(Mb_s)) {
         return Err(
-            Wrong::new("basic_rates_Mb_s", format!("{Mb_s} Mb/s is not of this PHY")).hint(listed(&there))
+            Wrong::new("basic_rates_Mb_s", format!("{} Mb/s is not of this PHY", short(*Mb_s))).hint(listed(&there))
         );
     }
     if numbers.is_empty() || numbers.len() > there.len() {
@@ -396,7 +397,7 @@ fn extent(scenario: &Scenario) -> Result<(Option<u64>, Option<u64>), Wrong> {
 fn signals(scenario: &Scenario, channel: &Channel) -> Result<Vec<Option<f64>>, Wrong> {
     let stations = scenario.stations.unwrap_or(1);
     if !(1..=STATIONS_MAX).contains(&stations) {
-        return Err(Wrong::new("stations", format!("{stations}")).hint(format!("1 to {STATIONS_MAX}")));
+        return Err(Wrong::new("stations", format!("{stations} of them")).hint(format!("1 to {STATIONS_MAX}")));
     }
     let receivers = usize::from(scenario.topology == TopologyName::Bss);
     let senders = usize::try_from(stations).unwrap_or(usize::MAX);

@@ -17,3 +17,9 @@ impl Wrong {
         Self { hint: Some(hint.into()), ..self }
     }
 }
+
+/// A number in a message, short: one of many digits with its exponent.
+pub(super) fn short(number: f64) -> String {
+    let size = number.abs();
+    if size >= 1e9 || (size > 0.0 && size < 1e-4) { format!("{number:e}") } else { format!("{number}") }
+}

@@ -51,10 +51,14 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let input: Box<dyn BufRead> = match &options.file {
         None => Box::new(io::stdin().lock()),
         Some(path) => {
-            let file = File::open(path).map_err(|error| {
+            let refused = |error: String| {
                 Failure::new(4, format!("{}: {error}", path.display()))
                     .hint("a file of scenarios, or none for standard input")
-            })?;
+            };
+            if path.is_dir() {
+                return Err(refused("is a folder".to_owned()));
+            }
+            let file = File::open(path).map_err(|error| refused(error.to_string()))?;
             Box::new(BufReader::new(file))
         }
     };

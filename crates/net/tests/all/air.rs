@@ -50,13 +50,13 @@ fn a_bad_line_is_told_with_its_number_its_key_and_the_right_values_and_the_rest_
         "\n"
     );
     let output = air(text);
-    let told = lines(&output);
+    let answers = lines(&output);
     let kinds: Vec<_> =
-        told.iter().map(|line| (line["kind"].as_str().unwrap(), line["line"].as_u64().unwrap())).collect();
+        answers.iter().map(|line| (line["kind"].as_str().unwrap(), line["line"].as_u64().unwrap())).collect();
     assert_eq!(kinds, [("result", 1), ("failure", 3), ("result", 4)]);
-    assert_eq!(told[1]["key"], "rate_Mb_s");
-    assert!(told[1]["hint"].as_str().unwrap().contains("48, 54"));
-    assert_eq!(told[2]["id"], "last");
+    assert_eq!(answers[1]["key"], "rate_Mb_s");
+    assert!(answers[1]["hint"].as_str().unwrap().contains("48, 54"));
+    assert_eq!(answers[2]["id"], "last");
     assert_eq!(output.status.code(), Some(3));
     let words = String::from_utf8(output.stderr).unwrap();
     assert!(words.starts_with("error: line 3: rate_Mb_s: 7 Mb/s"), "{words}");
@@ -76,8 +76,8 @@ fn networks_in_2_4_ghz_have_the_basic_rates_of_b_and_g_whatever_their_generation
     }
     // A beacon of 78 octets goes at the lowest: 192 us and 624 us at 1 Mb/s, 20 us and 27 symbols at 6 Mb/s.
     let beacon_us = |band: &str| {
-        let told = result(&json!({"phy": "n", "band": band, "topology": "to-ap", "duration_s": 1}));
-        told["beacon_ns"].as_u64().unwrap() / told["beacons"].as_u64().unwrap() / 1_000
+        let answer = result(&json!({"phy": "n", "band": band, "topology": "to-ap", "duration_s": 1}));
+        answer["beacon_ns"].as_u64().unwrap() / answer["beacons"].as_u64().unwrap() / 1_000
     };
     assert_eq!((beacon_us("2.4"), beacon_us("5")), (816, 128));
 }
@@ -92,7 +92,7 @@ fn minstrel_tries_a_frame_as_often_as_its_chain_says_unless_a_limit_is_given() {
         }
         result(&scenario)
     };
-    let tries = |told: &Value| told["frames"].as_f64().unwrap() / told["drops"].as_f64().unwrap();
+    let tries = |answer: &Value| answer["frames"].as_f64().unwrap() / answer["drops"].as_f64().unwrap();
     let of_chain = tries(&scenario(None));
     assert!((10.0..=13.0).contains(&of_chain), "{of_chain}");
     assert!((tries(&scenario(Some(3))) - 3.0).abs() < 1e-9);
@@ -140,12 +140,45 @@ fn impossible_scenarios_name_the_key_that_makes_them_so() {
         (json!({"phy": "g", "datagrams": 1, "speed": 1}), "speed"),
     ];
     for (scenario, key) in wrong {
-        let (told, message, _) = refusal(&scenario);
-        assert_eq!(told, key, "{scenario}: {message}");
+        let (named, message, _) = refusal(&scenario);
+        assert_eq!(named, key, "{scenario}: {message}");
         assert!(!message.is_empty(), "{scenario}");
     }
     let output = air("{\"phy\":\n");
     assert_eq!(lines(&output)[0]["key"], "");
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_refused_with_its_line() {
+    let output = air("{\"phy\":\"g\",\"datagrams\":1}\n{\"phy\":\"g\",\"datagrams\":1,\"seed\":1,\"seed\":2}\n");
+    let answers = lines(&output);
+    assert_eq!((&answers[0]["kind"], &answers[1]["kind"]), (&json!("result"), &json!("failure")));
+    assert_eq!(output.status.code(), Some(3));
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(words, "error: line 2: seed: is there twice: 1 and 2\nhint: each key once\n");
+}
+
+#[test]
+fn a_number_out_of_its_range_is_told_short_and_with_the_range() {
+    for (scenario, message, hint) in [
+        (json!({"phy": "g", "datagrams": 1, "distance_m": -5}), "-5 is not from 0 to 100000", "0 to 100000"),
+        (json!({"phy": "g", "datagrams": 1, "distance_m": 1e308}), "1e308 is not from 0 to 100000", "0 to 100000"),
+        (json!({"phy": "g", "duration_s": 1e300}), "1e300 is not from 1e-6 to 31557600", "1e-6 to 31557600"),
+        (json!({"phy": "g", "datagrams": 1, "rate_Mb_s": 1e99}), "1e99 Mb/s is not of this PHY", "1, 2, 5.5"),
+    ] {
+        let (_, found, right) = refusal(&scenario);
+        assert_eq!(found, message);
+        assert!(right.starts_with(hint), "{right}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_file_of_scenarios() {
+    let output = Command::new(env!("CARGO_BIN_EXE_wattlock-net")).args(["air", env!("CARGO_MANIFEST_DIR")]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(words.contains(": is a folder\nhint: a file of scenarios"), "{words}");
 }
 
 #[test]
@@ -167,8 +200,8 @@ fn a_value_of_the_wrong_kind_is_told_with_what_is_right() {
         (json!({"phy": "g", "datagrams": 1, "walls_dB": []}), "walls_dB", ["[]", "a number"]),
         (json!({"phy": "g", "datagrams": 5_000_000_000_u64}), "datagrams", ["5000000000", "4294967295"]),
     ] {
-        let (told, message, hint) = refusal(&scenario);
-        assert_eq!(told, key, "{message}");
+        let (named, message, hint) = refusal(&scenario);
+        assert_eq!(named, key, "{message}");
         assert!(message.contains(words[0]), "{message}");
         assert!(format!("{message} {hint}").contains(words[1]), "{message}: {hint}");
         assert!(!message.contains("expected") && !message.contains("u16"), "{message}");
@@ -204,8 +237,8 @@ fn work_for_hours_is_refused_before_it_begins_with_what_would_be_right() {
         (json!({"phy": "g", "datagrams": 1_000_000, "interval_us": 86_400_000_000_u64}), "interval_us", "duration_s"),
     ];
     for (scenario, key, hint) in much {
-        let (told, message, hints) = refusal(&scenario);
-        assert_eq!(told, key, "{scenario}: {message}");
+        let (named, message, hints) = refusal(&scenario);
+        assert_eq!(named, key, "{scenario}: {message}");
         assert!(hints.contains(hint), "{message}: {hints}");
     }
     // The means take no longer for more.
@@ -252,15 +285,15 @@ fn what_hops_beacons_and_collisions_take_leaves_the_idle_time_of_every_node() {
         json!({"phy": "a", "datagrams": 500, "engine": "bianchi", "stations": 6}),
     ];
     for scenario in scenarios {
-        let told = result(&scenario);
-        let busy: u64 = ["sent_ns", "rts_ns", "response_ns"].iter().map(|key| over_legs(&told, key)).sum();
-        let busy = busy + told["beacon_ns"].as_u64().unwrap() + told["collision_ns"].as_u64().unwrap();
-        let left = told["duration_ns"].as_u64().unwrap() - busy;
-        for node in told["nodes"].as_array().unwrap() {
+        let answer = result(&scenario);
+        let busy: u64 = ["sent_ns", "rts_ns", "response_ns"].iter().map(|key| over_legs(&answer, key)).sum();
+        let busy = busy + answer["beacon_ns"].as_u64().unwrap() + answer["collision_ns"].as_u64().unwrap();
+        let left = answer["duration_ns"].as_u64().unwrap() - busy;
+        for node in answer["nodes"].as_array().unwrap() {
             // Means are rounded to nanoseconds one by one.
             assert!(node["idle_ns"].as_u64().unwrap().abs_diff(left) <= 5, "{scenario}: {node} beside {left}");
         }
-        for leg in told["legs"].as_array().unwrap() {
+        for leg in answer["legs"].as_array().unwrap() {
             let [sent, data, octets] = ["sent_ns", "data_ns", "octets_ns"].map(|key| leg[key].as_u64().unwrap());
             assert!(octets < data && data <= sent, "{scenario}: {leg}");
         }
@@ -269,23 +302,23 @@ fn what_hops_beacons_and_collisions_take_leaves_the_idle_time_of_every_node() {
 
 #[test]
 fn a_packet_that_arrives_is_data_once_a_hop_and_its_octets_are_those_of_the_frame() {
-    let told = result(&json!({
+    let answer = result(&json!({
         "phy": "g", "topology": "bss", "datagrams": 2_000, "rssi_dBm": -72, "fragment_B": 600, "protection": "tkip"
     }));
-    let legs = told["legs"].as_array().unwrap();
+    let legs = answer["legs"].as_array().unwrap();
     assert_eq!(legs.len(), 2);
-    assert!(told["retries"].as_u64().unwrap() > 0);
+    assert!(answer["retries"].as_u64().unwrap() > 0);
     for leg in legs {
         let packets = leg["packets"].as_u64().unwrap();
-        assert!(packets >= told["delivered"].as_u64().unwrap());
-        assert_eq!(leg["data_ns"].as_u64(), Some(packets * told["resolved"]["data_ns"].as_u64().unwrap()));
-        let octets = &told["resolved"]["octets"];
+        assert!(packets >= answer["delivered"].as_u64().unwrap());
+        assert_eq!(leg["data_ns"].as_u64(), Some(packets * answer["resolved"]["data_ns"].as_u64().unwrap()));
+        let octets = &answer["resolved"]["octets"];
         let [payload, transport, ip, llc] =
             ["payload_B", "transport_B", "ip_B", "llc_B"].map(|key| octets[key].as_u64().unwrap());
         let [msdu, mpdu, mac] =
             ["msdu_protection_B", "mpdu_protection_B", "mac_B"].map(|key| octets[key].as_u64().unwrap());
         assert_eq!([payload, transport, ip, llc, msdu, mpdu, mac], [1472, 8, 20, 8, 8, 12, 28]);
-        let fragments = told["resolved"]["fragments"].as_u64().unwrap();
+        let fragments = answer["resolved"]["fragments"].as_u64().unwrap();
         let all = payload + transport + ip + llc + msdu + fragments * (mpdu + mac);
         assert_eq!(leg["octets_ns"].as_u64(), Some(packets * (all * 8_000 / 54)));
     }
