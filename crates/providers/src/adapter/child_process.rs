@@ -7,9 +7,10 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::user_library::IN_CHILD;
 use crate::WORKS;
 
+/// Set in the environment of a child that tries a library.
+pub const IN_CHILD: &str = "WATTLOCK_TRIES_A_LIBRARY";
 /// A library that takes longer hangs. The slowest that was seen takes 60 ms.
 const LIMIT: Duration = Duration::from_secs(20);
 /// As long as a case of a user's own library may take at least.

@@ -37,12 +37,12 @@ pub(crate) use functions;
 
 /// A function `library` that opens a library in this process once.
 macro_rules! opened_once {
-    ($library:ty, $open:expr) => {
+    ($visibility:vis $library:ty, $open:expr) => {
         /// The library, opened in this process once.
         ///
         /// # Errors
         /// Why it can't be opened, and how to get it.
-        fn library() -> Result<&'static $library, String> {
+        $visibility fn library() -> Result<&'static $library, String> {
             static OPEN: std::sync::OnceLock<Result<$library, String>> = std::sync::OnceLock::new();
             OPEN.get_or_init($open).as_ref().map_err(Clone::clone)
         }

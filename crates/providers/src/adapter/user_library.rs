@@ -13,6 +13,7 @@ use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Cipher, Direction, Error, Mode, Spec, Suite};
 use wattlock_records::{CodePath, LibraryFile};
 
+use super::child_process::IN_CHILD;
 use super::functions::{functions, text};
 use super::{child_process, file, next_iv};
 use crate::GUARDED;
@@ -25,8 +26,6 @@ functions! { of "`wattlock_cipher.h`, version 1 of the interface";
     wattlock_free: fn(*mut c_void);
 }
 
-/// Set in the environment of a child that tries a library.
-pub const IN_CHILD: &str = "WATTLOCK_TRIES_A_LIBRARY";
 /// `WATTLOCK_ABI`.
 const ABI: u32 = 1;
 /// Ciphers with which a library hangs may cost so much together; then its others are not tried.

@@ -10,7 +10,7 @@ use wattlock_bench::establish::{Exchange, Keyed, Octets, Scheme};
 use wattlock_bench::implementation::About;
 use wattlock_records::Operation;
 
-use super::openssl;
+use super::libcrypto;
 use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::{child_process, file};
 use crate::library::held_in;
@@ -101,7 +101,7 @@ fn open() -> Result<Library, String> {
     if !cfg!(test) {
         child_process::in_a_child("openssl", &[], false)?;
     }
-    let library = file::first_of(openssl::FILES)?;
+    let library = file::first_of(libcrypto::FILES)?;
     let functions = Functions::of(&library).map_err(|name| format!("libcrypto has no {name}: it is too old"))?;
     // SAFETY: it takes nothing and gives null or a context that is ours.
     let context = NonNull::new(unsafe { (functions.OSSL_LIB_CTX_new)() })

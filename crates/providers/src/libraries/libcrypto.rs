@@ -20,6 +20,19 @@ use self::functions::{CipherContext, CipherObject, Functions, LibraryContext};
 use crate::adapter::file;
 use crate::adapter::functions::text;
 
+/// The files that may be the library, the likeliest first. Without a version only where the system allows it: macOS
+/// ends a program that asks for its own `libcrypto.dylib`.
+#[cfg(target_os = "macos")]
+pub const FILES: &[&str] = &[
+    "libcrypto.3.dylib",
+    "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
+    "/usr/local/opt/openssl@3/lib/libcrypto.3.dylib",
+];
+#[cfg(windows)]
+pub const FILES: &[&str] = &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"];
+#[cfg(not(any(target_os = "macos", windows)))]
+pub const FILES: &[&str] = &["libcrypto.so.3", "libcrypto.so"];
+
 pub use aead::{Aead, AeadContext};
 
 /// `OPENSSL_VERSION_STRING` of `openssl/crypto.h`.

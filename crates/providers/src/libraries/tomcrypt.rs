@@ -4,6 +4,7 @@
 //! whole blocks, one for its padded last. ECB and RC4 have no IV.
 
 mod aead;
+mod result;
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulong, c_void};
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
 use wattlock_records::CodePath;
 
 use self::aead::{Aead, AeadSuite};
+use self::result::{OK, check};
 use crate::adapter::functions::{functions, opened_once, text};
 use crate::adapter::keeping::{Room, room, sample_key};
 use crate::adapter::mode_adapter::{Handle, Moded};
@@ -40,8 +42,6 @@ functions! { of "`tomcrypt.h`, version 1.18";
 
 /// `CTR_COUNTER_BIG_ENDIAN` of `tomcrypt_cipher.h`: the whole block is the counter.
 const BIG_ENDIAN: c_int = 0x1000;
-/// `CRYPT_OK`.
-const OK: c_int = 0;
 
 /// libtomcrypt.
 struct Tomcrypt;
@@ -138,8 +138,8 @@ impl Libtomcrypt {
         let name = CString::new(of).map_err(|error| error.to_string())?;
         let mut size = 0;
         // SAFETY: the name ends in a zero byte.
-        let told = unsafe { (self.functions.crypt_get_size)(name.as_ptr(), &raw mut size) };
-        if told == OK && size > 0 {
+        let returned = unsafe { (self.functions.crypt_get_size)(name.as_ptr(), &raw mut size) };
+        if returned == OK && size > 0 {
             Ok(size as usize)
         } else {
             Err(format!("libtomcrypt does not tell the size of {of}"))
@@ -310,11 +310,6 @@ impl Drop for Keyed {
             unsafe { done(self.state.as_mut_ptr().cast()) };
         }
     }
-}
-
-#[inline]
-fn check(done: c_int, function: &'static str) -> Result<(), Error> {
-    if done == OK { Ok(()) } else { Err(Error::Library { function }) }
 }
 
 impl Handle for Keyed {

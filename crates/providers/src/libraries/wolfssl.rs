@@ -3,43 +3,23 @@
 //! A message is what a program would do for one: a new IV, update, final. A key setup is a new context with its key.
 //! wolfSSL's own functions for AES and DES take structs of the caller, which differ from build to build: not here.
 
+mod functions;
 mod one_shot;
 
-use std::ffi::{c_char, c_int, c_uchar, c_void};
+use std::ffi::{c_int, c_uchar};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
 use wattlock_bench::implementation::{About, Found, Implementation};
 use wattlock_ciphers::{Direction, Error, Mode, Spec, Suite};
 
+use self::functions::{CipherContext, Functions, Object, failed};
 use self::one_shot::OneShot;
-use crate::adapter::functions::{functions, opened_once, text};
+use crate::adapter::functions::{opened_once, text};
 use crate::adapter::keeping::EachWay;
 use crate::adapter::whole::{Messages, Whole};
 use crate::adapter::{file, lengths};
 use crate::library::Library;
-
-/// `WOLFSSL_EVP_CIPHER`.
-pub enum Object {}
-/// `WOLFSSL_EVP_CIPHER_CTX`.
-pub enum CipherContext {}
-
-functions! { of "wolfSSL 5's `openssl/evp.h`, `ssl.h` and `wolfcrypt/chacha20_poly1305.h`";
-    wolfSSL_lib_version: fn() -> *const c_char;
-    wolfSSL_EVP_CIPHER_CTX_new: fn() -> *mut CipherContext;
-    wolfSSL_EVP_CIPHER_CTX_free: fn(*mut CipherContext);
-    wolfSSL_EVP_CIPHER_CTX_set_padding: fn(*mut CipherContext, c_int) -> c_int;
-    wolfSSL_EVP_CIPHER_CTX_set_key_length: fn(*mut CipherContext, c_int) -> c_int;
-    wolfSSL_EVP_CIPHER_CTX_key_length: fn(*const CipherContext) -> c_int;
-    wolfSSL_EVP_CIPHER_CTX_ctrl: fn(*mut CipherContext, c_int, c_int, *mut c_void) -> c_int;
-    wolfSSL_EVP_CipherInit: fn(*mut CipherContext, *const Object, *const c_uchar, *const c_uchar, c_int) -> c_int;
-    wolfSSL_EVP_CipherUpdate: fn(*mut CipherContext, *mut c_uchar, *mut c_int, *const c_uchar, c_int) -> c_int;
-    wolfSSL_EVP_CipherFinal: fn(*mut CipherContext, *mut c_uchar, *mut c_int) -> c_int;
-    wc_ChaCha20Poly1305_Encrypt: fn(*const c_uchar, *const c_uchar, *const c_uchar, u32, *const c_uchar, u32,
-        *mut c_uchar, *mut c_uchar) -> c_int;
-    wc_ChaCha20Poly1305_Decrypt: fn(*const c_uchar, *const c_uchar, *const c_uchar, u32, *const c_uchar, u32,
-        *const c_uchar, *mut c_uchar) -> c_int;
-}
 
 /// `EVP_CTRL_AEAD_GET_TAG` of `wolfssl/openssl/evp.h`.
 const GET_TAG: c_int = 0x10;
@@ -379,10 +359,6 @@ impl Messages for Keyed {
         };
         opened.map(drop).map_err(|_| Error::Forged)
     }
-}
-
-fn failed(function: &'static str) -> Error {
-    Error::Library { function }
 }
 
 #[inline]

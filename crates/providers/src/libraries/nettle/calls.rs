@@ -4,10 +4,8 @@ use std::ffi::{c_uint, c_void};
 
 use wattlock_ciphers::{Mode, Spec};
 
-use super::Libnettle;
+use super::libnettle::{Block, Libnettle};
 
-/// `nettle_cipher_func`: context, length, destination, source.
-pub type Block = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
 /// A mode around it: context, function, block size, IV, length, destination, source.
 pub type Chain = unsafe extern "C" fn(*const c_void, Block, usize, *mut u8, usize, *mut u8, *const u8);
 /// `cbc_aes..._encrypt(ctx, IV, length, destination, source)`.

@@ -9,7 +9,7 @@ use wattlock_ciphers::Spec;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use wattlock_records::CodePath;
 
-use super::{aes_path, find, library};
+use super::evp::{aes_path, find, library};
 use crate::adapter::file;
 use crate::libraries::libcrypto::Libcrypto;
 use crate::library::Library;

@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use wattlock_ciphers::{Cipher, Direction, Error, Suite, proof};
+use wattlock_records::CodePath;
 
+use super::evp::{aes_path, library, name, suite};
+use super::keyed::EvpSuite;
 use super::*;
+use crate::libraries::libcrypto::Libcrypto;
 use crate::adapter::agreement;
 
 fn spec(id: &str) -> Spec {

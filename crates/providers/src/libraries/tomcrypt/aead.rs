@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use wattlock_ciphers::{Cipher, Direction, Error, Spec, Suite};
 
-use super::check;
+use super::result::check;
 use crate::adapter::functions::functions;
 use crate::adapter::keeping::{AEAD_KEY_B, KeptKey, Room, room};
 use crate::adapter::lengths;

@@ -2,7 +2,7 @@
 
 use wattlock_ciphers::{Direction, Error, Spec, Suite};
 
-use super::{Functions, failed};
+use super::functions::{Functions, failed};
 use crate::adapter::lengths;
 use crate::adapter::mode_adapter::{Handle, Moded};
 
