@@ -132,6 +132,8 @@ def read(file: Path, *, voltage_V: float | None = None, marker: str | None = Non
             if mark in names[0]:
                 hint = "save it with commas between columns and a point in numbers"
                 raise InputError(f"{file}: its columns are separated by {called}, not by commas", hint=hint)
+    if not names:
+        raise InputError(f"{file}: is empty", hint=COLUMNS_HINT)
     listed = ", ".join(names)
     time = _column(file, names, ("time", "timestamp"), "s")
     if time is None:

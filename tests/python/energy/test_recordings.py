@@ -132,7 +132,7 @@ def test_two_halves_of_a_block_hold_the_joules_of_the_whole(
         ("time,power\n0,1\n1,nan\n2,x\n", "line 3: nan"),
         ("time,power\n0,1\n1,1_0\n", 'line 3: "1_0" is no number'),
         ("time,power\n0,1\n", "1 samples"),
-        ("", "no column of time in"),
+        ("", "is empty"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_line_and_value(tmp_path: Path, text: str, said: str) -> None:

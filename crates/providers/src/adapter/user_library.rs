@@ -102,7 +102,10 @@ impl Own {
 
 fn open(path: &Path) -> Result<Opened, String> {
     let shown = path.display();
-    let library = file::first_of(&[&path.to_string_lossy()]).map_err(|refusal| format!("{shown}: {refusal}"))?;
+    let library = file::first_of(&[&path.to_string_lossy()]).map_err(|refusal| {
+        // The loader may name the file itself.
+        if refusal.contains(&*path.to_string_lossy()) { refusal } else { format!("{shown}: {refusal}") }
+    })?;
     let functions = Functions::of(&library).map_err(|name| format!("{shown} has no function {name}; {HEADER}"))?;
     // SAFETY: it takes a number and gives null or a text that lives as long as the library, as the header asks for.
     let list = unsafe { text((functions.wattlock_ciphers)(ABI)) }
