@@ -27,7 +27,7 @@ const UPDATE_NS: Nanoseconds = 1_000_000;
 
 /// What all parts of a test see. One tick is one nanosecond.
 #[derive(Default)]
-struct World {
+struct Machine {
     now: Nanoseconds,
     /// What happened, in order, one line an event; calls that are timed are left out.
     log: Vec<String>,
@@ -39,7 +39,7 @@ struct World {
     breaks: Option<Nanoseconds>,
 }
 
-type Shared = Rc<RefCell<World>>;
+type Shared = Rc<RefCell<Machine>>;
 
 #[derive(Clone)]
 struct Device(Shared);
@@ -78,9 +78,9 @@ impl Clocks for Device {
     }
 
     fn now(&mut self) -> Nanoseconds {
-        let mut world = self.0.borrow_mut();
-        world.now += 20;
-        world.now
+        let mut machine = self.0.borrow_mut();
+        machine.now += 20;
+        machine.now
     }
 
     fn suspended(&mut self) -> Nanoseconds {
@@ -102,14 +102,14 @@ impl Meter for Device {
     }
 
     fn read(&mut self) -> Result<Reading, MeterError> {
-        let mut world = self.0.borrow_mut();
-        let before = world.now;
-        world.now += 1_000;
-        if world.meter_ends.is_some_and(|end| before >= end) {
+        let mut machine = self.0.borrow_mut();
+        let before = machine.now;
+        machine.now += 1_000;
+        if machine.meter_ends.is_some_and(|end| before >= end) {
             return Err(MeterError::Unreadable);
         }
         let counter = before / UPDATE_NS * UPDATE_NS * POWER_NW_A_NS;
-        Ok(Reading { counter, before, after: world.now, suspended: 0 })
+        Ok(Reading { counter, before, after: machine.now, suspended: 0 })
     }
 }
 
@@ -149,8 +149,8 @@ impl Battery for Device {
     }
 
     fn discharging(&mut self) -> Result<(), String> {
-        let world = self.0.borrow();
-        if world.charged.is_some_and(|time| world.now >= time) { Err("it is charged".to_owned()) } else { Ok(()) }
+        let machine = self.0.borrow();
+        if machine.charged.is_some_and(|time| machine.now >= time) { Err("it is charged".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -191,7 +191,7 @@ struct Sums(Shared);
 
 struct Sum {
     id: &'static str,
-    world: Shared,
+    machine: Shared,
 }
 
 const SUMS: [&str; 3] = ["sum", "sum-that-breaks", "sum-unproven"];
@@ -203,7 +203,7 @@ impl Kind for Sums {
 
     fn find(&self, id: &str) -> Result<Box<dyn Subject>, String> {
         match SUMS.into_iter().find(|sum| *sum == id) {
-            Some(id) => Ok(Box::new(Sum { id, world: Rc::clone(&self.0) })),
+            Some(id) => Ok(Box::new(Sum { id, machine: Rc::clone(&self.0) })),
             None => Err("no such sum".to_owned()),
         }
     }
@@ -242,7 +242,7 @@ impl Subject for Sum {
         if !self.providers(sources).iter().any(|name| name == provider) {
             return Err(format!("{provider} has no sums"));
         }
-        Ok(Box::new(Self { id: self.id, world: Rc::clone(&self.world) }))
+        Ok(Box::new(Self { id: self.id, machine: Rc::clone(&self.machine) }))
     }
 }
 
@@ -252,7 +252,7 @@ impl Variant for Sum {
     }
 
     fn prove(&self) -> Result<Proven, String> {
-        self.world.borrow_mut().log.push(format!("{} is proven", self.id));
+        self.machine.borrow_mut().log.push(format!("{} is proven", self.id));
         if self.id == "sum-unproven" { Err("one and one is three".to_owned()) } else { Ok(Proven::by("published")) }
     }
 
@@ -264,12 +264,12 @@ impl Variant for Sum {
         }
         let call_ns = planned.payload_B;
         let breaks = self.id == "sum-that-breaks";
-        Ok(Box::new(Adding { world: Rc::clone(&self.world), call_ns, breaks, broke: false }))
+        Ok(Box::new(Adding { machine: Rc::clone(&self.machine), call_ns, breaks, broke: false }))
     }
 }
 
 struct Adding {
-    world: Shared,
+    machine: Shared,
     call_ns: Nanoseconds,
     breaks: bool,
     broke: bool,
@@ -277,9 +277,9 @@ struct Adding {
 
 impl Case for Adding {
     fn run(&mut self, _segment: u32, calls: u32) {
-        let mut world = self.world.borrow_mut();
-        world.now += self.call_ns * u64::from(calls);
-        self.broke |= self.breaks && world.breaks.is_some_and(|time| world.now >= time);
+        let mut machine = self.machine.borrow_mut();
+        machine.now += self.call_ns * u64::from(calls);
+        self.broke |= self.breaks && machine.breaks.is_some_and(|time| machine.now >= time);
     }
 }
 
@@ -376,11 +376,11 @@ fn fingerprint() -> Fingerprint {
     }
 }
 
-/// Carries a share out on a device of this world; gives what the sink kept, and how it ended.
-fn measured(world: &Shared, share: &Share, most: usize) -> (Vec<Value>, Result<(), &'static str>) {
+/// Carries a share out on a device of this machine; gives what the sink kept, and how it ended.
+fn measured(machine: &Shared, share: &Share, most: usize) -> (Vec<Value>, Result<(), &'static str>) {
     let (mut clock, mut meter, mut battery) =
-        (Device(Rc::clone(world)), Device(Rc::clone(world)), Device(Rc::clone(world)));
-    let (sums, watch) = (Sums(Rc::clone(world)), Seen(Rc::clone(world)));
+        (Device(Rc::clone(machine)), Device(Rc::clone(machine)), Device(Rc::clone(machine)));
+    let (sums, watch) = (Sums(Rc::clone(machine)), Seen(Rc::clone(machine)));
     let kinds: Vec<&dyn Kind> = KINDS.iter().copied().chain([&sums as &dyn Kind]).collect();
     let mut kept = Kept { lines: Vec::new(), flushed: 0, most };
     let ports = Ports {
@@ -405,23 +405,23 @@ fn lines<'l>(records: &'l [Value], kind: &str) -> Vec<&'l Value> {
 
 #[test]
 fn a_kind_that_nobody_knows_is_measured_as_any_other() {
-    let world = Shared::default();
+    let machine = Shared::default();
     let cases = vec![
         case(0, json!({"role": "reference"})),
         case(1, json!({"role": "aa_test"})),
         case(2, json!({"role": "injected_slowdown"})),
         case(3, json!({"payload_B": 500, "data": "three"})),
     ];
-    let (records, ended) = measured(&world, &share(json!({}), cases), usize::MAX);
+    let (records, ended) = measured(&machine, &share(json!({}), cases), usize::MAX);
     assert_eq!(ended, Ok(()));
     let header = &records[0];
     assert_eq!((&header["kind"], &header["process"], &header["seed"]), (&json!("header"), &json!(3), &json!(5)));
     // A burst of 3 us beside a canary of 9.
     assert_eq!(header["quiet_ppm"], 333_333);
     let resolved = header["cases"].as_array().unwrap();
-    let told = |name: &str| resolved[3][name].clone();
-    assert_eq!([told("family"), told("version"), told("path")], [json!("sums"), json!("4.5.6"), Value::Null]);
-    assert_eq!([told("tag_bits"), told("calls"), told("segments")], [json!(32), json!(200), json!(1)]);
+    let field = |name: &str| resolved[3][name].clone();
+    assert_eq!([field("family"), field("version"), field("path")], [json!("sums"), json!("4.5.6"), Value::Null]);
+    assert_eq!([field("tag_bits"), field("calls"), field("segments")], [json!(32), json!(200), json!(1)]);
     // 100 calls fill a batch; the reference's are a multiple of 60.
     assert!(resolved[..3].iter().all(|case| case["calls"] == 60), "{resolved:?}");
     for batch in lines(&records, "batch") {
@@ -439,7 +439,7 @@ fn a_kind_that_nobody_knows_is_measured_as_any_other() {
     assert_eq!([whole(0), whole(1), whole(2), whole(3)], [6, 6, 6, 10]);
     let end = records.last().unwrap();
     assert_eq!((&end["kind"], end["batches"].as_u64()), (&json!("end"), Some(lines(&records, "batch").len() as u64)));
-    let proofs = world.borrow().log.iter().filter(|line| line.contains("is proven")).count();
+    let proofs = machine.borrow().log.iter().filter(|line| line.contains("is proven")).count();
     assert_eq!(proofs, 1, "what is proven is proven once");
 }
 
@@ -457,8 +457,8 @@ fn rounds_are_written_in_order_and_a_full_disk_ends_the_share_with_a_whole_round
 
 #[test]
 fn what_fails_before_the_timing_or_in_it_is_a_record_and_the_others_are_measured() {
-    let world = Shared::default();
-    world.borrow_mut().breaks = Some(1);
+    let machine = Shared::default();
+    machine.borrow_mut().breaks = Some(1);
     let mut share = share(
         json!({}),
         vec![
@@ -476,7 +476,7 @@ fn what_fails_before_the_timing_or_in_it_is_a_record_and_the_others_are_measured
         ],
     );
     share.failed.insert(6, "it hung".to_owned());
-    let (records, ended) = measured(&world, &share, usize::MAX);
+    let (records, ended) = measured(&machine, &share, usize::MAX);
     assert_eq!(ended, Ok(()));
     let failures: Vec<(u64, &str)> = lines(&records, "failure")
         .iter()
@@ -503,17 +503,17 @@ fn what_fails_before_the_timing_or_in_it_is_a_record_and_the_others_are_measured
     let place = |kind: &str, case: u64| records.iter().position(|line| line["kind"] == kind && line["case"] == case);
     assert!(place("failure", 6) < place("batch", 7) && place("batch", 7) < place("failure", 8));
     assert_eq!(lines(&records, "header")[0]["cases"].as_array().unwrap().len(), 2);
-    let proofs = world.borrow().log.iter().filter(|line| *line == "sum-unproven is proven").count();
+    let proofs = machine.borrow().log.iter().filter(|line| *line == "sum-unproven is proven").count();
     assert_eq!(proofs, 1, "what can't be proven is not tried again");
 }
 
 #[test]
 fn a_library_of_the_users_own_is_watched_and_nothing_else_is() {
-    let world = Shared::default();
+    let machine = Shared::default();
     let own = case(1, json!({"provider": "mine"}));
     let libraries = json!({"libraries": [{"name": "mine", "path": "libmine.so"}], "rounds": 1});
-    measured(&world, &share(libraries, vec![case(0, json!({})), own]), usize::MAX).1.unwrap();
-    let log = &world.borrow().log;
+    measured(&machine, &share(libraries, vec![case(0, json!({})), own]), usize::MAX).1.unwrap();
+    let log = &machine.borrow().log;
     let watched = ["sum is proven", "rests", "prepares 1", "proves 1", "sum is proven", "prepares 1"];
     assert_eq!(log[..6], watched);
     assert!(log[6].starts_with("watches 1, whose first batch took 100"), "{}", log[6]);
@@ -550,9 +550,9 @@ fn superblocks_of_energy_hold_what_the_counter_rose_by() {
 
 #[test]
 fn a_meter_that_fails_for_good_ends_the_blocks_and_not_the_records() {
-    let world = Shared::default();
-    world.borrow_mut().meter_ends = Some(90_000_000);
-    let (records, ended) = measured(&world, &share(energy(5), vec![case(0, json!({}))]), usize::MAX);
+    let machine = Shared::default();
+    machine.borrow_mut().meter_ends = Some(90_000_000);
+    let (records, ended) = measured(&machine, &share(energy(5), vec![case(0, json!({}))]), usize::MAX);
     assert_eq!(ended, Ok(()));
     let blocks = lines(&records, "energy_block");
     let last = blocks.last().unwrap();
@@ -588,9 +588,9 @@ fn a_battery_is_discharged_by_one_case_until_its_level_or_its_calls() {
 
 #[test]
 fn a_charger_ends_a_discharge_with_a_line_that_says_so() {
-    let world = Shared::default();
-    world.borrow_mut().charged = Some(3_000_000_000);
-    let (records, _) = measured(&world, &discharge(json!({})), usize::MAX);
+    let machine = Shared::default();
+    machine.borrow_mut().charged = Some(3_000_000_000);
+    let (records, _) = measured(&machine, &discharge(json!({})), usize::MAX);
     let levels = lines(&records, "battery_level");
     assert_eq!(levels.len(), 3);
     assert_eq!(levels[2]["error"], "it is charged");

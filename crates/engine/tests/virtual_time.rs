@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use wattlock_engine::*;
 
-/// What the world does while the engine measures: time passes only when something runs.
+/// What the machine does while the engine measures: time passes only when something runs.
 #[derive(Default)]
-struct World {
+struct Machine {
     now: u64,
     switches: u64,
     cpu: u32,
@@ -18,15 +18,15 @@ struct World {
     /// Ticks that the canary takes: the reciprocal of the core's clock.
     canary: u64,
     /// What happens at the n-th run of a body (counted over all bodies, warm-up included).
-    events: HashMap<u64, fn(&mut World)>,
+    events: HashMap<u64, fn(&mut Machine)>,
     runs: u64,
     log: Vec<(usize, u32, u32)>,
 }
 
-type Shared = Rc<RefCell<World>>;
+type Shared = Rc<RefCell<Machine>>;
 
 struct Load {
-    world: Shared,
+    machine: Shared,
     body: usize,
     ticks_a_call: u64,
     segments: u32,
@@ -37,14 +37,14 @@ impl Case for Load {
         self.segments
     }
     fn run(&mut self, segment: u32, calls: u32) {
-        let mut world = self.world.borrow_mut();
-        world.runs += 1;
-        let event = world.runs;
+        let mut machine = self.machine.borrow_mut();
+        machine.runs += 1;
+        let event = machine.runs;
         // A slower core stretches the work just as it stretches the canary.
-        world.now += self.ticks_a_call * u64::from(calls) * world.canary / 1000;
-        world.log.push((self.body, segment, calls));
-        if let Some(happens) = world.events.get(&event).copied() {
-            happens(&mut world);
+        machine.now += self.ticks_a_call * u64::from(calls) * machine.canary / 1000;
+        machine.log.push((self.body, segment, calls));
+        if let Some(happens) = machine.events.get(&event).copied() {
+            happens(&mut machine);
         }
     }
 }
@@ -59,17 +59,17 @@ impl Clock for Scripted {
         Some(self.0.borrow().now)
     }
     fn canary(&mut self) -> Ticks {
-        let mut world = self.0.borrow_mut();
-        world.now += world.canary;
-        world.canary
+        let mut machine = self.0.borrow_mut();
+        machine.now += machine.canary;
+        machine.canary
     }
     fn burst(&mut self) -> Ticks {
-        let world = self.0.borrow();
-        world.canary * if world.neighbour { 600 } else { 400 } / 1000
+        let machine = self.0.borrow();
+        machine.canary * if machine.neighbour { 600 } else { 400 } / 1000
     }
     fn moment(&mut self) -> Moment {
-        let world = self.0.borrow();
-        Moment { switches: Some(world.switches), cpu: Some(world.cpu) }
+        let machine = self.0.borrow();
+        Moment { switches: Some(machine.switches), cpu: Some(machine.cpu) }
     }
 }
 
@@ -91,12 +91,12 @@ impl Sink for Kept {
     }
 }
 
-fn world() -> Shared {
-    Rc::new(RefCell::new(World { canary: 1000, ..World::default() }))
+fn machine() -> Shared {
+    Rc::new(RefCell::new(Machine { canary: 1000, ..Machine::default() }))
 }
 
-fn loads(world: &Shared, ticks: &[(u64, u32)]) -> Vec<Load> {
-    let load = |(body, &(ticks_a_call, segments))| Load { world: Rc::clone(world), body, ticks_a_call, segments };
+fn loads(machine: &Shared, ticks: &[(u64, u32)]) -> Vec<Load> {
+    let load = |(body, &(ticks_a_call, segments))| Load { machine: Rc::clone(machine), body, ticks_a_call, segments };
     ticks.iter().enumerate().map(load).collect()
 }
 
@@ -105,7 +105,7 @@ fn slot(case: u32, body: usize, calls: u32, visits: u32) -> Slot {
 }
 
 fn measure(
-    world: &Shared,
+    machine: &Shared,
     bodies: &mut [Load],
     slots: &[Slot],
     rounds: u32,
@@ -113,15 +113,15 @@ fn measure(
 ) -> Result<(), &'static str> {
     let mut order = vec![Entry::default(); slots.len() * 2];
     let work = Shard { bodies, slots, order: &mut order, rounds, seed: 7, warm_ticks: 200, quiet_ppm: Some(400_000) };
-    shard(work, &mut Scripted(Rc::clone(world)), sink)
+    shard(work, &mut Scripted(Rc::clone(machine)), sink)
 }
 
 #[test]
 fn each_slot_is_visited_as_often_as_it_asks_and_rounds_are_handed_over_whole() {
-    let world = world();
-    let mut bodies = loads(&world, &[(10, 1), (20, 1)]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(10, 1), (20, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 100, 8), slot(1, 1, 50, 2)], 8, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 100, 8), slot(1, 1, 50, 2)], 8, &mut kept).unwrap();
     assert_eq!(kept.batches.iter().filter(|b| b.case == 0).count(), 8);
     assert_eq!(kept.batches.iter().filter(|b| b.case == 1).count(), 2);
     assert_eq!(kept.rounds.len(), 8);
@@ -130,11 +130,11 @@ fn each_slot_is_visited_as_often_as_it_asks_and_rounds_are_handed_over_whole() {
 
 #[test]
 fn the_order_changes_from_round_to_round() {
-    let world = world();
-    let mut bodies = loads(&world, &[(10, 1); 12]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(10, 1); 12]);
     let slots: Vec<Slot> = (0..12).map(|i| slot(i, i as usize, 10, 6)).collect();
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &slots, 6, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &slots, 6, &mut kept).unwrap();
     let orders: Vec<Vec<u32>> = kept.batches.chunks(12).map(|r| r.iter().map(|b| b.case).collect()).collect();
     assert_eq!(orders.len(), 6);
     assert!(orders.windows(2).all(|pair| pair[0] != pair[1]));
@@ -142,53 +142,53 @@ fn the_order_changes_from_round_to_round() {
 
 #[test]
 fn a_switched_batch_is_kept_with_its_cause_and_tried_again() {
-    let world = world();
+    let machine = machine();
     // Run 1 is warm-up (10 of 160 calls, 100 ticks), run 2 ends it, run 3 is the batch.
-    world.borrow_mut().events.insert(3, |w| w.switches += 1);
-    let mut bodies = loads(&world, &[(10, 1)]);
+    machine.borrow_mut().events.insert(3, |w| w.switches += 1);
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     let seen: Vec<_> = kept.batches.iter().map(|b| (b.attempt, b.cause)).collect();
     assert_eq!(seen, [(0, Some(Cause::Switch)), (1, None)]);
 }
 
 #[test]
 fn a_batch_that_stays_dirty_is_given_up_after_three_tries() {
-    let world = world();
+    let machine = machine();
     for run in 3..20 {
-        world.borrow_mut().events.insert(run, |w| w.cpu = 1 - w.cpu);
+        machine.borrow_mut().events.insert(run, |w| w.cpu = 1 - w.cpu);
     }
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     let seen: Vec<_> = kept.batches.iter().map(|b| (b.attempt, b.cause)).collect();
     assert_eq!(seen, [(0, Some(Cause::Migration)), (1, Some(Cause::Migration)), (2, Some(Cause::Migration))]);
 }
 
 #[test]
 fn a_batch_beside_a_neighbour_on_the_core_is_dirty_and_a_slower_clock_alone_is_not() {
-    let world = world();
-    world.borrow_mut().events.insert(3, |w| w.neighbour = true);
-    world.borrow_mut().events.insert(5, |w| w.neighbour = false);
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let machine = machine();
+    machine.borrow_mut().events.insert(3, |w| w.neighbour = true);
+    machine.borrow_mut().events.insert(5, |w| w.neighbour = false);
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     let seen: Vec<_> = kept.batches.iter().map(|b| b.cause).collect();
     assert_eq!(seen, [Some(Cause::Neighbour), Some(Cause::Neighbour), Some(Cause::Neighbour)]);
 
-    world.borrow_mut().canary = 2000;
+    machine.borrow_mut().canary = 2000;
     kept.batches.clear();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     assert_eq!(kept.batches[0].cause, None);
 }
 
 #[test]
 fn an_outlier_without_a_cause_is_never_dropped() {
-    let world = world();
-    world.borrow_mut().events.insert(3, |w| w.now += 1_000_000);
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let machine = machine();
+    machine.borrow_mut().events.insert(3, |w| w.now += 1_000_000);
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     assert_eq!(kept.batches.len(), 1);
     assert_eq!(kept.batches[0].cause, None);
     assert_eq!(kept.batches[0].ticks, 1_001_600);
@@ -196,11 +196,11 @@ fn an_outlier_without_a_cause_is_never_dropped() {
 
 #[test]
 fn cycles_stay_when_the_core_slows_down_and_a_change_inside_a_batch_is_dirty() {
-    let world = world();
-    world.borrow_mut().events.insert(3, |w| w.canary = 1500);
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let machine = machine();
+    machine.borrow_mut().events.insert(3, |w| w.canary = 1500);
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 3)], 3, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 3)], 3, &mut kept).unwrap();
     let dirty: Vec<_> = kept.batches.iter().filter(|b| b.cause.is_some()).collect();
     assert_eq!(dirty.len(), 1);
     assert_eq!(dirty[0].cause, Some(Cause::Clock));
@@ -213,11 +213,11 @@ fn cycles_stay_when_the_core_slows_down_and_a_change_inside_a_batch_is_dirty() {
 
 #[test]
 fn segments_follow_one_another_and_a_switch_costs_a_segment_and_not_the_file() {
-    let world = world();
-    world.borrow_mut().events.insert(4, |w| w.switches += 1);
-    let mut bodies = loads(&world, &[(500, 4)]);
+    let machine = machine();
+    machine.borrow_mut().events.insert(4, |w| w.switches += 1);
+    let mut bodies = loads(&machine, &[(500, 4)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 1, 1)], 1, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 1, 1)], 1, &mut kept).unwrap();
     let seen: Vec<_> = kept.batches.iter().map(|b| (b.segment, b.attempt, b.cause.is_some())).collect();
     assert_eq!(seen, [(0, 0, false), (1, 0, false), (2, 0, true), (2, 1, false), (3, 0, false)]);
     assert_eq!(kept.batches[1].canary_before, kept.batches[0].canary_after);
@@ -225,10 +225,10 @@ fn segments_follow_one_another_and_a_switch_costs_a_segment_and_not_the_file() {
 
 #[test]
 fn half_batches_are_interleaved_and_claim_half_the_calls() {
-    let world = world();
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[Slot { halves: true, ..slot(0, 0, 100, 24) }], 24, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[Slot { halves: true, ..slot(0, 0, 100, 24) }], 24, &mut kept).unwrap();
     let halves: Vec<_> = kept.batches.iter().filter(|b| b.calls == 50).collect();
     assert_eq!(halves.len(), 4);
     assert!(halves.iter().all(|b| b.ticks == 500));
@@ -237,11 +237,11 @@ fn half_batches_are_interleaved_and_claim_half_the_calls() {
 
 #[test]
 fn the_self_check_with_a_injected_slowdown_carries_out_61_calls_and_claims_60() {
-    let world = world();
-    let mut bodies = loads(&world, &[(10, 1)]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(10, 1)]);
     let mut kept = Kept::default();
     let self_check = Slot { claimed_calls: 60, ..slot(1, 0, 61, 2) };
-    measure(&world, &mut bodies, &[slot(0, 0, 60, 2), self_check], 2, &mut kept).unwrap();
+    measure(&machine, &mut bodies, &[slot(0, 0, 60, 2), self_check], 2, &mut kept).unwrap();
     for batch in &kept.batches {
         assert_eq!(batch.calls, 60);
         assert_eq!(batch.ticks, if batch.case == 1 { 610 } else { 600 });
@@ -250,22 +250,22 @@ fn the_self_check_with_a_injected_slowdown_carries_out_61_calls_and_claims_60() 
 
 #[test]
 fn a_sink_that_fails_ends_the_shard_after_a_whole_round() {
-    let world = world();
-    let mut bodies = loads(&world, &[(10, 1), (10, 1)]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(10, 1), (10, 1)]);
     let mut kept = Kept { full_after: Some(2), ..Kept::default() };
-    let ended = measure(&world, &mut bodies, &[slot(0, 0, 10, 5), slot(1, 1, 10, 5)], 5, &mut kept);
+    let ended = measure(&machine, &mut bodies, &[slot(0, 0, 10, 5), slot(1, 1, 10, 5)], 5, &mut kept);
     assert_eq!(ended, Err("disk full"));
     assert_eq!(kept.batches.len(), 4);
 }
 
 #[test]
 fn every_batch_is_warmed_up_first() {
-    let world = world();
-    let mut bodies = loads(&world, &[(1, 1)]);
+    let machine = machine();
+    let mut bodies = loads(&machine, &[(1, 1)]);
     let mut kept = Kept::default();
-    measure(&world, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
-    let world = world.borrow();
-    let warm: u32 = world.log[..world.log.len() - 1].iter().map(|(_, _, calls)| calls).sum();
+    measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
+    let machine = machine.borrow();
+    let warm: u32 = machine.log[..machine.log.len() - 1].iter().map(|(_, _, calls)| calls).sum();
     assert!(warm >= 200, "200 ticks of one tick a call, not {warm}");
 }
 
@@ -278,9 +278,9 @@ fn a_batch_is_as_long_as_asked_and_never_empty() {
 
 // Energy ---------------------------------------------------------------------------------------------------------------
 
-/// A counter fed by the world's time: 3 uJ each microsecond, updated each millisecond, wrapping after its range.
+/// A counter fed by the machine's time: 3 uJ each microsecond, updated each millisecond, wrapping after its range.
 struct Counter {
-    world: Shared,
+    machine: Shared,
     range: Option<u64>,
     offset: u64,
     fails: Option<MeterError>,
@@ -298,13 +298,13 @@ impl Meter for Counter {
         if let Some(error) = self.fails {
             return Err(error);
         }
-        let mut world = self.world.borrow_mut();
-        let before = world.now;
-        world.now += 2_000;
+        let mut machine = self.machine.borrow_mut();
+        let before = machine.now;
+        machine.now += 2_000;
         let updated = before.min(self.stops) / 1_000_000 * 1_000_000;
         let energy = self.offset + updated * 3;
         let counter = self.range.map_or(energy, |range| energy % range);
-        Ok(Reading { counter, before, after: world.now, suspended: world.switches })
+        Ok(Reading { counter, before, after: machine.now, suspended: machine.switches })
     }
 }
 
@@ -314,41 +314,41 @@ struct Calls(Shared);
 impl wattlock_engine::Load for Calls {
     fn work(&mut self, time: Nanoseconds) -> u64 {
         let calls = (time / 1000).max(1);
-        let mut world = self.0.borrow_mut();
-        world.now += calls * 1000;
-        world.runs += calls;
+        let mut machine = self.0.borrow_mut();
+        machine.now += calls * 1000;
+        machine.runs += calls;
         calls
     }
 }
 
-fn counter(world: &Shared) -> Counter {
-    Counter { world: Rc::clone(world), range: Some(4_000_000_000), offset: 0, fails: None, stops: u64::MAX }
+fn counter(machine: &Shared) -> Counter {
+    Counter { machine: Rc::clone(machine), range: Some(4_000_000_000), offset: 0, fails: None, stops: u64::MAX }
 }
 
 fn block_of(meter: &mut Counter, least: u64) -> Result<EnergyBlock, MeterError> {
-    energy_block(&mut Calls(Rc::clone(&meter.world)), least, meter)
+    energy_block(&mut Calls(Rc::clone(&meter.machine)), least, meter)
 }
 
 #[test]
 fn a_block_holds_the_energy_between_its_edges_and_the_calls_between_its_reads() {
-    let world = world();
-    let block = block_of(&mut counter(&world), 10_000_000).unwrap();
+    let machine = machine();
+    let block = block_of(&mut counter(&machine), 10_000_000).unwrap();
     let window = block.end.moment() - block.start.moment();
     assert!(window.abs_diff(block.gross / 3) < 60_000, "{window} ns hold {} nJ", block.gross);
     assert_eq!(block.gross % 3_000_000, 0, "whole updates");
     // All that is not reading is calls.
     let reads = block.run - block.calls * 1000;
     assert!(reads > 0 && reads < 100_000, "{reads} ns of reading");
-    assert!(world.borrow().runs > block.calls, "the load runs before the first edge");
+    assert!(machine.borrow().runs > block.calls, "the load runs before the first edge");
 }
 
 #[test]
 fn a_counter_that_wrapped_once_is_unrolled() {
-    let mut meter = counter(&world());
+    let mut meter = counter(&machine());
     meter.offset = 3_990_000_000;
     let wrapped = block_of(&mut meter, 10_000_000).unwrap();
     assert!(wrapped.end.counter < wrapped.start.counter);
-    assert_eq!(wrapped.gross, block_of(&mut counter(&self::world()), 10_000_000).unwrap().gross);
+    assert_eq!(wrapped.gross, block_of(&mut counter(&self::machine()), 10_000_000).unwrap().gross);
 }
 
 fn at(moment: u64, counter: u64) -> Edge {
@@ -382,20 +382,20 @@ fn a_counter_above_its_range_is_refused() {
 
 #[test]
 fn a_window_that_may_hold_two_wraps_is_refused() {
-    let error = block_of(&mut counter(&world()), 1_000_000_000).unwrap_err();
+    let error = block_of(&mut counter(&machine()), 1_000_000_000).unwrap_err();
     assert!(matches!(error, MeterError::WrapAmbiguous { round_trip: 1_000_000_000, .. }), "{error}");
 }
 
 #[test]
 fn a_window_of_fewer_than_five_updates_is_refused() {
-    let error = block_of(&mut counter(&world()), 2_500_000).unwrap_err();
+    let error = block_of(&mut counter(&machine()), 2_500_000).unwrap_err();
     assert!(matches!(error, MeterError::WindowTooShort { least: 5_000_000, .. }), "{error}");
     assert_eq!(error.follows(), Follows::SkipCase);
 }
 
 #[test]
 fn a_counter_stuck_at_zero_is_an_error_and_never_zero_joules() {
-    let mut meter = counter(&world());
+    let mut meter = counter(&machine());
     meter.stops = 0;
     let error = block_of(&mut meter, 10_000_000).unwrap_err();
     assert!(matches!(error, MeterError::Stuck { counter: 0, .. }), "{error}");
@@ -424,7 +424,7 @@ fn a_superblock_is_a_palindrome_between_baselines() {
 
 #[test]
 fn an_unreadable_meter_ends_the_run() {
-    let mut meter = counter(&world());
+    let mut meter = counter(&machine());
     meter.fails = Some(MeterError::Unreadable);
     let error = block_of(&mut meter, 10_000_000).unwrap_err();
     assert_eq!(error.follows(), Follows::EndRun);

@@ -42,22 +42,22 @@ fn build() -> Build {
     const LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
     Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: told(env!("WATTLOCK_BUILD_COMMIT")),
+        commit: known(env!("WATTLOCK_BUILD_COMMIT")),
         dirty: env!("WATTLOCK_BUILD_DIRTY").parse().ok(),
-        rustc: told(env!("WATTLOCK_BUILD_RUSTC")),
-        target: told(env!("WATTLOCK_BUILD_TARGET")),
+        rustc: known(env!("WATTLOCK_BUILD_RUSTC")),
+        target: known(env!("WATTLOCK_BUILD_TARGET")),
         isa: std::env::consts::ARCH.to_owned(),
-        profile: told(env!("WATTLOCK_BUILD_PROFILE")),
-        opt_level: told(env!("WATTLOCK_BUILD_OPT_LEVEL")),
-        lto: told(env!("WATTLOCK_BUILD_LTO")),
-        codegen_units: told(env!("WATTLOCK_BUILD_CODEGEN_UNITS")),
-        flags: told(env!("WATTLOCK_BUILD_FLAGS")),
+        profile: known(env!("WATTLOCK_BUILD_PROFILE")),
+        opt_level: known(env!("WATTLOCK_BUILD_OPT_LEVEL")),
+        lto: known(env!("WATTLOCK_BUILD_LTO")),
+        codegen_units: known(env!("WATTLOCK_BUILD_CODEGEN_UNITS")),
+        flags: known(env!("WATTLOCK_BUILD_FLAGS")),
         lock_sha256: (!LOCK.is_empty()).then(|| sha256(LOCK)),
         executable_sha256: executable_sha256(),
     }
 }
 
-fn told(text: &str) -> Option<String> {
+fn known(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 

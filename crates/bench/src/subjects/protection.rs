@@ -246,19 +246,19 @@ fn proof(protocol: Protocol) -> Result<&'static str, String> {
 
 /// The frame goes there and back, and no bit of its body or tail may change.
 fn prove(protocol: Protocol, key: &[u8], clear: &[u8]) -> Result<(), String> {
-    let told = |error: wattlock_frames::Error| error.to_string();
-    let mut key = Key::new(protocol, key).map_err(told)?;
+    let refused = |error: wattlock_frames::Error| error.to_string();
+    let mut key = Key::new(protocol, key).map_err(refused)?;
     let mut sealed = vec![0; clear.len() + MAX_EXPANSION_B];
-    let length_B = key.protect(&Frame::parse(clear).map_err(told)?, 0x01_0203, 0, &mut sealed).map_err(told)?;
+    let length_B = key.protect(&Frame::parse(clear).map_err(refused)?, 0x01_0203, 0, &mut sealed).map_err(refused)?;
     sealed.truncate(length_B);
     let mut back = vec![0; length_B];
-    let opened = key.unprotect(&Frame::parse(&sealed).map_err(told)?, None, &mut back).map_err(told)?;
+    let opened = key.unprotect(&Frame::parse(&sealed).map_err(refused)?, None, &mut back).map_err(refused)?;
     if back[..opened.length_B] != *clear {
         return Err("the frame did not come back".to_owned());
     }
     for at in [HEADER_B + protocol.head_B(), length_B - 1] {
         sealed[at] ^= 1;
-        if key.unprotect(&Frame::parse(&sealed).map_err(told)?, None, &mut back).is_ok() {
+        if key.unprotect(&Frame::parse(&sealed).map_err(refused)?, None, &mut back).is_ok() {
             return Err("a changed frame was taken for a right one".to_owned());
         }
         sealed[at] ^= 1;

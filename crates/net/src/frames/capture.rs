@@ -100,8 +100,8 @@ type Source = Box<dyn PcapReaderIterator + Send>;
 /// # Errors
 /// That the file can't be read, or is no capture.
 pub fn open(path: &Path) -> Result<Source, String> {
-    let told = |error: io::Error| format!("{}: {error}", path.display());
-    let source = source(File::open(path).map_err(told)?, BUFFER_B).map_err(told)?;
+    let named = |error: io::Error| format!("{}: {error}", path.display());
+    let source = source(File::open(path).map_err(named)?, BUFFER_B).map_err(named)?;
     source.ok_or_else(|| format!("{}: neither pcap nor pcapng", path.display()))
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use wattlock_frames::Address;
 use wattlock_frames::handshake::{Akm, Handshake, Why};
 
-/// The most that are told; the others are counted.
-const MOST_TOLD: usize = 1000;
+/// The most that are listed; the others are counted.
+const MOST_ROWS: usize = 1000;
 
 /// Which frames make the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -23,7 +23,7 @@ pub enum Exchange {
 
 /// One handshake: all of a pair together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct Row {
     /// Which frames.
     pub exchange: Exchange,
     /// Of a direct link who was asked for it.
@@ -43,57 +43,57 @@ pub struct Told {
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Handshakes {
-    told: Vec<Told>,
+    rows: Vec<Row>,
     places: HashMap<(Exchange, Address, Address), usize>,
-    /// How many are not told, for their number.
-    pub untold: u64,
+    /// How many are not listed, for their number.
+    pub unlisted: u64,
 }
 
 impl Handshakes {
     /// In the order in which they began.
-    pub fn told(&self) -> &[Told] {
-        &self.told
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
-    /// The place of this one; `None` where there are too many to tell.
+    /// The place of this one; `None` where there are too many to list.
     pub fn at(&mut self, exchange: Exchange, access_point: Address, station: Address) -> Option<usize> {
         if let Some(at) = self.places.get(&(exchange, access_point, station)) {
             return Some(*at);
         }
-        if self.told.len() == MOST_TOLD {
-            self.untold += 1;
+        if self.rows.len() == MOST_ROWS {
+            self.unlisted += 1;
             return None;
         }
-        self.places.insert((exchange, access_point, station), self.told.len());
+        self.places.insert((exchange, access_point, station), self.rows.len());
         let [access_point, station] = [access_point, station].map(shown);
         let frames = Vec::new();
-        self.told.push(Told { exchange, access_point, station, key_management: None, frames, keys: 0, why: None });
-        Some(self.told.len() - 1)
+        self.rows.push(Row { exchange, access_point, station, key_management: None, frames, keys: 0, why: None });
+        Some(self.rows.len() - 1)
     }
 
     /// One of its frames.
     pub fn hear(&mut self, at: Option<usize>, akm: Akm, number: u8, why: Option<String>) {
-        let Some(told) = at.and_then(|at| self.told.get_mut(at)) else { return };
-        told.key_management = Some(akm.to_string());
-        if !told.frames.contains(&number) {
-            told.frames.push(number);
+        let Some(row) = at.and_then(|at| self.rows.get_mut(at)) else { return };
+        row.key_management = Some(akm.to_string());
+        if !row.frames.contains(&number) {
+            row.frames.push(number);
         }
         // What an earlier frame taught, a later one does not take back.
-        told.why = why.filter(|_| told.keys == 0);
+        row.why = why.filter(|_| row.keys == 0);
     }
 
     /// All that is known of a pair's four frames.
     pub fn hear_all(&mut self, at: Option<usize>, handshake: &Handshake) {
-        let Some(told) = at.and_then(|at| self.told.get_mut(at)) else { return };
-        told.key_management = handshake.akm().map(|akm| akm.to_string());
-        told.frames = (1..).zip(handshake.heard()).filter(|(_, heard)| *heard).map(|(number, _)| number).collect();
-        told.why = handshake.why().map(|why| because(why, handshake.akm()));
+        let Some(row) = at.and_then(|at| self.rows.get_mut(at)) else { return };
+        row.key_management = handshake.akm().map(|akm| akm.to_string());
+        row.frames = (1..).zip(handshake.heard()).filter(|(_, heard)| *heard).map(|(number, _)| number).collect();
+        row.why = handshake.why().map(|why| because(why, handshake.akm()));
     }
 
     /// Keys that it taught.
     pub fn count(&mut self, at: Option<usize>, keys: u64) {
-        if let Some(told) = at.and_then(|at| self.told.get_mut(at)) {
-            told.keys += keys;
+        if let Some(row) = at.and_then(|at| self.rows.get_mut(at)) {
+            row.keys += keys;
         }
     }
 }

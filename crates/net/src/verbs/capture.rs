@@ -63,7 +63,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
             None => Ok(()),
         }
     });
-    let told = end.and_then(|end| {
+    let written = end.and_then(|end| {
         census.summary.cut = end != End::Whole;
         if end == End::Corrupt {
             eprintln!("warning: {}: what follows packet {} is none", options.file.display(), census.summary.packets);
@@ -72,7 +72,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         census.lines().try_for_each(|line| write(&mut out, &line))?;
         out.flush()
     });
-    if let Err(error) = told
+    if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         return Err(Failure::new(9, format!("standard output: {error}")));

@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod keys;
+mod medium;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -14,8 +15,9 @@ use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Proto
 use wattlock_terminal::failure::{Failure, print};
 
 use self::keys::{WEP_B, from_hex, keys, masters, wrong_length};
+use self::medium::wireless;
 use crate::frames::capture::{self, End, Packet, Piece, Stamp, Writer};
-use crate::frames::handshakes::Told;
+use crate::frames::handshakes::Row;
 use crate::frames::link::{self, Parts};
 use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
 
@@ -171,7 +173,7 @@ struct Summary {
     keys_learned: Option<u64>,
     /// What handshakes were, and why they taught nothing; of unprotect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    handshakes: Option<Vec<Told>>,
+    handshakes: Option<Vec<Row>>,
     /// Handshakes that are not listed, for their number; of unprotect.
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes_unlisted: Option<u64>,
@@ -214,7 +216,7 @@ struct With {
 }
 
 impl Copying {
-    fn told(&self, error: &io::Error) -> Failure {
+    fn failure(&self, error: &io::Error) -> Failure {
         Failure::new(9, format!("{}: {error}", self.name))
     }
 
@@ -244,24 +246,15 @@ impl Copying {
         let tail: &[u8] = if with.has_fcs { &sum } else { &[] };
         self.summary.written += 1;
         let written = self.writer.packet(with.stamp, &[&with.device, mpdu, tail], 0);
-        written.map_err(|error| self.told(&error))
+        written.map_err(|error| self.failure(&error))
     }
 
     /// Writes the packet as it came.
     fn copy(&mut self, packet: &Packet) -> Result<(), Failure> {
         self.summary.copied += 1;
         self.summary.written += 1;
-        self.writer.packet(packet.stamp, &[packet.data], 0).map_err(|error| self.told(&error))
+        self.writer.packet(packet.stamp, &[packet.data], 0).map_err(|error| self.failure(&error))
     }
-}
-
-/// Refuses a packet of another medium.
-fn wireless(packet: &Packet) -> Result<(), Failure> {
-    if link::is_wireless(packet.link) {
-        return Ok(());
-    }
-    let message = format!("link type {} is not of IEEE 802.11", packet.link);
-    Err(Failure::new(10, message).hint("captures of a card in monitor mode are: link types 105 and 127"))
 }
 
 /// Reads `input`, hands over each packet, writes `output`.
@@ -286,8 +279,8 @@ fn copy(
     let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
     let mut copying = Copying { writer, name, summary: Summary::default(), parts };
     let end = capture::read(source, |piece| match piece {
-        Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.told(&error)),
-        Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.told(&error)),
+        Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.failure(&error)),
+        Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.failure(&error)),
         Piece::Packet(packet) => each(&mut copying, &packet),
     })?;
     copying.summary.cut = end != End::Whole;
@@ -437,15 +430,15 @@ fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
     summary.failed.count(Refusal::Because(Error::Malformed(Malformed::Fragment)), observer.waiting());
     summary.keys_learned = Some(observer.keys_learned);
     summary.countermeasures = Some(observer.countermeasures_taken);
-    let told = observer.handshakes.told();
-    let without: Vec<_> = told.iter().filter_map(|told| told.why.as_ref().map(|why| (told, why))).collect();
-    for (told, why) in without.iter().take(MOST_WARNINGS) {
-        let of = told.key_management.as_deref().unwrap_or("key management unknown");
-        eprintln!("warning: handshake of {} with {} ({of}): {why}", told.station, told.access_point);
+    let rows = observer.handshakes.rows();
+    let without: Vec<_> = rows.iter().filter_map(|row| row.why.as_ref().map(|why| (row, why))).collect();
+    for (row, why) in without.iter().take(MOST_WARNINGS) {
+        let of = row.key_management.as_deref().unwrap_or("key management unknown");
+        eprintln!("warning: handshake of {} with {} ({of}): {why}", row.station, row.access_point);
     }
     if without.len() > MOST_WARNINGS {
         eprintln!("warning: and {} more handshakes without a key", without.len() - MOST_WARNINGS);
     }
-    (summary.handshakes, summary.handshakes_unlisted) = (Some(told.to_vec()), Some(observer.handshakes.untold));
+    (summary.handshakes, summary.handshakes_unlisted) = (Some(rows.to_vec()), Some(observer.handshakes.unlisted));
     Ok(summary)
 }

@@ -172,14 +172,14 @@ fn receive(options: &Receive) -> Result<ExitCode, Failure> {
     };
     let listener = TcpListener::bind(options.bind).map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
-    let told = match &options.token_file {
+    let token_line = match &options.token_file {
         None => format!("token: {}", *token.shown()),
         Some(path) => {
             keep_token(path, &token)?;
             format!("token: in {}", path.display())
         }
     };
-    say(&format!("listening on {address}\n{told}"));
+    say(&format!("listening on {address}\n{token_line}"));
     let receiving = Receiving {
         folder,
         providers: &providers,

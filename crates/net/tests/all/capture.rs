@@ -258,8 +258,8 @@ fn what_is_damaged_malformed_or_of_another_link_is_told_and_not_counted() {
         Vec::new(),
         radiotap(0, &good),
     ];
-    let told = lines("malformed", &pcap(false, false, 127, &packets), &[]);
-    let summary = told.last().unwrap();
+    let rows = lines("malformed", &pcap(false, false, 127, &packets), &[]);
+    let summary = rows.last().unwrap();
     assert_eq!(
         (&summary["packets"], &summary["counted"], &summary["damaged"], &summary["malformed"]),
         (&json!(7), &json!(1), &json!(1), &json!(5))
@@ -292,12 +292,12 @@ fn packets_cut_short_by_the_capture_count_with_their_size_before() {
     let mut bytes = pcap(false, false, 127, &[radiotap(0x10, &wireless()[3])]);
     // The packet's own length: 25 octets of radiotap, 1500 of MPDU with its FCS.
     bytes[36..40].copy_from_slice(&1525_u32.to_le_bytes());
-    let told = lines("snapped", &bytes, &[]);
-    assert_eq!(sizes(&told), [("data".into(), true, 1500, 1)]);
-    assert_eq!(told.last().unwrap()["truncated"], 1);
+    let rows = lines("snapped", &bytes, &[]);
+    assert_eq!(sizes(&rows), [("data".into(), true, 1500, 1)]);
+    assert_eq!(rows.last().unwrap()["truncated"], 1);
     bytes[36..40].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
-    let told = lines("absurd", &bytes, &[]);
-    assert_eq!(told.last().unwrap()["malformed"], 1, "no packet has 4 GiB");
+    let rows = lines("absurd", &bytes, &[]);
+    assert_eq!(rows.last().unwrap()["malformed"], 1, "no packet has 4 GiB");
 }
 
 #[test]
@@ -323,10 +323,10 @@ fn packets_of_ethernet_and_ip_are_told_by_what_they_carry() {
         ethernet(&[0x88, 0xcc], &[0; 10]),
         ethernet(&[8, 0], &ipv4(6, 0)[..5]),
     ];
-    let told = lines("ethernet", &pcap(false, false, 1, &packets), &[]);
+    let rows = lines("ethernet", &pcap(false, false, 1, &packets), &[]);
     let right = [("tcp", 54, 2), ("udp", 68, 1), ("icmp", 62, 1), ("ip", 54, 1), ("arp", 42, 1), ("other", 24, 1)];
-    assert_eq!(sizes(&told), right.map(|(frame, size_B, count)| (frame.to_owned(), false, size_B, count)));
-    assert_eq!(told.last().unwrap()["malformed"], 1);
+    assert_eq!(sizes(&rows), right.map(|(frame, size_B, count)| (frame.to_owned(), false, size_B, count)));
+    assert_eq!(rows.last().unwrap()["malformed"], 1);
 
     let mut cooked = vec![0; 14];
     cooked.extend([8, 0]);
@@ -341,10 +341,10 @@ fn packets_of_ethernet_and_ip_are_told_by_what_they_carry() {
         bytes.extend(enhanced(false, interface, 5, &packet));
     }
     bytes.extend(block(false, 3, &[&40_u32.to_le_bytes()[..], &ipv4(6, 0)].concat()));
-    let told = lines("mixed", &bytes, &["--packets"]);
+    let rows = lines("mixed", &bytes, &["--packets"]);
     let right = [("tcp", 40, 2), ("tcp", 50, 1), ("tcp", 54, 1), ("udp", 40, 1)];
-    assert_eq!(sizes(&told), right.map(|(frame, size_B, count)| (frame.to_owned(), false, size_B, count)));
-    let times: Vec<_> = of_kind(&told, "packet").into_iter().map(|line| line["time_ns"].clone()).collect();
+    assert_eq!(sizes(&rows), right.map(|(frame, size_B, count)| (frame.to_owned(), false, size_B, count)));
+    let times: Vec<_> = of_kind(&rows, "packet").into_iter().map(|line| line["time_ns"].clone()).collect();
     assert_eq!(times, [json!(5000), json!(5000), json!(5000), json!(5000), Value::Null]);
 }
 
@@ -356,9 +356,9 @@ fn an_interface_says_how_fine_its_times_are_from_when_they_count_and_how_long_it
         let options = [option(is_big, 9, &[0x8a]), option(is_big, 14, &offset), option(is_big, 13, &[4])].concat();
         let mut bytes = [section(is_big), interface(is_big, 105, &options)].concat();
         bytes.extend(enhanced(is_big, 0, 1536, &wireless()[2]));
-        let told = lines(&format!("offset-{is_big}"), &bytes, &["--packets"]);
-        assert_eq!(of_kind(&told, "packet")[0]["time_ns"], 101_500_000_000_u64);
-        assert_eq!(sizes(&told), [("data".into(), false, 100, 1)]);
+        let rows = lines(&format!("offset-{is_big}"), &bytes, &["--packets"]);
+        assert_eq!(of_kind(&rows, "packet")[0]["time_ns"], 101_500_000_000_u64);
+        assert_eq!(sizes(&rows), [("data".into(), false, 100, 1)]);
     }
 }
 
@@ -368,9 +368,9 @@ fn a_time_before_the_one_before_is_no_gap() {
     for ticks in [10, 5, 6] {
         bytes.extend(enhanced(false, 0, ticks, &wireless()[0]));
     }
-    let told = lines("backwards", &bytes, &[]);
-    assert_eq!(told.last().unwrap()["backwards"], 1);
-    assert_eq!(of_kind(&told, "gap").len(), 1);
+    let rows = lines("backwards", &bytes, &[]);
+    assert_eq!(rows.last().unwrap()["backwards"], 1);
+    assert_eq!(of_kind(&rows, "gap").len(), 1);
 }
 
 #[test]
@@ -452,12 +452,12 @@ fn a_gzip_cut_anywhere_gives_the_packets_that_inflate_and_counts_the_cut() {
         for length_B in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
             let there_B = inflated(&bytes[..length_B]).len();
             let done = run(&file(name, &bytes[..length_B]), &[]);
-            let told = String::from_utf8(done.stdout).unwrap();
+            let printed = String::from_utf8(done.stdout).unwrap();
             if done.status.code() == Some(10) {
                 assert!(there_B < head_B, "{name}: {length_B}");
                 continue;
             }
-            let summary: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).unwrap_or_default();
+            let summary: Value = serde_json::from_str(printed.lines().last().unwrap_or_default()).unwrap_or_default();
             let whole = ends.iter().filter(|end| **end <= there_B).count();
             assert_eq!((&summary["packets"], &summary["cut"]), (&json!(whole), &json!(true)), "{name}: {length_B}");
         }

@@ -209,9 +209,9 @@ fn a_key_of_the_wrong_length_is_told_with_the_right_ones_and_not_repeated() {
     ] {
         let mut probe = Command::new(env!("CARGO_BIN_EXE_wattlock-net"));
         let done = probe.arg("frames").args(arguments).arg(&clear).arg(file("lengths.out")).output().unwrap();
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(4), "{told}");
-        assert!(told.contains(words) && told.contains("hint: ") && !told.contains("a1"), "{told}");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(4), "{stderr}");
+        assert!(stderr.contains(words) && stderr.contains("hint: ") && !stderr.contains("a1"), "{stderr}");
     }
 }
 
@@ -276,8 +276,8 @@ fn airdecap_decrypts_the_frames_of_wep_that_have_an_access_point() {
         // airdecap-ng takes two equal octets and a 3 for LLC and SNAP in the clear, so it leaves the IV 3 alone.
         frames(&["protect", "--protocol", "wep", "--key", key, "--pn", "256"], &clear, &sealed);
         let done = Command::new("airdecap-ng").args(["-w", key]).arg(&sealed).output().unwrap();
-        let told = String::from_utf8_lossy(&done.stdout);
-        let decrypted = told.lines().find(|line| line.contains("decrypted WEP")).unwrap_or_default();
-        assert!(decrypted.ends_with(&format!(" {}", with_access_point.len())), "{told}");
+        let words = String::from_utf8_lossy(&done.stdout);
+        let decrypted = words.lines().find(|line| line.contains("decrypted WEP")).unwrap_or_default();
+        assert!(decrypted.ends_with(&format!(" {}", with_access_point.len())), "{words}");
     }
 }

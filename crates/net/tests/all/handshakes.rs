@@ -272,9 +272,14 @@ fn a_third_message_that_was_changed_teaches_no_group_key() {
         let mut frames = capture(of);
         let last = frames[4].len() - 1;
         frames[4][last] ^= 1;
-        let told = unprotected(&written(&format!("{}-changed", of.name), &frames), "correct horse");
-        assert_eq!((&told["keys_learned"], &told["done"]), (&2.into(), &(OF_PAIR + 2).into()), "{}: {told}", of.name);
-        assert_eq!(told["failed"]["no_key"], 1, "{}: {told}", of.name);
+        let summary = unprotected(&written(&format!("{}-changed", of.name), &frames), "correct horse");
+        assert_eq!(
+            (&summary["keys_learned"], &summary["done"]),
+            (&2.into(), &(OF_PAIR + 2).into()),
+            "{}: {summary}",
+            of.name
+        );
+        assert_eq!(summary["failed"]["no_key"], 1, "{}: {summary}", of.name);
     }
 }
 

@@ -20,8 +20,8 @@ fn place(name: &str) -> PathBuf {
 fn receive(mut command: Command, arguments: &[&str]) -> (Child, String, String) {
     command.args(["transfer", "receive", "--max-time", "60", "--timeout", "10"]).args(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = BufReader::new(child.stderr.as_mut().unwrap()).lines();
-    let mut after = |word: &str| told.next().unwrap().unwrap().strip_prefix(word).unwrap().to_owned();
+    let mut stderr_lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+    let mut after = |word: &str| stderr_lines.next().unwrap().unwrap().strip_prefix(word).unwrap().to_owned();
     let (address, token) = (after("listening on "), after("token: "));
     (child, address, token)
 }
@@ -49,8 +49,8 @@ fn two_programs_carry_a_file_and_a_file_holds_the_token_for_its_owner() {
     let place = place("pair");
     let (from, into, secret) = (file(&place, "file", &[7; 5000]), place.join("there"), place.join("token"));
     let arguments = ["--into", into.to_str().unwrap(), "--token-file", secret.to_str().unwrap()];
-    let (child, address, told) = receive(Command::new(PROBE), &arguments);
-    assert_eq!(told, format!("in {}", secret.display()));
+    let (child, address, token_line) = receive(Command::new(PROBE), &arguments);
+    assert_eq!(token_line, format!("in {}", secret.display()));
     #[cfg(unix)]
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&secret).unwrap().permissions()) & 0o777,

@@ -126,9 +126,9 @@ impl Libgcrypt {
         };
         // SAFETY: the name ends in a zero byte; it gives null or a text that is ours to free.
         let features = unsafe {
-            let told = (functions.gcry_get_config)(0, c"hwflist".as_ptr());
-            let features = text(told).unwrap_or_default();
-            (functions.gcry_free)(told.cast());
+            let settings = (functions.gcry_get_config)(0, c"hwflist".as_ptr());
+            let features = text(settings).unwrap_or_default();
+            (functions.gcry_free)(settings.cast());
             features
         };
         Ok(Self { functions, version, features, _library: library })

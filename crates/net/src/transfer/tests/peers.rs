@@ -64,21 +64,21 @@ fn strangers_are_turned_away_a_second_peer_is_told_and_the_first_is_served() {
     let place = Place::new("strangers");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, inner) = (listener.local_addr().unwrap(), place.inner());
-    let (tell, told) = pipe();
+    let (sender, reasons) = pipe();
     let thread = thread::spawn(move || {
         let providers = Providers::new();
         let receiving = receiving(&providers, &inner, PATIENT);
-        let mut strangers = |refusal: &Refusal| tell.send(refusal.reason).unwrap();
+        let mut strangers = |refusal: &Refusal| sender.send(refusal.reason).unwrap();
         let mut scale = Scale::new(None).unwrap();
         serve(listener, &token(), &receiving, &mut scale, &mut |_| Ok(()), &mut strangers)
     });
     // The wrong token: each side names it, and the receiver goes on waiting.
     assert_eq!(by_hand(address, &Token::fresh().unwrap()).err().unwrap().reason, Reason::WrongToken);
-    assert_eq!(told.recv().unwrap(), Reason::WrongToken);
+    assert_eq!(reasons.recv().unwrap(), Reason::WrongToken);
     // Somebody with another protocol.
     let mut other = TcpStream::connect(address).unwrap();
     other.write_all(&[b'G'; 64]).unwrap();
-    assert_eq!(told.recv().unwrap(), Reason::NotWattlock);
+    assert_eq!(reasons.recv().unwrap(), Reason::NotWattlock);
     thread::sleep(Duration::from_millis(50)); // it goes back to waiting
     let mut first = by_hand(address, &token()).unwrap();
     assert_eq!(by_hand(address, &token()).err().unwrap().reason, Reason::Busy);

@@ -9,6 +9,7 @@ use wattlock_frames::{Address, Error, Frame, Key, Kind, MAX_EXPANSION_B, Protoco
 use wattlock_terminal::failure::{Failure, print};
 
 use super::keys::{WEP_B, keys};
+use super::medium::wireless;
 use crate::frames::capture::{self, Piece};
 use crate::frames::link::{self, Parts};
 
@@ -27,8 +28,8 @@ Exit codes: as of protect and unprotect.";
 
 /// An authentication frame with a protected body: the third of a shared key (9.3.3.11).
 const SUBTYPE: u8 = 11;
-/// The most authentications that are told.
-const MOST_TOLD: usize = 1000;
+/// The most authentications that are listed.
+const MOST_ROWS: usize = 1000;
 const ACCESS_POINT: Address = [2, 0, 0, 0, 0, 1];
 const STATION: Address = [2, 0, 0, 0, 0, 2];
 
@@ -44,7 +45,7 @@ pub struct Options {
 
 /// One authentication of a station.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Told {
+struct Row {
     access_point: String,
     station: String,
     /// `open_system` or `shared_key`; null where only the third frame was heard.
@@ -72,7 +73,7 @@ struct Followed {
     access_point: Address,
     station: Address,
     challenge: Option<[u8; CHALLENGE_B]>,
-    told: Told,
+    row: Row,
 }
 
 /// Those who are followed, and the keys that may be theirs.
@@ -95,7 +96,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
             let mut parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
             capture::read(source, |piece| {
                 let Piece::Packet(packet) = piece else { return Ok(()) };
-                super::wireless(&packet)?;
+                wireless(&packet)?;
                 if link::parts(&packet, &mut parts).is_some()
                     && let Ok(frame) = Frame::parse(&parts.mpdu)
                 {
@@ -112,7 +113,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
         }
     }
     for followed in &follower.all {
-        let mut line = serde_json::to_vec(&followed.told).map_err(|error| Failure::new(9, error.to_string()))?;
+        let mut line = serde_json::to_vec(&followed.row).map_err(|error| Failure::new(9, error.to_string()))?;
         line.push(b'\n');
         print(&line)?;
     }
@@ -162,7 +163,7 @@ impl Follower {
             if is_down { (frame.transmitter(), frame.receiver()) } else { (frame.receiver(), frame.transmitter()) };
         let Some(at) = self.place(access_point, station, read.is_some_and(|read| read.step == 1)) else { return };
         let keys = &self.keys;
-        let Followed { challenge, told, .. } = &mut self.all[at];
+        let Followed { challenge, row, .. } = &mut self.all[at];
         let step = read.map_or(3, |read| read.step);
         let part = Part {
             step,
@@ -170,26 +171,26 @@ impl Follower {
             mpdu_B: frame.mpdu().len(),
             protected: frame.is_protected(),
         };
-        if !told.frames.contains(&part) {
-            told.frames.push(part);
+        if !row.frames.contains(&part) {
+            row.frames.push(part);
         }
         match read {
             Some(read) => {
-                told.algorithm = Some(match read.algorithm {
+                row.algorithm = Some(match read.algorithm {
                     Algorithm::OpenSystem => "open_system",
                     Algorithm::SharedKey => "shared_key",
                 });
                 if is_down {
-                    told.status = Some(read.status);
+                    row.status = Some(read.status);
                 }
                 if read.step == 2 {
                     *challenge = read.challenge.copied();
                 }
             }
             None => {
-                told.answered = challenge.map(|challenge| keys.iter().any(|key| is_answer(key, frame, &challenge)));
+                row.answered = challenge.map(|challenge| keys.iter().any(|key| is_answer(key, frame, &challenge)));
                 // The text is known, and of it the ICV.
-                told.key_stream_B = frame.body().len().saturating_sub(Protocol::Wep40.head_B());
+                row.key_stream_B = frame.body().len().saturating_sub(Protocol::Wep40.head_B());
             }
         }
     }
@@ -197,15 +198,15 @@ impl Follower {
     /// Where this pair's is; a first frame begins another one.
     fn place(&mut self, access_point: Address, station: Address, is_first: bool) -> Option<usize> {
         let is_of = |one: &Followed| (one.access_point, one.station) == (access_point, station);
-        let has_more = |one: &Followed| one.told.frames.iter().any(|part| part.step != 1);
+        let has_more = |one: &Followed| one.row.frames.iter().any(|part| part.step != 1);
         if let Some(at) = self.all.iter().rposition(is_of).filter(|at| !(is_first && has_more(&self.all[*at]))) {
             return Some(at);
         }
-        if self.all.len() == MOST_TOLD {
+        if self.all.len() == MOST_ROWS {
             return None;
         }
         let shown = |address: Address| address.map(|octet| format!("{octet:02x}")).join(":");
-        let told = Told {
+        let row = Row {
             access_point: shown(access_point),
             station: shown(station),
             algorithm: None,
@@ -214,7 +215,7 @@ impl Follower {
             status: None,
             key_stream_B: 0,
         };
-        self.all.push(Followed { access_point, station, challenge: None, told });
+        self.all.push(Followed { access_point, station, challenge: None, row });
         Some(self.all.len() - 1)
     }
 }
