@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.circles import circles
 from support.tree import CRATES, PACKAGE, ROOMS, SUPPORT, TESTS, TREE
 from wattlock.targets import local, programs, toolbox
 
@@ -112,17 +113,6 @@ def modules() -> dict[str, Path]:
     """Every module of the package by its full name."""
     found = {".".join(("wattlock", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in SOURCES}
     return {name.removesuffix(".__init__"): path for name, path in found.items()}
-
-
-def circles(uses: dict[str, set[str]]) -> list[set[str]]:
-    """The groups of modules that import one another, in a circle of any length."""
-    reached = {name: set(used) for name, used in uses.items()}
-    for middle in uses:
-        for name in uses:
-            if middle in reached[name]:
-                reached[name] |= reached[middle]
-    found = [{other for other in reached[name] if name in reached.get(other, ())} for name in uses]
-    return [group for place, group in enumerate(found) if group and group not in found[:place]]
 
 
 def test_no_files_of_a_room_import_one_another_in_a_circle() -> None:
