@@ -17,7 +17,12 @@ EFFECT = {
     "effect_low": pl.Float64,
     "effect_high": pl.Float64,
 }
-BOUNDS = {"bound_low": pl.Float64, "bound_high": pl.Float64, "bound_by": pl.String}
+BOUNDS = {
+    "bound_low": pl.Float64,
+    "bound_high": pl.Float64,
+    "bound_by": pl.String,
+    "claimed_value": pl.Float64,
+}
 WHOSE = {"implementation": pl.String, "library": pl.String}
 FINDING = {"finding": pl.String, "implementation": pl.String, "verdict": pl.String}
 COMPARED = {"finding": pl.String, **WHOSE, "cases": pl.String, "holds": pl.Boolean, **EFFECT, **BOUNDS}
@@ -38,8 +43,8 @@ SCHEMA: dict[str, Any] = {
 def table(judgements: Sequence[Judgement], papers: Papers) -> pl.DataFrame:
     """A row a claim, in the claims' order.
 
-    * `implementation` to `bound_by`: the comparison that decides; null where nothing does. `bound_by` is `wattlock`
-      where the paper gives no such bound.
+    * `implementation` to `claimed_value`: the comparison that decides; null where nothing does. `bound_by` is
+      `wattlock` where the paper gives no such bound; `claimed_value` is the figure that it prints, if any.
     * `findings`: of each part of a claim on ciphers its verdict by kind of implementation.
     * `comparisons`: all of them, the deciding one first; `holds` is null where it can't be told or nothing is asked.
     """
@@ -91,5 +96,5 @@ def _effect(effect: Effect) -> dict[str, Any]:
 def _bounds(bounds: Bounds | None) -> dict[str, Any]:
     if bounds is None:
         return dict.fromkeys(BOUNDS)
-    ends = (None if one is None else float(one) for one in (bounds.low, bounds.high))
-    return dict(zip(BOUNDS, (*ends, "wattlock" if bounds.ours else "the paper"), strict=True))
+    low, high, claimed = (None if one is None else float(one) for one in (bounds.low, bounds.high, bounds.claimed))
+    return dict(zip(BOUNDS, (low, high, "wattlock" if bounds.ours else "the paper", claimed), strict=True))

@@ -69,15 +69,16 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     )
 
 
-def opening(title: str) -> str:
-    """The head of a page and the start of its body: nothing is fetched from elsewhere."""
+def opening(title: str, *styles: str) -> str:
+    """The head of a page and the start of its body: nothing is fetched from elsewhere; `styles`: beside `page`."""
+    css = "".join(asset(f"{name}.css") for name in ("page", *styles))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="color-scheme" content="light dark">'
         f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
-        f"<style>{look.stylesheet()}{asset('page.css')}</style></head><body>"
+        f"<style>{look.stylesheet()}{css}</style></head><body>"
     )
 
 

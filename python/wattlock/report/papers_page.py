@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from html import escape
 
 from wattlock.papers.exhibits import Shown
+from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Bounds, Compared, Effect, Judgement, Verdict
 from wattlock.papers.judges.implementations import KINDS
 from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import formats
 from wattlock.report.exhibits import caption, drawing, figure
+from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
 
@@ -58,12 +60,21 @@ AGAINST = {
     "known": "What is known",
 }
 SECTIONS = {
-    "answer": "The answer",
+    "answer": "Nine questions, answered",
     "verdicts": "Every claim",
     "contradictions": "Where the papers contradict",
     "unknown": "What is not known",
     "method": "How it was measured",
 }
+
+SHORT_TITLES = {
+    **SHORT,
+    "answer": "Nine questions",
+    "contradictions": "Contradictions",
+    "unknown": "Not known",
+    "method": "Method",
+}
+"""What the navigation says of a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +119,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
         f'<h2 id="{name}-title">{text(titles[name])}</h2>{inside}</section>'
         for name, inside in sections.items()
     )
-    links = "".join(f'<li><a href="#{name}">{text(SHORT.get(name, titles[name]))}</a></li>' for name in sections)
+    links = "".join(f'<li><a href="#{name}">{text(SHORT_TITLES.get(name, titles[name]))}</a></li>' for name in sections)
     banner = ""
     if run.reasons:
         banner = (
@@ -116,7 +127,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
             f"nothing that it measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
         )
     return (
-        f"{opening('Five papers, regenerated and judged')}"
+        f"{opening('Five papers, regenerated and judged', 'papers')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
         f'<p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
         "<h1>Five papers, regenerated and judged</h1>"
@@ -146,7 +157,8 @@ def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
         for kind in KINDS[:-1]
         if (own := [answers[kind] for answers in findings if kind in answers])
     )
-    return f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
+    told = f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
+    return f"{cards(headlines(judgements))}{told}"
 
 
 def bases(judgements: Sequence[Judgement]) -> list[str]:

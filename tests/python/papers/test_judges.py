@@ -235,7 +235,7 @@ def test_what_counts_as_a_ratio_lies_on_its_own_side_of_1_and_is_the_same_the_ot
 
 def test_what_counts_as_a_thousand_times_is_an_order_of_magnitude_and_as_an_amount_a_quarter() -> None:
     assert verdict.effect_band(1000.0)[:2] == pytest.approx((100, 10_000))
-    assert verdict.amount_band(45, unit="%") == (33.75, 56.25, "%", "", True)
+    assert verdict.amount_band(45, unit="%") == (33.75, 56.25, "%", "", True, 45)
 
 
 def test_one_part_that_fails_decides_and_then_one_that_cannot_be_told() -> None:

@@ -63,7 +63,7 @@ def test_of_small_packets_the_smallest_counts_and_of_large_ones_the_largest_that
     assert whats(small) == ["RC4 over AES at 20 B"] * 2
     assert [one.cases for one in small.compared] == ["libtomcrypt, a key for each packet", "libtomcrypt, key ready"]
     assert values(large) == pytest.approx([5, 5])
-    assert whats(large) == ["AES over RC4 at 2000 B"] * 2
+    assert whats(large) == ["AES over RC4 at 2,000 B"] * 2
     assert whats(judged("rc4-small-cpu", rows)) == ["RC4 over AES at 20 B"] * 2
     assert judged("rc4-small-cpu", rows).compared[0].holds is True
 

@@ -19,6 +19,7 @@ from support.papers_run import PAPERS, material
 from support.tools import missing
 from support.tree import TESTS
 from wattlock.papers.exhibits import show_all
+from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
 from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.report import papers_page as papers_page_module
@@ -97,6 +98,31 @@ def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_
     assert "reproduced on this machine" not in formatted
     measured = [one for one in judgements if one.basis == "this machine" and one.verdict in DECIDED]
     assert all(one.evidence.startswith("measured") for one in measured)
+
+
+def test_the_page_begins_with_nine_answers_that_lead_to_their_claims(page: str) -> None:
+    answered = headlines(judge_all(evidence()))
+    assert page.index('class="headlines"') < page.index('class="lead"') < page.index('id="verdict-table"')
+    cards = re.findall(r'<article class="headline".*?</article>', page)
+    assert len(cards) == len(answered) == 9
+    for card, headline in zip(cards, answered, strict=True):
+        targets = re.findall(r'href="#([^"]+)"', card)
+        assert targets == [f"claim-{claim}" for claim in headline.claims]
+        assert all(f'id="{target}"' in page for target in targets)
+        read = html.unescape(re.sub(r"<[^>]+>", "", card)).replace("\u00a0", " ")
+        if headline.answer is None:
+            assert f"Not measured. It needs {headline.needs}." in read
+            assert f"<code>{headline.command}</code>" in card
+        else:
+            assert f"{headline.answer.word}. {headline.answer.sentence} ({headline.answer.kind})" in read
+            assert card.count('class="found"') == len(headline.answer.marks)
+
+
+def test_pictures_of_the_same_axis_have_the_same_scale(page: str) -> None:
+    cards = re.findall(r'<article class="headline".*?</article>', page)
+    even = [re.findall(r'class="even" x1="([\d.]+)"', card) for card in cards if "Blowfish over AES, cost" in card]
+    assert len(even) == 2
+    assert even[0] == even[1] != []
 
 
 def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:

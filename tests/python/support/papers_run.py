@@ -90,6 +90,8 @@ def of_files() -> Iterator[dict[str, Any]]:
     for operation in ("encrypt", "decrypt"):
         for data in KINDS:
             yield case("aes", 128, 100_000, operation=operation, data=data, provider="rustcrypto", path="vaes512")
+    for family in ("aes", "blowfish"):
+        yield case(family, 128, 100_000, data="text", provider="openssl", path="hardware" if family == "aes" else None)
 
 
 def of_packets_and_keys() -> Iterator[dict[str, Any]]:

@@ -53,7 +53,7 @@ def small_ratio(claim: Claim, evidence: Evidence) -> Judgement:
     for keying in KEYING:
         for ground in _at(claim, evidence, keying, small=True):
             found = ground.cases["rc4"].over(ground.cases["aes"])
-            effect = ratio_effect(f"RC4 over AES at {ground.cases['aes'].payload_B} B", found)
+            effect = ratio_effect(f"RC4 over AES at {ground.cases['aes'].payload_B:,} B", found)
             compared.append(
                 with_keying(ground, effect, claim.says, keying, holds=inside(found.low, found.high, band), bounds=band)
             )
@@ -66,7 +66,7 @@ def _order(claim: Claim, evidence: Evidence, *, small: bool) -> list[Compared]:
     for keying in KEYING:
         for ground in _at(claim, evidence, keying, small=small):
             found = ground.cases[slow].over(ground.cases[quick])
-            effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cases['aes'].payload_B} B", found)
+            effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]} at {ground.cases['aes'].payload_B:,} B", found)
             holds = above(found.low, found.high, 1.0)
             compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=Bounds(1, None)))
     return compared

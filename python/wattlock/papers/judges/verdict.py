@@ -36,6 +36,7 @@ class Bounds(NamedTuple):
     """What counts as the claim: from `low` to `high`, None where that side is open.
 
     * `of`: what must lie between, where it is not the effect itself; `ours`: the paper gives no such bound.
+    * `claimed`: the figure that the paper prints, where the bounds lie about one.
     """
 
     low: float | None
@@ -43,6 +44,7 @@ class Bounds(NamedTuple):
     unit: str = "1"
     of: str = ""
     ours: bool = True
+    claimed: float | None = None
 
     def described(self) -> str:
         """The bounds in a sentence."""
@@ -179,20 +181,20 @@ def all_hold(parts: Iterable[bool | None]) -> bool | None:
 def effect_band(ratio: float) -> Bounds:
     """The ratios that count as a printed one: as logarithms within a third of it, so on the claimed side of 1."""
     low, high = sorted((ratio ** (1 - EFFECT_SHARE), ratio ** (1 + EFFECT_SHARE)))
-    return Bounds(low, high)
+    return Bounds(low, high, claimed=ratio)
 
 
 def percent_band(percent: float) -> Bounds:
     """The same for a ratio that is printed as so many percent more or less."""
     low, high, *_ = effect_band(1 + percent / 100)
-    return Bounds(100 * (low - 1), 100 * (high - 1), "%")  # type: ignore[operator]
+    return Bounds(100 * (low - 1), 100 * (high - 1), "%", claimed=percent)  # type: ignore[operator]
 
 
 def amount_band(value: float, tolerance: float | None = None, unit: str = "1") -> Bounds:
     """The amounts that count as a printed one, which is no effect: bytes, cycles, what is left of a battery."""
     share = AMOUNT_SHARE if tolerance is None else tolerance
     low, high = sorted((value * (1 - share), value * (1 + share)))
-    return Bounds(low, high, unit)
+    return Bounds(low, high, unit, claimed=value)
 
 
 def inside(low: float, high: float, bounds: Bounds) -> bool | None:
