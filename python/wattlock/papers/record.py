@@ -4,7 +4,7 @@ The tables that they print lie in `data/published/`: other rooms fit cards and e
 """
 
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -15,6 +15,19 @@ from wattlock.link import durations
 
 Origin = Literal["stated", "cited", "read-off", "ours"]
 About = Literal["time", "energy", "battery", "air", "capture", "table", "security", "model"]
+Theme = Literal[
+    "rankings",
+    "ratios",
+    "speed and memory",
+    "key and block",
+    "packets",
+    "encoding and data type",
+    "sending",
+    "battery",
+    "security and advice",
+]
+THEMES: tuple[Theme, ...] = get_args(Theme)
+"""What claims are about, in the order of the page."""
 Against = Literal["tables", "itself", "papers", "known"]
 Kind = Literal["chart", "diagram", "procedure", "input"]
 On = Literal["pentium", "32-bit", "handheld", "microcontroller"]
@@ -34,12 +47,13 @@ class Source(Table):
 class Claim(Table):
     """One sentence of a paper, or of several.
 
-    * `about`: the kind of evidence that it speaks of.
+    * `theme`: under which it stands on the page; `about`: the kind of evidence that it speaks of.
     * `expect`: its numbers; `tolerance`: of an amount, as a share, where the common one doesn't hold.
     * `machine`: what it speaks of, where a run of another machine says nothing of it: any of these.
     """
 
     id: Text
+    theme: Theme
     about: About
     origin: Origin
     source: Sources

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from wattlock.papers.exhibits import Shown
 from wattlock.papers.headlines import headlines
-from wattlock.papers.judges import Basis, Bounds, Compared, Effect, Judgement, Verdict
+from wattlock.papers.judges import Basis, Bounds, Compared, Judgement, Verdict
 from wattlock.papers.judges.implementations import KINDS
 from wattlock.papers.judges.verdict import DECIDED, OPEN
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
@@ -18,32 +18,8 @@ from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
+from wattlock.report.verdict_table import MARKS, SHORT, amounts, marked, verdict_table
 
-MARKS: dict[Verdict, str] = {
-    "reproduced": "●",
-    "not reproduced": "✕",
-    "depends on the implementation": "◩",
-    "explained": "◆",
-    "not explained": "◇",
-    "inconclusive": "◐",
-    "not tested": "○",
-}
-MEANINGS: dict[Verdict, str] = {
-    "reproduced": "the whole interval lies within what counts as the claim",
-    "not reproduced": "it lies wholly outside",
-    "depends on the implementation": "libraries of the papers’ kind of implementation do not agree",
-    "explained": "a model comes to the claim",
-    "not explained": "a model does not, which refutes nothing",
-    "inconclusive": "measured or computed, and the interval holds both",
-    "not tested": "nothing at hand speaks of it",
-}
-SHORT = {
-    "elminaam-wlan": "Elminaam (WLAN)",
-    "elminaam-perf": "Elminaam (speed)",
-    "singh": "Singh",
-    "prasithsangaree": "Prasithsangaree",
-    "toldinas": "Toldinas",
-}
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
 BASES: dict[Basis, str] = {
     "this machine": "What this machine measured",
@@ -96,8 +72,6 @@ class PapersFacts:
     warnings: Sequence[str] = ()
 
 
-SMALL = 1e-4
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNFOLDED = 8
 """As many comparisons of a claim stand open."""
 
@@ -107,7 +81,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
     claims = {claim.id: claim for claim in papers.claims}
     sections = {
         "answer": _answer(run, judgements),
-        "verdicts": _verdicts(judgements, claims),
+        "verdicts": verdict_table(judgements, claims),
         **{source.id: _chapter(source, papers, judgements, shown) for source in papers.sources},
         "contradictions": _contradictions(papers),
         "unknown": _unknown(papers, shown, judgements),
@@ -135,7 +109,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
         "machine, and for which implementation?</p>"
         f'<nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header><main>{body}</main>'
         f"<footer><p>Made by wattlock from {text(' and '.join(run.runs))}. The records are the source; the page can be "
-        f"drawn again.</p></footer>{scripts('figures', 'sort', 'folds')}</body></html>"
+        f"drawn again.</p></footer>{scripts('figures', 'sort', 'folds', 'claims')}</body></html>"
     )
 
 
@@ -170,45 +144,6 @@ def bases(judgements: Sequence[Judgement]) -> list[str]:
             parts = ", ".join(f"{of[verdict]} {verdict}" for verdict in DECIDED if of[verdict])
             formatted.append(f"{words_of} decides {decided}: {parts}")
     return formatted
-
-
-def _verdicts(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
-    rows = "".join(_verdict_row(one, claims[one.claim]) for one in judgements)
-    head = ["Claim", "Verdict", "#Effect", "#95 % interval", "Paper", "Evidence"]
-    legend = "; ".join(f"{mark} {verdict}: {MEANINGS[verdict]}" for verdict, mark in MARKS.items())
-    return f"<p>A head sorts by its column. The claim leads to its reasons. {legend}.</p>" + table(
-        "Verdicts on every claim", head, [f"<tbody>{rows}</tbody>"], "verdict-table", "sortable verdicts"
-    )
-
-
-def _verdict_row(one: Judgement, claim: Claim) -> str:
-    papers = ", ".join(SHORT.get(source, source) for source in claim.source)
-    value, interval = _effect(one.effect)
-    key = f' data-v="{one.effect.value:.6g}"' if one.effect else ""
-    ends = f' data-v="{one.effect.low:.6g}"' if one.effect else ""
-    what = f' <span class="quiet">{text(one.effect.what.strip(" ,"))}</span>' if one.effect else ""
-    return (
-        f'<tr><th scope="row"><a href="#claim-{one.claim}">{unbroken(claim.says)}</a></th>'
-        f'<td class="verdict">{_marked(one.verdict)}</td>'
-        f'<td class="n"{key}>{text(value)}{what}</td><td class="n"{ends}>{text(interval)}</td>'
-        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
-    )
-
-
-def _effect(effect: Effect | None) -> tuple[str, str]:
-    if effect is None:
-        return formats.MISSING, formats.MISSING
-    unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
-    interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else formats.MISSING
-    return f"{_amount(effect.value)}{unit}", interval
-
-
-def _amount(value: float) -> str:
-    """A figure with three digits; with a power of ten where the zeros would hide them."""
-    if value == 0 or abs(value) >= SMALL:
-        return formats.number(value)
-    digits, _, power = f"{value:.2e}".partition("e")
-    return f"{digits} · 10{str(int(power)).translate(RAISED)}"
 
 
 def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
@@ -249,13 +184,9 @@ def _findings(one: Judgement) -> str:
         return ""
     rows = ""
     for finding in one.findings:
-        answers = "".join(f"<td>{_marked(finding.answers.get(kind, 'not tested'))}</td>" for kind in kinds)
+        answers = "".join(f"<td>{marked(finding.answers.get(kind, 'not tested'))}</td>" for kind in kinds)
         rows += f'<tr><th scope="row">{text(finding.says)}</th>{answers}</tr>'
     return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"])
-
-
-def _marked(verdict: Verdict) -> str:
-    return f"{MARKS[verdict]}\u00a0{verdict}"
 
 
 def _compared(one: Judgement) -> str:
@@ -269,7 +200,7 @@ def _compared(one: Judgement) -> str:
 
 
 def _comparison(one: Compared) -> str:
-    value, interval = _effect(one.effect)
+    value, interval = amounts(one.effect)
     holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
     return (
         f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td><td>{text(one.effect.what)}</td>'

@@ -16,6 +16,8 @@ STEPS = (1, 2, 5)
 MOST_TICKS = 5
 ROOM = 0.06
 """Of the axis on either side of what is drawn."""
+OPEN = 0.18
+"""The same where what counts as the claim has no end there."""
 
 
 class Row(NamedTuple):
@@ -56,8 +58,9 @@ def axis_of(rows: Sequence[Row], *, log: bool, line: float | None = None) -> Axi
     near = [math.log(one) if log else one for row in rows for one in _ends(row) if one > 0 or not log]
     near = [one for one in near if ends[0] - 0.3 * width <= one <= ends[1] + 0.3 * width]
     low, high = min([ends[0], *near]), max([ends[1], *near])
-    room = ROOM * ((high - low) or width)
-    low, high = low - room, high + room
+    width = (high - low) or width
+    open_low, open_high = (any(row.bounds and row.bounds[side] is None for row in rows) for side in (0, 1))
+    low, high = low - width * (OPEN if open_low else ROOM), high + width * (OPEN if open_high else ROOM)
     if log:
         low, high = math.exp(low), math.exp(high)
     return Axis(low, high, log, _ticks(low, high, log=log))

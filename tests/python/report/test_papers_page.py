@@ -22,11 +22,12 @@ from wattlock.papers.exhibits import show_all
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Effect, Evidence, judge_all
 from wattlock.papers.judges.verdict import DECIDED, OPEN
-from wattlock.report import papers_page as papers_page_module
+from wattlock.papers.record import THEMES
 from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
+from wattlock.report.verdict_table import SHORT, amounts, strip
 
 LIMIT_S = 240
-MOST_B = 8_000_000
+MOST_B = 2_500_000
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FACTS = PapersFacts(
     studies=["papers-quick"],
@@ -57,7 +58,7 @@ def page() -> str:
 
 def test_every_claim_has_a_row_and_its_reasons_and_every_exhibit_its_place(page: str) -> None:
     table = page[page.index('id="verdict-table"') :]
-    rows = table[: table.index("</table>")].count("<tr>") - 1
+    rows = table[: table.index("</table>")].count("<tr data-verdict=")
     assert rows == len(PAPERS.claims)
     for claim in PAPERS.claims:
         assert page.count(f'id="claim-{claim.id}"') == 1
@@ -125,6 +126,30 @@ def test_pictures_of_the_same_axis_have_the_same_scale(page: str) -> None:
     assert even[0] == even[1] != []
 
 
+def test_every_claim_stands_under_its_theme_with_a_strip_where_it_has_a_figure(page: str) -> None:
+    judged = {one.claim: one for one in judge_all(evidence())}
+    groups = re.findall(r'<tbody><tr class="theme">.*?</tbody>', page)
+    assert len(groups) == len(THEMES)
+    for theme, group in zip(THEMES, groups, strict=True):
+        claims = [one.id for one in PAPERS.claims if one.theme == theme]
+        assert re.findall(r'href="#claim-([^"]+)"', group) == claims != []
+        assert group.count('class="strip"') == sum(judged[claim].effect is not None for claim in claims)
+
+
+def test_a_strip_has_what_was_found_what_is_claimed_and_what_counts_as_it() -> None:
+    judged = {one.claim: one for one in judge_all(evidence())}
+    ratio, order, chance = (
+        strip(judged[one]) for one in ("rc6-vs-aes-text", "text-encrypt-ranking", "rijndael-pareto")
+    )
+    assert [ratio.count(f'class="{one}"') for one in ("found", "interval", "counts", "claimed")] == [1, 1, 1, 1]
+    assert "ratio, log scale" in ratio
+    assert "claimed 0.58" in ratio
+    assert (order.count('class="claimed"'), order.count('class="counts"')) == (0, 1)
+    assert "log scale" not in chance
+    assert 'class="counts"' not in chance, "its bounds are of each key by itself"
+    assert strip(judged["rc4-cycles"]) == ""
+
+
 def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
     formatted = words_of(page, "unknown")
     for one in judge_all(evidence()):
@@ -167,7 +192,7 @@ def test_every_contradiction_is_on_the_page_as_a_sentence_and_leads_to_its_claim
     assert "38 sentences of the papers" in formatted
     assert "and 4 of ours for what stands in their tables alone" in formatted
     for one in PAPERS.contradictions:
-        by = f" ({', '.join(papers_page_module.SHORT[paper] for paper in one.by)})" if one.by else ""
+        by = f" ({', '.join(SHORT[paper] for paper in one.by)})" if one.by else ""
         assert f"{one.says} But{by} : {one.but}" in formatted or f"{one.says} But{by}: {one.but}" in formatted
         assert all(f'href="#claim-{claim}"' in section for claim in one.claims)
 
@@ -181,7 +206,7 @@ def test_text_of_a_run_is_escaped(page: str) -> None:
     ("value", "formatted"), [(4.95e-7, "4.95 · 10⁻⁷ %"), (-3e-5, "-3.00 · 10⁻⁵ %"), (0.0, "0 %"), (0.0123, "0.0123 %")]
 )
 def test_a_figure_of_many_zeros_is_told_by_a_power_of_ten(value: float, formatted: str) -> None:
-    assert papers_page_module._effect(Effect("x", "%", value, value, value))[0] == formatted
+    assert amounts(Effect("x", "%", value, value, value))[0] == formatted
 
 
 def test_a_command_within_a_note_is_set_as_code(page: str) -> None:
@@ -255,12 +280,39 @@ def test_the_keyboard_reaches_the_verdicts_and_sorts_them_both_ways(visits: list
         (rising, formatted), (falling, told_back) = visit["upwards"], visit["downwards"]
         assert (formatted, told_back) == ("ascending", "descending")
         assert rising != visit["as_judged"]
-        groups = list(dict.fromkeys(rising))
-        assert [groups.index(one) for one in rising] == sorted(groups.index(one) for one in rising)
-        assert list(dict.fromkeys(falling)) == groups[::-1]
-        numbers = [float(one) for one in visit["effects"] if one is not None]
-        assert numbers == sorted(numbers)
-        assert visit["effects"][len(numbers) :] == [None] * (len(visit["effects"]) - len(numbers))
+        assert len(rising) == len(THEMES)
+        for up, down, judged in zip(rising, falling, visit["as_judged"], strict=True):
+            assert Counter(up) == Counter(judged)
+            groups = list(dict.fromkeys(up))
+            assert [groups.index(one) for one in up] == sorted(groups.index(one) for one in up)
+            assert list(dict.fromkeys(down)) == groups[::-1]
+        for group in visit["effects"]:
+            numbers = [float(one) for one in group if one is not None]
+            assert numbers == sorted(numbers)
+            assert group[len(numbers) :] == [None] * (len(group) - len(numbers))
+
+
+def test_the_first_screen_holds_all_nine_answers(visits: list[dict[str, Any]]) -> None:
+    (wide,) = (visit for visit in visits if visit["width"] == 1440)
+    assert wide["cards_end_px"] <= 900
+
+
+def test_the_filter_keeps_the_verdicts_and_papers_that_are_ticked(visits: list[dict[str, Any]]) -> None:
+    verdicts = Counter(one.verdict for one in judge_all(evidence()))
+    of_toldinas = [
+        one
+        for one in judge_all(evidence())
+        if "toldinas" in PAPERS.claim(one.claim).source and one.verdict != "not tested"
+    ]
+    themes = {PAPERS.claim(one.claim).theme for one in of_toldinas}
+    for visit in visits:
+        shown, told = visit["without"]
+        assert Counter(shown) == verdicts - Counter({"not tested": verdicts["not tested"]})
+        assert told == f"{len(shown)} of {len(PAPERS.claims)} claims"
+        assert len(visit["of_paper"]) == len(of_toldinas) > 0
+        assert all("toldinas" in papers.split() for papers in visit["of_paper"])
+        assert visit["themes_of_paper"] == len(themes)
+        assert visit["all"] == len(PAPERS.claims)
 
 
 def test_a_claim_of_the_table_leads_to_its_reasons(visits: list[dict[str, Any]]) -> None:

@@ -11,9 +11,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.report_browser import DRAWN, OVERFLOW, QUIET, opened
 
-MOST_TABS = 40
-VERDICTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cells[1].textContent)"
-EFFECTS = "[...document.querySelectorAll('#verdict-table tbody tr')].map((row) => row.cells[2].dataset.v ?? null)"
+MOST_TABS = 60
+GROUPS = (
+    "[...document.querySelectorAll('#verdict-table tbody')].map((group) => "
+    "[...group.querySelectorAll('[data-verdict]')].map((row) => {}))"
+)
+VERDICTS = GROUPS.format("row.cells[1].textContent")
+EFFECTS = GROUPS.format("row.cells[2].dataset.v ?? null")
+SHOWN = "[...document.querySelectorAll('#verdict-table [data-verdict]')].filter((row) => row.checkVisibility())"
+CARDS = "[...document.querySelectorAll('.headline')].map((card) => card.getBoundingClientRect())"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
@@ -22,7 +28,7 @@ def main() -> None:
     axe = Path(sys.argv[3]).read_text(encoding="utf-8") if len(sys.argv) > 3 else None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        seen = [visit(browser, page, width, scheme, axe) for width, scheme in ((1280, "light"), (390, "dark"))]
+        seen = [visit(browser, page, width, scheme, axe) for width, scheme in ((1440, "light"), (390, "dark"))]
         browser.close()
     json.dump(seen, sys.stdout)
 
@@ -32,6 +38,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     page, complaints, requests = opened(browser, address, width, scheme, 60_000)
     seen: dict[str, object] = {"width": width, "paint_ms": page.evaluate(PAINT), "as_judged": page.evaluate(VERDICTS)}
     seen["early"] = page.locator(".chart svg").count()
+    seen["cards_end_px"] = page.evaluate(f"Math.max(...{CARDS}.map((box) => box.bottom))")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function(DRAWN)
     seen |= {
@@ -48,7 +55,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
         run = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
         seen["violations"] = [[one["impact"], one["id"], one["nodes"][0]["html"][:200]] for one in page.evaluate(run)]
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
-    seen |= by_keyboard(page) | by_link(page)
+    seen |= by_keyboard(page) | filtered(page) | by_link(page)
     seen |= {"complaints": complaints, "requests": requests}
     page.context.close()
     return seen
@@ -82,9 +89,26 @@ def by_keyboard(page: Page) -> dict[str, object]:
     }
 
 
+def filtered(page: Page) -> dict[str, object]:
+    """Ticks verdicts and papers off by the keyboard, and all of them on again."""
+    told = ".claims-filter output"
+    page.locator(".claims-filter input[value='not tested']").focus()
+    page.keyboard.press("Space")
+    without = page.evaluate(f"{SHOWN}.map((row) => row.dataset.verdict)"), page.locator(told).text_content()
+    for box in page.locator(".claims-filter input[name=paper]:not([value=toldinas])").all():
+        box.focus()
+        page.keyboard.press("Space")
+    of_paper = page.evaluate(f"{SHOWN}.map((row) => row.dataset.papers)")
+    empty = page.locator("#verdict-table tbody:not([hidden]) .theme").count()
+    page.locator(".claims-filter button").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("!document.querySelector('#verdict-table [data-verdict][hidden]')")
+    return {"without": without, "of_paper": of_paper, "themes_of_paper": empty, "all": page.evaluate(f"{SHOWN}.length")}
+
+
 def by_link(page: Page) -> dict[str, object]:
     """Follows a claim of the table to its reasons."""
-    page.locator("#verdict-table tbody tr a").first.click()
+    page.locator("#verdict-table tbody a").first.click()
     page.wait_for_function("document.querySelector('details.claim[open]')")
     return {"opened": page.evaluate("'#' + document.querySelector('details.claim[open]').id === location.hash")}
 

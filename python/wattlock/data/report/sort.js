@@ -1,8 +1,8 @@
 "use strict";
-// Tables that sort: a button in each head, and the order told to those who don't see it.
+// Tables that sort, each group of rows by itself: a button in each head, and the order told to those who don't see it.
 for (const table of document.querySelectorAll("table.sortable")) {
-  const body = table.tBodies[0];
-  const rows = [...body.rows];
+  // A row that heads its group stays where it is.
+  const groups = [...table.tBodies].map((body) => [body, [...body.rows].filter((row) => !row.querySelector("[scope=rowgroup]"))]);
   const value = (row, column) => {
     const cell = row.cells[column];
     if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
@@ -22,10 +22,12 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const keyed = rows.map((row) => [value(row, column), row]);
-      // Empty cells stay last in both directions.
-      keyed.sort(([a], [b]) => compare(a, b) * (down && a !== null && b !== null ? -1 : 1));
-      body.append(...keyed.map(([, row]) => row));
+      for (const [body, rows] of groups) {
+        const keyed = rows.map((row) => [value(row, column), row]);
+        // Empty cells stay last in both directions.
+        keyed.sort(([a], [b]) => compare(a, b) * (down && a !== null && b !== null ? -1 : 1));
+        body.append(...keyed.map(([, row]) => row));
+      }
     });
   });
 }
