@@ -274,6 +274,25 @@ def test_a_print_unfolds_every_claim(visits: list[dict[str, Any]]) -> None:
         assert visit["unfolded"] == visit["claims"] == len(PAPERS.claims)
 
 
+def test_after_printing_the_claims_are_folded_again(visits: list[dict[str, Any]]) -> None:
+    assert [visit["open_after_printing"] for visit in visits] == [0, 0]
+
+
+def test_a_link_lands_at_its_part_though_figures_are_drawn_above_it(visits: list[dict[str, Any]]) -> None:
+    for visit in visits:
+        assert len(visit["landed"]) > 20
+        missed = [(link, top) for link, top, at_end in visit["landed"] if not (-1 <= top <= 40 or (at_end and top > 0))]
+        assert missed == []
+        assert sum(at_end for _, _, at_end in visit["landed"]) <= 2
+
+
+def test_the_first_column_stays_in_sight_on_a_phone(visits: list[dict[str, Any]]) -> None:
+    (phone,) = (visit for visit in visits if visit["width"] == 390)
+    moved, *edges = phone["frozen"]
+    assert moved == 200
+    assert edges == [0, 0]
+
+
 def test_the_keyboard_reaches_the_verdicts_and_sorts_them_both_ways(visits: list[dict[str, Any]]) -> None:
     for visit in visits:
         assert visit["first_focus"] == "Skip to the verdicts"

@@ -11,6 +11,18 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.report_browser import DRAWN, OVERFLOW, QUIET, opened
 
+STEP = 6
+"""Every so manyth claim is gone to."""
+STILL_MS, LONGEST_MS = 400, 4_000
+TOP = "document.querySelector(location.hash).getBoundingClientRect().top"
+AT_END = "scrollY + innerHeight >= document.documentElement.scrollHeight - 1"
+SIDEWAYS = """() => {
+  const box = document.querySelector('#verdict-table').closest('.scroll');
+  box.scrollLeft = 200;
+  const moved = box.scrollLeft;
+  const edges = ['thead th', 'tbody th[scope=row]'].map((one) => box.querySelector(one).getBoundingClientRect().left);
+  return [moved, ...edges.map((edge) => edge - box.getBoundingClientRect().left)];
+}"""
 MOST_TABS = 60
 GROUPS = (
     "[...document.querySelectorAll('#verdict-table tbody')].map((group) => "
@@ -49,6 +61,9 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
         "unfolded": page.locator("details.claim[open]").count(),
         "claims": page.locator("details.claim").count(),
     }
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    seen["open_after_printing"] = page.locator("details.claim[open]").count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     if axe is not None:
         # The page's policy forbids scripts from elsewhere; this one is handed over by the browser's own tool.
         page.evaluate(axe)
@@ -56,9 +71,28 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
         seen["violations"] = [[one["impact"], one["id"], one["nodes"][0]["html"][:200]] for one in page.evaluate(run)]
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
     seen |= by_keyboard(page) | filtered(page) | by_link(page)
+    seen["frozen"] = page.evaluate(SIDEWAYS)
     seen |= {"complaints": complaints, "requests": requests}
     page.context.close()
+    seen["landed"] = landed(browser, address, width, scheme)
     return seen
+
+
+def landed(browser: Browser, address: str, width: int, scheme: str) -> list[tuple[str, float, bool]]:
+    """How far from the top links land, and whether the page ends there: with no figure drawn before."""
+    page, *_ = opened(browser, address, width, scheme, 60_000)
+    links = page.evaluate("[...document.querySelectorAll('nav a, #verdict-table a')].map((link) => link.hash)")
+    sections = sum(not link.startswith("#claim-") for link in links)
+    found = []
+    for link in [*links[sections::STEP], *links[:sections]]:
+        page.evaluate("(hash) => document.querySelector(`a[href='${hash}']`).click()", link)
+        top, waited_ms = None, 0
+        while waited_ms < LONGEST_MS and top != (top := page.evaluate(TOP)):
+            page.wait_for_timeout(STILL_MS)
+            waited_ms += STILL_MS
+        found.append((link, page.evaluate(TOP), page.evaluate(AT_END)))
+    page.context.close()
+    return found
 
 
 def by_keyboard(page: Page) -> dict[str, object]:

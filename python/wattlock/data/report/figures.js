@@ -46,8 +46,12 @@
   }, { rootMargin: "800px" });
   figures.forEach((figure) => near.observe(figure));
   // Paper shows all of them, and a print may come without a scroll.
+  let opened = [];
   addEventListener("beforeprint", () => {
-    document.querySelectorAll("#ranking details, #trust details, details.printed, details.printed details").forEach((fold) => { fold.open = true; });
+    const printed = "#ranking details, #trust details, details.printed, details.printed details";
+    opened = [...document.querySelectorAll(printed)].filter((fold) => !fold.open);
+    opened.forEach((fold) => { fold.open = true; });
     figures.forEach(draw);
   });
+  addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
 }
