@@ -79,7 +79,9 @@ class Written:
     export: Annotated[
         Path | None,
         typer.Option(
-            "--export", metavar="DIR", help="Also write the verdicts, and each exhibit as PNG, SVG, PDF, CSV."
+            "--export",
+            metavar="DIR",
+            help="Also write the verdicts, the papers as BibTeX, and each exhibit as PNG, SVG, PDF, CSV.",
         ),
     ] = None
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/papers.html.")] = None
@@ -121,6 +123,7 @@ def papers(
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
+    from wattlock.papers.citations import bibtex
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
@@ -150,6 +153,7 @@ def papers(
         hint = "name a folder that can be written"
         _write(written.export / "verdicts.json", json_array(verdicts), hint)
         _write(written.export / "verdicts.csv", flat(verdicts).write_csv(), hint)
+        _write(written.export / "papers.bib", bibtex(gathered.material.papers.sources), hint)
     _say(facts.reasons, judgements)
     if written.form is None:
         typer.echo(str(page))

@@ -35,12 +35,18 @@ Sources = Annotated[list[Text], Field(min_length=1)]
 
 
 class Source(Table):
-    """A paper and the machine that it measured on."""
+    """A paper, where it appeared as far as that is known, and the machine that it measured on."""
 
     id: Text
     year: int
     authors: Text
     title: Text
+    venue: Text | None = None
+    kind: Literal["article", "inproceedings", "misc"] = "misc"
+    volume: Text | None = None
+    number: Text | None = None
+    pages: Text | None = None
+    doi: Text | None = None
     machine: Text
 
 

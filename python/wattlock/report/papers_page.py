@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from wattlock.papers.citations import bibtex, published
 from wattlock.papers.exhibits import Shown
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Bounds, Compared, Judgement, Verdict
@@ -85,7 +86,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
         **{source.id: _chapter(source, papers, judgements, shown) for source in papers.sources},
         "contradictions": _contradictions(papers),
         "unknown": _unknown(papers, shown, judgements),
-        "method": _method(run),
+        "method": _method(run, papers),
     }
     titles = {**SECTIONS, **{source.id: source.title for source in papers.sources}}
     body = "".join(
@@ -150,7 +151,8 @@ def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], sh
     own = {one.id: one for one in papers.claims if source.id in one.source}
     first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
     shown_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
-    about = facts([("Authors", f"{source.authors}, {source.year}"), ("Measured on", source.machine)])
+    where = [("Published", published(source)), ("Measured on", source.machine)]
+    about = facts([("Authors", source.authors), *where, *([("DOI", source.doi)] if source.doi else [])])
     listed = "".join(_claim(one, own[one.claim]) for one in first)
     elsewhere = ""
     if shown_before:
@@ -294,7 +296,7 @@ def _studies(names: Sequence[str]) -> str:
     return f"The studies {listed} were" if len(names) > 1 else f"The study {listed} was"
 
 
-def _method(run: PapersFacts) -> str:
+def _method(run: PapersFacts, papers: Papers) -> str:
     steps = [
         f"{_studies(run.studies)} carried out in {formats.duration(run.duration_s)}: each case in batches of many "
         "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
@@ -305,4 +307,6 @@ def _method(run: PapersFacts) -> str:
     ]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(list(run.warnings))}</div>' if run.warnings else ""
     repeat = f"<h3>How to repeat it</h3>{commands(list(run.command))}"
-    return f"{paragraphs(steps)}{warned}<h3>The machine</h3>{facts(run.host)}{repeat}"
+    entries = f'<pre tabindex="0" role="region" aria-label="BibTeX"><code>{text(bibtex(papers.sources))}</code></pre>'
+    cited = f"<h3>How to cite the papers</h3>{folded('BibTeX', entries)}"
+    return f"{paragraphs(steps)}{warned}<h3>The machine</h3>{facts(run.host)}{repeat}{cited}"

@@ -239,6 +239,7 @@ def test_a_capture_decides_its_claim_and_is_drawn_and_carries_the_hybrid(
     assert "--capture hour.pcap" in html.unescape(page)
     with Path("drawn/prasithsangaree-fig6.csv").open(encoding="utf-8") as drawn:
         assert sorted(float(row["value"]) for row in csv.DictReader(drawn) if row["value"] != "0.0") == [10, 20, 60]
+    assert Path("drawn/papers.bib").read_text(encoding="utf-8").count("\n@") == 4
 
 
 def ethernet(packets: int) -> bytes:

@@ -53,6 +53,6 @@ def test_what_the_tables_give_is_what_the_tables_give() -> None:
 
 
 def test_an_unknown_key_is_named_with_its_file() -> None:
-    text = '[[source]]\nid="a"\nyear=2000\nauthors="b"\ntitle="c"\nmachine="d"\nvenue="e"\n'
-    with pytest.raises(InputError, match=re.escape("papers/sources.toml: source[0].venue")):
+    text = '[[source]]\nid="a"\nyear=2000\nauthors="b"\ntitle="c"\nmachine="d"\nplace="e"\n'
+    with pytest.raises(InputError, match=re.escape("papers/sources.toml: source[0].place")):
         parsed("papers/sources.toml", text, record._Sources)

@@ -79,8 +79,12 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
 
 
 def landed(browser: Browser, address: str, width: int, scheme: str) -> list[tuple[str, float, bool]]:
-    """How far from the top links land, and whether the page ends there: with no figure drawn before."""
+    """How far from the top links land, and whether the page ends there: with no figure drawn before.
+
+    Not every browser holds what is in sight where it is when something above it grows: here it may not.
+    """
     page, *_ = opened(browser, address, width, scheme, 60_000)
+    page.evaluate("document.documentElement.style.overflowAnchor = document.body.style.overflowAnchor = 'none'")
     links = page.evaluate("[...document.querySelectorAll('nav a, #verdict-table a')].map((link) => link.hash)")
     sections = sum(not link.startswith("#claim-") for link in links)
     found = []
