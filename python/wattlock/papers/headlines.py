@@ -141,7 +141,7 @@ def _fastest(judged: Judged) -> Answer | None:
     if not own:
         return None
     rival = own[0].effect.what.partition(",")[0]
-    sentence = _over_libraries(f"{rival}, the nearest rival, costs {{}} times what Blowfish does", own)
+    sentence = _over_libraries(f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", own)
     return Answer(WORDS[first.answers[ERA]], sentence, ERA, *OVER_AES, _marks("blowfish-vs-aes-text", ratios))
 
 
@@ -197,7 +197,7 @@ def _data_type(judged: Judged) -> Answer | None:
     marks = tuple(
         Mark(one.effect.what.split()[1], "data-type", one.effect, one.bounds) for one in of_first_library[:MOST_MARKS]
     )
-    sentence = f"At equal size the most is {worst.effect.what}: {worst.effect.described()}, {worst.cases}."
+    sentence = f"The largest effect at equal size is {worst.effect.what}: {worst.effect.described()}, {worst.cases}."
     return Answer(word, sentence, _kind(own), "over text, %", 0.0, marks)
 
 
@@ -240,7 +240,7 @@ def _encoding(judged: Judged) -> Answer | None:
     raw = [one.effect.value for one in beside]
     word = f"Up to {max(raw):.3g} %" if raw else WORDS[judgement.verdict]
     figures = _listed([f"{_encodings(one.effect.what)} {one.effect.described()}" for one in [*beside, first]])
-    sentence = f"{_capital(figures)}, of the ciphers the most, with {_named(first.library)}."
+    sentence = f"{_capital(figures)}, the most of all ciphers, with {_named(first.library)}."
     return Answer(word, sentence, _kind(own), "cost of the call, %", 0.0, marks)
 
 
