@@ -108,7 +108,8 @@ def _over_libraries(figure: str, compared: Sequence[Compared]) -> str:
     if others:
         effects = sorted((one.effect for one in others), key=lambda one: one.value)
         ends = [one._replace(low=one.value, high=one.value).described() for one in (effects[0], effects[-1])]
-        sentence += f"; with {len(others)} more {' to '.join(dict.fromkeys(ends))}"
+        whose = _named(others[0].library) if len(others) == 1 else f"{len(others)} other libraries"
+        sentence += f"; with {whose} {' to '.join(dict.fromkeys(ends))}"
     return f"{sentence}."
 
 
