@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.table import Format, short
+from wattlock.cli.option_rules import given, refuse_pair, refuse_without
+from wattlock.cli.table import Format, markdown, short
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from wattlock.run.compare import Comparison
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
@@ -17,12 +25,34 @@ SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
 ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 """Behind them where one meter measured both: net joules of the second over those of the first, the gain cancelled."""
 
+BEFORE, AFTER = "before", "after"
+"""What the two libraries of --libraries are called."""
+
+
+class Form(StrEnum):
+    """How a comparison is printed; Markdown is for a pull request."""
+
+    table = "table"
+    markdown = "markdown"
+    json = "json"
+    csv = "csv"
+
 
 def compare(
+    context: typer.Context,
     runs: Annotated[
         list[str],
-        typer.Argument(metavar="RUN...", help="Paths, ids or `last`; the others are compared with the first."),
+        typer.Argument(
+            metavar="RUN...",
+            help="Paths, ids or `last`; the others are compared with the first. With --libraries a study.",
+        ),
     ],
+    *,
+    libraries: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option("--libraries", metavar="BEFORE AFTER", help="Measure a study by two libraries of your own."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="With --libraries the run's folder.")] = None,
     providers: Annotated[
         tuple[str, str] | None, typer.Option("--providers", metavar="A B", help="Provider B against provider A.")
     ] = None,
@@ -30,7 +60,7 @@ def compare(
         str | None,
         typer.Option("--fail-above", metavar="2%", help="End with 9 where a case is slower by more."),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+    form: Annotated[Form, typer.Option("--format", help="How to print the table.")] = Form.table,
 ) -> None:
     """Compare the cases of runs with those of the first, or of two providers: the ratio of the second to the first.
 
@@ -39,15 +69,22 @@ def compare(
     the first run and none in the second; cases that can't be decided are named. A slowdown of just that size is
     found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for
     --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
-    Energies are compared where one meter measured both.
+    Energies are compared where one meter measured both. --libraries measures a study by two builds of your library,
+    in one run, and compares them.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare monday tuesday wednesday
     wattlock compare last --providers rustcrypto openssl
+    wattlock compare --libraries old.so new.so mine.toml --fail-above 2% --format markdown
     """
     from wattlock.run.compare import compare as compared
     from wattlock.run.result import open_run
 
     share = _share(fail_above) if fail_above is not None else None
+    requested = given(context)
+    refuse_pair(requested, "--libraries", "--providers", "the two libraries are what is compared")
+    refuse_without(requested, "--out", "--libraries", "a run that is there has its folder")
+    if libraries is not None:
+        runs, providers = [_measured(runs, libraries, out)], (BEFORE, AFTER)
     if len(runs) == 1 and providers is None:
         raise InputError(
             "nothing to compare the run with",
@@ -57,14 +94,49 @@ def compare(
     found = compared(first, others, providers)
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
-    table = found.table
-    several = ["run_b"] if len(others) > 1 else []
-    columns = [*several, *SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
-    print_table(table.select(short(columns, table)) if form is Format.table else table, form)
+    _print(found, form, several=len(others) > 1)
     if share is not None:
         if unclear := found.unclear(share):
             typer.echo(f"warning: {unclear}", err=True)
         found.refuse_slower(share)
+
+
+def _print(found: Comparison, form: Form, *, several: bool) -> None:
+    table = found.table
+    columns = ["run_b"] if several else []
+    columns += [*SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
+    if form is Form.markdown:
+        typer.echo(markdown(_for_a_pull_request(table, several=several)))
+    else:
+        print_table(table.select(short(columns, table)) if form is Form.table else table, Format(form.value))
+
+
+def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
+    """Few columns, and a ratio with its interval in one."""
+    import polars as pl
+
+    interval = pl.format("{} ({} to {})", *(pl.col(name).round(4) for name in ("ratio", "ratio_low", "ratio_high")))
+    case = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b"]
+    named = interval.alias("ratio (95 % interval)")
+    return table.select(*(["run_b"] if several else []), *short(case, table), named, "verdict")
+
+
+def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None) -> str:
+    """Carries out a study by two libraries alone, and gives its run."""
+    from wattlock.cli.session import measure
+    from wattlock.cli.target import chosen
+    from wattlock.run import begin
+
+    if len(studies) > 1:
+        raise InputError("--libraries takes one study", hint="name its file, or one of `wattlock studies`")
+    for path in libraries:
+        if not path.is_file():
+            raise InputError(f"--libraries {path}: there is no such file", hint="check the path")
+    own = {name: path.absolute() for name, path in zip((BEFORE, AFTER), libraries, strict=True)}
+    request = begin.Request(studies[0], only=[f"provider={name}" for name in own], libraries=own)
+    begun = begin.plan(request, chosen()).create(out)
+    measure(begun)
+    return str(begun.folder.path)
 
 
 def _share(text: str) -> float:

@@ -73,6 +73,14 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def markdown(frame: pl.DataFrame) -> str:
+    """A frame as a table of Markdown, numbers to the right."""
+    kinds = frame.schema.values()
+    lines = [frame.columns, ["---:" if kind.is_numeric() else "---" for kind in kinds]]
+    lines += [[_cell(value).replace("|", "\\|") for value in row] for row in frame.iter_rows()]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
 def _show_to_eyes(frame: pl.DataFrame) -> None:
     from rich.console import Console
     from rich.table import Table

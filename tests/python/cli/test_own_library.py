@@ -12,6 +12,8 @@ from support.tools import needs
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
+from wattlock.errors import InputError, Slower
+from wattlock.run.result import open_run
 
 CTR = "        ctr(context, iv, input, input_B, output);"
 LIMIT_S = 5
@@ -26,6 +28,15 @@ def program() -> None:
     require_programs()
 
 
+def built(source: Path, name: str) -> Path:
+    """The library of a C source, beside it."""
+    library = source.parent / name
+    include = str(TREE / "crates" / "providers" / "include")
+    words = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-o", str(library), str(source)]
+    subprocess.run(words, check=True)
+    return library
+
+
 def library(place: Path, act: str) -> Path:
     """The example, which does `act` for messages of 1000 B once proof and preparation are over."""
     source = (TREE / "examples" / "library" / "xtea.c").read_text()
@@ -37,11 +48,7 @@ def library(place: Path, act: str) -> Path:
         if (input_B == 1000 && moves > 14) {{ {act} }}
 {CTR}"""
     (place / "xtea.c").write_text(source.replace(CTR, late))
-    built = place / "libmine.so"
-    include = str(TREE / "crates" / "providers" / "include")
-    words = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-o", str(built), str(place / "xtea.c")]
-    subprocess.run(words, check=True)
-    return built
+    return built(place / "xtea.c", "libmine.so")
 
 
 @pytest.mark.parametrize(
@@ -73,3 +80,73 @@ def test_a_library_that_crashes_or_hangs_costs_one_case_and_all_others_have_thei
     assert all(row["time_ns"] is not None for row in rows if row not in failed)
     # Half of the cases are the library's: they are measured too, and the one that fails has its limit.
     assert beside_s < 3 * alone_s + LIMIT_S
+
+
+def test_the_example_in_rust_is_proven_as_the_one_in_c(tmp_path: Path) -> None:
+    source, made = TREE / "examples" / "library" / "xtea.rs", tmp_path / "xtea.so"
+    words = [
+        "rustc",
+        "--edition",
+        "2024",
+        "-O",
+        "-D",
+        "warnings",
+        "--crate-type",
+        "cdylib",
+        "-o",
+        str(made),
+        str(source),
+    ]
+    subprocess.run(words, check=True)
+    done = subprocess.run(
+        [PROBE, "selftest", "--library", f"mine={made}", "--provider", "mine"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ["xtea-ecb", "mine", "1.0.0", "portable", "published", "4", "true", "right"] in [
+        line.split() for line in done.stdout.splitlines()
+    ]
+
+
+@pytest.fixture
+def two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The example, and the same with much more to do; a study of its cipher."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    write_study(tmp_path / "mine.toml", study_of((5,), cipher=["xtea-ctr"], payload_B=[64]))
+    source = (TREE / "examples" / "library" / "xtea.c").read_text()
+    (tmp_path / "old.c").write_text(source)
+    (tmp_path / "new.c").write_text(
+        source.replace(CTR, f"        for (volatile int on = 0; on < 20000; on++) {{}}\n{CTR}")
+    )
+    return built(tmp_path / "old.c", "old.so"), built(tmp_path / "new.c", "new.so")
+
+
+def test_two_builds_of_a_library_are_weighed_and_compared_by_one_command(
+    two_builds: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = map(str, two_builds)
+    words = ["compare", "mine.toml", "--fail-above", "2%", "--format", "markdown", "--out"]
+    assert cli.answer([*words, "slower", "--libraries", old, new]) == Slower.exit_code
+    head, _, row = capsys.readouterr().out.splitlines()
+    assert head.split(" | ")[-2:] == ["ratio (95 % interval)", "verdict |"]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (cells[0], cells[4], cells[5], cells[-1]) == ("xtea-ctr", "before", "after", "slower")
+    assert cli.answer([*words, "faster", "--libraries", new, old]) == 0
+    assert set(open_run("slower").estimates["provider"]) == {"before", "after"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mine.toml", "other.toml", "--libraries", "old.so", "new.so"],
+        ["mine.toml", "--libraries", "old.so", "nowhere.so"],
+        ["last", "--out", "here"],
+        ["mine.toml", "--libraries", "old.so", "new.so", "--providers", "a", "b"],
+    ],
+)
+def test_what_is_no_pair_of_libraries_and_a_study_is_refused(two_builds: tuple[Path, Path], words: list[str]) -> None:
+    assert two_builds[0].is_file()
+    assert cli.answer(["compare", *words]) == InputError.exit_code
+    assert not Path("runs").exists()

@@ -61,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "plain").write_bytes(b"sixteen octets!!")
     (here / "key.hex").write_text("000102030405060708090a0b0c0d0e0f")
     include = next((TREE / "crates").rglob("wattlock_cipher.h")).parent
-    for name in ("xtea.so", "libmine.so"):
+    for name in ("xtea.so", "libmine.so", "old.so", "new.so"):
         compiled = ["cc", "-O2", "-shared", "-fPIC", f"-I{include}", "-o", str(here / name)]
         subprocess.run([*compiled, str(TREE / "examples" / "library" / "xtea.c")], check=True)
     only = "cipher=aes128-cbc,data=random"
