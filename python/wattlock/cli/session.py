@@ -44,7 +44,7 @@ def measure(begun: Begun) -> None:
             timing = begun.measure(report)
         except KeyboardInterrupt:
             kept = "what was measured is kept"
-            raise Interrupted(f"stopped; {kept}", hint=f"`wattlock run --resume {folder.path}` goes on") from None
+            raise Interrupted(f"stopped; {kept}", hint=f"`{folder.resuming}` goes on") from None
     _refuse_failures(_say_what_came_out(folder, timing.process), folder, begun.absent)
 
 
@@ -57,7 +57,7 @@ def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collect
     if failed:
         first = "{provider}: {cipher} {operation} {payload_B} B: {reason}".format(**failed[0])
         what = f"{len(failed)} of {estimates.height} cases failed, the first by {first}"
-        raise CasesFailed(what, hint=f"the others are measured; `wattlock show {folder.path}` gives each reason")
+        raise CasesFailed(what, hint=f"the others are measured; `{folder.showing}` gives each reason")
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
@@ -79,7 +79,8 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
     if result.discharges is not None:
         typer.echo(
-            f"battery: {result.discharges.height} falls; `wattlock show {folder.path} --battery` prints them", err=True
+            f"battery: {result.discharges.height} falls; `{folder.showing} --battery` prints them",
+            err=True,
         )
     for reason in result.reasons:
         typer.echo(f"warning: the run is invalid: {reason}", err=True)
@@ -88,5 +89,5 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
     if not result.reasons:
         typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
     typer.echo(f"The report: {page}", err=True)
-    typer.echo(f"The numbers: wattlock show {folder.path}", err=True)
+    typer.echo(f"The numbers: {folder.showing}", err=True)
     return estimates

@@ -153,7 +153,7 @@ def resume(
     """
     folder = RunFolder.open(find(name))
     if folder.is_sealed:
-        raise StoreError(f"run {folder.path}: is finished", hint=f"`wattlock show {folder.path}` prints it")
+        raise StoreError(f"run {folder.path}: is finished", hint=f"`{folder.showing}` prints it")
     first = folder.plan()[0]
     if target.facts().probe_sha256 != first["probe_sha256"]:
         raise StoreError(

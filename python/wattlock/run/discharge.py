@@ -112,7 +112,7 @@ class Discharge:
         if level is None or ((least is None or level >= least) and (until is None or level > until)):
             return
         wanted = f"at least {least} %" if least is not None else f"more than {until} %"
-        hint = f"charge it, pull the cable, then `wattlock run --resume {self.bench.folder.path}` goes on"
+        hint = f"charge it, pull the cable, then `{self.bench.folder.resuming}` goes on"
         raise EvidenceError(f"the battery is at {level} %, and {case.cipher} begins at {wanted}", hint=hint)
 
     def _pass(self, case: Case, done: int, *, looks: bool = False) -> dict[str, Any] | None:
@@ -144,6 +144,6 @@ class Discharge:
         if not lines:
             raise EvidenceError(f"{case.cipher}: the battery was not read", hint=GO_ON)
         if lines[-1]["error"]:
-            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
+            hint = f"what was measured is kept; mend it, then `{self.bench.folder.resuming}` goes on"
             raise EvidenceError(f"{self.discharge.battery or 'the battery'}: {lines[-1]['error']}", hint=hint)
         return lines[-1]

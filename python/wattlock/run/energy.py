@@ -173,6 +173,6 @@ class EnergyBlocks:
 
         ended = carry_out(self.bench, order, heed=heed)
         if given_up:
-            hint = f"what was measured is kept; mend it, then `wattlock run --resume {self.bench.folder.path}` goes on"
+            hint = f"what was measured is kept; mend it, then `{self.bench.folder.resuming}` goes on"
             raise EvidenceError(f"meter {self.choice.meter}: {given_up[0]}", hint=hint)
         return ended.broken_by() is None

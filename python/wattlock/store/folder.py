@@ -6,6 +6,7 @@ process loses nothing, a pulled plug may lose the last seconds. Sealing does wai
 """
 
 import json
+import shlex
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -67,6 +68,16 @@ class RunFolder:
                 what = f"run {run.path}: {seal.RECORDS} is missing"
                 raise StoreError(what, hint="take it from a copy, or measure again")
         return run
+
+    @property
+    def showing(self) -> str:
+        """The command that shows it, as a shell takes it."""
+        return f"wattlock show {shlex.quote(str(self.path))}"
+
+    @property
+    def resuming(self) -> str:
+        """The command that goes on with it, as a shell takes it."""
+        return f"wattlock run --resume {shlex.quote(str(self.path))}"
 
     @property
     def id(self) -> str:

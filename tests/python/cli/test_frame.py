@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,9 @@ import pytest
 import typer
 
 import wattlock.errors
+from support.scripted_probe import install
 from support.tree import TREE
+from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.cli.table import Format, show
 from wattlock.errors import StudyError, WattlockError
@@ -217,3 +220,15 @@ def test_devices_shows_the_source_of_each_number_of_a_card(capsys: pytest.Captur
     assert [row["number"] for row in rows] == ["voltage", "current", "frequency"]
     assert all("Prasithsangaree" in row["source"] for row in rows)
     assert "at least ten times too low" in words.err
+
+
+def test_a_command_that_is_offered_can_be_pasted_though_the_path_has_a_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WATTLOCK_PROBE", str(install(tmp_path / "probe")))
+    write_study(tmp_path / "virtual.toml", study_of())
+    assert cli.answer(["run", "virtual.toml", "--out", "my first run"]) == 0
+    offered = capsys.readouterr().err.partition("The numbers: ")[2].splitlines()[0]
+    assert shlex.split(offered) == ["wattlock", "show", "my first run"]
+    assert cli.answer(shlex.split(offered)[1:]) == 0
