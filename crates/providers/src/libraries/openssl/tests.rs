@@ -7,8 +7,8 @@ use wattlock_records::CodePath;
 use super::evp::{aes_path, library, name, suite};
 use super::keyed::EvpSuite;
 use super::*;
-use crate::libraries::libcrypto::Libcrypto;
 use crate::adapter::agreement;
+use crate::libraries::libcrypto::Libcrypto;
 
 fn spec(id: &str) -> Spec {
     Spec::parse(id).unwrap()
