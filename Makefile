@@ -25,7 +25,7 @@ help: ## list these rules
 run: setup ## set up, then weigh the papers' ciphers on this machine and write the report
 	$(VENV)/bin/wattlock run first-look $(ENERGY)
 	@echo "The five papers, measured and judged on this machine in about two minutes: $(VENV)/bin/wattlock papers $(ENERGY)"
-	@echo "Its table of verdicts, as it came out on another machine: docs/verdicts.png, at the head of README.md"
+	@echo "Its first screen, as it came out on another machine: docs/verdicts.png, at the head of README.md"
 
 test: dev ## set up, then run all tests, Rust and Python
 	@failed=; rm -f $(UNTESTED); \
