@@ -41,12 +41,12 @@ def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
 
 
 def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
-    """What an interval of a log ratio says of the second of two cases: faster, slower, same or undecided.
+    """What an interval of a log ratio says of the second of two cases: faster, slower, equivalent or undecided.
 
     * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
     """
     if abs(gap) + half_width <= math.log1p(margin):
-        return "same"
+        return "equivalent"
     if abs(gap) > max(half_width, math.log1p(least)):
         return "slower" if gap > 0 else "faster"
     return "undecided"

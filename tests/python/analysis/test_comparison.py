@@ -14,11 +14,11 @@ from wattlock.analysis.comparison import ENERGY, FACTORS, compare, log_ratio, lo
 @pytest.mark.parametrize(
     ("gap", "half_width", "said"),
     [
-        (0.0, 0.001, "same"),
+        (0.0, 0.001, "equivalent"),
         (0.03, 0.01, "slower"),
         (-0.03, 0.01, "faster"),
         (0.03, 0.04, "undecided"),
-        (0.004, 0.003, "same"),
+        (0.004, 0.003, "equivalent"),
         (0.004, 0.02, "undecided"),
         (0.012, 0.001, "slower"),
     ],
@@ -61,8 +61,8 @@ def test_the_interval_of_a_ratio_equals_that_of_welch_worked_by_hand() -> None:
 
 def test_a_difference_of_a_bound_itself_is_the_same_and_is_not_claimed() -> None:
     bound = math.log1p(0.01)
-    assert verdict(bound, 0.0, least=0.0, margin=0.01) == "same"
-    assert verdict(bound / 2, bound / 2, least=0.0, margin=0.01) == "same"
+    assert verdict(bound, 0.0, least=0.0, margin=0.01) == "equivalent"
+    assert verdict(bound / 2, bound / 2, least=0.0, margin=0.01) == "equivalent"
     assert verdict(bound, 0.0, least=0.01, margin=0.0) == "undecided"
     assert verdict(-0.25, 0.25, least=0.01, margin=0.0) == "undecided"
     assert (verdict(0.25, 0.249, 0.01, 0.0), verdict(-0.25, 0.249, 0.01, 0.0)) == ("slower", "faster")

@@ -45,7 +45,7 @@ def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
     measured(probe, "before")
     measured(probe, "after", canaries={"1": truth(1) * 1.05, "2": truth(2) * 0.9})
     rows, _ = compared(capsys, "before", "after")
-    assert [row["verdict"] for row in rows] == ["same", "slower", "faster", "same"]
+    assert [row["verdict"] for row in rows] == ["equivalent", "slower", "faster", "equivalent"]
     for row, ratio in zip(rows, (1, 1.05, 0.9, 1), strict=True):
         assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
         assert row["ratio"] == pytest.approx(ratio, rel=0.003)
@@ -55,7 +55,7 @@ def test_a_case_that_costs_more_in_the_second_run_is_slower_by_its_true_ratio(
 def test_a_run_compared_with_itself_is_the_same_everywhere(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured(probe, "run")
     rows, errors = compared(capsys, "run", "run")
-    assert [(row["ratio"], row["verdict"]) for row in rows] == [(1.0, "same")] * 4
+    assert [(row["ratio"], row["verdict"]) for row in rows] == [(1.0, "equivalent")] * 4
     assert "differ" not in errors
 
 
@@ -155,7 +155,7 @@ def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytes
     ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
     assert [row["run_a"] for row in rows] == [ids[0]] * 8
     assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
-    assert [row["verdict"] for row in rows] == ["same", "slower", "same", "same", "same", "faster", "same", "same"]
+    assert [row["verdict"] for row in rows] == ["equivalent", "slower", "equivalent", "equivalent", "equivalent", "faster", "equivalent", "equivalent"]
     _, errors = compared(capsys, "monday", "tuesday", "wednesday", "--fail-above", "2%", code=Slower.exit_code)
     assert "1 of 8 cases are slower" in errors
 
