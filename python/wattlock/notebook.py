@@ -54,7 +54,7 @@ class Run:
 def run(
     study: str,
     *,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     libraries: Mapping[str, Path] | None = None,
     out: Name | None = None,
     device: str | None = None,
@@ -68,7 +68,7 @@ def run(
 
     Raises StudyError and ProbeError where it can't begin; what was measured is kept.
     """
-    request = begin.Request(study, only=only, libraries=libraries or {})
+    request = begin.Request(study, only=[only] if isinstance(only, str) else only, libraries=libraries or {})
     return _read(begin.measure(request, target=target, out=out), device, allow_assumed=allow_assumed)
 
 
@@ -94,11 +94,12 @@ def compare(first: Run | Name, *others: Run | Name, providers: tuple[str, str] |
 
 
 def papers(
-    *runs: Name, device: str | None = None, allow_assumed: bool = False, target: Target | None = None
+    *runs: Run | Name, device: str | None = None, allow_assumed: bool = False, target: Target | None = None
 ) -> pl.DataFrame:
     """The verdicts on the five papers' claims by runs, `last` without any: a row a claim, its findings with it."""
     beside = material.Beside(device, allow_assumed)
-    return verdicts(material.judge(runs or ["last"], beside, target=target).judgements, record.load())
+    names = [one.folder.path if isinstance(one, Run) else one for one in runs]
+    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, record.load())
 
 
 def battery(

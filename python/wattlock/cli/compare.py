@@ -134,7 +134,11 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
             raise InputError(f"--libraries {path}: there is no such file", hint="check the path")
     own = {name: path.absolute() for name, path in zip((BEFORE, AFTER), libraries, strict=True)}
     request = begin.Request(studies[0], only=[f"provider={name}" for name in own], libraries=own)
-    begun = begin.plan(request, chosen()).create(out)
+    planned = begin.plan(request, chosen())
+    asked = {cipher for grid in planned.session.study.grid for cipher in grid.cipher}
+    if lacking := sorted(asked - {case.cipher for case in planned.cases}):
+        raise InputError(f"no library has {', '.join(lacking)} of {studies[0]}", hint="name a study of their ciphers")
+    begun = planned.create(out)
     measure(begun)
     return str(begun.folder.path)
 

@@ -317,12 +317,14 @@ OF_KIND = "cases of Blowfish and of AES by {} of one library that encrypt text"
 QUESTIONS = (
     Question("Was Blowfish the fastest?", ("text-encrypt-ranking", "blowfish-vs-aes-text"), _fastest, ALL_SIX),
     Question(
-        "And in constant-time software of today?",
+        "Was it cheaper than AES in constant time?",
         ("blowfish-vs-aes-text",),
         _over_aes(CONSTANT_TIME),
         OF_KIND.format(CONSTANT_TIME),
     ),
-    Question("And with AES instructions?", ("blowfish-vs-aes-text",), _over_aes(HARDWARE), OF_KIND.format(HARDWARE)),
+    Question(
+        "And than AES by its instructions?", ("blowfish-vs-aes-text",), _over_aes(HARDWARE), OF_KIND.format(HARDWARE)
+    ),
     Question(
         "Does the key’s size matter?",
         ("aes-key-size-clear", "rc6-key-size", "rc4-key-size", "blowfish-key-tradeoff"),

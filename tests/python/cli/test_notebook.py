@@ -58,6 +58,11 @@ def test_a_run_is_read_with_its_batches_and_their_factors(runs: Path) -> None:
     assert wl.read(runs / "before").ranking.equals(found.ranking)
 
 
+def test_one_pattern_is_no_list_of_letters(runs: Path) -> None:
+    direct(runs / "probe" / "wattlock-probe")
+    assert set(wl.run("virtual.toml", only="des*", out="one").estimates["cipher"]) == {"des-cbc"}
+
+
 def test_a_run_is_valued_by_a_device_card(runs: Path) -> None:
     assert (runs / "before").is_dir()
     plain = wl.read("before").estimates

@@ -137,6 +137,15 @@ def test_two_builds_of_a_library_are_weighed_and_compared_by_one_command(
     assert set(open_run("slower").estimates["provider"]) == {"before", "after"}
 
 
+def test_a_cipher_that_neither_library_has_is_an_error_and_not_a_row_less(
+    two_builds: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_study(tmp_path / "more.toml", study_of((5,), cipher=["xtea-ctr", "aes128-ctr"], payload_B=[64]))
+    words = ["compare", "more.toml", "--libraries", *map(str, two_builds)]
+    assert cli.answer(words) == InputError.exit_code
+    assert "no library has aes128-ctr of more.toml" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words",
     [

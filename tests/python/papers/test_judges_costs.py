@@ -172,7 +172,7 @@ def test_of_each_finding_the_nearest_pair_is_told() -> None:
     found = judged("text-encrypt-ranking", ordered(costs, data="text"))
     assert [one.finding for one in found.compared] == FIVE
     assert values(found) == pytest.approx([1 / 2, 1 / 3, 4, 5 / 4, 6 / 5])
-    assert found.compared[0].effect.what == "AES, the nearest of all, over Blowfish"
+    assert found.compared[0].effect.what == "AES, the cheapest of these, over Blowfish"
     assert found.compared[-1].effect.what == "RC2 over 3DES"
     assert f"With {ERA}: not reproduced: {FIVE[0]}, {FIVE[1]}; reproduced: {', '.join(FIVE[2:])}." in found.sentence
 

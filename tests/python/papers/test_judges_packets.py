@@ -126,6 +126,13 @@ def test_the_policy_is_held_against_the_cheaper_cipher_alone() -> None:
     assert [(one.effect.value, one.holds) for one in no_loss.compared] == [(0, False), (0, None)]
 
 
+def test_a_policy_that_loses_at_one_size_does_not_save_at_any_size() -> None:
+    costs = POLICY | {300: (500.0, 400.0)}
+    found = judged("hybrid-saves", packets(costs, ("each",)))
+    assert found.compared[0].effect.value < 0
+    assert found.compared[0].holds is False
+
+
 def test_a_capture_does_not_turn_the_verdict_on_ciphers() -> None:
     frames = Capture({("data", 19): 7, ("management", 20): 3000, ("data", 100): 4})
     assert judged("hybrid-saves", run_of(packets(POLICY), capture=frames)) == judged("hybrid-saves", packets(POLICY))

@@ -155,7 +155,16 @@ def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytes
     ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
     assert [row["run_a"] for row in rows] == [ids[0]] * 8
     assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
-    assert [row["verdict"] for row in rows] == ["equivalent", "slower", "equivalent", "equivalent", "equivalent", "faster", "equivalent", "equivalent"]
+    assert [row["verdict"] for row in rows] == [
+        "equivalent",
+        "slower",
+        "equivalent",
+        "equivalent",
+        "equivalent",
+        "faster",
+        "equivalent",
+        "equivalent",
+    ]
     _, errors = compared(capsys, "monday", "tuesday", "wednesday", "--fail-above", "2%", code=Slower.exit_code)
     assert "1 of 8 cases are slower" in errors
 

@@ -159,7 +159,9 @@ def by_library(cases: Sequence[Case]) -> dict[tuple[Kind, str], list[Case]]:
 
 
 def largest(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda _: True) -> list[Case]:
-    """The cases at the greatest payload among those kept."""
+    """Of each library the cases at its greatest payload among those kept: another library's sizes change nothing."""
     kept = [case for case in cases if keep(case)]
-    most = max((case.payload_B for case in kept), default=0)
-    return [case for case in kept if case.payload_B == most]
+    most: dict[str, int] = {}
+    for case in kept:
+        most[case.library] = max(case.payload_B, most.get(case.library, 0))
+    return [case for case in kept if case.payload_B == most[case.library]]

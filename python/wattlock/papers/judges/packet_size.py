@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wattlock.analysis.crossover import FEWEST_SIZES, crossover
+from wattlock.analysis.effects import ratio
 from wattlock.analysis.policy import Costs, hybrid
 from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, of_another_machine, on
 from wattlock.papers.judges.evidence import NAMES, Evidence
@@ -17,6 +18,7 @@ from wattlock.papers.judges.verdict import (
     Effect,
     Judgement,
     above,
+    all_hold,
     amount_band,
     effect_band,
     inside,
@@ -140,7 +142,8 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
             alike, costs = [1.0] * len(sizes), {"rc4": rc4, "aes": aes}
             found = hybrid(costs, small="aes", large="rc4", from_B=from_B, payload_B=sizes, weight=alike)
             against = found.against_best
-            holds = above(1.0 - against.high, 1.0 - against.low, 0.0)
+            each = _at_each_size(rc4, aes, from_B)
+            holds = all_hold([above(1.0 - against.high, 1.0 - against.low, 0.0), *each])
             what = f"what the policy costs over {NAMES[found.best_alone]} alone, at sizes up to {MTU_B} B,"
             effect, bounds = percent_effect(what, against), Bounds(None, 0.0, "%")
             compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=bounds))
@@ -149,10 +152,24 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         [claim.says],
         compared,
-        control=f"the cheaper cipher alone at the same keying, each measured size as often; {CONTROL}",
+        control=f"the cheaper cipher alone at the same keying, over all sizes alike and at each by itself; {CONTROL}",
         needs=NEEDS,
         also="802.11 encrypts neither ACKs nor beacons, and two ciphers need separate keys.",
     )
+
+
+def _at_each_size(rc4: Costs, aes: Costs, from_B: float) -> list[bool | None]:
+    """Whether the policy's cipher is the cheaper one at each size: the claim is of any. About the line neither is."""
+    found = []
+    for size_B, rc4_cost, aes_cost, *sigmas in zip(
+        rc4.payload_B, rc4.cost, aes.cost, rc4.sigma, aes.sigma, strict=True
+    ):
+        if size_B <= MTU_B and not inside(size_B, size_B, amount_band(from_B)):
+            over = ratio(rc4_cost, aes_cost, *sigmas)
+            found.append(
+                above(over.low, over.high, 1.0) if size_B < from_B else above(1 - over.high, 1 - over.low, 0.0)
+            )
+    return found
 
 
 MTU_B = 1500
