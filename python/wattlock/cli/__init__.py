@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from wattlock.cli.help import Verb, named
+from wattlock.cli.help import Verb, with_values
 from wattlock.errors import DiskFull, InputError, WattlockError
 
 VERBS = {
@@ -77,7 +77,7 @@ class Verbs(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The program's own options."""
-        return named(super().get_params(ctx))
+        return with_values(super().get_params(ctx))
 
 
 def load(name: str) -> Any:

@@ -36,10 +36,10 @@ class Verb(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, `--help` with them."""
-        return named(super().get_params(ctx))
+        return with_values(super().get_params(ctx))
 
 
-def named(params: list[Any]) -> list[Any]:
+def with_values(params: list[Any]) -> list[Any]:
     """Parameters of which each option says what stands behind it; Typer lists choices by itself."""
     for param in params:
         if param.param_type_name == "option" and param.metavar is None:

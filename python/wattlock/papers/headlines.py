@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wattlock.papers.judges import Bounds, Compared, Effect, Judgement, Verdict
 from wattlock.papers.judges.compose import STUDY
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE, KINDS, SHORT, Kind
+from wattlock.papers.judges.implementations import BUILT_IN, CONSTANT_TIME, ERA, HARDWARE, KINDS, SHORT, Kind
 from wattlock.papers.judges.verdict import DEPENDS, above, over_findings
 
 Judged = Mapping[str, Judgement]
@@ -114,7 +114,7 @@ def _over_libraries(figure: str, compared: Sequence[Compared]) -> str:
 
 
 def _named(library: str) -> str:
-    return "the built-in code" if library == "built in" else library
+    return "the built-in code" if library == BUILT_IN else library
 
 
 def _marks(claim: str, compared: Iterable[Compared]) -> tuple[Mark, ...]:
@@ -174,12 +174,12 @@ def _key_size(judged: Judged) -> Answer | None:
         Mark(name, claim, own[0].effect) for name, claim in claims.items() if (own := of_first_kind(judged[claim]))
     ]
     kind, first = next(iter(kinds.items()))
-    matters = above(first.low, first.high, NEGLIGIBLE_PERCENT)
+    matters = judged[aes].findings[0].answers[kind]
     none = [mark.label for mark in others if max(abs(mark.effect.low), abs(mark.effect.high)) <= NEGLIGIBLE_PERCENT]
     rest = f" For {_listed(none)} it costs nothing (within {NEGLIGIBLE_PERCENT:g} %)." if none else ""
     some = [f"{mark.label} {mark.effect.described()}" for mark in others if mark.label not in none]
     rest += f" For {_listed(some)}." if some else ""
-    word = {True: "For AES, yes", False: "No", None: "Not decided"}[matters]
+    word = {"reproduced": "For AES, yes"}.get(matters, WORDS[matters])
     marks = (*(Mark(f"AES, {SHORT[one]}", aes, effect) for one, effect in kinds.items()), *others)
     sentence = f"{_capital(first.what)}: {first.described()}.{rest}"
     return Answer(word, sentence, kind, "longest over shortest key, %", 0.0, marks)
@@ -232,7 +232,7 @@ def _encoding(judged: Judged) -> Answer | None:
     beside = [
         one
         for one in judgement.compared
-        if one.bounds is None and one.implementation == first.implementation and one.cases.startswith(first.library)
+        if one.bounds is None and (one.implementation, one.library) == (first.implementation, first.library)
     ]
     shown = [first, *beside][:3]
     marks = tuple(
@@ -287,12 +287,13 @@ def _block_and_key(judged: Judged) -> Answer | None:
     ]
     verdict = over_findings([finding.answers.get(kind, "not tested") for finding in pareto.findings])
     word = {"reproduced": "Yes, block = key", "not reproduced": "Not block = key"}.get(verdict, WORDS[verdict])
-    chances = " and ".join(f"{one.effect.value:.3g}" for one in own if one.library == own[0].library)
-    first = of_library[0].effect
-    sentence = (
-        f"For every key a block of its length costs least with probability {chances} (to encrypt and decrypt, "
-        f"{_named(own[0].library)}). {_capital(first.what.strip(' ,'))}: {first.described()}."
+    chances = {name: [one.effect.value for one in own if one.library == name] for name in _libraries(own)}
+    told = "; ".join(
+        f"{' and '.join(f'{one:.3g}' for one in several)} with {_named(name)}" for name, several in chances.items()
     )
+    first = of_library[0].effect
+    sentence = f"For every key a block of its length costs least with probability (to encrypt and decrypt) {told}."
+    sentence += f" {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
         Mark(one.finding.replace(", to ", ", "), profiles.claim, one.effect, one.bounds) for one in of_library
     )

@@ -4,7 +4,8 @@
 use crate::algorithm::{Algorithm, aes::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::rijndael::TableRijndael;
-use crate::modes::{Sliced, primitive};
+use crate::modes::primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::ways;
 
 #[cfg(feature = "aes-soft")]

@@ -6,7 +6,8 @@
 use crate::algorithm::{Algorithm, des::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::des::Des;
-use crate::modes::{Sliced, primitive};
+use crate::modes::primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::ways;
 
 const CODE: Code = Code::of_crate("des", "0.9.0", Timing::TableLookups, Algorithm::des(Way::Single));

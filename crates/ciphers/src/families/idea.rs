@@ -4,7 +4,8 @@
 use crate::algorithm::{Algorithm, idea::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::wide;
-use crate::modes::{Sliced, primitive};
+use crate::modes::primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::ways;
 
 /// A multiplication by zero takes another way.

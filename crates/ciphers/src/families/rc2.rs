@@ -7,7 +7,8 @@ use crate::Spec;
 use crate::algorithm::{Algorithm, rc2::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::wide;
-use crate::modes::{Primitive, Sliced};
+use crate::modes::Primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::ways;
 
 /// Mashing reads the key table where the data says.

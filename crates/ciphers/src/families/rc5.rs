@@ -7,7 +7,8 @@ use crate::Spec;
 use crate::algorithm::{Algorithm, rc5::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::wide;
-use crate::modes::{Sliced, primitive};
+use crate::modes::primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::Visitor;
 
 type Rounds8 = ::rc5::RC5<u32, U8, U16>;

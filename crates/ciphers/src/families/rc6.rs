@@ -8,7 +8,8 @@ use crate::Spec;
 use crate::algorithm::{Algorithm, rc6::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::wide;
-use crate::modes::{Sliced, primitive};
+use crate::modes::primitive;
+use crate::modes::sliced::Sliced;
 use crate::visit::Visitor;
 
 /// By rounds, a type number.

@@ -10,7 +10,7 @@ use crate::Spec;
 use crate::algorithm::{Algorithm, rijndael::Way};
 use crate::card::{BLANK, Card, Code, Sizes, Timing, five_modes};
 use crate::kernels::rijndael::{Rijndael, TableRijndael, path};
-use crate::modes::Sliced;
+use crate::modes::sliced::Sliced;
 use crate::visit::Visitor;
 
 /// The AES instructions, or else bit planes without a table.

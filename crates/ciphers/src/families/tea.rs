@@ -7,7 +7,7 @@
 use crate::algorithm::{Algorithm, tea::Way};
 use crate::card::{BLANK, Card, Code, Timing, five_modes};
 use crate::kernels::wide;
-use crate::modes::Sliced;
+use crate::modes::sliced::Sliced;
 use crate::visit::ways;
 
 const CODE: Code = Code::ours(Timing::Constant, Algorithm::tea(Way::Tea)).on(wide::path);

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::Spec;
-use crate::modes::{Feedback, Kernel};
+use crate::modes::sliced::{Feedback, Kernel};
 
 /// A block cipher with its key schedule, on blocks of `B` bytes that are held as words.
 pub(crate) trait OnWords<const B: usize>: 'static + Sized {

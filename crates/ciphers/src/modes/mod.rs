@@ -17,24 +17,13 @@ mod feedback;
     feature = "rijndael",
     feature = "tea"
 ))]
-mod sliced;
+pub(crate) mod sliced;
 #[cfg(any(feature = "chacha20", feature = "salsa20"))]
 pub(crate) mod stream;
 
 #[cfg(feature = "aead")]
 pub(crate) use aead::{AEAD, Aead};
 pub(crate) use feedback::{Cfb, Ofb};
-#[cfg(any(
-    feature = "aes",
-    feature = "des",
-    feature = "idea",
-    feature = "rc2",
-    feature = "rc5",
-    feature = "rc6",
-    feature = "rijndael",
-    feature = "tea"
-))]
-pub(crate) use sliced::{Feedback, Kernel, Sliced, count_on};
 
 use crate::cipher::{BuiltIn, Cipher};
 use crate::{Error, Spec};

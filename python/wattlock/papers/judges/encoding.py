@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from wattlock.analysis.effects import Ratio, equivalence
 from wattlock.papers.judges.compose import Judge, judged_by_kind
 from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.implementations import Case, by_library, largest
-from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, all_hold, percent_effect
+from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, alike, all_hold, percent_effect
 from wattlock.papers.record import Claim
 
 # RFC 4648: octets sent for each of the ciphertext.
@@ -34,9 +33,10 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
             what = f"what {over} costs over {under} output with {case.cipher}, the most of all,"
             effect = percent_effect(what, ratios[case.name])
             if under == "raw":
-                beside.append(Compared(kind, f"{library}, {several}; the paper shows no raw output", effect, None))
+                where = f"{library}, {several}; the paper shows no raw output"
+                beside.append(Compared(kind, where, effect, None, library=library))
             else:
-                findings = [_alike(ratios[one.name], low, high) for one in cases]
+                findings = [alike(ratios[one.name], low, high) for one in cases]
                 where = f"{library}, {findings.count(True)} of {several} within the bounds"
                 bounds = Bounds(low, high, "%")
                 compared.append(Compared(kind, where, effect, all_hold(findings), bounds, library, claim.says))
@@ -50,10 +50,6 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         needs="cases of a cipher with base64 and hexadecimal output",
         also=f"On the air {sent}, whatever the time here.",
     )
-
-
-def _alike(found: Ratio, low: float, high: float) -> bool | None:
-    return {"equivalent": True, "different": False, "undecided": None}[equivalence(found, low, high).verdict]
 
 
 def _key(case: Case) -> tuple[str, str, str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from wattlock.analysis.effects import Ratio, equivalence, ratio
+from wattlock.analysis.effects import Ratio, ratio
 from wattlock.papers.judges.compose import Judge, judged_by_kind
 from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.implementations import MODES, Case, Kind, by_library
@@ -13,6 +13,7 @@ from wattlock.papers.judges.verdict import (
     Compared,
     Judgement,
     above,
+    alike,
     all_hold,
     inside,
     percent_band,
@@ -157,8 +158,7 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
         bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
-        findings = [equivalence(one, least, most).verdict for one in ratios.values()]
-        holds = all_hold({"equivalent": True, "different": False, "undecided": None}[one] for one in findings)
+        holds = all_hold(alike(one, least, most) for one in ratios.values())
         what = f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,"
         return what, worst, holds, Bounds(least, most, "%")
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wattlock.analysis.effects import Ratio, equivalence, mean, ratio
+from wattlock.analysis.effects import Ratio, mean, ratio
 from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, on
 from wattlock.papers.judges.evidence import NAMES, Evidence
 from wattlock.papers.judges.implementations import Case, by_library, grounds, largest
-from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, above, all_hold, percent_effect, ratio_effect
+from wattlock.papers.judges.verdict import (
+    Bounds,
+    Compared,
+    Judgement,
+    above,
+    alike,
+    all_hold,
+    percent_effect,
+    ratio_effect,
+)
 from wattlock.papers.record import Claim
 
 KINDS_OF_DATA = ("text", "audio", "image", "video")
@@ -182,8 +191,7 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
         for (kind, library), cases in by_library(shared).items():
             texts = [by_kind["text"][case.cipher, case.provider, case.payload_B] for case in cases]
             found = mean([case.over(text) for case, text in zip(cases, texts, strict=True)])
-            verdict = equivalence(found, low, high).verdict
-            holds = {"equivalent": True, "different": False, "undecided": None}[verdict]
+            holds = alike(found, low, high)
             effect = percent_effect(f"what {data} costs over text", found)
             where = f"{library}, the mean of {len(cases)} cipher{'s' if len(cases) > 1 else ''}"
             compared.append(Compared(kind, where, effect, holds, Bounds(low, high, "%"), library, finding))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from wattlock.analysis.effects import Ratio
+from wattlock.analysis.effects import Ratio, equivalence
 
 Verdict = Literal[
     "reproduced",
@@ -137,6 +137,13 @@ def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
     if by_model:
         return "explained" if holds else "not explained"
     return "reproduced" if holds else "not reproduced"
+
+
+def alike(found: Ratio, low_percent: float, high_percent: float) -> bool | None:
+    """Whether a ratio is equivalent to 1 within bounds, by two one-sided tests; None where they can't tell."""
+    return {"equivalent": True, "different": False, "undecided": None}[
+        equivalence(found, low_percent, high_percent).verdict
+    ]
 
 
 def over_libraries(holds: Sequence[bool | None]) -> Verdict:

@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 };
 
 use super::schedule::{Key, Rijndael, RoundKey};
-use crate::modes::Feedback;
+use crate::modes::sliced::Feedback;
 
 /// Some blocks of `B` bytes in registers.
 ///

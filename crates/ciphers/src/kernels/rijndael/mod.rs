@@ -33,7 +33,7 @@ mod way;
 
 use self::schedule::Key;
 use crate::Spec;
-use crate::modes::{Feedback, Kernel};
+use crate::modes::sliced::{Feedback, Kernel};
 
 pub(crate) use self::schedule::{MOST_ROUNDS, Rijndael};
 pub(crate) use self::tables::TableRijndael;

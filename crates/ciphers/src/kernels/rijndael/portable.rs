@@ -11,7 +11,7 @@ use core::ops::{BitAnd, BitXor, Not};
 
 use super::sbox::{Bits, restore, substitute};
 use super::schedule::{Key, MOST_ROUNDS, Rijndael};
-use crate::modes::Feedback;
+use crate::modes::sliced::Feedback;
 
 /// Whether the processor has words of 64 bits; where not, the planes of [`Wide`] only fill the stack.
 const HAS_WIDE: bool = cfg!(any(target_pointer_width = "64", target_arch = "wasm32"));

@@ -11,7 +11,7 @@ use proptest::sample::select;
 
 use super::sbox::{restore, substitute};
 use super::{MOST_ROUNDS, Rijndael, TableRijndael, Way};
-use crate::modes::{Feedback, Kernel};
+use crate::modes::sliced::{Feedback, Kernel};
 
 extern crate std;
 use std::vec::Vec;

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
 
 use super::aesni::{Group, Work, Xmm, chain_by};
 use super::schedule::{Rijndael, RoundKey};
-use crate::modes::Feedback;
+use crate::modes::sliced::Feedback;
 
 /// Two blocks: their first halves, their second halves.
 #[derive(Clone, Copy)]

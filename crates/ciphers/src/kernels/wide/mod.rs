@@ -23,7 +23,7 @@ pub(super) use way::Way;
 pub(crate) use way::path;
 
 use self::lanes::{Source, Word};
-use crate::modes::{Feedback, count_on};
+use crate::modes::sliced::{Feedback, count_on};
 
 #[inline(always)]
 fn words<W: Word, const B: usize, const R: usize>(block: &[u8; B]) -> [W; R] {
@@ -159,7 +159,7 @@ pub(super) fn chain<L: Lanes<B, R>, const B: usize, const R: usize>(
 macro_rules! kernel {
     ($cipher:ty, $block_B:literal, [$groups512:literal, $groups256:literal], $at_once:literal,
         |$spec:ident, $key:ident| $schedule:expr) => {
-        impl $crate::modes::Kernel<$block_B> for $cipher {
+        impl $crate::modes::sliced::Kernel<$block_B> for $cipher {
             const AT_ONCE: usize = $at_once;
 
             #[inline]
@@ -184,7 +184,7 @@ macro_rules! kernel {
             #[inline]
             fn chain(
                 &self,
-                feedback: $crate::modes::Feedback,
+                feedback: $crate::modes::sliced::Feedback,
                 chain: &mut [u8; $block_B],
                 input: &[[u8; $block_B]],
                 output: &mut [[u8; $block_B]],

@@ -12,7 +12,8 @@ use proptest::test_runner::TestCaseError;
 
 use super::Way;
 use crate::kernels::{idea::Idea, rc2::Rc2, rc5::Rc5, rc6::Rc6, tea::Tea, tea::Xtea};
-use crate::modes::{Feedback, Kernel, block_cipher};
+use crate::modes::block_cipher;
+use crate::modes::sliced::{Feedback, Kernel};
 
 extern crate std;
 use std::vec::Vec;
