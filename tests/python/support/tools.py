@@ -12,8 +12,8 @@ REQUIRED = bool(os.environ.get("WATTLOCK_REQUIRE_TOOLS"))
 def needs(program: str | None, reason: str) -> pytest.MarkDecorator:
     """Marks tests that can't run without a program; `program`: its path, None where it is missing.
 
-    A machine without root can't install it, so the test is skipped there, by name and with the reason; `make test` lists
-    what was skipped. In CI nothing is: there it fails.
+    A machine without root can't install it, so the test is skipped there, by name and with the reason; `make test`
+    lists what was skipped. In CI nothing is: there it fails.
     """
     return pytest.mark.skipif(program is None and not REQUIRED, reason=reason)
 
