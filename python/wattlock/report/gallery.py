@@ -30,6 +30,11 @@ class Plate:
         """The quantity with its unit and evidence: what the chart's description begins with."""
         return str(self.chart.description).partition("; ")[0]
 
+    @property
+    def evidence(self) -> str:
+        """What the numbers that it draws rest on."""
+        return str(drawn_by(self.chart)["evidence"][0])
+
 
 def drawn_by(chart: alt.LayerChart) -> pl.DataFrame:
     """The frame that a figure draws."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import vl_convert
 
-from wattlock.report import formats, look, tables
+from wattlock.report import chip, formats, look, tables
 from wattlock.report.answer import answer, answered_group
 from wattlock.report.cases import cases_table
 from wattlock.report.discharges import discharge_section
@@ -78,7 +78,7 @@ def opening(title: str, *styles: str) -> str:
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="color-scheme" content="light dark">'
         f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
-        f"<style>{look.stylesheet()}{css}</style></head><body>"
+        f"<style>{look.stylesheet()}{chip.stylesheet()}{css}</style></head><body>"
     )
 
 
@@ -188,7 +188,7 @@ def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
 def _plate(plate: Plate) -> str:
     height_px = plate.chart.height if isinstance(plate.chart.height, int) else 0
     return (
-        f"<figure><figcaption><strong>{text(plate.title)}</strong> "
+        f"<figure><figcaption><strong>{text(plate.title)} {chip.chip(plate.evidence)}</strong> "
         f'<span class="quiet">{unbroken(plate.note)}</span></figcaption>'
         f'<div class="chart" style="min-height:{height_px + 60}px"></div>{island("spec", plate.chart.to_dict())}'
         f"{tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"

@@ -17,6 +17,7 @@ from support import report_frames
 from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures, write_report
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
+from wattlock.report.chip import SHAPES, chip, chips, stylesheet
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, number, within
 from wattlock.report.gallery import plates
@@ -339,6 +340,8 @@ def contrast(one: str, other: str) -> float:
 def test_text_and_marks_stand_out_as_wcag_aa_asks(side: dict[str, str]) -> None:
     for role in ("ink", "muted", "link", "loud"):
         assert contrast(side[role], side["paper"]) >= 4.5, role
+    for role in SHAPES:
+        assert contrast(side[role], side["paper"]) >= 4.5, role
     for role in ("ink", "muted"):
         assert contrast(side[role], side["panel"]) >= 4.5, role
     for role in CATEGORY:
@@ -433,3 +436,26 @@ def test_the_longest_time_is_the_least_throughput_and_the_shortest_the_greatest(
     }
     (speed,) = drawn(pl.DataFrame([row]), "throughput_MB_s").select("value", "low", "high").rows()
     assert speed == (10_000.0, 8_000.0, 12_500.0)
+
+
+def test_each_kind_of_evidence_has_a_word_a_shape_and_a_colour_of_its_own() -> None:
+    assert set(SHAPES) == {"measured", "emulated", "modelled", "assumed", "published"}
+    assert len(set(SHAPES.values())) == len(SHAPES)
+    for side in (LIGHT, DARK):
+        assert len({side[kind] for kind in SHAPES}) == len(SHAPES)
+    for kind, shape in SHAPES.items():
+        assert re.sub(r"<[^>]*>", "", chip(kind)) == kind
+        assert f'[data-evidence={kind}]::before{{content:"{shape}' in stylesheet()
+
+
+def test_chips_name_each_kind_once_best_evidence_first_and_none_for_no_number() -> None:
+    assert re.findall(r">([a-z]+)<", chips(["assumed", None, "measured", "assumed"])) == ["measured", "assumed"]
+    assert not chip(None)
+
+
+def test_every_figure_carries_the_chip_of_its_evidence(html: str) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    assert len(captions) >= 10
+    for caption in captions:
+        (kind,) = re.findall(r'class="chip" data-evidence="(\w+)"', caption)
+        assert kind == ("assumed" if "Energy" in caption else "measured")
