@@ -15,10 +15,16 @@ def report(
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="In place of RUN/report.html.")] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="DIR", help="Also write each figure as PNG, SVG, PDF and its numbers as CSV."),
+    ] = None,
 ) -> None:
     """Draw the report of a run again: one HTML file that works offline.
 
-    Example: wattlock report last --out look.html
+    --export names each file by run and figure, RUN--FIGURE.png, and writes over what is there.
+
+    Examples: wattlock report last --out look.html; wattlock report last --export figures
     """
     from wattlock.cli.facts import facts
     from wattlock.energy.valuing import valued
@@ -29,5 +35,10 @@ def report(
     folder = RunFolder.open(find(run))
     result = read(folder)
     page = out or folder.path / "report.html"
-    write_report(page, facts(result, device), valued(result, device, allow_assumed=allow_assumed), result.ranking)
+    described, estimates = facts(result, device), valued(result, device, allow_assumed=allow_assumed)
+    write_report(page, described, estimates, result.ranking)
     typer.echo(str(page))
+    if export is not None:
+        from wattlock.report.report_files import write_report_figures
+
+        typer.echo(f"wrote {write_report_figures(export, described, estimates)} files into {export}", err=True)

@@ -3,10 +3,12 @@
 from wattlock.report.discharge import discharge as curve
 from wattlock.report.discharge import spec
 from wattlock.report.facts import DischargeFacts
+from wattlock.report.figure_files import figure_name
 from wattlock.report.formats import number
 from wattlock.report.markup import cell, island, paragraphs, table, text
 
 HEIGHT_PX = 360
+LEVELS = "Level over calls"
 
 
 def discharge_section(discharge: DischargeFacts) -> str:
@@ -23,13 +25,13 @@ def discharge_section(discharge: DischargeFacts) -> str:
 
 
 def _figure(discharge: DischargeFacts) -> str:
-    if discharge.curves["operations"].n_unique() < 2:
+    if not discharge.is_drawn:
         return ""
     chart = curve(discharge.curves).properties(
         width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
     return (
-        '<div class="plates"><figure><figcaption><strong>Level over calls</strong> '
+        f'<div class="plates"><figure data-name="{figure_name(LEVELS)}"><figcaption><strong>{LEVELS}</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
         f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", spec(chart))}'
         "</figure></div>"

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import altair as alt
 import polars as pl
-import vl_convert
 
-from wattlock.errors import InputError
 from wattlock.papers.exhibits import Drawing, Panel, Shown
 from wattlock.report.diagrams import classified
-from wattlock.report.discharge import file_config
 from wattlock.report.drawing import standalone
 from wattlock.report.exhibits import bitmap, chart, drawing, formatted
+from wattlock.report.figure_files import WIDTH_PX, FigureFile, chart_svg, write_figures
 
-WIDTH_PX, COLUMN_PX, ROW_PX, SHARPNESS = 640, 120, 22, 2.0
+COLUMN_PX, ROW_PX = 120, 22
 
 
 def write_exhibits(folder: Path, shown: Sequence[Shown]) -> int:
@@ -25,17 +23,13 @@ def write_exhibits(folder: Path, shown: Sequence[Shown]) -> int:
 
     Raises InputError where the folder can't be written.
     """
-    written = 0
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for one in shown:
-            for number_of, (svg, rows) in enumerate(_parts(one), 1):
-                stem = folder / (one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}")
-                _write(stem, svg, rows)
-                written += 4
-    except OSError as error:
-        raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
-    return written
+    return write_figures(folder, _figures(shown))
+
+
+def _figures(shown: Sequence[Shown]) -> Iterator[FigureFile]:
+    for one in shown:
+        for number_of, (svg, rows) in enumerate(_parts(one), 1):
+            yield FigureFile(one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}", svg, rows)
 
 
 def _parts(one: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -45,17 +39,9 @@ def _parts(one: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
         yield _drawn(of), _rows(of)
 
 
-def _write(stem: Path, svg: str, rows: pl.DataFrame) -> None:
-    stem.with_name(f"{stem.name}.svg").write_text(svg, encoding="utf-8")
-    stem.with_name(f"{stem.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SHARPNESS))
-    stem.with_name(f"{stem.name}.pdf").write_bytes(vl_convert.svg_to_pdf(svg))
-    rows.write_csv(stem.with_name(f"{stem.name}.csv"))
-
-
 def _svg(panel: Panel) -> str:
     drawn = _table(panel) if panel.form == "table" else chart(panel).properties(width=WIDTH_PX)
-    titled = drawn.properties(title=alt.Title(panel.title, anchor="start", fontSize=14))
-    return str(vl_convert.vegalite_to_svg(titled.to_dict() | {"config": file_config()}))
+    return chart_svg(drawn, panel.title)
 
 
 def _table(panel: Panel) -> alt.Chart:

@@ -62,6 +62,11 @@ class DischargeFacts:
     rows: pl.DataFrame
     curves: pl.DataFrame
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is more than one level to draw."""
+        return self.curves["operations"].n_unique() > 1
+
 
 @dataclass(frozen=True, slots=True)
 class InputFacts:

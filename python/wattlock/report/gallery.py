@@ -10,6 +10,7 @@ import polars as pl
 from wattlock.report import figures
 from wattlock.report.answer import usual_mode, usual_payload_B
 from wattlock.report.evidence import NothingToDraw, drawable
+from wattlock.report.figure_files import figure_name
 from wattlock.report.formats import number, percent, size
 
 Draw = Callable[[pl.DataFrame], alt.LayerChart]
@@ -24,6 +25,11 @@ class Plate:
     title: str
     note: str
     chart: alt.LayerChart
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return figure_name(self.title)
 
     @property
     def axis(self) -> str:

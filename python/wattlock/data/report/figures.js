@@ -16,7 +16,7 @@
       const svg = (await view.toSVG()).replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-      link.download = "figure.svg";
+      link.download = `${figure.dataset.name ?? "figure"}.svg`;
       link.click();
       URL.revokeObjectURL(link.href);
     });

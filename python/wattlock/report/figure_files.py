@@ -1,0 +1,59 @@
+"""Figures as files: each as PNG, SVG and PDF, and its numbers as CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+from wattlock.errors import InputError
+from wattlock.report.discharge import file_config, spec
+
+WIDTH_PX, SHARPNESS = 640, 2.0
+
+
+class FigureFile(NamedTuple):
+    """A figure to be written: its name, the picture as an SVG of its own, and the numbers that it draws."""
+
+    name: str
+    svg: str
+    rows: pl.DataFrame
+
+
+def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> int:
+    """Writes each figure into `folder` as NAME.png, .svg, .pdf and .csv, over what is there; gives how many files.
+
+    * `of`: the run, whose name then stands before that of the figure: RUN--NAME.png.
+
+    Raises InputError where the folder can't be written.
+    """
+    written = 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            stem = folder / (f"{of}--{figure.name}" if of else figure.name)
+            stem.with_name(f"{stem.name}.svg").write_text(figure.svg, encoding="utf-8")
+            stem.with_name(f"{stem.name}.png").write_bytes(vl_convert.svg_to_png(figure.svg, scale=SHARPNESS))
+            stem.with_name(f"{stem.name}.pdf").write_bytes(vl_convert.svg_to_pdf(figure.svg))
+            figure.rows.write_csv(stem.with_name(f"{stem.name}.csv"))
+            written += 4
+    except OSError as error:
+        raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
+    return written
+
+
+def chart_svg(chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "") -> str:
+    """A chart as an SVG of its own, on white, under its title."""
+    words = alt.Title(title, subtitle=subtitle or alt.Undefined, anchor="start", fontSize=14, subtitleFontSize=12)
+    titled = chart.properties(title=words)
+    return str(vl_convert.vegalite_to_svg(spec(titled) | {"config": file_config()}))
+
+
+def figure_name(title: str) -> str:
+    """A title as the name of a file: `Encrypting 1,500 B packets, CBC` as `encrypting-1500-b-packets-cbc`."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"(?<=\d),(?=\d)", "", title.lower())).strip("-")

@@ -1,0 +1,115 @@
+"""The report's figures as files: none forgotten, each of its four kinds, and the numbers those that the page draws."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from support import report_frames
+from wattlock.errors import EvidenceError, InputError
+from wattlock.report import DeviceFacts, RunFacts, write_report
+from wattlock.report.facts import DischargeFacts
+from wattlock.report.figure_files import figure_name
+from wattlock.report.report_files import write_report_figures
+
+ESTIMATES = report_frames.estimates()
+RANKING = report_frames.ranking(ESTIMATES)
+CURVES = pl.DataFrame(
+    {"task": ["a", "a"], "payload_B": [64, 64], "operations": [0, 9], "level_percent": [90.0, 80.0]},
+).with_columns(evidence=pl.lit("measured"))
+ROWS = pl.DataFrame(
+    {"cipher": ["aes128-cbc"], "provider": ["rustcrypto"], "operation": ["encrypt"], "payload_B": [64], "calls": [9]}
+    | {name: [1.0] for name in ("hours", "from_percent", "to_percent", "calls_per_percent", "energy_uJ")}
+    | {name: [1.0] for name in ("energy_low_uJ", "energy_high_uJ")}
+    | {"state": ["resolved"], "reason": [None]}
+)
+RUN = replace(report_frames.run_facts(ESTIMATES), discharge=DischargeFacts("a gauge", 1.0, ROWS, CURVES))
+SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<svg"}
+
+
+def page(folder: Path, run: RunFacts = RUN) -> str:
+    write_report(folder / "report.html", run, ESTIMATES, RANKING)
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, int]:
+    """The page, the folder of its files, and how many were said to be written."""
+    folder = tmp_path_factory.mktemp("exported")
+    return page(folder), folder / "figures", write_report_figures(folder / "figures", RUN, ESTIMATES)
+
+
+def test_every_picture_of_the_page_is_a_figure_with_a_name_of_its_own(exported: tuple[str, Path, int]) -> None:
+    html = re.sub(r"<script.*?</script>", "", exported[0], flags=re.DOTALL)
+    names = re.findall(r'<figure data-name="([a-z0-9-]+)"', html)
+    assert len(names) == html.count("<figure") == len(set(names)) > 10
+    beside = re.sub(r"<figure.*?</figure>", "", html, flags=re.DOTALL)
+    assert not re.search(r'role="img"|<img|class="chart"', beside)
+
+
+def test_every_figure_of_the_page_has_its_four_files_and_no_other_is_there(exported: tuple[str, Path, int]) -> None:
+    html, folder, written = exported
+    names = re.findall(r'<figure data-name="([a-z0-9-]+)"', html)
+    expected = {f"{RUN.id}--{name}.{kind}" for name in names for kind in ("png", "svg", "pdf", "csv")}
+    assert {file.name for file in folder.iterdir()} == expected
+    assert written == len(expected)
+    for name in names:
+        for kind, begins in SIGNATURES.items():
+            assert (folder / f"{RUN.id}--{name}.{kind}").read_bytes().startswith(begins)
+        svg = (folder / f"{RUN.id}--{name}.svg").read_text(encoding="utf-8")
+        assert RUN.id in svg
+        assert "var(--" not in svg
+
+
+def test_a_files_numbers_are_those_that_the_page_draws(exported: tuple[str, Path, int]) -> None:
+    html, folder, _ = exported
+    figures = re.findall(r'<figure data-name="([a-z0-9-]+)".*?class="spec">(.*?)</script>', html, re.DOTALL)
+    assert len(figures) > 10
+    for name, drawn in figures:
+        spec = json.loads(drawn)
+        rows = spec["datasets"][spec["data"]["name"]]
+        column = "value" if "value" in rows[0] else "level_percent"
+        written = pl.read_csv(folder / f"{RUN.id}--{name}.csv")
+        assert written[column].to_list() == pytest.approx([row[column] for row in rows], rel=1e-12)
+        assert set(written["run"]) == {RUN.id}
+        assert set(written["evidence"]) == {row["evidence"] for row in rows}
+
+
+def test_joules_of_two_kinds_are_two_figures_with_files_of_their_own(tmp_path: Path) -> None:
+    mixed = ESTIMATES.with_columns(
+        energy_evidence=pl.when(pl.col("family") == "3des").then(pl.lit("modelled")).otherwise("energy_evidence")
+    )
+    run = replace(RUN, device=DeviceFacts("a card", "assumed"))
+    write_report_figures(tmp_path, run, mixed)
+    energy = [file for file in tmp_path.glob("*.csv") if "energy-of-encrypting-1500" in file.name]
+    assert sorted(kind for file in energy for kind in set(pl.read_csv(file)["evidence"])) == ["assumed", "modelled"]
+
+
+def test_an_invalid_run_has_no_figure_to_write(tmp_path: Path) -> None:
+    with pytest.raises(EvidenceError, match="it is invalid, so that its numbers are not results"):
+        write_report_figures(tmp_path / "figures", replace(RUN, valid=False, discharge=None), ESTIMATES)
+    with pytest.raises(EvidenceError, match="no case has a number to draw"):
+        write_report_figures(tmp_path / "figures", replace(RUN, discharge=None), ESTIMATES.clear())
+    assert not (tmp_path / "figures").exists()
+    # What a battery's gauge logged needs none of the run's self-checks, and stands on the page of an invalid run too.
+    assert write_report_figures(tmp_path / "figures", replace(RUN, valid=False), ESTIMATES) == 4
+
+
+def test_a_folder_that_can_not_be_written_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match=r"--export .*/file/figures: Not a directory"):
+        write_report_figures(tmp_path / "file" / "figures", RUN, ESTIMATES)
+
+
+def test_files_of_an_earlier_export_are_written_over(tmp_path: Path) -> None:
+    stem = tmp_path / f"{RUN.id}--setting-up-a-key.csv"
+    stem.write_text("old")
+    write_report_figures(tmp_path, RUN, ESTIMATES)
+    assert pl.read_csv(stem)["name"].len() > 1
+
+
+def test_a_figures_name_is_its_title_without_what_a_file_should_not_have() -> None:
+    assert figure_name("Encrypting 1,500 B packets, CBC (assumed)") == "encrypting-1500-b-packets-cbc-assumed"
