@@ -1,14 +1,15 @@
-"""The answer in two or three sentences, computed from the ranking and the joules."""
+"""The answer in two or three sentences, computed from the ranking and the joules: joules before cycles."""
 
 from typing import Any
 
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
-from wattlock.report.evidence import EvidenceMix, departures, drawable, one_evidence
+from wattlock.report.evidence import DRAWN_STATES, departures, drawable, with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
+JOULES = ("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte")
 VERBS = {
     "encrypt": "encrypting",
     "decrypt": "decrypting",
@@ -60,34 +61,88 @@ def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None
     return groups[0]
 
 
+def answered_rows(estimates: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the group that answers first, cheapest first, with their joules; no row where nothing is ranked."""
+    group = answered_group(estimates, ranking)
+    if group is None:
+        return with_joules(ranking.clear(), estimates)
+    same = (pl.col(name).eq_missing(group[name]) for name in GROUP)
+    return with_joules(ranking.filter(*same).sort("ratio_to_best"), estimates)
+
+
+def with_joules(ranking: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
+    """A ranking with the joules of its cases; null where those that can be drawn rest on several kinds of evidence."""
+    has_number = pl.col("state").is_in(DRAWN_STATES)
+    joules = with_energy_columns(estimates).filter(has_number).select("case", *JOULES, "energy_evidence")
+    joined = ranking.join(joules, on="case", how="left", maintain_order="left")
+    one_kind = pl.col("energy_evidence").drop_nulls().n_unique().over(GROUP) <= 1
+    return joined.with_columns(pl.when(one_kind).then(pl.col(name)) for name in (*JOULES, "energy_evidence"))
+
+
 def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
-    """The sentences: the cheapest; the most expensive with the ratio and its interval; the joules, if any."""
+    """The sentences: the cheapest; the most expensive with the ratio and its interval; what the joules are, if any.
+
+    Joules stand before cycles. Where another cipher than the quickest takes the least energy, a sentence says so first.
+    """
     group = answered_group(estimates, ranking)
     if group is None:
         return ["No two ciphers of this run could be ranked."]
-    ranked = ranking.filter(*(pl.col(name).eq_missing(group[name]) for name in GROUP)).sort("ratio_to_best")
-    best, worst = ranked.row(0, named=True), ranked.row(-1, named=True)
+    ranked = answered_rows(estimates, ranking)
     several = ranked["provider"].n_unique() > 1
-    names = [_name(row, several) for row in ranked.iter_rows(named=True) if row["tie_group"] == 1]
-    of = "ciphers" if group["ciphers"] == ranked.height else "implementations"
-    sentences = [_cheapest(group, names, best, f"{ranked.height} {of}" if ranked.height > 1 else None)]
+    of = f"{ranked.height} {'ciphers' if group['ciphers'] == ranked.height else 'implementations'}"
+    what = f"For {doing(group)},"
+    kinds = ranked["energy_evidence"].drop_nulls().unique().to_list()
+    sentences = []
+    least = _least_joules(ranked)
+    if least is not None:
+        sentences.append(f"{what} {_name(least, several)} takes the least energy of {of}: {_energy(least)}.")
+        what = "In time"
+        ranked = ranked.with_columns(pl.lit(None, pl.Float64).alias(name) for name in JOULES)
+    sentences.append(_cheapest(what, ranked, several=several, of=of))
+    worst = ranked.row(-1, named=True)
     if ranked.height > 1 and worst["tie_group"] != 1:
         sentences.append(_most_expensive(worst, several))
-    return [*sentences, *_joules(estimates, best, worst, several=several)]
+    if kinds not in ([], ["measured"]) and "µJ" in " ".join(sentences):
+        sentences.append(f"These joules are {kinds[0]}, not measured.")
+    return sentences
 
 
-def _cheapest(group: Row, tied: list[str], best: Row, of: str | None) -> str:
-    doing = ", ".join(
-        [f"{VERBS.get(group['operation'], group['operation'])}{_what(group)}{_how(group)}", *departures(group)]
-    )
-    cost = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
-    price = "" if cost[0] is None else f" at {estimate(*cost)} cycles per byte"
-    if of is None:
+def _least_joules(ranked: pl.DataFrame) -> Row | None:
+    """The row that takes the fewest joules, where that is surely none of the quickest; else nothing."""
+    known = ranked.filter(pl.col("energy_uJ_per_byte") > 0)
+    quickest = known.filter(pl.col("tie_group") == 1)
+    if quickest.is_empty():
+        return None
+    least = known.sort("energy_uJ_per_byte").row(0, named=True)
+    lowest = quickest["energy_low_uJ_per_byte"].min()
+    is_below = isinstance(lowest, float) and (least["energy_high_uJ_per_byte"] or lowest) < lowest
+    return least if is_below else None
+
+
+def _cheapest(what: str, ranked: pl.DataFrame, *, several: bool, of: str) -> str:
+    best = ranked.row(0, named=True)
+    tied = [_name(row, several) for row in ranked.filter(pl.col("tie_group") == 1).iter_rows(named=True)]
+    cycles = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
+    price = _price(best, estimate(*cycles) if best["cycles_per_byte"] else "")
+    if ranked.height == 1:
         alone = price or f" at {time(best['time_ns'])} a call"
-        return f"For {doing}, {tied[0]} was measured alone{alone}."
+        return f"{what} {tied[0]} was measured alone{alone}."
     if len(tied) == 1:
-        return f"For {doing}, {tied[0]} is the cheapest of {of}{price}."
-    return f"For {doing}, {listing(tied)} are the cheapest of {of}{price}; they can’t be told apart."
+        return f"{what} {tied[0]} is the cheapest of {of}{price}."
+    return f"{what} {listing(tied)} are the cheapest of {of}{price}; they can’t be told apart."
+
+
+def doing(group: Row) -> str:
+    """What a ranked group does, in words: encrypting a packet of 1,500 B in CBC mode."""
+    verb = VERBS.get(group["operation"], group["operation"])
+    return ", ".join([f"{verb}{_what(group)}{_how(group)}", *departures(group)])
+
+
+def _price(row: Row, cycles: str) -> str:
+    """What a row costs, joules first: ` at 0.0061 µJ per byte (0.0031 to 0.012) and 2.39 cycles per byte`."""
+    parts = [_energy(row)] if row["energy_uJ_per_byte"] else []
+    parts += [f"{cycles} cycles per byte"] if cycles else []
+    return f" at {' and '.join(parts)}" if parts else ""
 
 
 def _what(group: Row) -> str:
@@ -115,27 +170,10 @@ def _name(row: Row, several: bool) -> str:
 
 def _most_expensive(worst: Row, several: bool) -> str:
     ratio = worst["ratio_to_best"], worst["ratio_low"], worst["ratio_high"]
-    price = f" at {number(worst['cycles_per_byte'])} cycles per byte" if worst["cycles_per_byte"] else ""
-    times = f"{estimate(*ratio)} times as much (95 % interval {interval(*ratio)})"
+    price = _price(worst, number(worst["cycles_per_byte"]) if worst["cycles_per_byte"] else "")
+    as_much = "as much" if not worst["energy_uJ_per_byte"] else "the cycles" if worst["cycles_per_byte"] else "the time"
+    times = f"{estimate(*ratio)} times {as_much} (95 % interval {interval(*ratio)})"
     return f"{_name(worst, several)} is the most expensive{price}: {times}."
-
-
-def _joules(estimates: pl.DataFrame, *ranked: Row, several: bool) -> list[str]:
-    """What the cheapest and the most expensive take in joules; nothing where evidence lacks or differs."""
-    keys = [*GROUP, "cipher", "provider"]
-    drawn = drawable(estimates).filter(pl.col("energy_uJ_per_byte").is_not_null())
-    cases = [drawn.filter(*(pl.col(key).eq_missing(row[key]) for key in keys)) for row in ranked]
-    if any(case.is_empty() for case in cases):
-        return []
-    try:
-        evidence = one_evidence(pl.concat(cases), "energy_evidence")
-    except EvidenceMix:
-        return []
-    prices = [
-        f"{_energy(case.row(0, named=True))} for {_name(row, several)}" for case, row in zip(cases, ranked, strict=True)
-    ]
-    formatted = f"In energy that is {listing(list(dict.fromkeys(prices)))}."
-    return [formatted if evidence == "measured" else f"{formatted} These joules are {evidence}, not measured."]
 
 
 def _energy(row: Row) -> str:

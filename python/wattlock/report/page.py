@@ -10,12 +10,13 @@ import polars as pl
 import vl_convert
 
 from wattlock.report import chip, formats, look, tables
-from wattlock.report.answer import answer, answered_group
+from wattlock.report.answer import answer, answered_group, answered_rows
 from wattlock.report.cases import cases_table
 from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import MeterFacts, RunFacts
 from wattlock.report.gallery import Plate, drawn_by, plates
+from wattlock.report.main_figure import drawn_figure, main_figure
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
@@ -129,10 +130,21 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
     if not run.valid:
         return '<p class="lead">There is none: the run is invalid. Measure again on a quieter machine.</p>'
     costs: list[str] = []
-    joules: list[str] = []
+    about: list[str] = []
     for sentence in answer(estimates, ranking):
-        (joules if sentence.startswith("In energy") else costs).append(sentence)
-    return f'<p class="lead">{unbroken(" ".join(costs))}</p>{paragraphs(joules)}'
+        (about if sentence.startswith("These joules") else costs).append(sentence)
+    rests = paragraphs(about) + _rests_on(answered_rows(estimates, ranking), estimates)
+    figure = main_figure(estimates, ranking)
+    drawn = "" if figure is None else drawn_figure(figure)
+    return f'<div class="answered"><p class="lead">{unbroken(" ".join(costs))}</p>{drawn}<div>{rests}</div></div>'
+
+
+def _rests_on(ranked: pl.DataFrame, estimates: pl.DataFrame) -> str:
+    """The chips of the answer's numbers: joules first."""
+    cases = estimates.filter(pl.col("case").is_in(ranked["case"].implode()))
+    kinds = {"Joules": ranked["energy_evidence"], "Cycles and time": cases["time_evidence"]}
+    told = [f"{what} {chip.chips(kind)}" for what, kind in kinds.items() if kind.null_count() < kind.len()]
+    return f'<p class="rests">{" ".join(f"<span>{one}</span>" for one in told)}</p>' if told else ""
 
 
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:

@@ -65,7 +65,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str) -> dict[str, 
     seen: dict[str, object] = {
         "width": width,
         "scheme": scheme,
-        "figures": page.locator("figure").count(),
+        "figures": page.locator("figure:has(.spec)").count(),
         "charts": page.locator(".chart svg").count(),
         "charts_before_scrolling": early,
         "overflow_px": page.evaluate(OVERFLOW),

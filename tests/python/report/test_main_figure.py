@@ -1,0 +1,132 @@
+"""The answer's figure, and the chips that say what each number rests on."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from support import report_frames
+from wattlock.report import RunFacts, write_report
+from wattlock.report.answer import answer
+from wattlock.report.chip import SHAPES, chip, chips, stylesheet
+from wattlock.report.formats import estimate, interval
+from wattlock.report.look import DARK, LIGHT
+from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
+
+ESTIMATES = report_frames.estimates()
+RANKING = report_frames.ranking(ESTIMATES)
+RUN = report_frames.run_facts(ESTIMATES)
+ENERGY = [name for name in ESTIMATES.columns if name.startswith("energy")]
+
+
+def written(folder: Path, run: RunFacts = RUN, estimates: pl.DataFrame = ESTIMATES) -> str:
+    """The page as text."""
+    path = folder / "report.html"
+    write_report(path, run, estimates, RANKING)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("report"))
+
+
+def test_each_kind_of_evidence_has_a_word_a_shape_and_a_colour_of_its_own() -> None:
+    assert set(SHAPES) == {"measured", "emulated", "modelled", "assumed", "published"}
+    assert len(set(SHAPES.values())) == len(SHAPES)
+    for side in (LIGHT, DARK):
+        assert len({side[kind] for kind in SHAPES}) == len(SHAPES)
+    for kind, shape in SHAPES.items():
+        assert re.sub(r"<[^>]*>", "", chip(kind)) == kind
+        assert f'[data-evidence={kind}]::before{{content:"{shape}' in stylesheet()
+
+
+def test_chips_name_each_kind_once_best_evidence_first_and_none_for_no_number() -> None:
+    assert re.findall(r">([a-z]+)<", chips(["assumed", None, "measured", "assumed"])) == ["measured", "assumed"]
+    assert not chip(None)
+
+
+def test_every_figure_carries_the_chip_of_its_evidence(html: str) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    assert len(captions) >= 10
+    for caption in captions:
+        (kind,) = re.findall(r'class="chip" data-evidence="(\w+)"', caption)
+        assert kind == ("assumed" if "Energy" in caption else "measured")
+
+
+def bars_of(html: str) -> tuple[list[str], str]:
+    """The main figure's wide picture as its label reads it, bar by bar, and its caption."""
+    figure = re.search(r'<figure class="main-figure">(.*?)</figure>', html)
+    assert figure
+    label = re.search(r'aria-label="([^"]*)"', figure[1])
+    assert label
+    return label[1].split("; "), re.sub(r"<[^>]*>", " ", figure[1]).replace("\u00a0", " ")
+
+
+def test_the_main_figure_draws_joules_cheapest_first_with_their_intervals_and_the_chip(html: str) -> None:
+    bars, caption = bars_of(html)
+    group = ESTIMATES.filter(
+        pl.col("operation") == "encrypt", pl.col("mode") == "cbc", pl.col("payload_B") == 1500, state="resolved"
+    ).sort("energy_uJ_per_byte")
+    ends = group.select("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte").rows()
+    assert [re.sub(r"^.*? (?=[\d.]+ \()", "", bar) for bar in bars] == [
+        f"{estimate(*limits)} ({interval(*limits)})" for limits in ends
+    ]
+    assert bars[0].startswith("µJ per byte. AES-128 ")
+    assert "Energy of encrypting a packet of 1,500 B in CBC mode assumed" in " ".join(caption.split())
+
+
+def test_without_joules_the_main_figure_draws_cpu_time(tmp_path: Path) -> None:
+    bars, caption = bars_of(written(tmp_path, replace(RUN, device=None), ESTIMATES.drop(ENERGY)))
+    assert bars[0].startswith("µs a call, core cycles at the median clock. AES-128 ")
+    assert "CPU time of encrypting" in caption
+    assert "measured" in caption
+    assert "assumed" not in caption
+
+
+def test_joules_of_two_kinds_are_not_drawn_as_the_main_figure(tmp_path: Path) -> None:
+    mixed = ESTIMATES.with_columns(
+        energy_evidence=pl.when(pl.col("family") == "3des").then(pl.lit("modelled")).otherwise("energy_evidence")
+    )
+    _, caption = bars_of(written(tmp_path, estimates=mixed))
+    assert "CPU time of encrypting" in caption
+
+
+def test_of_more_ciphers_than_fit_the_cheapest_and_the_most_expensive_are_drawn_and_the_caption_counts_them() -> None:
+    frame = ESTIMATES.filter(pl.col("operation") == "encrypt", pl.col("payload_B") == 1500, pl.col("mode") == "cbc")
+    more = frame.with_columns(cipher="x" + pl.col("cipher"), case=pl.col("case") + 1000, cycles=pl.col("cycles") * 1.5)
+    both = pl.concat([frame, more.with_columns(energy_uJ_per_byte=pl.col("energy_uJ_per_byte") * 1.5)])
+    figure = main_figure(both, report_frames.ranking(both))
+    assert figure
+    total = len(figure.rows)
+    assert total == 26
+    shown = chosen(figure.rows, MOST)
+    assert (len(shown), shown[-2], shown[-1]) == (MOST + 1, None, figure.rows[-1])
+    assert f"Shown are 12 of {total}" in drawn_figure(figure)
+    assert f"Shown are 8 of {total}" in drawn_figure(figure)
+
+
+def test_implementations_of_many_ciphers_are_drawn_by_the_cheapest_of_each() -> None:
+    frame = ESTIMATES.filter(pl.col("operation") == "encrypt", pl.col("payload_B") == 1500, pl.col("mode") == "cbc")
+    slower = frame.with_columns(
+        provider=pl.lit("mine"), case=pl.col("case") + 1000, energy_uJ_per_byte=pl.col("energy_uJ_per_byte") * 2
+    )
+    figure = main_figure(both := pl.concat([frame, slower]), report_frames.ranking(both))
+    assert figure
+    assert len(figure.rows) == 13
+    assert {bar.beside for bar in figure.rows} == {""}
+    assert figure.of == "Each of 13 ciphers by the cheapest of its implementations (26 in all)."
+
+
+def test_where_another_cipher_than_the_quickest_takes_the_least_energy_the_answer_begins_with_it() -> None:
+    is_des = (pl.col("cipher") == "des-cbc") & (pl.col("payload_B") == 1500)
+    thrifty = ESTIMATES.with_columns(
+        pl.when(is_des).then(pl.col(name) / 1000).otherwise(name).alias(name) for name in ENERGY if "uJ" in name
+    )
+    first, second, *_ = answer(thrifty, RANKING)
+    assert first.startswith(
+        "For encrypting a packet of 1,500 B in CBC mode, DES takes the least energy of 13 ciphers: "
+    )
+    assert second.startswith("In time AES-128 is the cheapest of 13 ciphers at 2.")
