@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import polars as pl
 from scipy.special import stdtrit
@@ -17,7 +18,16 @@ FACTORS = tuple(name for name in GROUP if name != "mode")
 """What two cases must have in common beside the cipher."""
 
 ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
-"""Net joules of the second case over those of the first: there where one meter measured both."""
+"""Net joules of the second case over those of the first: there where alike meters measured both."""
+
+ENERGY_VERDICTS = {"slower": "more", "faster": "less"}
+"""What the verdicts on a cost are called where the cost is joules."""
+
+Quantity = Literal["cycles", "time"]
+"""What a ratio is of. Cycles hold still where a core's clock wanders, and say nothing across two kinds of core."""
+
+UNTOLD = "the interval holds both"
+"""Why a pair with a ratio is undecided."""
 
 SIDE = ("provider", "version", "path", "of", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
@@ -52,22 +62,35 @@ def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
     return "undecided"
 
 
-def compare(
-    a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], least: float = SMALLEST_CLAIM, margin: float = SMALLEST_CLAIM
-) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Rules:
+    """What a comparison may claim.
+
+    * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
+    * `quantity`: what is compared; times where one side has no cycles. `one_meter`: its gain cancels in a ratio.
+    """
+
+    least: float = SMALLEST_CLAIM
+    margin: float = SMALLEST_CLAIM
+    quantity: Quantity = "cycles"
+    one_meter: bool = True
+
+
+def compare(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], rules: Rules = Rules()) -> pl.DataFrame:
     """Compares the cases of two frames that agree in all `keys`.
 
-    * `a`, `b`: estimates with `deviation` of `across_processes`. Costs are cycles; times where one side has no cycles.
-    * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `ratio` (b over a), `ratio_low`,
-      `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is, and those of `ENERGY`
-      where both frames have `energy_uJ` and `energy_random_percent`. A pair of which one side failed, is invalid or has
-      fewer than two processes has no ratio.
+    * `a`, `b`: estimates with `deviation` of `across_processes`.
+    * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `quantity`, `ratio` (b over a),
+      `ratio_low`, `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is, and those
+      of `ENERGY` with `energy_verdict` where both frames have energies. A pair of which one side failed, is invalid or
+      has fewer than two processes has no ratio.
     """
     columns = {
         **{name: a.schema.get(name, pl.String) for name in ("cipher", *FACTORS)},
         **{f"{name}_{side}": a.schema[name] for side in "ab" for name in SIDE},
+        "quantity": pl.String,
         **dict.fromkeys(("ratio", "ratio_low", "ratio_high", *ENERGY), pl.Float64),
-        **dict.fromkeys(("verdict", "reason"), pl.String),
+        **dict.fromkeys(("verdict", "reason", "energy_verdict"), pl.String),
     }
     pairs = a.join(b, on=list(keys), how="inner", suffix=".b", nulls_equal=True, maintain_order="left")
     rows = []
@@ -76,7 +99,7 @@ def compare(
         second = {name: pair.get(f"{name}.b", pair[name]) for name in a.columns}
         row = {name: first[name] for name in ("cipher", *FACTORS)}
         row |= {f"{name}_{side}": one[name] for side, one in (("a", first), ("b", second)) for name in SIDE}
-        rows.append(row | _energies(first, second) | _judged(first, second, least, margin))
+        rows.append(row | _energies(first, second, rules) | _judged(first, second, rules))
     return pl.DataFrame(rows, schema=columns)
 
 
@@ -91,11 +114,20 @@ def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.
     return compared.filter(slower), compared.filter(~slower.fill_null(value=False) & unclear)
 
 
-def _energies(a: dict[str, Any], b: dict[str, Any]) -> dict[str, float | None]:
-    """Of one meter: its gain is the same on both sides and cancels."""
-    if a.get("energy_uJ") is None or b.get("energy_uJ") is None:
-        return dict.fromkeys(ENERGY)
-    return dict(zip(ENERGY, energy_blocks.ratio(b, a), strict=True))
+def _energies(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, float | str | None]:
+    """Of one meter the gain is the same on both sides and cancels; of two meters the interval holds both gains."""
+    has_both = a.get("energy_uJ") is not None and b.get("energy_uJ") is not None
+    if not has_both or not (rules.one_meter or min(a["energy_low_uJ"], b["energy_low_uJ"]) > 0):
+        return dict.fromkeys((*ENERGY, "energy_verdict"))
+    if rules.one_meter:
+        ratio, low, high = energy_blocks.ratio(b, a)
+    else:
+        ratio = b["energy_uJ"] / a["energy_uJ"]
+        width = math.hypot(*(math.log(row["energy_high_uJ"] / row["energy_low_uJ"]) / 2 for row in (a, b)))
+        low, high = ratio * math.exp(-width), ratio * math.exp(width)
+    judged = verdict(math.log(ratio), math.log(high / ratio), rules.least, rules.margin)
+    named = ENERGY_VERDICTS.get(judged, judged)
+    return dict(zip((*ENERGY, "energy_verdict"), (ratio, low, high, named), strict=True))
 
 
 def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -104,18 +136,21 @@ def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return a.filter(has_number).join(b.filter(has_number), on=list(keys), how="anti", nulls_equal=True)
 
 
-def _judged(a: dict[str, Any], b: dict[str, Any], least: float, margin: float) -> dict[str, Any]:
+def _judged(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, Any]:
+    in_cycles = rules.quantity == "cycles" and a["cycles"] is not None and b["cycles"] is not None
+    quantity = {"quantity": "cycles" if in_cycles else "time"}
     for row in (a, b):
         if row["state"] in {"failed", "invalid"} or row["processes"] < 2 or row["deviation"] is None:
             why = row["reason"] or f"{row['processes']} complete processes"
-            return {"verdict": "undecided", "reason": f"{row['provider']}: {why}"}
-    unit = "cycles" if a["cycles"] is not None and b["cycles"] is not None else "time_ns"
+            return {**quantity, "verdict": "undecided", "reason": f"{row['provider']}: {why}"}
+    unit = "cycles" if in_cycles else "time_ns"
     gap, half_width = log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
-    judged = verdict(gap, half_width, least, margin)
+    judged = verdict(gap, half_width, rules.least, rules.margin)
     return {
+        **quantity,
         "ratio": math.exp(gap),
         "ratio_low": math.exp(gap - half_width),
         "ratio_high": math.exp(gap + half_width),
         "verdict": judged,
-        "reason": "the interval holds both" if judged == "undecided" else None,
+        "reason": UNTOLD if judged == "undecided" else None,
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from wattlock.analysis import comparison, self_checks
+from wattlock.analysis.comparison import UNTOLD, Quantity, Rules
 from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import suggestion
 from wattlock.errors import EvidenceError, InputError, Slower
@@ -17,20 +19,35 @@ from wattlock.run.result import Result
 SHOWN_CASES = 5
 CLOCK_SHARE = 0.02
 """Clocks that differ by more are told."""
+SMALLEST_BETWEEN_BUILDS = 0.2
+"""Between machines with a build each no smaller difference is claimed: one build of the same source was seen to move a
+short case by 16 % against another (docs/method/build.md)."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Runs compared with the first.
 
-    * `table`: a row a case and other run; `lost`: cases with a number in the first alone.
-    * `against`: why nothing can be judged; `warnings`: in what the runs differ.
+    * `pairs`: each other run beside the first; `warnings`: in what the runs differ.
     """
 
-    table: pl.DataFrame
-    lost: pl.DataFrame
-    against: Sequence[str]
+    pairs: Sequence[Pair]
     warnings: Sequence[str]
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row a case and other run."""
+        return pl.concat([pair.compared for pair in self.pairs], how="diagonal_relaxed")
+
+    @cached_property
+    def lost(self) -> pl.DataFrame:
+        """The cases with a number in the first run alone."""
+        return pl.concat([pair.lost for pair in self.pairs], how="diagonal_relaxed")
+
+    @property
+    def against(self) -> list[str]:
+        """Why --fail-above can't judge."""
+        return [reason for pair in self.pairs for reason in pair.against]
 
     def unclear(self, share: float) -> str:
         """How many cases can't tell whether they are slower by more than `share`, and which; empty where all can."""
@@ -62,42 +79,67 @@ def compare(first: Result, others: Sequence[Result] = (), providers: tuple[str, 
     Raises InputError where no case of the one has its like in the other, EvidenceError where their evidence differs.
     """
     pairs = [Pair.of(first, other, providers) for other in others or [first]]
-    return Comparison(
-        pl.concat([pair.compared for pair in pairs], how="diagonal_relaxed"),
-        pl.concat([pair.lost for pair in pairs], how="diagonal_relaxed"),
-        [reason for pair in pairs for reason in pair.against],
-        list(warnings([first, *(other for other in others if other is not first)])),
-    )
+    return Comparison(pairs, list(warnings([first, *(other for other in others if other is not first)])))
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs compared: a row a case, the cases that are lost, and what speaks against a judgement."""
+    """Two runs compared.
+
+    * `compared`: a row a case of both; `lost`, `added`: cases with a number in the first alone, in the second alone.
+    * `unclaimed`: why nothing is claimed of them, so that every verdict is undecided; empty where something is.
+    * `against`: what speaks against a judgement by --fail-above. `rules`: what was compared, and the smallest claim.
+    """
 
     compared: pl.DataFrame
     lost: pl.DataFrame
+    added: pl.DataFrame
+    unclaimed: str
     against: Sequence[str]
+    rules: Rules
 
     @classmethod
     def of(cls, a: Result, b: Result, providers: tuple[str, str] | None) -> Pair:
         """Compares `b` with `a`; across builds without a claim, as docs/method/build.md says."""
         first, second, keys = _sides(a, b, providers)
-        compared = _compared(a, b, first, second, keys)
-        builds = [one.plan["probe_sha256"][:12] for one in (a, b)]
-        against = [f"can't judge an invalid run: {one}" for one in a.reasons]
-        against += [f"can't judge an invalid run: {one}" for one in b.reasons if b is not a]
-        if builds[0] != builds[1]:
-            why = f"two builds of the probe, {builds[0]} and {builds[1]}: a difference may be theirs"
-            compared = compared.with_columns(verdict=pl.lit("undecided"), reason=pl.lit(why))
-            against.append(f"can't judge {why}")
+        rules = _rules(a, b)
+        compared = comparison.compare(first, second, keys, rules)
+        if compared.is_empty():
+            hint = "`wattlock show RUN` lists the cases of a run"
+            raise InputError("no case of the one has its like in the other", hint=hint)
+        against = [
+            f"can't judge an invalid run: {reason}" for reason in [*a.reasons, *(b.reasons if b is not a else ())]
+        ]
+        invalid = "an invalid run has no results" if against else ""
+        builds = _builds(a, b)
+        if builds:
+            against.append(f"can't judge {builds}")
+            if rules.least >= SMALLEST_BETWEEN_BUILDS:
+                small = f"{builds}, so that less than {100 * SMALLEST_BETWEEN_BUILDS:.0f} % is not claimed"
+                reason = pl.when(pl.col("reason") == UNTOLD).then(pl.lit(small)).otherwise("reason")
+                compared, builds = compared.with_columns(reason=reason), ""
+        if unclaimed := invalid or builds:
+            energy = pl.when(pl.col("energy_verdict").is_not_null()).then(pl.lit("undecided"))
+            compared = compared.with_columns(
+                verdict=pl.lit("undecided"), reason=pl.lit(unclaimed), energy_verdict=energy
+            )
         named = {"run_a": pl.lit(a.plan["id"]), "run_b": pl.lit(b.plan["id"])}
-        return cls(compared.with_columns(**named), comparison.lost(first, second, keys), against)
+        lost, added = comparison.lost(first, second, keys), comparison.lost(second, first, keys)
+        return cls(compared.with_columns(**named), lost, added, unclaimed, against, rules)
+
+
+def _builds(a: Result, b: Result) -> str:
+    """That two builds of the probe measured, where they did."""
+    builds = [str(result.plan["probe_sha256"])[:12] for result in (a, b)]
+    if builds[0] == builds[1]:
+        return ""
+    return f"two builds of the probe, {builds[0]} and {builds[1]}: a difference may be theirs"
 
 
 def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The cases of either side, and what two of them must have in common."""
-    same_meter = a.meter is not None and b.meter is not None and a.meter["name"] == b.meter["name"]
-    first, second = (_cases(one, metered=same_meter) for one in (a, b))
+    metered = _meters_are_alike(a, b)
+    first, second = (_cases(result, metered=metered) for result in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
     if providers is None:
@@ -107,22 +149,46 @@ def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.
     return first, second, keys
 
 
-def _compared(a: Result, b: Result, first: pl.DataFrame, second: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    least = max(SMALLEST_CLAIM, *(self_checks.aa_spread(one.verdicts) for one in (a, b)))
-    margin = max(least, *(one.plan["study"]["smallest_effect_percent"] / 100 for one in (a, b)))
-    compared = comparison.compare(first, second, keys, least, margin)
-    if compared.is_empty():
-        hint = "`wattlock show RUN` lists the cases of a run"
-        raise InputError("no case of the one has its like in the other", hint=hint)
-    return compared
+def _meters_are_alike(a: Result, b: Result) -> bool:
+    """Whether joules may be compared: of one meter, or of two that include the same."""
+    if a.meter is None or b.meter is None:
+        return False
+    return a.meter["name"] == b.meter["name"] and (_same_core(a, b) or a.meter["scope"] == b.meter["scope"])
+
+
+def _rules(a: Result, b: Result) -> Rules:
+    """What may be claimed of two runs: of one kind of core in cycles, of two in time."""
+    least = max(SMALLEST_CLAIM, *(self_checks.aa_spread(result.verdicts) for result in (a, b)))
+    margin = max(least, *(result.plan["study"]["smallest_effect_percent"] / 100 for result in (a, b)))
+    same_core = _same_core(a, b)
+    quantity: Quantity = "cycles" if same_core else "time"
+    if not same_core and _builds(a, b) and _same_profile(a, b):
+        # A machine of another kind has a build of its own, which is a part of what it costs there.
+        return Rules(max(least, SMALLEST_BETWEEN_BUILDS), 0.0, quantity, one_meter=False)
+    return Rules(least, margin, quantity, one_meter=same_core)
+
+
+def _same_core(a: Result, b: Result) -> bool:
+    keys = [("build", "isa"), *(("hardware", key) for key in ("vendor", "model_name", "family", "model"))]
+    return all(_known(a, *key) == _known(b, *key) for key in keys)
+
+
+def _same_profile(a: Result, b: Result) -> bool:
+    return all(_known(a, "build", key) == _known(b, "build", key) for key in ("opt_level", "lto", "codegen_units"))
+
+
+def _known(result: Result, group: str, key: str) -> Any:
+    return result.header["fingerprint"].get(group, {}).get(key)
 
 
 def _cases(result: Result, *, metered: bool) -> pl.DataFrame:
-    """The cases with their deviation, and their energies where one meter measured both runs."""
+    """The cases with their deviation, and their energies where alike meters measured both runs."""
     content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
     estimates = result.estimates
     if metered and result.energies is not None:
-        energies = result.energies.select("case", "energy_uJ", "energy_random_percent")
+        energies = result.energies.select(
+            "case", "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_random_percent"
+        )
         estimates = estimates.join(energies, on="case", how="left", maintain_order="left")
     return estimates.join(result.across.select("case", "deviation"), on="case", how="left").with_columns(
         # A user's file is known by what it holds: `input-1` of two runs may be two files.
@@ -157,9 +223,14 @@ def warnings(runs: Sequence[Result]) -> Iterator[str]:
         for what, one, two in _conditions(first, other):
             if one != two:
                 yield f"{pair} differ in their {what}: {one} and {two}"
+        if not _same_core(first, other):
+            yield f"{pair} are of different processors: times are compared, not cycles"
+        if first.meter and other.meter and not _meters_are_alike(first, other):
+            yield f"{pair} have joules of meters that don't include the same: they are not compared"
         clocks = first.clock.GHz, other.clock.GHz
         if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:
-            described = f"{clocks[0]:.2f} and {clocks[1]:.2f} GHz; cycles in memory are not alike"
+            memory = "; cycles in memory are not alike" if _same_core(first, other) else ""
+            described = f"{clocks[0]:.2f} and {clocks[1]:.2f} GHz{memory}"
             yield f"{pair} differ in their clock: {described}"
 
 
@@ -172,7 +243,7 @@ def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
         ("compiler", "build", "rustc"),
         ("compiler's flags", "build", "flags"),
     ):
-        yield what, *(one.header["fingerprint"].get(group, {}).get(key) for one in (a, b))
+        yield what, _known(a, group, key), _known(b, group, key)
     yield "meter", _meter(a), _meter(b)
     yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from wattlock.analysis.comparison import ENERGY, FACTORS, compare, log_ratio, lost, slower_than, verdict
+from wattlock.analysis.comparison import ENERGY, FACTORS, Rules, compare, log_ratio, lost, slower_than, verdict
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,30 @@ def test_energies_are_compared_only_where_both_have_one() -> None:
     (row,) = compare(cases(metered), cases(metered | {"energy_uJ": 5.0}), KEYS).to_dicts()
     half = math.log(1.03) * math.sqrt(2)
     assert [row[name] for name in ENERGY] == pytest.approx([2.5, 2.5 * math.exp(-half), 2.5 * math.exp(half)])
+    assert row["energy_verdict"] == "more"
+
+
+def test_the_interval_of_joules_of_two_meters_holds_both_gains() -> None:
+    def metered(middle: float, spread: float) -> pl.DataFrame:
+        ends = {"energy_low_uJ": middle / spread, "energy_high_uJ": middle * spread}
+        return cases({"energy_uJ": middle, "energy_random_percent": 0.1} | ends)
+
+    (row,) = compare(metered(2.0, 1.1), metered(1.0, 1.2), KEYS, Rules(one_meter=False)).to_dicts()
+    half = math.hypot(math.log(1.1), math.log(1.2))
+    assert [row[name] for name in ENERGY] == pytest.approx([0.5, 0.5 * math.exp(-half), 0.5 * math.exp(half)])
+    assert row["energy_verdict"] == "less"
+    (row,) = compare(metered(2.0, 1.1), metered(1.0, 3.0), KEYS, Rules(one_meter=False)).to_dicts()
+    assert row["energy_verdict"] == "undecided"
+    without_a_lower_end = metered(1.0, 3.0).with_columns(energy_low_uJ=pl.lit(0.0))
+    (row,) = compare(metered(2.0, 1.1), without_a_lower_end, KEYS, Rules(one_meter=False)).to_dicts()
+    assert [row[name] for name in (*ENERGY, "energy_verdict")] == [None] * 4
+
+
+def test_times_are_compared_where_they_are_requested_and_cycles_are_there() -> None:
+    a, b = cases({"time_ns": 40.0}), cases({"time_ns": 20.0, "cycles": 300.0})
+    found = [compare(a, b, KEYS, Rules(quantity=quantity)).row(0, named=True) for quantity in ("cycles", "time")]
+    assert [(row["quantity"], row["verdict"]) for row in found] == [("cycles", "slower"), ("time", "faster")]
+    assert [row["ratio"] for row in found] == pytest.approx([3.0, 0.5])
 
 
 def test_a_case_is_lost_where_its_like_has_no_number_and_had_one() -> None:

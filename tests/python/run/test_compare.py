@@ -182,6 +182,50 @@ def test_nothing_is_claimed_of_runs_of_two_builds(probe: Path, capsys: pytest.Ca
     assert "can't judge two builds of the probe" in errors
 
 
+def test_two_processors_are_compared_by_time_and_not_by_cycles(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measured(probe, "here")
+    # The same times on a core of twice the clock: cycles are twice as many.
+    measured(probe, "there", processor="Another core", canary_cycles=72_000, canaries={"1": truth(1) * 2})
+    rows, errors = compared(capsys, "here", "there")
+    assert {row["quantity"] for row in rows} == {"time"}
+    assert [row["verdict"] for row in rows] == ["equivalent", "slower", "equivalent", "equivalent"]
+    assert [row["ratio"] for row in rows] == pytest.approx([1, 2, 1, 1], rel=0.003)
+    assert rows[0]["cycles_per_byte_b"] / rows[0]["cycles_per_byte_a"] == pytest.approx(2, rel=0.003)
+    assert "the runs are of different processors: times are compared, not cycles" in errors
+    rows, _ = compared(capsys, "here", "here")
+    assert {row["quantity"] for row in rows} == {"cycles"}
+
+
+def test_of_two_machines_with_a_build_each_no_small_difference_is_claimed_and_a_large_one_is(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured(probe, "here")
+    probe.write_text(f"{probe.read_text()}# the build of that machine\n")
+    costs = {"1": truth(1) * 1.15, "2": truth(2) * 1.5, "3": truth(3) * 0.5}
+    measured(probe, "there", processor="Another core", canaries=costs)
+    rows, _ = compared(capsys, "here", "there")
+    assert [row["verdict"] for row in rows] == ["undecided", "undecided", "slower", "faster"]
+    assert [row["reason"] is not None and "less than 20 % is not claimed" in row["reason"] for row in rows] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    _, errors = compared(capsys, "here", "there", "--fail-above", "2%", code=EvidenceError.exit_code)
+    assert "can't judge two builds of the probe" in errors
+    measured(probe, "debug", processor="Another core", lto="off", canaries=costs)
+    rows, _ = compared(capsys, "here", "debug")
+    assert {row["verdict"] for row in rows} == {"undecided"}
+
+
+def test_nothing_is_claimed_of_an_invalid_run(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measured(probe, "sound")
+    measured(probe, "invalid", canaries={"5": 0.7, "1": truth(1) * 3})
+    rows, errors = compared(capsys, "sound", "invalid")
+    assert [(row["verdict"], row["reason"]) for row in rows] == [("undecided", "an invalid run has no results")] * 4
+    assert "is invalid: " in errors
+
+
 def test_an_invalid_run_is_not_let_through(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured(probe, "run", canaries={"5": 0.7})
     _, errors = compared(capsys, "run", "run", "--fail-above", "2%", code=EvidenceError.exit_code)

@@ -14,7 +14,7 @@ Keys of the script; those by case or process are text, as JSON has it:
 * `absent`: those of the providers that are not on this machine.
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
-  canary. `canary_cycles`: null where the core is not known.
+  canary. `canary_cycles`: null where the core is not known. `processor`, `lto`: as the fingerprint has them.
 """
 
 import json
@@ -161,7 +161,7 @@ def _header(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> dict[s
         "schema": plan["schema"],
         "process": process,
         "seed": plan["seed"],
-        "fingerprint": _fingerprint(),
+        "fingerprint": _fingerprint(script),
         "ticks_per_second": TICKS_PER_SECOND,
         "canary_cycles": script.get("canary_cycles", CANARY_CYCLES),
         "quiet_ppm": min(found, plan["quiet_ppm"] or found),
@@ -172,10 +172,11 @@ def _header(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> dict[s
     }
 
 
-def _fingerprint() -> dict[str, Any]:
-    build = dict.fromkeys(("rustc", "flags", "commit", "lock_sha256"), "none") | {"opt_level": "3", "lto": "fat"}
+def _fingerprint(script: dict[str, Any]) -> dict[str, Any]:
+    build = dict.fromkeys(("rustc", "flags", "commit", "lock_sha256"), "none")
+    build |= {"opt_level": "3", "lto": script.get("lto", "fat")}
     return {
-        "hardware": {"model_name": "A core in virtual time"},
+        "hardware": {"model_name": script.get("processor", "A core in virtual time")},
         "virtualisation": {"hypervisor": None, "product": None},
         "kernel": {"os": "none", "release": None, "clock_source": "virtual"},
         "power": {"governor": None},
