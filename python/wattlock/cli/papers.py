@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -136,10 +136,11 @@ def papers(
     for one in ("--length", "--dry-run"):
         refuse_pair(requested, "--run", one, "a run is judged as it is; what is measured comes without --run")
     if dry_run:
-        refuse_beside(requested, "--dry-run", ["--length"])
-        carry_out(f"papers/{length}", dry_run=True)
+        of_a_battery = ["--repeats", "--sys-root"] if length is Length.battery else []
+        refuse_beside(requested, "--dry-run", ["--length", *of_a_battery])
+        carry_out(f"papers/{length}", dry_run=True, **_discharge(length, measuring))
         return
-    names = run or [_measured(length, device, measuring.repeats, measuring.sys_root, allow_assumed=allow_assumed)]
+    names = run or [_measured(length, device, measuring, allow_assumed=allow_assumed)]
     read = material.Beside(device, allow_assumed, beside.radio, beside.battery, beside.capture, str(beside.machine))
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read)
@@ -183,26 +184,31 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
         typer.echo(f"  {line}", err=True)
 
 
-def _measured(
-    length: Length, device: str | None, repeats: int | None, sys_root: Path | None, *, allow_assumed: bool
-) -> str:
+def _measured(length: Length, device: str | None, measuring: Measuring, *, allow_assumed: bool) -> str:
     """Carries out the study of this length and gives its run."""
-    from wattlock.cli.run import BatteryOptions, MeterOptions
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    by, discharged = MeterOptions(), BatteryOptions()
-    battery = _own_battery(length, sys_root)
-    if battery is not None:
-        by, discharged = MeterOptions(sys_root=sys_root), BatteryOptions(battery, repeats, UNTIL_PERCENT)
+    discharge = _discharge(length, measuring)
     try:
-        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, by=by, discharged=discharged)
+        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, **discharge)
     except EvidenceError as error:
-        if battery is None or not error.hint:
+        if not discharge or not error.hint:
             raise
         hint = f"{error.hint}; when all cases are done, `wattlock papers --run last` judges them"
         raise EvidenceError(error.message, hint=hint) from error
     return str(find("last"))
+
+
+def _discharge(length: Length, measuring: Measuring) -> dict[str, Any]:
+    """What a run is told of the battery that it discharges; nothing where there is none."""
+    from wattlock.cli.run import BatteryOptions, MeterOptions
+
+    battery = _own_battery(length, measuring.sys_root)
+    if battery is None:
+        return {}
+    by = MeterOptions(sys_root=measuring.sys_root)
+    return {"by": by, "discharged": BatteryOptions(battery, measuring.repeats, UNTIL_PERCENT)}
 
 
 def _own_battery(length: Length, sys_root: Path | None) -> str | None:

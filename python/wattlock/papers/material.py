@@ -93,7 +93,7 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     papers, net = record.load(), toolbox.find()
     sent = sending.send(papers, estimates, net, beside.radio, allow_assumed=beside.allow_assumed)
     rows, _ = probe.catalogue(target)
-    drawn, discharges, notes = _batteries(
+    drawn, discharges, no_battery = _batteries(
         results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
     )
     counted = _capture(net, beside.capture)
@@ -109,7 +109,8 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
         papers=papers,
     )
     sizes = counted.sizes if counted else None
-    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio)
+    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio, no_battery)
+    notes = [f"no battery is computed: {no_battery}"] if no_battery else []
     return Gathered(evidence, material, results, estimates, notes)
 
 
@@ -131,8 +132,8 @@ def _batteries(
     card: str | None,
     *,
     allow_assumed: bool,
-) -> tuple[pl.DataFrame | None, list[Discharge], list[str]]:
-    """Measured falls, else those by joules and a battery's card: curves, rows for the judges, what to warn of."""
+) -> tuple[pl.DataFrame | None, list[Discharge], str]:
+    """Measured falls, else those by joules and a battery's card: curves, rows for the judges, why there are none."""
     measured = [
         discharge
         for result in results
@@ -141,7 +142,7 @@ def _batteries(
     ]
     # What was drawn is shown also where the gauge is too coarse to judge it by.
     if any(result.battery is not None and result.discharges is not None for result in results):
-        return _measured_curves(results), measured, []
+        return _measured_curves(results), measured, ""
     able = estimates.filter(pl.col("cipher").is_in(DISCHARGING), pl.col("energy_uJ").is_not_null())
     plain = {"operation": "encrypt", "data": "random", "keying": "ready", "encoding": "raw"}
     able = able.filter(*(pl.col(name) == level for name, level in plain.items()))
@@ -149,22 +150,20 @@ def _batteries(
     # Of each cipher one code: software of the papers' era that is built in, where there is any.
     last_first = sorted(able.iter_rows(named=True), key=place_of, reverse=True)
     able = able.filter(pl.col("case").is_in(list({row["cipher"]: row["case"] for row in last_first}.values())))
+    chosen = battery_cards.load(card or BATTERY)
     try:
-        chosen = battery_cards.load(card or BATTERY)
         discharges = battery_discharges.modelled(estimates, chosen, allow_assumed=allow_assumed)
         plan = tasks.plan(
             chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
         )
+        if able.is_empty():
+            return None, discharges, ""
+        clock = clock_of(results[0], device)
+        work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock.Hz, counts_cycles=clock.counts_cycles)
+        carried = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
     except WattlockError as error:
-        if card is not None:
-            raise
-        return None, [], [f"no battery is computed: {error.message}"]
-    if able.is_empty():
-        return None, discharges, []
-    clock = clock_of(results[0], device)
-    work = tasks.from_estimates(able, file_B=FILE_B, clock_Hz=clock.Hz, counts_cycles=clock.counts_cycles)
-    carried = tasks.curves(work, tasks.Duty(1.0, None, 0.0), plan)
-    return carried.with_columns(battery=pl.lit(chosen.name)), discharges, []
+        return None, [], error.message
+    return carried.with_columns(battery=pl.lit(chosen.name)), discharges, ""
 
 
 def _measured_curves(results: Sequence[Result]) -> pl.DataFrame:

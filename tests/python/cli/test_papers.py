@@ -280,6 +280,27 @@ def test_a_battery_of_a_handheld_is_judged_only_where_the_run_is_said_to_be_of_o
 
 
 @needs_the_air
+def test_a_battery_too_small_for_the_load_leaves_a_page_whose_exhibit_says_why(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert probe.is_file()
+    joules = ["--device", "x86-server-assumed", "--allow-assumed"]
+    write_study(Path("falls.toml"), study_of(cipher=["3des-cbc"], provider=["libtomcrypt"], payload_B=[5_000_000]))
+    measure("falls.toml", out="falls")
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    answer(capsys, "--run", "falls", *joules, "--battery", "pxa270-handheld")
+    why = "Missing: a battery: the load draws 2.7 A at 3.7 V, battery pxa270-handheld gives at most 1.3 A"
+    assert why in html.unescape(Path("falls/papers.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
+
+
+def test_a_dry_run_of_a_discharge_lists_its_cases_also_by_repeats(capsys: pytest.CaptureFixture[str]) -> None:
+    out, errors = answer(capsys, "--length", "battery", "--repeats", "600", "--dry-run")
+    assert "blowfish32-cbc" in out
+    assert "24 cases" in errors + out
+    assert not Path("runs").exists()
+
+
+@needs_the_air
 def test_a_run_that_drew_on_a_battery_is_judged_and_drawn_by_its_fall(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

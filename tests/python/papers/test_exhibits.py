@@ -174,6 +174,14 @@ def test_a_battery_that_was_not_emptied_is_not_said_to_be_empty() -> None:
     assert "until it is empty: 1,000 with 3DES" in SHOWN["prasithsangaree-fig1"].finding
 
 
+def test_the_feature_models_sentence_names_the_weakest_the_strongest_and_the_most_expensive_choice() -> None:
+    assert (
+        "128, key 128, takes 50 % of the battery and the strongest, 256, key 256, 60 %"
+        in SHOWN["toldinas-fig1"].finding
+    )
+    assert "the most expensive is 128, key 256 with 64 %" in SHOWN["toldinas-fig1"].finding
+
+
 def test_a_capture_is_counted_in_bins_that_double() -> None:
     rows = panel("prasithsangaree-fig6").rows
     assert dict(rows.select("name", "value").iter_rows())["64 to 127 B"] == 500

@@ -10,6 +10,7 @@ from wattlock.papers.record import Exhibit
 
 WANTED = ("cast", "idea", "3des")
 COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
+ANOTHER = "wattlock papers --battery laptop-57wh --device x86-server-assumed --allow-assumed"
 MEGABYTES = 5
 EMPTY_PERCENT = 1
 
@@ -24,6 +25,8 @@ def discharge(exhibit: Exhibit, material: Material) -> Shown:
     """What is left of a battery over encryptions of a 5 MB file, a line a cipher."""
     curves = material.curves
     if curves is None or curves.is_empty():
+        if material.no_battery:
+            return Shown(exhibit, missing=(f"a battery: {material.no_battery}",), command=ANOTHER)
         lacking = ", ".join(NAMES[one] for one in WANTED)
         return Shown(exhibit, missing=(f"joules of {lacking} and a battery's card",), command=COMMAND)
     rows = [

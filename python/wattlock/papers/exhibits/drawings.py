@@ -46,8 +46,9 @@ def features(exhibit: Exhibit, material: Material) -> Shown:
     words = _words(material)
     listed = [{**one, "name": one["name"].format(**words)} for one in _data()["feature"]]
     finding = (
-        f"Between the strongest and the weakest choice stand {words['least']} and {words['most']} % of the battery, "
-        "by the paper's own tables."
+        f"By the paper's own tables the weakest choice, {words['low']}, takes {words['low_percent']} % of the battery "
+        f"and the strongest, {words['high']}, {words['high_percent']} %; the most expensive is {words['dearest']} with "
+        f"{words['most']} %."
     )
     note = "The paper's drawing is not in its text; the content here is ours, its numbers are those of its tables."
     return Shown(exhibit, drawings=(Drawing("features", {"features": listed}),), finding=finding, notes=(note,))
@@ -75,18 +76,19 @@ def bitmap(exhibit: Exhibit, material: Material) -> Shown:
 
 def _words(material: Material) -> dict[str, str]:
     paper = material.papers.toldinas
-    percents = [row.encrypt_battery_percent for row in paper.rijndael]
     by_place = {(row.block_bits, row.key_bits): row.encrypt_battery_percent for row in paper.rijndael}
     labels = {name: f"{block}, key {key}" for name, (block, key) in PROFILES.items()}
     labels |= {f"{name}_percent": f"{by_place[place]:g}" for name, place in PROFILES.items()}
+    dearest = max(by_place, key=lambda place: by_place[place])
     blocks = sorted({row.block_bits for row in paper.rijndael})
     rounds = [max(block, key) // 32 + 6 for block, key in by_place]
     return labels | {
         "blocks": ", ".join(map(str, blocks)),
         "keys": ", ".join(map(str, sorted({row.key_bits for row in paper.rijndael}))),
         "rounds": ", ".join(map(str, sorted(set(rounds)))),
-        "least": f"{min(percents):g}",
-        "most": f"{max(percents):g}",
+        "least": f"{min(by_place.values()):g}",
+        "dearest": f"{dearest[0]}, key {dearest[1]}",
+        "most": f"{by_place[dearest]:g}",
         "iterations": f"{paper.iterations:,}",
         "payload": f"{paper.payload_B:,}",
     }

@@ -76,7 +76,7 @@ class Material:
 
     * `estimates`: of one run or of several, with the columns of energy. * `curves`: of batteries that empty, by
       `energy.tasks.curves`. * `capture`: frames by their octets. * `catalogue`: the probe's rows, for the taxonomy.
-    * `radio`: the card that valued sending, None without one.
+    * `radio`: the card that valued sending, None without one. `no_battery`: why none could be discharged, if so.
     """
 
     papers: Papers
@@ -86,6 +86,7 @@ class Material:
     capture: Mapping[int, int] | None = None
     catalogue: Sequence[Row] = ()
     radio: str | None = None
+    no_battery: str = ""
 
 
 QUICK = "wattlock papers"

@@ -99,7 +99,7 @@ def against_aes(scenario: str) -> Judge:
                     compared.append(Compared(_kind(mine, aes), SAYS[scenario], effect, holds, band))
         compared.sort(key=lambda one: (False, None, True).index(one.holds))
         also = _by_table(evidence, scenario, claim)
-        needs = f"transfers of text, audio and video in scenario {scenario} with aes, blowfish and rc6"
+        needs = f"transfers of text, audio and video by {SAYS[scenario]} with AES, Blowfish and RC6"
         return _judged(claim, evidence, compared if len(compared) == 2 * len(KINDS) else [], needs, also)
 
     return judge
@@ -262,7 +262,7 @@ def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
                 cases += 1
                 found = table.of(cipher, column) / table.of(PLAIN, column)
                 if found < 1:
-                    sooner.append((found, f"{table.data} {column} {cipher}"))
+                    sooner.append((found, f"{NAMES[cipher]}, sending {table.data}, {SAYS[column]}"))
     control = "the spread between runs, which the paper does not give: nothing in a cipher can do that"
     if not cases:
         return missing(claim, "the paper's tables with blowfish and rc6", "none", control, "their tables")
