@@ -260,7 +260,7 @@ def test_the_cases_in_which_ciphertext_arrives_sooner_are_counted_and_the_greate
     assert found.compared[0].effect.what == "the number of cases in which ciphertext arrives sooner"
     assert found.compared[0].cases == "30 cases"
     # RC6's video at a poor signal, 14.13 s over 19.39 s.
-    assert "The greatest lead is 27 % (video adhoc_poor rc6): so far" in found.sentence
+    assert "The greatest lead is 27 % (video with RC6, ad hoc with WEP and a poor signal): so far" in found.sentence
     late = worlds.world(PAPERS.claim(name), "fails")
     none = JUDGES[name](PAPERS.claim(name), late)
     assert values(none) == [0]

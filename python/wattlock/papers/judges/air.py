@@ -262,7 +262,7 @@ def faster_than_plain(claim: Claim, evidence: Evidence) -> Judgement:
                 cases += 1
                 found = table.of(cipher, column) / table.of(PLAIN, column)
                 if found < 1:
-                    sooner.append((found, f"{NAMES[cipher]}, sending {table.data}, {SAYS[column]}"))
+                    sooner.append((found, f"{table.data} with {NAMES[cipher]}, {SAYS[column]}"))
     control = "the spread between runs, which the paper does not give: nothing in a cipher can do that"
     if not cases:
         return missing(claim, "the paper's tables with blowfish and rc6", "none", control, "their tables")
