@@ -41,4 +41,5 @@ def report(
     if export is not None:
         from wattlock.report.report_files import write_report_figures
 
-        typer.echo(f"wrote {write_report_figures(export, described, estimates)} files into {export}", err=True)
+        written = write_report_figures(export, described, estimates, result.ranking)
+        typer.echo(f"wrote {written} files into {export}", err=True)

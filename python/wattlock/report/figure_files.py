@@ -13,8 +13,12 @@ import vl_convert
 
 from wattlock.errors import InputError
 from wattlock.report.discharge import file_config, spec
+from wattlock.report.drawing import standalone
+from wattlock.report.look import FONT, colour
+from wattlock.report.markup import text
 
 WIDTH_PX, SHARPNESS = 640, 2.0
+MARGIN_PX, HEAD_PX = 10, 50
 
 
 class FigureFile(NamedTuple):
@@ -52,6 +56,25 @@ def chart_svg(chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "")
     words = alt.Title(title, subtitle=subtitle or alt.Undefined, anchor="start", fontSize=14, subtitleFontSize=12)
     titled = chart.properties(title=words)
     return str(vl_convert.vegalite_to_svg(spec(titled) | {"config": file_config()}))
+
+
+def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:
+    """A drawing of ours as an SVG of its own, on white, under its title; colours by role become those of paper."""
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
+    if box is None:
+        raise ValueError("a drawing without a viewBox")
+    width, height = float(box[1]) + 2 * MARGIN_PX, float(box[2]) + HEAD_PX + MARGIN_PX
+    inside = drawn.partition(">")[2].removesuffix("</svg>")
+    lines = ((title, 20, 14, "ink", ' font-weight="bold"'), (subtitle, 37, 11.5, "muted", ""))
+    head = "".join(
+        f'<text x="{MARGIN_PX}" y="{y}" font-size="{size}" fill="{colour(role)}"{weight}>{text(words)}</text>'
+        for words, y, size, role, weight in lines
+    )
+    return standalone(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" font-family="{text(FONT)}" xml:space="preserve">{head}'
+        f'<g transform="translate({MARGIN_PX} {HEAD_PX})">{inside}</g></svg>'
+    )
 
 
 def figure_name(title: str) -> str:

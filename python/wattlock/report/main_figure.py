@@ -14,6 +14,9 @@ from wattlock.report.markup import text, unbroken
 MOST, MOST_ON_A_PHONE = 12, 8
 """Bars that fit the first screen."""
 
+ANSWER = "answer"
+"""What the figure's files are called."""
+
 UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
@@ -130,6 +133,6 @@ def drawn_figure(figure: MainFigure) -> str:
             f'<p class="quiet">{unbroken(note)}</p></div>'
         )
     return (
-        f'<figure class="main-figure"><figcaption><strong>{text(figure.title)} {chip.chip(figure.evidence)}</strong>'
-        f"</figcaption>{drawn}</figure>"
+        f'<figure data-name="{ANSWER}" class="main-figure">'
+        f"<figcaption><strong>{text(figure.title)} {chip.chip(figure.evidence)}</strong></figcaption>{drawn}</figure>"
     )

@@ -13,6 +13,7 @@ from wattlock.errors import EvidenceError, InputError
 from wattlock.report import DeviceFacts, RunFacts, write_report
 from wattlock.report.facts import DischargeFacts
 from wattlock.report.figure_files import figure_name
+from wattlock.report.main_figure import main_figure
 from wattlock.report.report_files import write_report_figures
 
 ESTIMATES = report_frames.estimates()
@@ -39,7 +40,7 @@ def page(folder: Path, run: RunFacts = RUN) -> str:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, int]:
     """The page, the folder of its files, and how many were said to be written."""
     folder = tmp_path_factory.mktemp("exported")
-    return page(folder), folder / "figures", write_report_figures(folder / "figures", RUN, ESTIMATES)
+    return page(folder), folder / "figures", write_report_figures(folder / "figures", RUN, ESTIMATES, RANKING)
 
 
 def test_every_picture_of_the_page_is_a_figure_with_a_name_of_its_own(exported: tuple[str, Path, int]) -> None:
@@ -66,9 +67,10 @@ def test_every_figure_of_the_page_has_its_four_files_and_no_other_is_there(expor
 
 def test_a_files_numbers_are_those_that_the_page_draws(exported: tuple[str, Path, int]) -> None:
     html, folder, _ = exported
-    figures = re.findall(r'<figure data-name="([a-z0-9-]+)".*?class="spec">(.*?)</script>', html, re.DOTALL)
-    assert len(figures) > 10
-    for name, drawn in figures:
+    figures = re.findall(r'<figure data-name="([a-z0-9-]+)"(.*?)</figure>', html, re.DOTALL)
+    charts = {name: found[1] for name, inside in figures if (found := re.search(r'"spec">(.*?)</script>', inside))}
+    assert len(charts) == len(figures) - 1 > 10, "all but the answer's bars"
+    for name, drawn in charts.items():
         spec = json.loads(drawn)
         rows = spec["datasets"][spec["data"]["name"]]
         column = "value" if "value" in rows[0] else "level_percent"
@@ -78,36 +80,48 @@ def test_a_files_numbers_are_those_that_the_page_draws(exported: tuple[str, Path
         assert set(written["evidence"]) == {row["evidence"] for row in rows}
 
 
+def test_the_answers_file_has_every_bar_also_those_that_the_page_has_no_room_for(
+    exported: tuple[str, Path, int],
+) -> None:
+    figure = main_figure(ESTIMATES, RANKING)
+    assert figure is not None
+    written = pl.read_csv(exported[1] / f"{RUN.id}--answer.csv")
+    assert written["value"].to_list() == pytest.approx([bar.value for bar in figure.rows], rel=1e-12)
+    assert set(written["evidence"]) == {figure.evidence}
+    svg = (exported[1] / f"{RUN.id}--answer.svg").read_text(encoding="utf-8")
+    assert svg.count("<rect") == len(figure.rows) + 1, "the bars and the paper"
+
+
 def test_joules_of_two_kinds_are_two_figures_with_files_of_their_own(tmp_path: Path) -> None:
     mixed = ESTIMATES.with_columns(
         energy_evidence=pl.when(pl.col("family") == "3des").then(pl.lit("modelled")).otherwise("energy_evidence")
     )
     run = replace(RUN, device=DeviceFacts("a card", "assumed"))
-    write_report_figures(tmp_path, run, mixed)
+    write_report_figures(tmp_path, run, mixed, RANKING)
     energy = [file for file in tmp_path.glob("*.csv") if "energy-of-encrypting-1500" in file.name]
     assert sorted(kind for file in energy for kind in set(pl.read_csv(file)["evidence"])) == ["assumed", "modelled"]
 
 
 def test_an_invalid_run_has_no_figure_to_write(tmp_path: Path) -> None:
     with pytest.raises(EvidenceError, match="it is invalid, so that its numbers are not results"):
-        write_report_figures(tmp_path / "figures", replace(RUN, valid=False, discharge=None), ESTIMATES)
+        write_report_figures(tmp_path / "figures", replace(RUN, valid=False, discharge=None), ESTIMATES, RANKING)
     with pytest.raises(EvidenceError, match="no case has a number to draw"):
-        write_report_figures(tmp_path / "figures", replace(RUN, discharge=None), ESTIMATES.clear())
+        write_report_figures(tmp_path / "figures", replace(RUN, discharge=None), ESTIMATES.clear(), RANKING.clear())
     assert not (tmp_path / "figures").exists()
     # What a battery's gauge logged needs none of the run's self-checks, and stands on the page of an invalid run too.
-    assert write_report_figures(tmp_path / "figures", replace(RUN, valid=False), ESTIMATES) == 4
+    assert write_report_figures(tmp_path / "figures", replace(RUN, valid=False), ESTIMATES, RANKING) == 4
 
 
 def test_a_folder_that_can_not_be_written_is_refused_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"--export .*/file/figures: Not a directory"):
-        write_report_figures(tmp_path / "file" / "figures", RUN, ESTIMATES)
+        write_report_figures(tmp_path / "file" / "figures", RUN, ESTIMATES, RANKING)
 
 
 def test_files_of_an_earlier_export_are_written_over(tmp_path: Path) -> None:
     stem = tmp_path / f"{RUN.id}--setting-up-a-key.csv"
     stem.write_text("old")
-    write_report_figures(tmp_path, RUN, ESTIMATES)
+    write_report_figures(tmp_path, RUN, ESTIMATES, RANKING)
     assert pl.read_csv(stem)["name"].len() > 1
 
 
