@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import polars as pl
-from scipy.special import stdtrit
 
 from wattlock.analysis import energy_blocks
+from wattlock.analysis.distributions import t_quantile
 from wattlock.analysis.estimate import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
@@ -47,7 +47,7 @@ def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
     if total == 0:
         return gap, 0.0
     freedom = total**2 / sum(v**2 / (row["processes"] - 1) for v, row in zip(variances, (a, b), strict=True))
-    return gap, float(stdtrit(freedom, 1 - LEVEL / 2)) * math.sqrt(total)
+    return gap, t_quantile(freedom, 1 - LEVEL / 2) * math.sqrt(total)
 
 
 def verdict(gap: float, half_width: float, least: float, margin: float) -> str:

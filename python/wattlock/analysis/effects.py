@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from scipy.special import ndtr, stdtrit
-
+from wattlock.analysis.distributions import normal_below, t_quantile
 from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import LEVEL
 
@@ -50,7 +49,7 @@ def mean(ratios: Sequence[Ratio]) -> Ratio:
     count, middle = len(logs), sum(logs) / len(logs)
     within = math.hypot(*(one.sigma for one in ratios)) / count * COVERAGE
     spread = math.sqrt(sum((log - middle) ** 2 for log in logs) / (count - 1)) if count > 1 else 0.0
-    between = float(stdtrit(count - 1, 1 - LEVEL / 2)) * spread / math.sqrt(count) if count > 1 else 0.0
+    between = t_quantile(count - 1, 1 - LEVEL / 2) * spread / math.sqrt(count) if count > 1 else 0.0
     factor = math.exp(math.hypot(within, between))
     return Ratio(math.exp(middle), math.exp(middle) / factor, math.exp(middle) * factor)
 
@@ -73,6 +72,6 @@ def equivalence(found: Ratio, low_percent: float, high_percent: float) -> Equiva
     low, high = math.log1p(low_percent / 100), math.log1p(high_percent / 100)
     if found.sigma == 0:
         return Equivalence(0.0, "equivalent") if low <= found.log <= high else Equivalence(1.0, "different")
-    p = max(float(ndtr((low - found.log) / found.sigma)), float(ndtr((found.log - high) / found.sigma)))
+    p = max(normal_below((low - found.log) / found.sigma), normal_below((found.log - high) / found.sigma))
     outside = math.log(found.low) > high or math.log(found.high) < low
     return Equivalence(p, "different" if outside else "equivalent" if p < LEVEL else "undecided")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from scipy.special import stdtrit
+
+from wattlock.analysis.distributions import t_quantile
 
 LEVEL = 0.05
 """Intervals are of 95 %."""
@@ -64,7 +65,7 @@ def t_half_width(deviation: float, count: int, level: float, unseen: float = 0.0
     """
     if count < 2:
         return math.inf
-    return float(stdtrit(count - 1, 1 - level / 2)) * math.hypot(deviation / math.sqrt(count), unseen)
+    return t_quantile(count - 1, 1 - level / 2) * math.hypot(deviation / math.sqrt(count), unseen)
 
 
 def level_of_a_look(looks: Sequence[int]) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import linregress, t
 
+from wattlock.analysis.distributions import line, t_quantile
 from wattlock.analysis.estimate import LEVEL
 from wattlock.errors import InputError
 
@@ -48,24 +49,25 @@ def predict(x: ArrayLike, y: ArrayLike) -> Prediction:
             f"a prediction needs {FEWEST_PAIRS} pairs that differ, there are {count} of {len(np.unique(known))} kinds",
             hint="measure both operations",
         )
-    fit = linregress(known, wanted)
-    half = float(t.ppf(1 - LEVEL / 2, count - 2)) * float(fit.stderr)
+    fit = line(known, wanted)
+    half = t_quantile(count - 2, 1 - LEVEL / 2) * fit.slope_error
     off = []
     for left_out in range(count):
         rest = np.arange(count) != left_out
         if np.ptp(known[rest]) == 0:
             continue
-        without = linregress(known[rest], wanted[rest])
+        without = line(known[rest], wanted[rest])
         off.append((without.intercept + without.slope * known[left_out]) / wanted[left_out] - 1)
     logs = np.log(wanted / known)
-    middle, spread = float(logs.mean()), float(t.ppf(1 - LEVEL / 2, count - 1) * logs.std(ddof=1) / np.sqrt(count))
+    middle = float(logs.mean())
+    spread = t_quantile(count - 1, 1 - LEVEL / 2) * float(logs.std(ddof=1)) / math.sqrt(count)
     ratio, ratio_low, ratio_high = (float(np.exp(middle + side * spread)) for side in (0, -1, 1))
     return Prediction(
-        float(fit.slope),
-        float(fit.slope) - half,
-        float(fit.slope) + half,
-        float(fit.intercept),
-        float(fit.rvalue) ** 2,
+        fit.slope,
+        fit.slope - half,
+        fit.slope + half,
+        fit.intercept,
+        fit.determination,
         100 * float(np.sqrt(np.mean(np.square(off)))),
         100 * float(np.max(np.abs(off))),
         ratio,

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import polars as pl
-from scipy.special import stdtr
 
+from wattlock.analysis.distributions import t_below, t_quantile
 from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.estimate import LEVEL
 
@@ -41,7 +41,7 @@ def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
         return 0.0 if a["log_canaries"] != b["log_canaries"] else 1.0
     freedom = 1 / sum((v / total) ** 2 / (row["processes"] - 1) for v, row in zip(variances, (a, b), strict=True))
     t = abs(a["log_canaries"] - b["log_canaries"]) / math.sqrt(total)
-    return float(2 * stdtr(freedom, -t))
+    return 2 * t_below(freedom, -t)
 
 
 def rank(
@@ -96,6 +96,4 @@ def _rank_group(rows: list[dict[str, Any]], least: float) -> list[dict[str, Any]
 
 
 def _small_sample(processes: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(1, processes - 1), 0.975)) / COVERAGE
+    return t_quantile(max(1, processes - 1), 0.975) / COVERAGE

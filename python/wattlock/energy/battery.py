@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 STEPS = 12
 HOUR_s = 3600.0
+SMALL_W, W_STEPS = 40.0, 4
 
 
 def linear_s(capacity_C: Any, current_A: Any) -> Array:
@@ -46,11 +47,27 @@ def kibam_s(capacity_C: Any, current_A: Any, available_share: Any, exchange_per_
     """
     span = (1.0 - available_share) / (available_share * exchange_per_s)
     ahead = capacity_C / current_A - span
-    # Loaded here: it takes a tenth of a second, and the other models go without.
-    from scipy.special import lambertw
-
-    rest = np.real(lambertw(span * exchange_per_s * np.exp(-exchange_per_s * ahead)))
+    with np.errstate(divide="ignore"):  # one well alone spans nothing
+        log_argument = np.log(span * exchange_per_s) - exchange_per_s * ahead
+    rest = lambert_w_of_exp(log_argument)
     return np.asarray(ahead + rest / exchange_per_s, dtype=np.float64)
+
+
+def lambert_w_of_exp(y: Any) -> Array:
+    """The w > 0 of w exp(w) = exp(y): Lambert's W by the logarithm of its argument, which then can't overflow.
+
+    Source: the step of R. Iacono and J. P. Boyd, New approximations to the principal real-valued branch of the Lambert
+    W-function, Advances in Computational Mathematics 43, 2017; the start of S. Winitzki, Uniform approximations for
+    transcendental functions, ICCSA 2003.
+    """
+    y = np.asarray(y, dtype=np.float64)
+    held = np.maximum(y, -SMALL_W)
+    grown = np.logaddexp(0.0, held)
+    w = grown * (1.0 - np.log1p(grown) / (2.0 + grown))
+    for _ in range(W_STEPS):
+        w = w / (1.0 + w) * (1.0 + held - np.log(w))
+    # So small a w is its own argument, to rounding.
+    return np.asarray(np.where(y < -SMALL_W, np.exp(np.minimum(y, -SMALL_W)), w))
 
 
 class Tremblay(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
+from wattlock.analysis.distributions import normal_quantiles
 from wattlock.errors import InputError
 from wattlock.link.scenario import Named, Spread
 
@@ -65,7 +65,7 @@ def _drawn(
         low, high = law.low or 0.0, law.high or 0.0
         values = low + shares * (high - low)
     else:
-        values = (law.mean or 0.0) + (law.sigma or 0.0) * ndtri(shares)
+        values = (law.mean or 0.0) + (law.sigma or 0.0) * normal_quantiles(shares)
     least = LEAST.get(key)
     if least is not None and law.low is not None and law.low < least:
         raise InputError(f"link {named.label}: signal.{key}.low is {law.low:g}, the least is {least:g}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.stats import linregress, t
-
+from wattlock.analysis.distributions import line, t_quantile
 from wattlock.analysis.estimate import LEVEL
 from wattlock.papers.judges.compose import Ground, Judge, judged, missing, of_another_machine
 from wattlock.papers.judges.evidence import NAMES, Evidence
@@ -56,8 +55,8 @@ def inverse(claim: Claim, evidence: Evidence) -> Judgement:
         return missing(claim, needs, command, control)
     speed = [math.log(case.payload_B / float(case.row["time_ns"])) for case in cases]
     energy = [math.log(case.cost / case.payload_B) for case in cases]
-    fit = linregress(speed, energy)
-    half = float(t.ppf(1 - LEVEL / 2, len(cases) - 2)) * float(fit.stderr)
+    fit = line(speed, energy)
+    half = t_quantile(len(cases) - 2, 1 - LEVEL / 2) * fit.slope_error
     slope = float(fit.slope)
     band = amount_band(claim.expect["slope_log_log"], claim.tolerance)
     effect = Effect("the slope of log energy over log throughput", "1", slope, slope - half, slope + half)
