@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from wattlock import advise as advice
+from wattlock import extras
 from wattlock.advise.answer import advise as answer
 from wattlock.energy import operations
 from wattlock.energy.valuing import valued
@@ -97,6 +98,7 @@ def papers(
     *runs: Run | Name, device: str | None = None, allow_assumed: bool = False, target: Target | None = None
 ) -> pl.DataFrame:
     """The verdicts on the five papers' claims by runs, `last` without any: a row a claim, its findings with it."""
+    extras.require("report")
     beside = material.Beside(device, allow_assumed)
     names = [one.folder.path if isinstance(one, Run) else one for one in runs]
     return verdicts(material.judge(names or ["last"], beside, target=target).judgements, record.load())

@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from wattlock.cli.help import Verb, with_values
 from wattlock.errors import DiskFull, InputError, WattlockError
+from wattlock.extras import named_by
 
 VERBS = {
     "run": "Carry out a study on this machine.",
@@ -141,6 +142,9 @@ def _bug(error: Exception) -> int:
         return WattlockError.exit_code
     if os.environ.get("WATTLOCK_DEBUG"):
         raise error
+    if isinstance(error, ModuleNotFoundError) and (extra := named_by(error)) is not None:
+        say(extra.message, extra.hint)
+        return extra.exit_code
     text = " ".join(str(error).split())
     say(f"this is a bug in wattlock: {type(error).__name__}: {text}", "WATTLOCK_DEBUG=1 shows where; please report it")
     return BUG

@@ -56,7 +56,7 @@ def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:
     """The sizes in bins, with each bin's share of all packets."""
     import polars as pl
 
-    from wattlock.report.traffic import binned
+    from wattlock.link.capture import binned
 
     return [
         {"bytes": row["bin"], "kind": row["kind"], "packets": row["count"], "percent": 100 * row["count"] / total}

@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from wattlock import extras
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,16 +25,19 @@ def check(path: Path) -> None:
         raise InputError(f"--record {path}: is no {', '.join(ENDS)}", hint="the name's end says what it becomes")
     if not path.parent.is_dir():
         raise InputError(f"--record {path}: there is no folder {path.parent}", hint="make it first")
+    if path.suffix == ".html":
+        extras.require("report")
 
 
 def write(of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
     """Write the record to `path`, over what is there."""
     from wattlock.advise import record
-    from wattlock.report.decision import decision_page
 
     parts = record.sections(of, more, command())
     heading = record.title(of)
     if path.suffix == ".html":
+        from wattlock.report.decision import decision_page
+
         written = decision_page(heading, parts)
     elif path.suffix == ".md":
         written = record.markdown(heading, parts)

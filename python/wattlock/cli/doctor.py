@@ -9,6 +9,7 @@ import typer
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
+from wattlock.extras import EXTRAS, PURPOSE, absent, install
 
 
 def doctor(
@@ -26,6 +27,18 @@ def doctor(
     checks = probe.rows(
         chosen(), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
     )
+    checks += [_check_of(extra) for extra in EXTRAS]
     print_table(pl.DataFrame(checks, infer_schema_length=None), form)
     if any(check["verdict"] == "fail" for check in checks):
         raise typer.Exit(1)
+
+
+def _check_of(extra: str) -> dict[str, str | None]:
+    """A row of the table: whether this extra is installed, and what it is for."""
+    lacking = absent(extra)
+    return {
+        "check": f"extra {extra}",
+        "verdict": "absent" if lacking else "ok",
+        "value": f"{', '.join(lacking)} not installed" if lacking else "installed",
+        "advice": f"for {PURPOSE[extra]}: {install(extra)}" if lacking else None,
+    }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from wattlock import extras
 from wattlock.cli.progress import bar, heed_ctrl_c
 from wattlock.errors import CasesFailed, Interrupted
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.run.begin import Begun
+    from wattlock.run.result import Result
     from wattlock.store import RunFolder
 
 LONG_S = 1800.0
@@ -61,16 +63,12 @@ def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collect
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
-    from wattlock.cli.facts import facts
     from wattlock.energy.valuing import valued
     from wattlock.report.answer import answer
-    from wattlock.report.page import write_report
     from wattlock.run.result import read
 
     result = read(folder)
     estimates = valued(result, None, allow_assumed=False)
-    page = folder.path / "report.html"
-    write_report(page, facts(result, None), estimates, result.ranking)
     states = dict(estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
     typer.echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
@@ -88,6 +86,19 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         typer.echo(f"warning: {warning}", err=True)
     if not result.reasons:
         typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
-    typer.echo(f"The report: {page}", err=True)
+    _draw(folder, result, estimates)
     typer.echo(f"The numbers: {folder.showing}", err=True)
     return estimates
+
+
+def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
+    """Writes the report, where its extra is installed: the run is measured either way."""
+    if extras.absent("report"):
+        typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
+        return
+    from wattlock.cli.facts import facts
+    from wattlock.report.page import write_report
+
+    page = folder.path / "report.html"
+    write_report(page, facts(result, None), estimates, result.ranking)
+    typer.echo(f"The report: {page}", err=True)

@@ -2,12 +2,17 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from wattlock.errors import InputError, ProbeError
 from wattlock.targets.toolbox import Toolbox
+
+# Octets of the smallest Ethernet frame: the first bin is below it, each one after that twice as wide.
+FIRST_B = 64
 
 
 class Packet(NamedTuple):
@@ -153,3 +158,29 @@ def _lines(net: Toolbox, file: Path, *options: str) -> Iterator[dict[str, Any]]:
         described = {kind: text for kind, _, text in (line.partition(": ") for line in complaints)}
         message = described.get("error", f"{file}: the probe ended with code {child.returncode}")
         raise InputError(message, hint=described.get("hint", "a capture is pcap or pcapng, gzipped or not"))
+
+
+def binned(sizes: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """A row a bin and kind: `from_B`, `bin` in words, `kind`, `count`; every bin up to the largest has at least one."""
+    counts: dict[tuple[int, str], int] = {}
+    for row in sizes:
+        kind = f"{row['frame']}, protected" if row["protected"] else row["frame"]
+        key = (_from_B(row["size_B"]), kind)
+        counts[key] = counts.get(key, 0) + row["count"]
+    largest_B, some_kind = max(counts)
+    from_B = 0
+    while from_B < largest_B:
+        if not any(bin_B == from_B for bin_B, _ in counts):
+            counts[from_B, some_kind] = 0
+        from_B = 2 * from_B or FIRST_B
+    return pl.DataFrame(
+        [
+            {"from_B": bin_B, "bin": f"{bin_B}\u2013{(2 * bin_B or FIRST_B) - 1}", "kind": kind, "count": count}
+            for (bin_B, kind), count in sorted(counts.items())
+        ]
+    )
+
+
+def _from_B(size_B: int) -> int:
+    """The least size of the bin that a size lies in."""
+    return 0 if size_B < FIRST_B else 1 << size_B.bit_length() - 1

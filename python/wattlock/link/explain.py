@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from wattlock.errors import InputError
 from wattlock.link.durations import PLAIN, Duration, check, labels
@@ -271,6 +270,8 @@ class _Problem:
 
     def _least(self, left: Callable[[Numbers], Numbers], times: Numbers, design: Numbers, start: Numbers) -> Numbers:
         """Least squares of logarithms, terms at least zero, begun where a straight line through the durations lies."""
+        from scipy.optimize import least_squares
+
         plain = np.exp(start)[self.group]
         over = np.exp(self.log_T) - times * plain
         guess, *_ = np.linalg.lstsq(design, over, rcond=None)

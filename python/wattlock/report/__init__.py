@@ -1,8 +1,10 @@
-"""Frames in, figures out: the charts, the tables and the self-contained HTML page of a run."""
+"""Frames in, figures out: the charts, the tables and the self-contained HTML page of a run.
+
+What only prints is imported without the packages that draw: `page` and the figures have those.
+"""
 
 from wattlock.report.evidence import EvidenceMix, NothingToDraw
 from wattlock.report.facts import DeviceFacts, InputFacts, RunFacts, SelfCheck
-from wattlock.report.page import write_report
 
 __all__ = [
     "DeviceFacts",
@@ -11,5 +13,4 @@ __all__ = [
     "NothingToDraw",
     "RunFacts",
     "SelfCheck",
-    "write_report",
 ]

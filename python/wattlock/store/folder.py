@@ -75,6 +75,11 @@ class RunFolder:
         return f"wattlock show {shlex.quote(str(self.path))}"
 
     @property
+    def reporting(self) -> str:
+        """The command that draws its report, as a shell takes it."""
+        return f"wattlock report {shlex.quote(str(self.path))}"
+
+    @property
     def resuming(self) -> str:
         """The command that goes on with it, as a shell takes it."""
         return f"wattlock run --resume {shlex.quote(str(self.path))}"

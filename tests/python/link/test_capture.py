@@ -9,9 +9,9 @@ from support.captures import pcap
 from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.link import capture
-from wattlock.link.capture import MOST_SIZES, Census, traffic
+from wattlock.link.capture import MOST_SIZES, Census, binned, traffic
 from wattlock.report.evidence import NothingToDraw
-from wattlock.report.traffic import binned, packet_sizes
+from wattlock.report.traffic import packet_sizes
 from wattlock.targets import toolbox
 
 

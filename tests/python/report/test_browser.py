@@ -11,7 +11,7 @@ import pytest
 from support import report_frames
 from support.tools import needs
 from support.tree import TESTS
-from wattlock.report import write_report
+from wattlock.report.page import write_report
 
 LIMIT_S = 180
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

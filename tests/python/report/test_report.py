@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import report_frames
-from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures, write_report
+from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
 from wattlock.report.chip import SHAPES
@@ -22,7 +22,7 @@ from wattlock.report.evidence import with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, number, within
 from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
-from wattlock.report.page import SECTIONS
+from wattlock.report.page import SECTIONS, write_report
 from wattlock.report.quantities import drawn
 from wattlock.report.scales import bounds_of, spread_labels
 from wattlock.report.tables import ranking_tables
