@@ -41,16 +41,6 @@ def least_for_each(group: Sequence[int], energy: ArrayLike) -> Mask:
     return np.array([cost <= costs[groups == one].min() for one, cost in zip(groups, costs, strict=True)])
 
 
-def probability_of_least(group: Sequence[int], energy: ArrayLike, sigma: ArrayLike) -> Array:
-    """The share of draws in which each choice is the least of its group."""
-    groups, draws = np.asarray(group), drawn(energy, sigma)
-    least = np.zeros(draws.shape, dtype=bool)
-    for one in np.unique(groups):
-        (members,) = np.nonzero(groups == one)
-        least[np.arange(len(draws)), members[draws[:, members].argmin(axis=1)]] = True
-    return np.asarray(least.mean(axis=0))
-
-
 def profiles(energy: ArrayLike, strength: ArrayLike) -> dict[str, int]:
     """Profiles from the front: its weakest choice is low, its strongest high, that nearest to the middle medium.
 

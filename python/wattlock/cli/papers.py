@@ -18,9 +18,12 @@ from wattlock.errors import EvidenceError, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from wattlock.papers.judges import Judgement
 
 FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
+FOR_EYES += ["failing"]
 """The columns of the verdicts on a terminal."""
 UNTIL_PERCENT, LOG_EVERY_S = 10, 10
 """A battery is discharged down to this level: below it a machine may go out."""
@@ -159,8 +162,15 @@ def papers(
     if written.form is None:
         typer.echo(str(page))
     else:
-        show(verdicts.select(FOR_EYES) if written.form is Format.table else verdicts, written.form)
+        show(_for_eyes(verdicts) if written.form is Format.table else verdicts, written.form)
         typer.echo(f"the page: {page}", err=True)
+
+
+def _for_eyes(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Few columns, and the parts that do not hold as text."""
+    import polars as pl
+
+    return verdicts.select(FOR_EYES).with_columns(pl.col("failing").list.join("; ").replace("", None))
 
 
 def _write(file: Path, text: str, hint: str) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from wattlock.papers.judges import Bounds, Compared, Effect, Judgement, Verdict
 from wattlock.papers.judges.compose import STUDY
 from wattlock.papers.judges.implementations import BUILT_IN, CONSTANT_TIME, ERA, HARDWARE, KINDS, SHORT, Kind
-from wattlock.papers.judges.verdict import DEPENDS, above, over_findings
+from wattlock.papers.judges.verdict import DEPENDS, above, all_hold, over_findings
 
 Judged = Mapping[str, Judgement]
 MOST_MARKS = 6
@@ -107,10 +107,14 @@ def _over_libraries(figure: str, compared: Sequence[Compared]) -> str:
     sentence = f"{figure.format(first.effect.described())}, with {_named(first.library)}"
     if others:
         effects = sorted((one.effect for one in others), key=lambda one: one.value)
-        ends = [one._replace(low=one.value, high=one.value).described() for one in (effects[0], effects[-1])]
+        ends = [_without_interval(one) for one in (effects[0], effects[-1])]
         whose = _named(others[0].library) if len(others) == 1 else f"{len(others)} other libraries"
         sentence += f"; with {whose} {' to '.join(dict.fromkeys(ends))}"
     return f"{sentence}."
+
+
+def _without_interval(effect: Effect) -> str:
+    return (effect if effect.beyond else effect._replace(low=effect.value, high=effect.value)).described()
 
 
 def _named(library: str) -> str:
@@ -141,7 +145,7 @@ def _fastest(judged: Judged) -> Answer | None:
     own = of_kind(ranking, ERA, first.says)
     if not own:
         return None
-    rival = own[0].effect.what.partition(",")[0]
+    rival = own[0].effect.what.partition(" over ")[0]
     sentence = _over_libraries(f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", own)
     return Answer(WORDS[first.answers[ERA]], sentence, ERA, *OVER_AES, _marks("blowfish-vs-aes-text", ratios))
 
@@ -260,16 +264,32 @@ def _rc4(judged: Judged) -> Answer | None:
         return None
     kind = _kind(below)
     word = over_findings([finding.answers.get(kind, "not tested") for finding in advice.findings])
-    parts = [f"{several[0].effect.what} is {several[0].effect.described()}" for several in (below, from_100)]
-    crossed = [one for one in of_kind(crossing, kind) if one.library == below[0].library and one.effect.unit == "B"]
-    parts += [f"{one.effect.what} is {one.effect.described()}" for one in crossed[:1]]
-    sentence = f"{_listed(parts)}, with {_named(below[0].library)}."
+    told = [several for several in (below, from_100, of_kind(crossing, kind)) if several]
+    sentence = " ".join(_over_libraries(f"{_capital(several[0].effect.what)} is {{}}", several) for several in told)
+    sides = {
+        answer: _listed([_named(name) for name in several])
+        for answer, several in (
+            ("holds", _advised(advice, kind, True)),
+            ("does not hold", _advised(advice, kind, False)),
+        )
+        if several
+    }
+    if len(sides) > 1:
+        sentence += f" It {'; it '.join(f'{answer} with {names}' for answer, names in sides.items())}."
     marks = tuple(
         Mark(f"{one.effect.what.replace(' over ', '/').replace(' at', '')}, {one.library}", claim, one.effect)
         for claim, several in ((small.claim, below), (large.claim, from_100))
-        for one in list(_libraries(several).values())[:2]
+        for one in list(_libraries(several).values())[: MOST_MARKS // 2]
     )
     return Answer(WORDS.get(word, "Not decided"), sentence, kind, "as the paper has it: above 1", 1.0, marks)
+
+
+def _advised(advice: Judgement, kind: Kind, holds: bool) -> list[str]:
+    """The libraries of a kind with which all findings of the advice hold, or one of them does not."""
+    found: dict[str, list[bool | None]] = {}
+    for one in of_kind(advice, kind):
+        found.setdefault(one.library, []).append(one.holds)
+    return [name for name, several in found.items() if all_hold(several) is holds]
 
 
 def _block_and_key(judged: Judged) -> Answer | None:
@@ -287,17 +307,22 @@ def _block_and_key(judged: Judged) -> Answer | None:
     ]
     verdict = over_findings([finding.answers.get(kind, "not tested") for finding in pareto.findings])
     word = {"reproduced": "Yes, block = key", "not reproduced": "Not block = key"}.get(verdict, WORDS[verdict])
-    chances = {name: [one.effect.value for one in own if one.library == name] for name in _libraries(own)}
+    nearest = {name: min((one for one in own if one.library == name), key=_order) for name in _libraries(own)}
     told = "; ".join(
-        f"{' and '.join(f'{one:.3g}' for one in several)} with {_named(name)}" for name, several in chances.items()
+        f"with {_named(name)} {one.effect.what} is {one.effect.described()}" for name, one in nearest.items()
     )
     first = of_library[0].effect
-    sentence = f"For every key a block of its length costs least with probability (to encrypt and decrypt) {told}."
+    sentence = f"{_capital(told)}."
     sentence += f" {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
         Mark(one.finding.replace(", to ", ", "), profiles.claim, one.effect, one.bounds) for one in of_library
     )
     return Answer(word, sentence, kind, "profile over the one below, %", 0.0, marks[:MOST_MARKS])
+
+
+def _order(one: Compared) -> tuple[int, float]:
+    """What does not hold first, and of several the furthest off."""
+    return (False, None, True).index(one.holds), one.effect.value
 
 
 def _kind(compared: Sequence[Compared]) -> Kind:

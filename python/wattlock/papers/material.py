@@ -188,8 +188,14 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
             status = status_of(row)
         except InputError:  # a cipher of which nothing is said can't be called sound
             continue
+        best = next((one for one in status.statements if one.about == "strength"), None)
         found[str(row["id"])] = Security(
-            status.strength_bits, int(row["key_bits"] or 0), status.status, bool(status.authenticated)
+            status.strength_bits,
+            int(row["key_bits"] or 0),
+            status.status,
+            bool(status.authenticated),
+            status.attack_bits,
+            f"{best.says} ({best.source})" if best else "",
         )
     return found
 

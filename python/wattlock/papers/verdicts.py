@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from wattlock.papers.judges import Bounds, Compared, Effect, Judgement
+from wattlock.papers.judges.implementations import ERA
+from wattlock.papers.judges.verdict import failing
 from wattlock.papers.record import Claim, Papers
 
 EFFECT = {
@@ -25,7 +28,9 @@ BOUNDS = {
 }
 WHOSE = {"implementation": pl.String, "library": pl.String}
 FINDING = {"finding": pl.String, "implementation": pl.String, "verdict": pl.String}
-COMPARED = {"finding": pl.String, **WHOSE, "cases": pl.String, "holds": pl.Boolean, **EFFECT, **BOUNDS}
+PART: dict[str, Any] = {"part": pl.String, "holds": pl.Boolean, **EFFECT}
+OF_COMPARED = {"finding": pl.String, **WHOSE, "cases": pl.String, "holds": pl.Boolean, **EFFECT, **BOUNDS}
+COMPARED: dict[str, Any] = {**OF_COMPARED, "parts": pl.List(pl.Struct(PART))}
 CLAIM = dict.fromkeys(("claim", "says", "origin", "about", "verdict", "basis", "evidence"), pl.String)
 WORDS = dict.fromkeys(("sentence", "control", "needs", "command"), pl.String)
 SCHEMA: dict[str, Any] = {
@@ -34,6 +39,7 @@ SCHEMA: dict[str, Any] = {
     **EFFECT,
     **BOUNDS,
     **WORDS,
+    "failing": pl.List(pl.String),
     "source": pl.List(pl.String),
     "findings": pl.List(pl.Struct(FINDING)),
     "comparisons": pl.List(pl.Struct(COMPARED)),
@@ -44,9 +50,12 @@ def table(judgements: Sequence[Judgement], papers: Papers) -> pl.DataFrame:
     """A row a claim, in the claims' order.
 
     * `implementation` to `claimed_value`: the comparison that decides; null where nothing does. `bound_by` is
-      `wattlock` where the paper gives no such bound; `claimed_value` is the figure that it prints, if any.
+      `wattlock` where the paper gives no such bound; `claimed_value` is the figure that it prints, if any. An end of
+      an effect is null where it is open.
+    * `failing`: the parts that do not hold with software of the papers' era, pairs of ciphers for example, by name.
     * `findings`: of each part of a claim on ciphers its verdict by kind of implementation.
-    * `comparisons`: all of them, the deciding one first; `holds` is null where it can't be told or nothing is asked.
+    * `comparisons`: all of them, the deciding one first, each with its parts where it takes several together; `holds`
+      is null where it can't be told or nothing is asked.
     """
     return pl.DataFrame([_row(one, papers.claim(one.claim)) for one in judgements], schema=SCHEMA)
 
@@ -66,6 +75,7 @@ def _row(one: Judgement, claim: Claim) -> dict[str, Any]:
         "control": one.control,
         "needs": one.needs or None,
         "command": one.command or None,
+        "failing": failing(one, ERA),
         "source": list(claim.source),
         "findings": [
             {"finding": finding.says, "implementation": kind, "verdict": answer}
@@ -85,12 +95,14 @@ def _compared(one: Compared) -> dict[str, Any]:
         "holds": one.holds,
         **_effect(one.effect),
         **_bounds(one.bounds),
+        "parts": [{"part": part.says, "holds": part.holds, **_effect(part.effect)} for part in one.parts],
     }
 
 
 def _effect(effect: Effect) -> dict[str, Any]:
     what, unit, *numbers = effect
-    return dict(zip(EFFECT, (what.strip(" ,"), unit, *map(float, numbers)), strict=True))
+    ends = (float(one) if math.isfinite(one) else None for one in numbers)
+    return dict(zip(EFFECT, (what.strip(" ,"), unit, *ends), strict=True))
 
 
 def _bounds(bounds: Bounds | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from wattlock.papers.exhibits import Shown
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Bounds, Compared, Judgement, Verdict
 from wattlock.papers.judges.implementations import KINDS
-from wattlock.papers.judges.verdict import DECIDED, OPEN
+from wattlock.papers.judges.verdict import DECIDED, OPEN, Finding, failing
 from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import formats
 from wattlock.report.exhibits import caption, drawing, figure
@@ -186,9 +186,16 @@ def _findings(one: Judgement) -> str:
         return ""
     rows = ""
     for finding in one.findings:
-        answers = "".join(f"<td>{marked(finding.answers.get(kind, 'not tested'))}</td>" for kind in kinds)
+        answers = "".join(f"<td>{_answered(one, finding, kind)}</td>" for kind in kinds)
         rows += f'<tr><th scope="row">{text(finding.says)}</th>{answers}</tr>'
     return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"])
+
+
+def _answered(one: Judgement, finding: Finding, kind: str) -> str:
+    """The answer to a finding, and of one that takes several together which of them do not hold."""
+    not_holding = failing(one, kind, finding.says)
+    named = f'<br><span class="quiet">not {text("; ".join(not_holding))}</span>' if not_holding else ""
+    return f"{marked(finding.answers.get(kind, 'not tested'))}{named}"
 
 
 def _compared(one: Judgement) -> str:
@@ -204,6 +211,8 @@ def _compared(one: Judgement) -> str:
 def _comparison(one: Compared) -> str:
     value, interval = amounts(one.effect)
     holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
+    if one.holds is False and one.failing:
+        holds += f": not {text('; '.join(one.failing))}"
     return (
         f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td><td>{text(one.effect.what)}</td>'
         f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td>'

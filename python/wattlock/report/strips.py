@@ -109,7 +109,8 @@ def described(rows: Sequence[Row], title: str) -> str:
     parts = []
     for row in rows:
         name = f"{row.label}: " if row.label else ""
-        interval = f" ({number(row.low)} to {number(row.high)})" if row.low != row.high else ""
+        ends = " to ".join(number(one) if math.isfinite(one) else "no end" for one in (row.low, row.high))
+        interval = f" ({ends})" if row.low != row.high else ""
         claimed = f", claimed {number(row.claimed)}" if row.claimed is not None else ""
         parts.append(f"{name}{number(row.value)}{interval}{claimed}")
     return f"{title}. {'; '.join(parts)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from wattlock.papers.judges import Effect, Judgement, Verdict
@@ -118,12 +119,16 @@ def amounts(effect: Effect | None) -> tuple[str, str]:
     if effect is None:
         return formats.MISSING, formats.MISSING
     unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
+    if effect.beyond:
+        return f"{effect.beyond} {_amount(effect.value)}{unit}", formats.MISSING
     interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else formats.MISSING
     return f"{_amount(effect.value)}{unit}", interval
 
 
 def _amount(value: float) -> str:
     """A figure with three digits; with a power of ten where the zeros would hide them."""
+    if math.isinf(value):
+        return "no end"
     if value == 0 or abs(value) >= SMALL:
         return formats.number(value)
     digits, _, power = f"{value:.2e}".partition("e")

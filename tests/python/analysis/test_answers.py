@@ -184,14 +184,6 @@ def test_of_each_group_those_of_least_energy_are_chosen_also_where_they_are_two(
     assert front.least_for_each([1, 1, 2, 1, 2], [4, 3, 9, 3, 10]).tolist() == [False, True, True, True, False]
 
 
-def test_the_least_of_each_group_is_counted_draw_by_draw() -> None:
-    assert front.probability_of_least([1, 2, 1, 2, 2], [3, 7, 2, 8, 9], [0.0] * 5).tolist() == [0, 1, 1, 0, 0]
-    # One group of three, of which two are alike: what they share adds up to one.
-    found = front.probability_of_least([7, 7, 7], [1, 1, 9], [0.1, 0.1, 0.1])
-    assert found == exactly([0.5, 0.5, 0], abs=0.05)
-    assert sum(found) == exactly(1)
-
-
 @pytest.mark.parametrize(
     ("energy", "strength", "expected"),
     [

@@ -125,11 +125,6 @@ def test_a_profile_is_taken_from_the_front_by_strength() -> None:
     assert front.profiles([5, 1], [128, 256]) == {"low": 1}
 
 
-def test_two_equal_energies_share_the_probability_of_being_the_least() -> None:
-    chances = front.probability_of_least([1, 1, 2], [10, 10, 99], [0.01] * 3)
-    assert chances == pytest.approx([0.5, 0.5, 1], abs=0.05)
-
-
 def test_the_prediction_of_toldinas_is_that_of_the_paper() -> None:
     found = prediction.predict(ENCRYPT, DECRYPT)
     assert found.r_squared == pytest.approx(0.985, abs=0.001)

@@ -1,7 +1,7 @@
 """The figures that judges of packets, advice, Rijndael and captures give, by sums done by hand."""
 
 from collections.abc import Mapping
-from math import isnan, sqrt
+from math import inf, isnan, sqrt
 from typing import Any
 
 import pytest
@@ -99,8 +99,12 @@ def test_where_aes_is_the_cheaper_one_above_the_claim_fails_at_any_size() -> Non
 @pytest.mark.parametrize(("rc4", "cheaper"), [(0.5, "RC4"), (2.0, "AES")])
 def test_costs_that_never_cross_say_who_is_the_cheaper_one(rc4: float, cheaper: str) -> None:
     found = judged("rc4-aes-crossover", packets({size: (rc4 * size, 1.0 * size) for size in (20, 200, 2000)}))
-    assert values(found) == [0, 0]
-    assert f"cross, {cheaper} being the cheaper one all along" in found.compared[0].effect.what
+    low, high = {"RC4": (-inf, 20.0), "AES": (2000.0, inf)}[cheaper]
+    described = {"RC4": "below 20 B", "AES": "above 2,000 B"}[cheaper]
+    # The figure is of the unit of its bounds, and lies beyond the sizes that were measured.
+    for one in found.compared:
+        assert one.effect == ("the size from which RC4 is cheaper", "B", low if cheaper == "AES" else high, low, high)
+        assert one.effect.described() == described
     assert [one.holds for one in found.compared] == [False, None]
     assert "The other method" not in found.sentence
 
@@ -110,7 +114,18 @@ def test_costs_that_may_cross_after_all_leave_it_open(half_width_percent: float,
     costs = {size: (1.1 * size, 1.0 * size) for size in (20, 200, 2000)}
     found = judged("rc4-aes-crossover", packets(costs, half_width_percent=half_width_percent))
     assert [one.holds for one in found.compared] == [holds, None]
-    assert (0.05 < found.compared[0].effect.value < 1) is (holds is None)
+
+
+def test_a_least_size_that_is_about_the_claimed_one_may_be_it() -> None:
+    found = judged("rc4-aes-crossover", packets({size: (1.0 * size, 2.0 * size) for size in (110, 200, 2000)}))
+    assert (found.compared[0].effect.described(), found.verdict) == ("below 110 B", "inconclusive")
+
+
+def test_costs_that_cross_twice_have_no_size_from_which_one_is_cheaper() -> None:
+    costs = {20: (100.0, 200.0), 200: (900.0, 500.0), 2000: (2000.0, 9000.0)}
+    found = judged("rc4-aes-crossover", packets(costs))
+    assert found.compared[0].effect[2:] == (20, 20, 2000)
+    assert found.verdict == "inconclusive"
 
 
 POLICY = {20: (300.0, 100.0), 80: (200.0, 100.0), 100: (100.0, 200.0), 1500: (1000.0, 4000.0), 1501: (1.0, 90_000.0)}
@@ -129,8 +144,13 @@ def test_the_policy_is_held_against_the_cheaper_cipher_alone() -> None:
 def test_a_policy_that_loses_at_one_size_does_not_save_at_any_size() -> None:
     costs = POLICY | {300: (500.0, 400.0)}
     found = judged("hybrid-saves", packets(costs, ("each",)))
-    assert found.compared[0].effect.value < 0
-    assert found.compared[0].holds is False
+    (one,) = found.compared
+    assert one.holds is False
+    # All sizes together save; what is told is the size that does not.
+    assert (one.parts[0].says, one.parts[0].effect.value < 0) == ("all sizes", True)
+    assert one.failing == ["RC4 at 300 B"]
+    assert one.effect.what == "what RC4 costs over AES at 300 B"
+    assert one.effect.value == pytest.approx(25)
 
 
 def test_a_capture_does_not_turn_the_verdict_on_ciphers() -> None:
@@ -265,18 +285,32 @@ def test_ten_decryptions_stand_against_one_encryption() -> None:
     assert found.compared[0].holds is True
 
 
-@pytest.mark.parametrize(("bits", "verdict"), [(127, "reproduced"), (127.5, "reproduced"), (128, "not reproduced")])
-def test_an_attack_below_the_keys_search_is_one(bits: float, verdict: str) -> None:
+@pytest.mark.parametrize(
+    ("bits", "attack_bits", "verdict"),
+    [
+        (111, None, "reproduced"),
+        (128, 100.0, "reproduced"),
+        (113, None, "not reproduced"),
+        (128, 126.1, "not reproduced"),
+    ],
+)
+def test_the_work_of_the_best_attack_is_held_against_one_bound(
+    bits: float, attack_bits: float | None, verdict: str
+) -> None:
     security = {
         "aes128-gcm": Security(5, 128, "later", True),
-        "aes128-ccm": Security(bits, 128, "first", True),
+        "aes128-ccm": Security(bits, 128, "first", True, attack_bits, "rated at so many bits; with bicliques"),
         "aes": Security(3, 128, "another", True),
     }
     found = judged("aes-128-crackable", nothing(security=security))
     assert found.verdict == verdict
-    assert found.effect == ("the strength of AES-128 after the best attack", "bit", bits, bits, bits)
+    work = bits if attack_bits is None else attack_bits
+    assert found.effect is not None
+    assert found.effect[1:] == ("bit", work, work, work)
     assert found.compared[0].cases == "status first"
-    assert "0 to 127 bit (our bound)" in found.sentence
+    assert found.sentence.count("(our bound)") == 1
+    assert "0 to 112 bit (our bound)" in found.sentence
+    assert "AES-128 is rated at so many bits; with bicliques." in found.sentence
 
 
 # ---------- Rijndael
@@ -305,14 +339,16 @@ EQUAL = {(128, 128): 0.5, (192, 192): 0.6, (256, 256): 0.7}
 
 def test_the_least_of_each_key_and_the_front_are_told() -> None:
     found = judged("rijndael-pareto", grid(EQUAL))
-    assert values(found) == [1, 1]
+    # The nearest is 192/192 with 0.6 against 1 for all other blocks of its key; 256 has 0.7.
+    assert values(found) == pytest.approx([1 / 0.7] * 2)
     assert found.verdict == "reproduced"
     assert (
         "To encrypt with libtomcrypt the least by block/key are 128/128, 192/192, 256/256; on the general front of "
         "energy, key and block are 128/128, 192/192, 256/256." in found.sentence
     )
     one_off = judged("rijndael-pareto", grid({**EQUAL, (256, 128): 0.4}))
-    assert values(one_off) == [0, 0]
+    assert values(one_off) == pytest.approx([0.8, 0.8])
+    assert one_off.compared[0].failing == ["key 128: block 128 before 256"]
     assert one_off.verdict == "not reproduced"
     assert "are 192/192, 256/128, 256/256; on the general" in one_off.sentence
 

@@ -1,5 +1,7 @@
 """The verdicts as a table: a row a claim, with its parts, figures, bounds and whose code decides."""
 
+import math
+
 import pytest
 
 from support import papers_made_up as worlds
@@ -30,7 +32,8 @@ def test_every_claim_is_a_row_that_says_what_its_judge_says(kind: Kind) -> None:
         if one.effect is None:
             assert row["effect_value"] is row["implementation"] is row["bound_low"] is None
         else:
-            assert [row[f"effect_{end}"] for end in ("value", "low", "high")] == list(one.effect[2:])
+            finite = [end if math.isfinite(end) else None for end in one.effect[2:]]
+            assert [row[f"effect_{end}"] for end in ("value", "low", "high")] == finite
             assert row["implementation"] == one.compared[0].implementation
         assert (row["needs"] is None) == (one.verdict not in OPEN)
 

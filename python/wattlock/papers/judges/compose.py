@@ -17,6 +17,7 @@ from wattlock.papers.judges.verdict import (
     Effect,
     Finding,
     Judgement,
+    Part,
     Verdict,
     over_findings,
     over_libraries,
@@ -42,8 +43,6 @@ COMMANDS = {
     "microcontroller": "wattlock papers --machine microcontroller",
 }
 """What a claim may be on, in words, and what judges a run of it."""
-MOST_LISTED = 5
-WORDS = {True: "holds", False: "does not hold", None: "can't be told"}
 
 
 class Ground(NamedTuple):
@@ -79,10 +78,8 @@ def judged(
     """
     if not compared:
         return missing(claim, needs, command, control, ground.basis)
-    first, *others = compared
+    first = compared[0]
     sentence = _lead(claim, first)
-    if others:
-        sentence += f" {_beside(others, first)}"
     if also:
         sentence += f" {also}"
     more = ground.unsure if first.holds is None else ("", "")
@@ -100,11 +97,18 @@ def judged(
 
 
 def on(
-    ground: OneLibrary, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds | None, where: str = ""
+    ground: OneLibrary,
+    effect: Effect,
+    finding: str,
+    *,
+    holds: bool | None,
+    bounds: Bounds | None,
+    where: str = "",
+    parts: Sequence[Part] = (),
 ) -> Compared:
-    """What was found on a ground for a finding; `where`: more than whose codes it is of."""
+    """What was found on a ground for a finding; `where`: more than whose codes it is of; `parts`: as of `Compared`."""
     cases = f"{ground.providers}, {where}" if where else ground.providers
-    return Compared(ground.kind, cases, effect, holds, bounds, ground.library, finding)
+    return Compared(ground.kind, cases, effect, holds, bounds, ground.library, finding, tuple(parts))
 
 
 def judged_by_kind(
@@ -129,7 +133,7 @@ def judged_by_kind(
         found = missing(claim, needs, STUDY, control)
         return replace(found, compared=tuple(compared), findings=answered)
     others = [one for one in compared if one is not first]
-    parts = [_lead(claim, first), *_split(answered, compared), *_by_finding(answered), _beside(others, first), also]
+    parts = [_lead(claim, first), *_split(answered, compared), _failing(first), _that_hold(answered, whole), also]
     sentence = " ".join(part for part in parts if part)
     untested = [finding.says for finding in answered if finding.answers.get(ERA, "not tested") == "not tested"]
     more = ("", "")
@@ -187,43 +191,26 @@ def _split(answered: Sequence[Finding], compared: Sequence[Compared]) -> list[st
     return told
 
 
-def _by_finding(answered: Sequence[Finding]) -> list[str]:
-    """Of a claim with several findings which hold, by kind; a kind at a time."""
-    if len(answered) < 2:
-        return []
-    told = []
-    for kind in KINDS:
-        groups: dict[Verdict, list[str]] = {}
-        for finding in answered:
-            if kind in finding.answers:
-                groups.setdefault(finding.answers[kind], []).append(finding.says)
-        if groups:
-            parts = "; ".join(f"{name}: {', '.join(says)}" for name, says in groups.items())
-            told.append(f"With {kind}: {parts}.")
-    return told
+def _failing(first: Compared) -> str:
+    """Of what is told first the parts that do not hold, where it has several."""
+    return (
+        f"Of its {len(first.parts)} parts {len(first.failing)} do not hold there: {', '.join(first.failing)}."
+        if (first.failing and len(first.parts) > 1)
+        else ""
+    )
 
 
-def _beside(others: Sequence[Compared], first: Compared) -> str:
-    """What other libraries and kinds give for the same finding, and what stands beside it."""
-    alike = [one for one in others if one.finding == first.finding or one.bounds is None]
-    if not alike:
+def _that_hold(answered: Sequence[Finding], whole: Verdict) -> str:
+    """Of a claim that is not reproduced the findings that are, by the papers' kind."""
+    own = [finding.says for finding in answered if finding.answers.get(ERA) == "reproduced"]
+    if not own or whole == "reproduced":
         return ""
-    words = [_elsewhere(one, first) for one in alike]
-    if len(words) > MOST_LISTED:
-        words[MOST_LISTED:] = [f"{len(words) - MOST_LISTED} more in the table"]
-    return f"Elsewhere: {'; '.join(words)}."
+    return f"{len(own)} of the claim's {len(answered)} findings are reproduced: {'; '.join(own)}."
 
 
 def _capital(sentence: str) -> str:
     """A sentence with a capital; an id such as rsa2048-oaep stays as it is written."""
     return sentence[0].upper() + sentence[1:] if sentence.split(maxsplit=1)[0].isalpha() else sentence
-
-
-def _elsewhere(one: Compared, first: Compared) -> str:
-    """Another comparison in words; what it compares is said where the first one compares something else."""
-    what = "" if one.effect.what == first.effect.what else f"{one.effect.what} is "
-    described = WORDS[one.holds] if one.bounds else "stands beside it"
-    return f"{one.implementation} ({one.cases}): {what}{one.effect.described()}, {described}"
 
 
 def missing(claim: Claim, needs: str, command: str, control: str = "", basis: Basis = "this machine") -> Judgement:

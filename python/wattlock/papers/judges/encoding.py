@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from wattlock.analysis.effects import Ratio
 from wattlock.papers.judges.compose import Judge, judged_by_kind
 from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.implementations import Case, by_library, largest
-from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, alike, all_hold, percent_effect
+from wattlock.papers.judges.verdict import Bounds, Compared, Judgement, Part, alike, percent_effect, together
 from wattlock.papers.record import Claim
 
 # RFC 4648: octets sent for each of the ciphertext.
@@ -29,17 +30,17 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         ratios = {case.name: found for case, found in pairs}
         for (kind, library), cases in by_library([case for case, _ in pairs]).items():
             several = f"{len(cases)} cipher{'s' if len(cases) > 1 else ''}"
-            case = max(cases, key=lambda one: abs(ratios[one.name].log))
-            what = f"what {over} costs over {under} output with {case.cipher}, the most of all,"
-            effect = percent_effect(what, ratios[case.name])
             if under == "raw":
+                case = max(cases, key=lambda one: abs(ratios[one.name].log))
+                effect = percent_effect(_what(over, under, case), ratios[case.name])
                 where = f"{library}, {several}; the paper shows no raw output"
                 beside.append(Compared(kind, where, effect, None, library=library))
             else:
-                findings = [alike(ratios[one.name], low, high) for one in cases]
-                where = f"{library}, {findings.count(True)} of {several} within the bounds"
+                parts = tuple(_of_cipher(over, under, one, ratios[one.name], (low, high)) for one in cases)
+                holds, effect = together(parts, lambda part: abs(part.effect.value))
+                where = f"{library}, {[part.holds for part in parts].count(True)} of {several} within the bounds"
                 bounds = Bounds(low, high, "%")
-                compared.append(Compared(kind, where, effect, all_hold(findings), bounds, library, claim.says))
+                compared.append(Compared(kind, where, effect, holds, bounds, library, claim.says, parts))
     sent = ", ".join(f"{name} sends {times:.3g} times the bytes" for name, times in EXPANSION.items())
     return judged_by_kind(
         claim,
@@ -50,6 +51,14 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         needs="cases of a cipher with base64 and hexadecimal output",
         also=f"On the air {sent}, whatever the time here.",
     )
+
+
+def _what(over: str, under: str, case: Case) -> str:
+    return f"what {over} costs over {under} output with {case.cipher}, the most of all,"
+
+
+def _of_cipher(over: str, under: str, case: Case, found: Ratio, bounds: tuple[float, float]) -> Part:
+    return Part(case.cipher, percent_effect(_what(over, under, case), found), alike(found, *bounds))
 
 
 def _key(case: Case) -> tuple[str, str, str, int]:

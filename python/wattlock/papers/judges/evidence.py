@@ -102,12 +102,17 @@ class Discharge(NamedTuple):
 
 
 class Security(NamedTuple):
-    """How a cipher stands: bits after the best attack, key bits, status, and whether it authenticates."""
+    """How a cipher stands: bits after the best attack, key bits, status, and whether it authenticates.
+
+    * `attack_bits`, `attack`: of one that only shortens the search of the whole key, and what is said of it.
+    """
 
     strength_bits: float
     key_bits: int
     status: str
     authenticated: bool
+    attack_bits: float | None = None
+    attack: str = ""
 
     @property
     def sound(self) -> bool:

@@ -26,6 +26,10 @@ SHORT: Mapping[Kind, str] = {
 }
 """For a name beside a mark."""
 
+SIDE_BY_SIDE = {"libgcrypt": ("3des", "3des2", "blowfish", "cast", "twofish")}
+"""Whose decryption in CBC takes several blocks side by side, as no library did when the papers were written: by its
+sources, libgcrypt since 1.6.1 (des-amd64.S and blowfish-amd64.S, cast5-amd64.S, twofish-amd64.S and their like)."""
+
 BUILT_IN = "built in"
 PROVIDERS_BUILT_IN = ("wattlock-tables", "rustcrypto", "rustcrypto-soft", "wattlock")
 """They are one library: each has what the others lack. Of two codes of one kind the one that stands first is taken."""
@@ -89,8 +93,14 @@ def is_of_aes(family: str) -> bool:
 
 
 def kind_of(row: Mapping[str, Any]) -> Kind:
-    """The kind of a code, by its path; of another cipher than AES a library that tells no path has plain software."""
-    if row["path"] is None and not is_of_aes(str(row["family"])):
+    """The kind of a code, by its path; of another cipher than AES a library that tells no path has plain software.
+
+    Decryption of several blocks side by side (`SIDE_BY_SIDE`) is other code.
+    """
+    family = str(row["family"])
+    if row.get("operation") == "decrypt" and family in SIDE_BY_SIDE.get(str(row.get("provider")), ()):
+        return OTHER
+    if row["path"] is None and not is_of_aes(family):
         return ERA
     return OF_CODE.get(kinds.kind_of(row["path"]), OTHER)
 

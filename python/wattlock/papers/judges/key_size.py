@@ -157,10 +157,12 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
     def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
-        bits, worst = max(ratios.items(), key=lambda one: abs(one[1].log))
-        holds = all_hold(alike(one, least, most) for one in ratios.values())
+        holds = {bits: alike(one, least, most) for bits, one in ratios.items()}
+        whole = all_hold(holds.values())
+        # The one that is told is the furthest of those that come to the verdict.
+        bits = max((one for one in ratios if holds[one] is whole), key=lambda one: abs(ratios[one].log))
         what = f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,"
-        return what, worst, holds, Bounds(least, most, "%")
+        return what, ratios[bits], whole, Bounds(least, most, "%")
 
     control = "the key schedule apart, which is where a key's length could enter; two one-sided tests"
     return _judge(claim, evidence, "rc4", {claim.says: compare}, control=control)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from wattlock.analysis.crossover import FEWEST_SIZES, crossover
+from wattlock.analysis.crossover import FEWEST_SIZES, Crossover, crossover
+from wattlock.analysis.draws import Array
 from wattlock.analysis.effects import ratio
 from wattlock.analysis.policy import Costs, hybrid
 from wattlock.papers.judges.compose import ONE_LIBRARY, Judge, judged_by_kind, of_another_machine, on
@@ -17,13 +19,14 @@ from wattlock.papers.judges.verdict import (
     Compared,
     Effect,
     Judgement,
+    Part,
     above,
-    all_hold,
     amount_band,
     effect_band,
     inside,
     percent_effect,
     ratio_effect,
+    together,
 )
 from wattlock.papers.record import Claim
 
@@ -75,11 +78,18 @@ def _order(claim: Claim, evidence: Evidence, *, small: bool) -> list[Compared]:
 
 
 def with_keying(
-    ground: Ground, effect: Effect, finding: str, keying: str, *, holds: bool | None, bounds: Bounds
+    ground: Ground,
+    effect: Effect,
+    finding: str,
+    keying: str,
+    *,
+    holds: bool | None,
+    bounds: Bounds,
+    parts: Sequence[Part] = (),
 ) -> Compared:
     """What was found on a ground with this keying: where it is not the deciding one it stands beside."""
     if keying == DECIDING:
-        return on(ground, effect, finding, holds=holds, bounds=bounds, where=KEYING[keying])
+        return on(ground, effect, finding, holds=holds, bounds=bounds, where=KEYING[keying], parts=parts)
     return on(ground, effect, "", holds=None, bounds=None, where=KEYING[keying])
 
 
@@ -113,23 +123,39 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
     for keying, words in KEYING.items():
         for ground, rc4, aes in _curves(claim, evidence, keying):
             found = crossover(rc4.payload_B, (rc4.cost, rc4.sigma), (aes.cost, aes.sigma))
-            if found.payload_B is None or found.low_B is None or found.high_B is None:
-                cheaper = "RC4" if found.cheaper_below == "a" else "AES"
-                what = f"the share of draws in which RC4 and AES cross, {cheaper} being the cheaper one all along,"
-                effect = Effect(what, "1", found.probability, found.probability, found.probability)
-                # That they might cross after all is for the draws to say.
-                holds = None if found.probability > 0.05 else False
-            else:
-                effect = Effect("the size from which RC4 is cheaper", "B", found.payload_B, found.low_B, found.high_B)
-                turned = found.cheaper_above == "b"
-                holds = False if turned else inside(found.low_B, found.high_B, band)
-                if turned:
-                    effect = effect._replace(what="the size from which AES is cheaper")
-                if found.disagreement:
-                    described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {ground.providers}, {words}")
+            effect = _from_size(found, rc4.payload_B)
+            holds = inside(effect.low, effect.high, band)
+            if found.payload_B is not None and found.cheaper_above == "b":
+                effect = effect._replace(what="the size from which AES is cheaper")
+                holds = False if math.isfinite(effect.high) else None
+            if found.disagreement:
+                described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {ground.providers}, {words}")
             compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=band))
     also = f"The other method: {'; '.join(described)}." if described else ""
     return _judge(claim, evidence, compared, also)
+
+
+def _from_size(found: Crossover, sizes_B: Array) -> Effect:
+    """From which size on RC4 costs less; where it does at all sizes measured or at none the size lies beyond them.
+
+    Whether they cross at all is for the draws to say: where these are not sure of it the interval is open.
+    """
+    what = "the size from which RC4 is cheaper"
+    least_B, most_B = float(sizes_B[0]), float(sizes_B[-1])
+    if found.payload_B is not None and found.low_B is not None and found.high_B is not None:
+        is_sure = 1 - found.probability <= MOST_DOUBT
+        ends = (found.low_B, found.high_B) if is_sure else (-math.inf, math.inf)
+        return Effect(what, "B", found.payload_B, *ends)
+    is_sure = found.probability <= MOST_DOUBT
+    if found.crossings:  # they cross and cross again: there is no such size, or it is any
+        return Effect(what, "B", least_B, least_B, most_B)
+    if found.cheaper_above == "a":
+        return Effect(what, "B", least_B, -math.inf, least_B if is_sure else most_B)
+    return Effect(what, "B", most_B, most_B if is_sure else least_B, math.inf)
+
+
+MOST_DOUBT = 0.05
+"""The share of draws in which two costs may do otherwise than they do."""
 
 
 def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
@@ -142,11 +168,13 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
             alike, costs = [1.0] * len(sizes), {"rc4": rc4, "aes": aes}
             found = hybrid(costs, small="aes", large="rc4", from_B=from_B, payload_B=sizes, weight=alike)
             against = found.against_best
-            each = _at_each_size(rc4, aes, from_B)
-            holds = all_hold([above(1.0 - against.high, 1.0 - against.low, 0.0), *each])
             what = f"what the policy costs over {NAMES[found.best_alone]} alone, at sizes up to {MTU_B} B,"
-            effect, bounds = percent_effect(what, against), Bounds(None, 0.0, "%")
-            compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=bounds))
+            saves = above(1.0 - against.high, 1.0 - against.low, 0.0)
+            parts = [Part(ALL, percent_effect(what, against), saves), *_at_each_size(rc4, aes, from_B)]
+            # All sizes together are told, unless it is a size by itself that decides.
+            holds, effect = together(parts, lambda part: math.inf if part.says == ALL else part.effect.value)
+            bounds = Bounds(None, 0.0, "%")
+            compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=bounds, parts=parts))
     return judged_by_kind(
         claim,
         evidence.rests_on(claim),
@@ -158,21 +186,23 @@ def hybrid_policy(claim: Claim, evidence: Evidence) -> Judgement:
     )
 
 
-def _at_each_size(rc4: Costs, aes: Costs, from_B: float) -> list[bool | None]:
+def _at_each_size(rc4: Costs, aes: Costs, from_B: float) -> list[Part]:
     """Whether the policy's cipher is the cheaper one at each size: the claim is of any. About the line neither is."""
-    found = []
+    found: list[Part] = []
     for size_B, rc4_cost, aes_cost, *sigmas in zip(
         rc4.payload_B, rc4.cost, aes.cost, rc4.sigma, aes.sigma, strict=True
     ):
         if size_B <= MTU_B and not inside(size_B, size_B, amount_band(from_B)):
-            over = ratio(rc4_cost, aes_cost, *sigmas)
-            found.append(
-                above(over.low, over.high, 1.0) if size_B < from_B else above(1 - over.high, 1 - over.low, 0.0)
-            )
+            small = size_B < from_B
+            quick, slow = ("AES", "RC4") if small else ("RC4", "AES")
+            over = ratio(*((aes_cost, rc4_cost) if small else (rc4_cost, aes_cost)), *sigmas)
+            effect = percent_effect(f"what {quick} costs over {slow} at {size_B:,.0f} B", over)
+            found.append(Part(f"{quick} at {size_B:,.0f} B", effect, above(1 - over.high, 1 - over.low, 0.0)))
     return found
 
 
 MTU_B = 1500
+ALL = "all sizes"
 
 
 def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground, Costs, Costs]]:

@@ -12,11 +12,12 @@ from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
     Judgement,
+    Part,
     above,
     alike,
-    all_hold,
     percent_effect,
     ratio_effect,
+    together,
 )
 from wattlock.papers.record import Claim
 
@@ -46,13 +47,21 @@ def _pairs(found: Mapping[str, Pairs], cases: Sequence[Case]) -> list[Compared]:
     for finding, pairs in found.items():
         families = list(dict.fromkeys(family for pair in pairs for family in pair))
         for ground in grounds(cases, families):
-            ratios = {pair: ground.cases[pair[1]].over(ground.cases[pair[0]]) for pair in pairs}
-            (quick, slow), least = min(ratios.items(), key=lambda one: one[1].value)
-            holds = all_hold(above(one.low, one.high, 1.0) for one in ratios.values())
-            nearest = ", the cheapest of these," if len(pairs) > 1 else ""
-            effect = ratio_effect(f"{NAMES[slow]}{nearest} over {NAMES[quick]}", least)
-            compared.append(on(ground, effect, finding, holds=holds, bounds=DEARER))
+            parts = [_pair(quick, slow, ground.cases[slow].over(ground.cases[quick])) for quick, slow in pairs]
+            holds, effect = together(parts, cheapest)
+            compared.append(on(ground, effect, finding, holds=holds, bounds=DEARER, parts=parts))
     return compared
+
+
+def _pair(quick: str, slow: str, found: Ratio) -> Part:
+    """One cipher before another: whether the second costs more."""
+    effect = ratio_effect(f"{NAMES[slow]} over {NAMES[quick]}", found)
+    return Part(before(quick, [slow]), effect, above(found.low, found.high, 1.0))
+
+
+def cheapest(part: Part) -> float:
+    """How far off a part of an order is: the less its ratio."""
+    return -part.effect.value
 
 
 def in_order(operation: str, data: str) -> Judge:
@@ -95,14 +104,15 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[Compared]:
         sizes = sorted(size for size in at if name in at[size])
         if len(sizes) > 1:
             small, large = at[sizes[0]][name], at[sizes[-1]][name]
-            parts = [
-                _over_over(small.cases[other].over(small.cases[first]), large.cases[other].over(large.cases[first]))
-                for other in others
-            ]
-            least = min(parts, key=lambda one: one.value)
-            what = f"{NAMES[first]}'s least lead at {sizes[0]:,} B over that at {sizes[-1]:,} B"
-            holds = all_hold(above(one.low, one.high, 1.0) for one in parts)
-            found.append(on(small, ratio_effect(what, least), LEAD, holds=holds, bounds=DEARER))
+            parts = []
+            for other in others:
+                leads = [one.cases[other].over(one.cases[first]) for one in (small, large)]
+                over = _over_over(*leads)
+                what = f"{NAMES[first]}'s lead over {NAMES[other]} at {sizes[0]:,} B over that at {sizes[-1]:,} B"
+                holds = above(over.low, over.high, 1.0)
+                parts.append(Part(f"its lead over {NAMES[other]}", ratio_effect(what, over), holds))
+            whole, effect = together(parts, cheapest)
+            found.append(on(small, effect, LEAD, holds=whole, bounds=DEARER, parts=parts))
     return found
 
 
@@ -178,7 +188,10 @@ def _pair_by_pair(claim: Claim, evidence: Evidence, pairs: Pairs, control: str, 
 
 
 def data_type(claim: Claim, evidence: Evidence) -> Judgement:
-    """Whether the kind of data has an effect at equal size: each cipher and provider against its own text."""
+    """Whether the kind of data has an effect at equal size: each cipher of a library against its own text.
+
+    The mean over the ciphers decides, which is known better than any of them, unless one of them differs for sure.
+    """
     low, high = claim.expect["effect_percent"]
     by_kind: dict[str, dict[tuple[str, str, int], Case]] = {}
     for kind in KINDS_OF_DATA:
@@ -190,17 +203,24 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
         shared = [case for key, case in by_kind[data].items() if key in by_kind["text"]]
         for (kind, library), cases in by_library(shared).items():
             texts = [by_kind["text"][case.cipher, case.provider, case.payload_B] for case in cases]
-            found = mean([case.over(text) for case, text in zip(cases, texts, strict=True)])
-            holds = alike(found, low, high)
-            effect = percent_effect(f"what {data} costs over text", found)
+            ratios = [(case.cipher, case.over(text)) for case, text in zip(cases, texts, strict=True)]
+            parts = tuple(
+                Part(cipher, percent_effect(f"what {data} costs over text with {cipher}", one), alike(one, low, high))
+                for cipher, one in ratios
+            )
+            whole = mean([one for _, one in ratios])
+            holds, effect = alike(whole, low, high), percent_effect(f"what {data} costs over text", whole)
             where = f"{library}, the mean of {len(cases)} cipher{'s' if len(cases) > 1 else ''}"
-            compared.append(Compared(kind, where, effect, holds, Bounds(low, high, "%"), library, finding))
+            if apart := [part for part in parts if part.holds is False]:
+                holds, effect = False, max(apart, key=lambda part: abs(part.effect.value)).effect
+                where = f"{library}, {len(apart)} of {len(cases)} ciphers differ"
+            compared.append(Compared(kind, where, effect, holds, Bounds(low, high, "%"), library, finding, parts))
     return judged_by_kind(
         claim,
         evidence.rests_on(claim),
         list(findings.values()),
         compared,
-        control="equal sizes for all data types, and two one-sided tests in place of a look at bars",
+        control="equal sizes for all data types; two one-sided tests of the mean over a library's ciphers, and of each",
         needs="cases of one cipher at one size for text and other data",
     )
 

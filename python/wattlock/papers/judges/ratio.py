@@ -89,7 +89,7 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
         [claim.says],
         [*compared, *beside] if compared else [],
         control="encryption and decryption apart, as RSA's costs differ much; one message, no hybrid of the two",
-        needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt",
+        needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt: {INSTALL_RSA}",
         also="Nobody encrypts bulk data so: an asymmetric scheme carries a key, once a session.",
     )
 
@@ -106,6 +106,7 @@ def _joint(one: Case, other: Case) -> float:
     return math.hypot(one.cost * one.sigma, other.cost * other.sigma) / (one.cost + other.cost)
 
 
+INSTALL_RSA = "RSA is of OpenSSL, no code for it is built in; install libcrypto (libssl3 of Debian and Ubuntu)"
 # SP 800-56B, 7.2.2: 256 bytes less two digests of SHA-256 and 2.
 RSA_MESSAGE_B = 190
 

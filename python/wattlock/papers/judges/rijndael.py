@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 from wattlock.analysis.draws import COVERAGE
 from wattlock.analysis.effects import mean
-from wattlock.analysis.front import front, least_for_each, probability, probability_of_least
+from wattlock.analysis.front import front, least_for_each, probability
 from wattlock.analysis.prediction import FEWEST_PAIRS, predict
 from wattlock.papers.judges.compose import Judge, judged_by_kind
 from wattlock.papers.judges.evidence import Evidence
-from wattlock.papers.judges.implementations import Case, Kind, by_library, largest
+from wattlock.papers.judges.implementations import ERA, Case, Kind, by_library, largest
 from wattlock.papers.judges.verdict import (
     Bounds,
     Compared,
     Effect,
     Judgement,
-    all_hold,
+    Part,
+    above,
     amount_band,
     effect_band,
     inside,
     percent_band,
     percent_effect,
     ratio_effect,
+    together,
 )
 from wattlock.papers.record import Claim
 
 OPERATIONS = ("encrypt", "decrypt")
-SURE = 0.95
 SIZES = (128, 192, 256)
 """Bits of blocks and keys."""
 Grid = dict[tuple[int, int], Case]
@@ -49,9 +49,11 @@ class Nine(NamedTuple):
         """Whose code it is."""
         return next(iter(self.grid.values())).provider
 
-    def compared(self, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds) -> Compared:
+    def compared(
+        self, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds, parts: Sequence[Part] = ()
+    ) -> Compared:
         """What was found for a finding."""
-        return Compared(self.kind, self.provider, effect, holds, bounds, self.library, finding)
+        return Compared(self.kind, self.provider, effect, holds, bounds, self.library, finding, tuple(parts))
 
 
 def _grids(claim: Claim, evidence: Evidence, operation: str) -> list[Nine]:
@@ -105,23 +107,20 @@ def _printed_prediction(evidence: Evidence) -> str:
 
 
 def pareto(claim: Claim, evidence: Evidence) -> Judgement:
-    """For each key the least energy at a block of equal size: the probability that all three are so, both ways."""
-    wanted = {tuple(one) for one in claim.expect["block_of_key"]}
+    """For each key the least energy at a block of equal size: before each other block, both ways."""
+    wanted = {key: block for block, key in claim.expect["block_of_key"]}
     findings = {operation: f"to {operation}" for operation in OPERATIONS}
     compared, described = [], []
     for operation, finding in findings.items():
         for nine in _grids(claim, evidence, operation):
             grid = nine.grid
+            parts = [_block(grid, place, wanted[place[1]], operation) for place in grid if place[0] != wanted[place[1]]]
+            holds, effect = together(parts, lambda part: -part.effect.value)
+            compared.append(nine.compared(effect, finding, holds=holds, bounds=Bounds(1, None), parts=parts))
+            if nine.kind != ERA:
+                continue
             places, costs, sigmas = list(grid), [c.cost for c in grid.values()], [c.sigma for c in grid.values()]
             keys = [key for _, key in places]
-            chance = probability_of_least(keys, costs, sigmas)
-            claimed = [float(chance[number]) for number, place in enumerate(places) if place in wanted]
-            whole = float(np.prod(claimed))
-            # Key by key: three that can't be told have a small product too.
-            holds = all_hold(True if one >= SURE else False if one <= 1 - SURE else None for one in claimed)
-            what = f"the probability that the least of each key is where the paper has it, to {operation},"
-            effect, bounds = Effect(what, "1", whole, whole, whole), Bounds(SURE, 1, of="of each key by itself")
-            compared.append(nine.compared(effect, finding, holds=holds, bounds=bounds))
             least = [f"{b}/{k}" for (b, k), on in zip(places, least_for_each(keys, costs), strict=True) if on]
             chances = probability(costs, sigmas, keys, [block for block, _ in places])
             on_front = [f"{b}/{k}" for (b, k), p in zip(places, chances, strict=True) if p >= 1 / 2]
@@ -134,10 +133,18 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         list(findings.values()),
         compared,
-        control="the front by draws, not by a single table; the block as a strength beside the paper's own rule",
+        control="an interval for each block over the claimed one; the block as a strength beside the paper's own rule",
         needs=NEEDS,
         also=" ".join([*(f"{one}." for one in described), _printed_least(evidence)]),
     )
+
+
+def _block(grid: Grid, place: tuple[int, int], claimed: int, operation: str) -> Part:
+    """Whether another block than the claimed one costs more with the same key."""
+    block, key = place
+    found = grid[place].over(grid[claimed, key])
+    effect = ratio_effect(f"block {block} over block {claimed} with a key of {key} bits, to {operation},", found)
+    return Part(f"key {key}: block {claimed} before {block}", effect, above(found.low, found.high, 1.0))
 
 
 STEPS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -60,7 +60,11 @@ class Bounds(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """A figure with its 95 % interval: `what` in words, as what over what; `unit`: `1`, `%`, `B`, `cycles/B`, ..."""
+    """A figure with its 95 % interval: `what` in words, as what over what; `unit`: `1`, `%`, `B`, `cycles/B`, ...
+
+    An end that is not finite is open. Where the other one is the figure itself, it was the last one that was measured
+    and the truth lies beyond.
+    """
 
     what: str
     unit: str
@@ -72,12 +76,31 @@ class Effect(NamedTuple):
         """The figure in a sentence."""
         unit = "" if self.unit == "1" else f" {self.unit}"
         value, low, high = (_digits(one) for one in (self.value, self.low, self.high))
+        if self.beyond:
+            return f"{self.beyond} {value}{unit}"
         return f"{value}{unit}" if low == high else f"{value}{unit} ({low} to {high})"
+
+    @property
+    def beyond(self) -> str:
+        """On which side the figure lies of the last one measured, `above` or `below`; empty where it has both ends."""
+        if math.isinf(self.high) and self.low == self.value:
+            return "above"
+        return "below" if math.isinf(self.low) and self.high == self.value else ""
 
 
 def _digits(value: float) -> str:
     """Three digits, without an exponent for what people count."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     return f"{value:.3g}" if abs(value) < 999.5 or abs(value) >= 1e6 else f"{value:,.0f}"
+
+
+class Part(NamedTuple):
+    """One of several things that a comparison takes together, a pair of ciphers, a cipher or a size, by its name."""
+
+    says: str
+    effect: Effect
+    holds: bool | None
 
 
 class Compared(NamedTuple):
@@ -86,6 +109,7 @@ class Compared(NamedTuple):
     * `implementation`: the kind of implementation, or where else the figure comes from.
     * `bounds`: what it was compared with; None where it only stands beside and decides nothing.
     * `library`, `finding`: of a comparison of ciphers, whose code it is and which finding of the claim it answers.
+    * `parts`: what it takes together, where these are several; the effect is that of the part which decides.
     """
 
     implementation: str
@@ -95,6 +119,12 @@ class Compared(NamedTuple):
     bounds: Bounds | None = None
     library: str = ""
     finding: str = ""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def failing(self) -> list[str]:
+        """The parts that do not hold, by name."""
+        return [part.says for part in self.parts if part.holds is False]
 
 
 class Finding(NamedTuple):
@@ -128,6 +158,22 @@ class Judgement:
     needs: str = ""
     command: str = ""
     findings: tuple[Finding, ...] = ()
+
+
+def failing(one: Judgement, kind: str, finding: str = "") -> list[str]:
+    """The parts that do not hold with a kind of implementation, by name; with whose code, where it is not all of them.
+
+    * `finding`: of which part of the claim, of all without.
+    """
+    own = [of for of in one.compared if of.implementation == kind and of.bounds is not None and of.parts]
+    own = [of for of in own if not finding or of.finding == finding]
+    names = dict.fromkeys(name for of in own for name in of.failing)
+    told = []
+    for name in names:
+        having = {of.library for of in own if name in {part.says for part in of.parts}}
+        not_with = list(dict.fromkeys(of.library for of in own if name in of.failing))
+        told.append(name if having == set(not_with) else f"{name} (with {', '.join(not_with)})")
+    return told
 
 
 def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
@@ -183,6 +229,15 @@ def all_hold(parts: Iterable[bool | None]) -> bool | None:
     if any(one is False for one in described):
         return False
     return None if None in described or not described else True
+
+
+def together(parts: Sequence[Part], far: Callable[[Part], float]) -> tuple[bool | None, Effect]:
+    """Whether all parts hold, and the effect of the one that decides: of those that come to the same, the furthest.
+
+    * `far`: how far off a part is.
+    """
+    holds = all_hold(part.holds for part in parts)
+    return holds, max((part for part in parts if part.holds is holds), key=far).effect
 
 
 def effect_band(ratio: float) -> Bounds:
