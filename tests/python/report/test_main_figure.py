@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 
 from support import report_frames
-from wattlock.report import RunFacts, write_report
+from wattlock.report import RunFacts
 from wattlock.report.answer import answer
 from wattlock.report.chip import SHAPES, chip, chips, stylesheet
 from wattlock.report.formats import estimate, interval
 from wattlock.report.look import DARK, LIGHT
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
+from wattlock.report.page import write_report
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)

@@ -10,10 +10,11 @@ import pytest
 
 from support import report_frames
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report import DeviceFacts, RunFacts, write_report
+from wattlock.report import DeviceFacts, RunFacts
 from wattlock.report.facts import DischargeFacts
 from wattlock.report.figure_files import figure_name
 from wattlock.report.main_figure import main_figure
+from wattlock.report.page import write_report
 from wattlock.report.report_files import write_report_figures
 
 ESTIMATES = report_frames.estimates()
