@@ -30,7 +30,8 @@ class Advice:
     * `excluded`: all others with their reasons; `history`: what broken and legacy ciphers would do.
     * `unused_keys`: keys that were set and without which the answer is the same.
     * `today`: the day from which the lifetime of the data is counted.
-    * `freed`: what the first choice would gain in days and in its charge's days, were its cipher free.
+    * `freed`: what the first choice would gain in days and in its charge's days, were its cipher free; `bare_s`: the
+      seconds of each draw with no cryptography but the link's own.
     * `frames`: `ranked`, `excluded`, `history`, `information` as tables.
     """
 
@@ -46,6 +47,7 @@ class Advice:
     information: list[Information]
     history: list[Past]
     freed: tuple[Gain, Gain]
+    bare_s: Array
     today: date
     unused_keys: list[str] = field(default_factory=list)
 

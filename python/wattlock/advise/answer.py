@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from wattlock.advise import costs as costing
@@ -19,6 +20,7 @@ from wattlock.advise.question import Question
 from wattlock.advise.rank import ranked
 from wattlock.advise.unused_keys import unused_keys
 from wattlock.advise.value_of_information import values_of_information
+from wattlock.advise.without import bare, bares, without_sessions
 from wattlock.errors import EvidenceError, InputError
 from wattlock.security.rules import matches
 from wattlock.study.cases import CatalogueRow
@@ -78,7 +80,11 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
     old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
-    spent = of.sender.evaluate(days.needed(question, [*sound, *old], of.sender), toolbox.find())
+    plain = without_sessions(question)
+    packets = chain(
+        days.needed(question, [*sound, *old], of.sender), days.needed(plain, bares(sound), of.sender)
+    )
+    spent = of.sender.evaluate(packets, toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
@@ -103,8 +109,22 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     without = days.load(question, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
     free_s = days.by_charge([without], monte_carlo, of.battery)[0]
     freed = (gain(life_s[first], days.given_up(free_s, monte_carlo)), gain(charge_s[first], free_s))
+    bare_load = days.load(plain, bare(passing[first]), of.sender, of.draws, spent)
     return Advice(
-        question, of, monte_carlo, passing, loads, life_s, charge_s, places, excluded, narrow, history, freed, when
+        question=question,
+        inputs=of,
+        monte_carlo=monte_carlo,
+        choices=passing,
+        loads=loads,
+        life_s=life_s,
+        charge_s=charge_s,
+        places=places,
+        excluded=excluded,
+        information=narrow,
+        history=history,
+        freed=freed,
+        bare_s=days.seconds([bare_load], monte_carlo, of.battery)[0],
+        today=when,
     )
 
 

@@ -14,6 +14,7 @@ from wattlock.advise.protections import SPOKEN
 from wattlock.advise.published import follows_the_code
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
+from wattlock.advise.rank import Place
 from wattlock.advise.value_of_information import Information
 from wattlock.energy.number import YEAR_s
 
@@ -43,6 +44,13 @@ def _long(seconds: float) -> str:
     return f"{seconds / 3600:.3g} hours"
 
 
+def lasts(place: Place) -> str:
+    """Days of battery with their interval; hours where they are few."""
+    if place.high_s < HOURS_BELOW_s:
+        return f"{_long(place.seconds)} of battery (95 %: {_long(place.low_s)} to {_long(place.high_s)})"
+    return f"{days(place.seconds)} days of battery (95 %: {days(place.low_s)} to {days(place.high_s)})"
+
+
 def title(question: Question) -> str:
     """What is asked about: the question's title, or its first flow in words."""
     if question.title != Question.model_fields["title"].default:
@@ -62,15 +70,12 @@ def lead(of: Advice) -> list[str]:
     """The answer: who comes first with how many days, what ends them, where the energy goes."""
     best = of.best
     first, many = of.choices[best.number], len(of.tied)
-    lasts = f"{_long(best.seconds)} of battery (95 %: {_long(best.low_s)} to {_long(best.high_s)})"
-    if best.high_s >= HOURS_BELOW_s:
-        lasts = f"{days(best.seconds)} days of battery (95 %: {days(best.low_s)} to {days(best.high_s)})"
     if many == 1:
-        sentences = [f"{named(first)} lasts longest: {lasts}."]
+        sentences = [f"{named(first)} lasts longest: {lasts(best)}."]
     else:
         which = f"All {many}" if many == len(of.choices) else f"{many} of {len(of.choices)}"
         sentences = [
-            f"{which} choices that pass give about {lasts} and can't be told apart by that: choose on security.",
+            f"{which} choices that pass give about {lasts(best)} and can't be told apart by that: choose on security.",
             f"{named(of.thriftiest)} is the strongest of them and draws least."
             if of.strongest is of.thriftiest
             else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
@@ -152,11 +157,11 @@ def _notes(of: Advice) -> Iterator[str]:
             f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
         )
     share = of.shares(of.best.number)["cipher"]
-    lasts, gained = "the battery would last", of.freed[0]
+    lasting, gained = "the battery would last", of.freed[0]
     if of.best.shelf >= MOSTLY:
-        lasts, gained = "the battery's charge would last", of.freed[1]
+        lasting, gained = "the battery's charge would last", of.freed[1]
     longer = percent(gained.percent / 100)
-    yield f"the cipher takes {percent(share)} of the energy: were it free, {lasts} {longer} longer"
+    yield f"the cipher takes {percent(share)} of the energy: were it free, {lasting} {longer} longer"
     if load.rekeys_per_s * LONG_s > 1:
         counted = (
             "a handshake is counted for each"
@@ -223,12 +228,12 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
         }
         if shelf:
             row["by charge alone"] = days(place.charge_s)
-        row["behind"] = _share(max(place.behind, 0.0))
+        row["behind"] = short_share(max(place.behind, 0.0))
         row["by"] = choice.provider
         if choice.cost.origin:
             row["counted"] = choice.cost.origin.counted
         row["evidence"] = choice.cost.evidence
-        row |= {group: _share(shares[place.number][group]) for group in used}
+        row |= {group: short_share(shares[place.number][group]) for group in used}
         row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)
         row["B on the air"] = f"{load.octets_B:,.0f}"
         if several:
@@ -273,7 +278,8 @@ def _gained(percent_: float) -> str:
     return f"{percent_:.2g}" if abs(percent_) < 100 else f"{percent_:,.0f}"
 
 
-def _share(share: float) -> str:
+def short_share(share: float) -> str:
+    """A share where there is little room."""
     return percent(share).replace("less than ", "<")
 
 
