@@ -1,10 +1,9 @@
 """A question to its answer: what may be chosen is priced, excluded by rules, ranked by days of battery."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from wattlock.advise import costs as costing
@@ -18,6 +17,7 @@ from wattlock.advise.history import History, free
 from wattlock.advise.inputs import Inputs, check_radio, inputs
 from wattlock.advise.question import Question
 from wattlock.advise.rank import ranked
+from wattlock.advise.sending import Packet
 from wattlock.advise.unused_keys import unused_keys
 from wattlock.advise.value_of_information import values_of_information
 from wattlock.advise.without import bare, bares, without_sessions
@@ -67,24 +67,11 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
     packet_B, band = days.most_B(question, of.sender), of.sender.band
-    answered = not of.sender.advertising
-    unsound = [
-        Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
-        for one in every
-        if (
-            reasons := exclude.by_security(question, one, when)
-            + exclude.by_room(one, packet_B)
-            + exclude.by_answer(one, answered=answered)
-        )
-    ]
+    unsound = _unsound(of, every, when)
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
     old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
-    plain = without_sessions(question)
-    packets = chain(
-        days.needed(question, [*sound, *old], of.sender), days.needed(plain, bares(sound), of.sender)
-    )
-    spent = of.sender.evaluate(packets, toolbox.find())
+    spent = of.sender.evaluate(_packets(of, sound, old), toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
@@ -109,7 +96,7 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     without = days.load(question, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
     free_s = days.by_charge([without], monte_carlo, of.battery)[0]
     freed = (gain(life_s[first], days.given_up(free_s, monte_carlo)), gain(charge_s[first], free_s))
-    bare_load = days.load(plain, bare(passing[first]), of.sender, of.draws, spent)
+    bare_load = days.load(without_sessions(question), bare(passing[first]), of.sender, of.draws, spent)
     return Advice(
         question=question,
         inputs=of,
@@ -126,6 +113,26 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
         bare_s=days.seconds([bare_load], monte_carlo, of.battery)[0],
         today=when,
     )
+
+
+def _packets(of: Inputs, sound: Sequence[Choice], old: Sequence[Choice]) -> Iterator[Packet]:
+    """Every packet that the choices send or receive, and those without cryptography."""
+    yield from days.needed(of.question, [*sound, *old], of.sender)
+    yield from days.needed(without_sessions(of.question), bares(sound), of.sender)
+
+
+def _unsound(of: Inputs, every: Sequence[Choice], when: date) -> list[Excluded]:
+    """The choices that nothing needs to be computed of: their security or their octets forbid them."""
+    packet_B, answered = days.most_B(of.question, of.sender), not of.sender.advertising
+    return [
+        Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
+        for one in every
+        if (
+            reasons := exclude.by_security(of.question, one, when)
+            + exclude.by_room(one, packet_B)
+            + exclude.by_answer(one, answered=answered)
+        )
+    ]
 
 
 def _consent(question: Question, of: Inputs) -> None:

@@ -57,10 +57,14 @@ class Choice(NamedTuple):
     @property
     def label(self) -> str:
         """In words, with what is not usual about it."""
-        parts = [self.cipher]
+        return f"{self.cipher}, {self.way}"
+
+    @property
+    def way(self) -> str:
+        """How the cipher is used, in words, with what is not usual about it."""
+        parts = [self.framing]
         if self.tag_bits != self.row["tag_bits"]:
-            parts.append(f"tag {self.tag_bits}")
-        parts.append(self.framing)
+            parts.insert(0, f"tag {self.tag_bits}")
         if self.encoding != "raw":
             parts.append(self.encoding)
         if self.aggregate > 1:

@@ -90,7 +90,7 @@ def sentence(of: Advice) -> str:
 
 def reasons(of: Advice) -> list[str]:
     """Why, in three lines: what it is tied with, where the energy goes, what cryptography costs at all."""
-    return [_standing(of), f"Energy: {_parts(of)}.", _cost(of)]
+    return [_standing(of), f"Energy: {_parts(of)}.", cost(of)]
 
 
 def _standing(of: Advice) -> str:
@@ -119,7 +119,8 @@ def _parts(of: Advice) -> str:
     return ", ".join([*parts, f"rest {prose.short_share(max(rest, 0.0))}"])
 
 
-def _cost(of: Advice) -> str:
+def cost(of: Advice) -> str:
+    """What cryptography costs in days, or what ends them whatever it costs."""
     place = decided(of)
     if place.shelf >= prose.MOSTLY:
         return "What ends it is the battery's shelf life, which no cipher changes."
@@ -150,7 +151,7 @@ def next_measurement(of: Advice) -> str:
     if not of.information or of.information[0].narrower <= 0:
         return ""
     first = of.information[0]
-    return f"{first.number} ({first.how}); it narrows the days by {100 * first.narrower:.0f} %"
+    return f"{first.number} ({first.how}); it narrows the interval by {100 * first.narrower:.0f} %"
 
 
 def consequences(of: Advice) -> list[tuple[str, str]]:
@@ -160,7 +161,7 @@ def consequences(of: Advice) -> list[tuple[str, str]]:
 
 def _consequences(of: Advice) -> Iterator[tuple[str, str]]:
     place = decided(of)
-    choice, load = of.choices[place.number], of.loads[place.number]
+    choice = of.choices[place.number]
     bare = without(of)
     longer = _longer(bare["longer_percent"] / 100)
     yield "Battery", f"{prose.lasts(place)}; without any cryptography but the link's own it would last {longer} longer"
@@ -174,6 +175,8 @@ def _consequences(of: Advice) -> Iterator[tuple[str, str]]:
     yield "Keys", _keys(of)
     if choice.memory_B is not None:
         yield "Memory", f"{choice.memory_B} B of round keys and state"
+    for sentence_ in prose.peaks(of):
+        yield "Supply", sentence_
     measure = next_measurement(of)
     if measure:
         yield "Measure next", measure
@@ -193,13 +196,11 @@ def _energy(of: Advice) -> str:
 
 
 def joules(energy_J: float) -> str:
-    """Three digits in the largest unit of which there is one."""
-    unit, rounded = "", 0.0
-    for unit, size_J in UNIT_J.items():
-        rounded = float(f"{energy_J / size_J:.3g}")
-        if rounded >= 1:
-            break
-    return f"{rounded:,.0f} {unit}" if rounded >= prose.THOUSAND else f"{rounded:g} {unit}"
+    """Three digits in the largest unit of which there is one, else in the smallest."""
+    rounded = {unit: float(f"{energy_J / size_J:.3g}") for unit, size_J in UNIT_J.items()}
+    unit = next((unit for unit, value in rounded.items() if value >= 1), list(UNIT_J)[-1])
+    value = rounded[unit]
+    return f"{value:,.0f} {unit}" if value >= prose.THOUSAND else f"{value:g} {unit}"
 
 
 def _keys(of: Advice) -> str:

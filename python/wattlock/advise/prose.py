@@ -1,7 +1,7 @@
 """The answer in sentences: what comes first, what ends the battery, what the papers' advice would change, and notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ ALWAYS = ("cipher", "radio", "handshake", "idle")
 SELDOM, MOSTLY = 0.025, 0.5
 # Shorter lives are told in hours.
 HOURS_BELOW_s = 2 * DAY_s
+HOUR_s = 3600.0
 LIKELY = 0.975
 BUDGET = (
     "Least is a message's octets with a tag of the floor's bits, over a link without protection where there is one. "
@@ -40,15 +41,33 @@ def days(seconds: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}" if number >= THOUSAND else f"{number:.3g}"
 
 
-def _long(seconds: float) -> str:
-    return f"{seconds / 3600:.3g} hours"
+class Span(NamedTuple):
+    """A life of the battery with its interval, in a unit that leaves digits to read."""
+
+    unit: str
+    middle: str
+    interval: str
+
+
+def span(place: Place, *, in_hours: bool) -> Span:
+    """A choice's life in days, or in hours."""
+    ends = (place.seconds, place.low_s, place.high_s)
+    if in_hours:
+        middle, low, high = (f"{seconds / HOUR_s:.3g}" for seconds in ends)
+        return Span("hours", middle, f"{low} to {high}")
+    middle, low, high = map(days, ends)
+    return Span("days", middle, f"{low} to {high}")
+
+
+def short_lived(place: Place) -> bool:
+    """Whether a life is told in hours."""
+    return place.high_s < HOURS_BELOW_s
 
 
 def lasts(place: Place) -> str:
-    """Days of battery with their interval; hours where they are few."""
-    if place.high_s < HOURS_BELOW_s:
-        return f"{_long(place.seconds)} of battery (95 %: {_long(place.low_s)} to {_long(place.high_s)})"
-    return f"{days(place.seconds)} days of battery (95 %: {days(place.low_s)} to {days(place.high_s)})"
+    """How long the battery lasts, with its interval."""
+    life = span(place, in_hours=short_lived(place))
+    return f"{life.middle} {life.unit} of battery (95 %: {life.interval})"
 
 
 def title(question: Question) -> str:
@@ -67,7 +86,15 @@ def named(choice: Choice) -> str:
 
 
 def lead(of: Advice) -> list[str]:
-    """The answer: who comes first with how many days, what ends them, where the energy goes."""
+    """The answer: who comes first with how many days, what ends them, where the energy of the first goes."""
+    of_all = of.shares(of.best.number)
+    shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
+    split = f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}."
+    return [*ties(of), split]
+
+
+def ties(of: Advice) -> list[str]:
+    """Who comes first with how many days, who is tied with it, what ends them."""
     best = of.best
     first, many = of.choices[best.number], len(of.tied)
     if many == 1:
@@ -80,11 +107,7 @@ def lead(of: Advice) -> list[str]:
             if of.strongest is of.thriftiest
             else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
         ]
-    sentences += _ends(of)
-    of_all = of.shares(best.number)
-    shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
-    sentences.append(f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}.")
-    return sentences
+    return [*sentences, *_ends(of)]
 
 
 TAKES = {
@@ -149,13 +172,7 @@ def _notes(of: Advice) -> Iterator[str]:
         yield f"set and without effect here: {', '.join(of.unused_keys)} (without each of them the answer is the same)"
     choice, load = of.choices[of.best.number], of.loads[of.best.number]
     yield from _pieces(of)
-    peak = _peak_A(of)
-    limit = of.inputs.battery.battery.card.max_current.in_SI
-    if peak > limit:
-        yield (
-            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {of.inputs.battery.battery.name} gives "
-            f"{1e3 * limit:.3g} mA: a capacitor must carry the peaks"
-        )
+    yield from peaks(of)
     share = of.shares(of.best.number)["cipher"]
     lasting, gained = "the battery would last", of.freed[0]
     if of.best.shelf >= MOSTLY:
@@ -295,6 +312,17 @@ def framing(of: Advice) -> list[tuple[str, str]]:
         (name, f"{framings()[name].title}; {framings()[name].needs}")
         for name in dict.fromkeys(one.framing for one in of.choices)
     ]
+
+
+def peaks(of: Advice) -> Iterator[str]:
+    """What a battery asks for that gives less than the radio draws."""
+    peak, battery = _peak_A(of), of.inputs.battery.battery
+    limit = battery.card.max_current.in_SI
+    if peak > limit:
+        yield (
+            f"the radio draws {1e3 * peak:.3g} mA at its peak, battery {battery.name} gives {1e3 * limit:.3g} mA: "
+            "a capacitor must carry the peaks"
+        )
 
 
 def _peak_A(of: Advice) -> float:

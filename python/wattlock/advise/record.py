@@ -1,33 +1,22 @@
-"""The decision record: what an auditor reads, as sections of sentences, facts and tables; and as Markdown."""
+"""The decision record: what an auditor reads, as the sections of a document."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import wattlock
-from wattlock.advise import prose, sourcing
+from wattlock.advise import decision, prose, sourcing
 from wattlock.advise.advice import Advice
+from wattlock.advise.days import SPLIT, DAY_s
+from wattlock.advise.document import Bar, Cell, DaysFigure, Link, Section, SplitFigure, linked
 from wattlock.advise.quantity import spoken, watts
 from wattlock.advise.question import Flow
 from wattlock.advise.what_if import usual
 
 Row = Mapping[str, Any]
-ALTERNATIVES = 20
+ALTERNATIVES, OPTIONS = 20, 10
+UNDECIDED = "to be named"
 # What three digits round up to a thousand is written as one.
 THOUSAND = 999.5
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the record.
-
-    * `facts`: labels with values. `rows`: a table, whose columns are the keys of its first row.
-    """
-
-    title: str
-    sentences: list[str] = field(default_factory=list)
-    facts: list[tuple[str, str]] = field(default_factory=list)
-    rows: list[dict[str, str]] = field(default_factory=list)
 
 
 def as_object(of: Advice) -> dict[str, Any]:
@@ -36,6 +25,7 @@ def as_object(of: Advice) -> dict[str, Any]:
     return {
         "ranked": of.ranked.to_dicts(),
         "excluded": of.excluded_frame.to_dicts(),
+        **decision.as_object(of),
         "history": of.history_frame.to_dicts(),
         "costs": sourcing.records(of.inputs.priced, of.question),
         "tied": [choice.label for choice in of.tied],
@@ -56,67 +46,140 @@ def title(of: Advice) -> str:
     return f"Decision record: {prose.title(of.question)}"
 
 
-def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str) -> list[Section]:
-    """The whole record: question, answer, constraints, alternatives, evidence, sources, what would change it.
+def head(of: Advice, decider: str | None) -> list[tuple[str, str]]:
+    """What stands at a record's head."""
+    return [("Status", "proposed"), ("Date", of.today.isoformat()), ("Decider", decider or UNDECIDED)]
 
-    * `more`: the tables beside the answer, by key. `command`: what repeats it.
+
+def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None) -> list[Section]:
+    """The whole record: decision and consequences, context, options, reasons and evidence; then what backs them.
+
+    * `more`: the tables beside the answer, by key. `command`: what repeats it. `decider`: who decides.
     """
-    found = [
-        Section("The answer", prose.lead(of)),
-        Section("The question", [of.question.note] if of.question.note else [], _question(of)),
-        Section("What a choice must keep", [], _floor(of)),
+    return [
         Section(
-            "Alternatives",
-            [
-                "Days are medians with 95 % intervals; one rank holds choices that are tied.",
-                *(f"{name}: {title}." for name, title in prose.framing(of)),
-                *_left(len(of.places) - ALTERNATIVES),
-            ],
-            rows=prose.rows(of, ALTERNATIVES),
+            "Decision", [decision.sentence(of)], head(of, decider), figures={"days": _days(of), "energy": _split(of)}
         ),
-        Section(
-            "Excluded, and by which rule",
-            [] if of.excluded else ["Nothing was."],
-            rows=_plain(of.excluded_frame.to_dicts()),
-        ),
-        Section("What the papers advise, and why it is not followed", _history(of)),
-        Section(
-            "Evidence",
-            [
-                *(f"Assumed: {one}." for one in of.inputs.assumed),
-                *(f"{one[0].upper()}{one[1:]}." for one in prose.notes(of)),
-            ],
-            _evidence(of),
-        ),
-        Section("What would change the decision", _change(of), rows=_plain(of.information_frame.to_dicts())),
+        Section("Consequences", [], decision.consequences(of)),
+        _context(of),
+        _options(of),
+        Section("Reasons", [*prose.ties(of), decision.cost(of)]),
+        _evidence(of),
+        _repeated(of, command),
+        *_appendix(of, more),
     ]
+
+
+def _context(of: Advice) -> Section:
+    return Section("Context", [of.question.note] if of.question.note else [], _question(of) + _required(of))
+
+
+def _options(of: Advice) -> Section:
+    every, shown = decision.options(of), decision.first_options(of, OPTIONS)
+    left = len(every) - len(shown)
+    sentences = [
+        "A row stands for all choices of a cipher that share a rank: their days can't be told apart from those of the "
+        "first of that rank, and the row shows the longest-lasting of them."
+    ]
+    if left > 0:
+        sentences.append(f"{left} more {'row' if left == 1 else 'rows'} of lower rank: see All choices.")
+    if of.excluded:
+        ciphers = ", ".join(dict.fromkeys(one.choice.cipher for one in of.excluded))
+        sentences.append(f"Excluded, all or in part: {ciphers}; see Excluded.")
+    return Section("Options considered", sentences, rows=[_option(of, one) for one in shown])
+
+
+def _days(of: Advice) -> DaysFigure:
+    bars = [
+        Bar(
+            f"{one.rank}. {one.name}",
+            one.first.seconds / DAY_s,
+            one.first.low_s / DAY_s,
+            one.first.high_s / DAY_s,
+            one.decided,
+        )
+        for one in decision.first_options(of, OPTIONS)
+    ]
+    return DaysFigure(bars, decision.without(of)["days"], of.evidence["answer"])
+
+
+def _option(of: Advice, one: decision.Option) -> dict[str, Cell]:
+    choice = of.choices[one.first.number]
+    life = prose.span(one.first, in_hours=prose.short_lived(of.best))
+    return {
+        "option": f"{one.name} (decided)" if one.decided else one.name,
+        "rank": str(one.rank),
+        life.unit: life.middle,
+        "95 %": life.interval,
+        "choices": str(one.ways),
+        "the longest-lasting of them": f"{choice.label}, by {choice.provider}",
+        "cost evidence": choice.cost.evidence,
+        "strength": f"{choice.security.strength_bits:g}",
+    }
+
+
+def _split(of: Advice) -> SplitFigure:
+    shares = of.shares(decision.decided(of).number)
+    named = [(decision.PARTS[group], shares[group]) for group in SPLIT if shares[group] > 0]
+    return SplitFigure(of.strongest.label, named, of.evidence["answer"])
+
+
+def _evidence(of: Advice) -> Section:
+    assumed = [f"Assumed: {sentence}." for sentence in of.inputs.assumed]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in prose.notes(of)]
+    return Section("Evidence", [*assumed, *notes], [(what.capitalize(), kind) for what, kind in of.evidence.items()])
+
+
+def _repeated(of: Advice, command: str) -> Section:
+    return Section(
+        "How to repeat it",
+        ["The samples come from the seed: the same command gives the same numbers."],
+        [
+            ("Command", command),
+            ("Seed", f"{of.question.seed}, {of.monte_carlo.draws:,} samples"),
+            ("wattlock", wattlock.__version__),
+        ],
+    )
+
+
+def _appendix(of: Advice, more: Mapping[str, Sequence[Row]]) -> list[Section]:
     notes = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
-    found += [
-        Section(TITLES[key], notes.get(key, []), rows=_plain(prose.described(key, rows)))
+    beside = [
+        Section(TITLES[key], notes.get(key, []), rows=_plain(prose.described(key, rows)), appendix=True)
         for key, rows in more.items()
         if rows
     ]
-    found.append(Section("Where the ciphers' costs come from", rows=_costs(of)))
-    found.append(Section("Sources on security", rows=_sources(of)))
-    found.append(
+    return [
+        _choices(of),
         Section(
-            "How to repeat it",
-            ["The draws come from the seed: the same command gives the same numbers."],
-            [
-                ("Command", command),
-                ("Seed", str(of.question.seed)),
-                ("Draws", f"{of.monte_carlo.draws:,}"),
-                ("Asked on", of.today.isoformat()),
-                ("wattlock", wattlock.__version__),
-            ],
-        )
+            "Excluded",
+            [] if of.excluded else ["Nothing was."],
+            rows=_plain(_linked(of.excluded_frame.to_dicts())),
+            appendix=True,
+        ),
+        Section(
+            "What would narrow the answer", _narrower(of), rows=_plain(of.information_frame.to_dicts()), appendix=True
+        ),
+        *beside,
+        Section("Where the ciphers' costs come from", rows=_costs(of), appendix=True),
+        Section("Sources on security", rows=_sources(of), appendix=True),
+        Section("Legacy ciphers, for reference", _history(of), appendix=True),
+    ]
+
+
+def _choices(of: Advice) -> Section:
+    left = len(of.places) - ALTERNATIVES
+    described = "1 more choice passes" if left == 1 else f"{left} more choices pass"
+    return Section(
+        "All choices",
+        [
+            "Days are medians with 95 % intervals; one rank holds choices that are tied.",
+            *(f"{name}: {title}." for name, title in prose.framing(of)),
+            *([f"These are the first {ALTERNATIVES}; {described}, in this order after them."] if left > 0 else []),
+        ],
+        rows=[dict(row) for row in prose.rows(of, ALTERNATIVES)],
+        appendix=True,
     )
-    return found
-
-
-def _left(many: int) -> list[str]:
-    described = "1 more choice passes" if many == 1 else f"{many} more choices pass"
-    return [f"These are the first {ALTERNATIVES}; {described}, in this order after them."] if many > 0 else []
 
 
 def _starts(of: Advice) -> list[str]:
@@ -131,25 +194,12 @@ TITLES = {
 }
 
 
-def markdown(heading: str, parts: Sequence[Section]) -> str:
-    """The record as Markdown."""
-    lines = [f"# {heading}", ""]
-    for part in parts:
-        lines += [f"## {part.title}", ""]
-        for sentence in part.sentences:
-            lines += [_cell(sentence), ""]
-        if part.facts:
-            lines += [*(f"- {label}: {_cell(value)}" for label, value in part.facts), ""]
-        if part.rows:
-            head = list(part.rows[0])
-            lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-            lines += [f"| {' | '.join(_cell(row.get(name, '')) for name in head)} |" for row in part.rows]
-            lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _linked(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows whose sources lead to their addresses."""
+    return [
+        {key: linked(value, row["url"]) if key == "source" else value for key, value in row.items() if key != "url"}
+        for row in rows
+    ]
 
 
 def _question(of: Advice) -> list[tuple[str, str]]:
@@ -193,7 +243,7 @@ def _sizes(flow: Flow) -> str:
     return " + ".join(f"{count} x {size_B} B" for size_B, count in flow.sizes)
 
 
-def _floor(of: Advice) -> list[tuple[str, str]]:
+def _required(of: Advice) -> list[tuple[str, str]]:
     floor = of.question.floor
     found = [
         ("Strength", f"{floor.strength:g} bits at least"),
@@ -211,52 +261,53 @@ def _floor(of: Advice) -> list[tuple[str, str]]:
 
 
 def _history(of: Advice) -> list[str]:
-    return prose.history(of.history) or ["None of their ciphers is meant for messages of this size."]
+    found = prose.history(of.history)
+    if not found:
+        return ["None of the papers' ciphers is meant for messages of this size."]
+    return ["What the papers advise, and why it is not followed. None of these was an option.", *found]
 
 
-def _evidence(of: Advice) -> list[tuple[str, str]]:
-    return [(what.capitalize(), kind) for what, kind in of.evidence.items()]
-
-
-def _change(of: Advice) -> list[str]:
+def _narrower(of: Advice) -> list[str]:
     if not of.information:
         return []
     return [f"Measure first: {prose.narrower(of.information[0])}."]
 
 
-def _costs(of: Advice) -> list[dict[str, str]]:
+def _costs(of: Advice) -> list[dict[str, Cell]]:
     described = sourcing.rows(of.inputs.priced, of.question, slower=True)
     if described:
-        return described
-    costs = {(one.cost.cipher, one.cost.provider): one.cost for one in of.choices}
+        return _linked(described)
+    costs = {(choice.cost.cipher, choice.cost.provider): choice.cost for choice in of.choices}
     return [
         {"cipher": cost.cipher, "provider": cost.provider, "evidence": cost.evidence, "source": cost.source}
         for cost in costs.values()
     ]
 
 
-def _sources(of: Advice) -> list[dict[str, str]]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
+def _sources(of: Advice) -> list[dict[str, Cell]]:
+    found: dict[tuple[str, str], dict[str, Cell]] = {}
     for choice in (of.choices[place.number] for place in of.places[:ALTERNATIVES]):
         for statement in choice.security.statements:
-            row = {
+            row: dict[str, Cell] = {
                 "cipher": choice.cipher,
                 "about": statement.about,
                 "says": statement.says,
-                "source": statement.source,
+                "source": linked(statement.source, statement.url),
                 "read": "yes" if statement.read else "cited",
             }
             found.setdefault((choice.cipher, statement.says), row)
     return list(found.values())
 
 
-def _plain(rows: Sequence[Row]) -> list[dict[str, str]]:
+def _plain(rows: Sequence[Row]) -> list[dict[str, Cell]]:
     return [{key.replace("_", " "): _number(value) for key, value in row.items()} for row in rows]
 
 
-def _number(value: Any) -> str:
+def _number(value: Any) -> Cell:
     if value is None:
         return ""
+    if isinstance(value, Link):
+        return value
     if not isinstance(value, float):
         return str(value)
     return f"{value:,.0f}" if abs(value) >= THOUSAND else f"{value:.3g}"

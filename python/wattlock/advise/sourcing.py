@@ -57,7 +57,7 @@ def size(question: Question) -> int:
 
 
 def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[dict[str, str]]:
-    """The same as a table for eyes, ciphers of one code in one row; none where a run says the costs.
+    """The same as a table for eyes, ciphers of one code in one row, `url` last; none where a run says the costs.
 
     * `slower`: whether code is shown too of which a faster one is known.
     """
@@ -80,6 +80,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
                 "evidence": cost.evidence,
                 "ranked": why,
                 "source": cost.source,
+                "url": cost.origin.url,
             }
             key = (cost.origin, cycles, why)
             if key in found:
@@ -97,5 +98,6 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
             "evidence": "",
             "ranked": f"no: {BRING}",
             "source": one.source,
+            "url": "",
         }
     return list(found.values())

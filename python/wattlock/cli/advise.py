@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -101,6 +101,38 @@ class Beside:
         bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer changes.")
     ] = False
 
+    def all(self) -> Beside:
+        """Every table there is, but for the one experiment that was asked for."""
+        return replace(self, experiments=self.attempt is None, pareto=True, sensitivity=True)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is printed."""
+
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show all: every choice, sources, assumptions, legacy ciphers, what-ifs."),
+    ] = False
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help="Rows of the table; 10 without it, all with --explain.")
+    ] = None
+    form: Annotated[Format, typer.Option("--format", help="How to print the answer; json is one object.")] = (
+        Format.table
+    )
+
+
+@dataclass(frozen=True)
+class Filed:
+    """The decision record."""
+
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
+    ] = None
+    decider: Annotated[
+        str | None, typer.Option("--decider", metavar="NAME", help="Who decides, for the record's head.")
+    ] = None
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -135,16 +167,11 @@ def advise(
         typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96 or flow[0].every=9s."),
     ] = None,
     beside: Beside = Beside(),
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
-    ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Rows of the printed table.")] = 15,
+    filed: Filed = Filed(),
+    shown: Shown = Shown(),
     sampling: Sampling = Sampling(),
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,
-    form: Annotated[
-        Format, typer.Option("--format", help="How to print the answer; json is one object.")
-    ] = Format.table,
 ) -> None:
     """Rank the ways to protect a device's messages that meet a security requirement, by days of battery.
 
@@ -162,7 +189,7 @@ def advise(
         return
     if listing:
         refuse_beside(called(context), "--list", ["--format"])
-        _list(form)
+        _list(shown.form)
         return
     if costs_template is not None:
         from wattlock.advise.costs_template import template
@@ -170,18 +197,20 @@ def advise(
         refuse_beside(called(context), "--costs-template", [])
         typer.echo(template(costs_template), nl=False)
         return
-    if record is not None:
-        check(record)
+    if filed.record is not None:
+        check(filed.record)
+    elif filed.decider is not None:
+        raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
 
     of = answer(question, own=cards, allow_assumed=allow_assumed, target=chosen())
-    more = _more(of, cards, beside)
-    if record is not None:
-        write(of, more, record)
-        typer.echo(f"wrote {record}", err=True)
-    _print(of, more, form, top)
+    more = _more(of, cards, beside.all() if shown.explain and shown.form is Format.table else beside)
+    if filed.record is not None:
+        for path in write(of, more, filed.record, filed.decider):
+            typer.echo(f"wrote {path}", err=True)
+    _print(of, more, shown)
 
 
 def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
@@ -201,14 +230,6 @@ def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, An
         "floor.latency": required.latency,
         "floor.memory": required.memory,
     }
-
-
-TITLES = {
-    "experiments": "ways to spend less, from the usual choice",
-    "energy_first": "a message's budget: the least that a sound one needs, and what framings take more",
-    "pareto": "strength, days and latency: the front, in shares of the draws",
-    "sensitivity": "where the answer changes",
-}
 
 
 def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[str, Any]]]:
@@ -298,62 +319,15 @@ def _list(form: Format) -> None:
     print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
 
 
-def _print(of: Advice, more: dict[str, list[dict[str, Any]]], form: Format, top: int) -> None:
-    from wattlock.advise import as_object, prose
-    from wattlock.advise.what_if import usual
-    from wattlock.cli.link_pages import table
+def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown) -> None:
+    from wattlock.advise import as_object
+    from wattlock.cli.advice_screen import explained, one_screen
 
-    if form is Format.json:
+    if shown.form is Format.json:
         typer.echo(json.dumps(finite(as_object(of) | more), ensure_ascii=False))
-        return
-    if form is Format.csv:
-        print_table(of.ranked, form)
-        return
-    typer.echo(f"{prose.title(of.question)}\n")
-    typer.echo("\n".join(prose.lead(of)))
-    _ranked(of, top)
-    _costs(of)
-    if of.excluded:
-        table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
-    if of.history:
-        typer.echo("\nwhat the papers' advice would save, and why it is not followed")
-        typer.echo("\n".join(prose.history(of.history)))
-    for key, found in more.items():
-        start = f": {prose.named(usual(of))}" if key == "experiments" else ""
-        table(prose.described(key, found), f"{TITLES[key]}{start}")
-        if key == "energy_first" and found:
-            typer.echo(prose.BUDGET)
-    _rests(of)
-
-
-def _ranked(of: Advice, top: int) -> None:
-    from wattlock.advise import prose
-    from wattlock.cli.link_pages import table
-
-    table(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
-    if len(of.places) > top:
-        typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
-    for name, title in prose.framing(of):
-        typer.echo(f"{name}: {title}")
-
-
-def _costs(of: Advice) -> None:
-    from wattlock.advise import sourcing
-    from wattlock.cli.link_pages import table
-
-    found = sourcing.rows(of.inputs.priced, of.question)
-    if found:
-        table(found, "where the ciphers' costs come from")
-
-
-def _rests(of: Advice) -> None:
-    from wattlock.advise import prose
-
-    typer.echo("\nwhat the answer rests on")
-    if of.information and of.information[0].narrower > 0:
-        typer.echo(f"measure first: {prose.narrower(of.information[0])}")
-    typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
-    for sentence in of.inputs.assumed:
-        typer.echo(f"assumed: {sentence}")
-    for sentence in prose.notes(of):
-        typer.echo(f"note: {sentence}")
+    elif shown.form is Format.csv:
+        print_table(of.ranked, shown.form)
+    elif shown.explain:
+        explained(of, more, shown.top)
+    else:
+        one_screen(of, more, shown.top)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wattlock.advise.advice import Advice
+    from wattlock.advise.document import Section
 
 ENDS = (".html", ".md", ".json")
 
@@ -29,22 +30,41 @@ def check(path: Path) -> None:
         extras.require("report")
 
 
-def write(of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
-    """Write the record to `path`, over what is there."""
+def write(
+    of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, decider: str | None = None
+) -> list[Path]:
+    """Write the record to `path`, over what is there, and say which files were written.
+
+    Markdown holds no figures: they stand beside it as SVG, named by the record.
+    """
     from wattlock.advise import record
 
-    parts = record.sections(of, more, command())
     heading = record.title(of)
+    if path.suffix == ".json":
+        head = {label.lower(): value for label, value in record.head(of, decider)}
+        whole = {"title": heading, **head, "command": command(), **record.as_object(of), **more}
+        path.write_text(json.dumps(finite(whole), indent=2, ensure_ascii=False), encoding="utf-8")
+        return [path]
+    parts = record.sections(of, more, command(), decider)
     if path.suffix == ".html":
         from wattlock.report.decision import decision_page
 
-        written = decision_page(heading, parts)
-    elif path.suffix == ".md":
-        written = record.markdown(heading, parts)
-    else:
-        whole = {"title": heading, "command": command(), **record.as_object(of), **more}
-        written = json.dumps(finite(whole), indent=2, ensure_ascii=False)
-    path.write_text(written, encoding="utf-8")
+        path.write_text(decision_page(heading, parts), encoding="utf-8")
+        return [path]
+    return _markdown(heading, parts, path)
+
+
+def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
+    from wattlock.advise.document import markdown
+    from wattlock.report.decision_figures import drawn
+    from wattlock.report.drawing import standalone
+
+    figures = {name: figure for part in parts for name, figure in part.figures.items()}
+    beside = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
+    path.write_text(markdown(heading, parts, {name: file.name for name, file in beside.items()}), encoding="utf-8")
+    for name, figure in figures.items():
+        beside[name].write_text(standalone(drawn(figure)), encoding="utf-8")
+    return [path, *beside.values()]
 
 
 def command() -> str:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, as_object, checked, prose, published, record, sourcing
+from wattlock.advise import Advice, advise, as_object, checked, document, prose, published, record, sourcing
 from wattlock.advise.costs import Cost
 from wattlock.advise.published import File, Priced
 from wattlock.definitions.shelf import VARIABLE
@@ -258,11 +258,11 @@ def test_where_nothing_is_left_to_rank_the_answer_says_which_cost_to_bring() -> 
     assert "--allow-assumed" in none.value.hint
 
 
-def test_hardware_without_a_published_figure_is_a_row_of_the_default_answer(
+def test_hardware_without_a_published_figure_is_a_row_of_the_explained_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words_ = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
-    assert cli.answer(words_) == 0
+    assert cli.answer([*words_, "--explain"]) == 0
     described = capsys.readouterr().out
     (row,) = [line for line in described.splitlines() if "CryptoCell 310" in line]
     assert "no figure published" in row
@@ -275,7 +275,7 @@ def test_hardware_without_a_published_figure_is_a_row_of_the_default_answer(
 def test_table_json_and_record_name_implementation_source_and_evidence_of_each_cost(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert cli.answer(["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]) == 0
+    assert cli.answer(["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840", "--explain"]) == 0
     out = capsys.readouterr().out
     described = ask()
     best = described.choices[described.best.number].cost
@@ -287,7 +287,7 @@ def test_table_json_and_record_name_implementation_source_and_evidence_of_each_c
     first = as_object(described)["ranked"][0]
     for key in ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "source", "evidence"):
         assert first[f"cost_{key}"], key
-    text = record.markdown("x", record.sections(described, {}, "wattlock advise"))
+    text = document.markdown("x", record.sections(described, {}, "wattlock advise"))
     assert best.source in text
     assert best.origin.core in text
 

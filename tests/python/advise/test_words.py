@@ -10,7 +10,7 @@ import pytest
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, checked, experiments, load, prose, record
+from wattlock.advise import Advice, advise, checked, document, experiments, load, prose, record
 from wattlock.advise.days import DAY_s
 from wattlock.advise.history import Past
 from wattlock.advise.supply import Stage
@@ -169,10 +169,10 @@ def test_experiments_are_told_from_where_they_start_with_gains_in_percent(
 
 
 def test_a_record_says_how_many_choices_its_table_leaves_out(answer: Advice) -> None:
-    (found,) = (one for one in record.sections(answer, {}, "wattlock advise") if one.title == "Alternatives")
+    (found,) = (one for one in record.sections(answer, {}, "wattlock advise") if one.title == "All choices")
     assert len(found.rows) == record.ALTERNATIVES < len(answer.places)
     few = replace(answer, places=answer.places[:3])
-    (short,) = (one for one in record.sections(few, {}, "wattlock advise") if one.title == "Alternatives")
+    (short,) = (one for one in record.sections(few, {}, "wattlock advise") if one.title == "All choices")
     assert not any("more" in one for one in short.sentences), "all of them are there"
     assert found.sentences[-1].startswith(
         f"These are the first {record.ALTERNATIVES}; {len(answer.places) - record.ALTERNATIVES} more"
@@ -189,8 +189,8 @@ def test_a_record_states_each_part_of_its_floor_and_no_other(answer: Advice) -> 
     def stated(floor: dict[str, Any]) -> dict[str, str]:
         question = checked("floor", BASE | {"floor": floor})
         parts = record.sections(replace(answer, question=question), {}, "wattlock advise")
-        (found,) = (one.facts for one in parts if one.title == "What a choice must keep")
-        return dict(found)
+        (found,) = (one.facts for one in parts if one.title == "Context")
+        return dict(found[len(record._question(answer)) :])
 
     assert stated({}) == {"Strength": "128 bits at least", "Authenticated": "yes", "Tag": "64 bits at least"}
     whole = {"strength": 192, "authenticated": False, "tag": 96, "approved": "nist"}
@@ -210,8 +210,8 @@ def test_a_record_states_each_part_of_its_traffic_and_of_what_keeps_the_link(ans
     def stated(tables: dict[str, Any]) -> dict[str, str]:
         question = checked("traffic", BASE | tables)
         parts = record.sections(replace(answer, question=question), {}, "wattlock advise")
-        (found,) = (one.facts for one in parts if one.title == "The question")
-        return dict(found)
+        (found,) = (one.facts for one in parts if one.title == "Context")
+        return dict(found[: -len(record._required(replace(answer, question=question)))])
 
     common = {"Traffic", "Device", "Radio", "Battery", "Asleep"}
     plain = stated({})
@@ -243,7 +243,8 @@ def test_a_record_cites_every_statement_on_each_cipher_of_its_table_once(answer:
     said = {(one.cipher, of.says): of for one in shown for of in one.security.statements}
     assert [(row["cipher"], row["says"]) for row in found] == list(said)
     for row, of in zip(found, said.values(), strict=True):
-        assert (row["about"], row["source"], row["read"]) == (of.about, of.source, "yes" if of.read else "cited")
+        assert (row["about"], row["read"]) == (of.about, "yes" if of.read else "cited")
+        assert row["source"] == document.linked(of.source, of.url)
 
 
 def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_several(answer: Advice) -> None:
@@ -264,7 +265,7 @@ def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_severa
 
 
 def test_a_record_asks_first_for_the_measurement_that_narrows_most(answer: Advice) -> None:
-    (found,) = (one for one in record.sections(answer, {}, "x") if one.title == "What would change the decision")
+    (found,) = (one for one in record.sections(answer, {}, "x") if one.title == "What would narrow the answer")
     most = max(answer.information, key=lambda one: one.narrower)
     assert found.sentences == [f"Measure first: {prose.narrower(most)}."]
     assert most.number == "sleep"

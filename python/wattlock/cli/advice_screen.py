@@ -1,0 +1,146 @@
+"""What `wattlock advise` prints for eyes: the answer on one screen, and by `--explain` all that it rests on."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from wattlock.cli.link_pages import table
+
+if TYPE_CHECKING:
+    from wattlock.advise.advice import Advice
+    from wattlock.advise.decision import Option
+
+COLUMNS, ROWS = 80, 10
+"""Of the screen that the answer fits, and of its table at most."""
+NAME_COLUMNS = 24
+TITLES = {
+    "experiments": "ways to spend less, from the usual choice",
+    "energy_first": "a message's budget: the least that a sound one needs, and what framings take more",
+    "pareto": "strength, days and latency: the front, in shares of the draws",
+    "sensitivity": "where the answer changes",
+}
+More = dict[str, list[dict[str, Any]]]
+
+
+def one_screen(of: Advice, more: More, top: int | None) -> None:
+    """The decision, ten rows, three lines of reasons, what to measure next, and the tables that were asked for."""
+    from wattlock.advise import decision, prose
+
+    _say(prose.title(of.question), decision.sentence(of), "")
+    shown = decision.first_options(of, top or ROWS)
+    for line in _options(of, shown):
+        typer.echo(line)
+    _say("", *decision.reasons(of))
+    measure = decision.next_measurement(of)
+    if measure:
+        _say(f"Measure next: {measure}.")
+    _say(_left_out(of, len(decision.options(of)) - len(shown)))
+    _tables(of, more)
+
+
+def _say(*sentences: str) -> None:
+    for sentence in sentences:
+        # A percentage stays on one line.
+        lines = wrap(sentence.replace(" %", "\u00a0%"), COLUMNS, break_on_hyphens=False)
+        typer.echo("\n".join(lines).replace("\u00a0", " "))
+
+
+def _options(of: Advice, shown: list[Option]) -> list[str]:
+    from wattlock.advise import prose
+
+    in_hours = prose.short_lived(of.best)
+    unit = prose.span(of.best, in_hours=in_hours).unit
+    rows = [("  rank", "cipher", unit, "95 %", "longest-lasting way")]
+    for one in shown:
+        life = prose.span(one.first, in_hours=in_hours)
+        mark = "> " if one.decided else "  "
+        way = of.choices[one.first.number].way
+        rows.append((f"{mark}{one.rank}", _cut(one.name, NAME_COLUMNS), life.middle, life.interval, way))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        _cut("  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip(), COLUMNS)
+        for row in rows
+    ]
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[: columns - 3]}..."
+
+
+def _left_out(of: Advice, rows: int) -> str:
+    from wattlock.advise import prose
+
+    counts = [
+        (rows, "more row", "more rows"),
+        (len(of.excluded), "excluded choice", "excluded choices"),
+        (len(of.inputs.assumed), "assumption", "assumptions"),
+        (len(prose.notes(of)), "note", "notes"),
+    ]
+    parts = [f"{count} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
+    return f"Evidence: {of.evidence['answer']}. --explain shows {', '.join([*parts, 'costs and sources'])}."
+
+
+def explained(of: Advice, more: More, top: int | None) -> None:
+    """All of it: every choice, what was excluded, legacy ciphers, costs with their sources, assumptions, what-ifs."""
+    from wattlock.advise import decision, prose
+
+    typer.echo(f"{prose.title(of.question)}\n")
+    typer.echo("\n".join([decision.sentence(of), *prose.lead(of)]))
+    _ranked(of, top or len(of.places))
+    typer.echo("\nwhat the decision obliges to")
+    for label, text in decision.consequences(of):
+        typer.echo(f"{label.lower()}: {text}")
+    _costs(of)
+    if of.excluded:
+        table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
+    _tables(of, more)
+    if of.history:
+        typer.echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
+        typer.echo("\n".join(prose.history(of.history)))
+    _rests(of)
+
+
+def _tables(of: Advice, more: More) -> None:
+    from wattlock.advise import prose
+    from wattlock.advise.what_if import usual
+
+    for key, found in more.items():
+        start = f": {prose.named(usual(of))}" if key == "experiments" else ""
+        table(prose.described(key, found), f"{TITLES[key]}{start}")
+        if key == "energy_first" and found:
+            typer.echo(prose.BUDGET)
+
+
+def _ranked(of: Advice, top: int) -> None:
+    from wattlock.advise import prose
+
+    table(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    if len(of.places) > top:
+        typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
+    for name, title in prose.framing(of):
+        typer.echo(f"{name}: {title}")
+
+
+def _costs(of: Advice) -> None:
+    from wattlock.advise import sourcing
+
+    found = sourcing.rows(of.inputs.priced, of.question)
+    if found:
+        shown = [{key: value for key, value in row.items() if key != "url"} for row in found]
+        table(shown, "where the ciphers' costs come from")
+
+
+def _rests(of: Advice) -> None:
+    from wattlock.advise import prose
+
+    typer.echo("\nwhat the answer rests on")
+    if of.information and of.information[0].narrower > 0:
+        typer.echo(f"measure first: {prose.narrower(of.information[0])}")
+    typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
+    for sentence in of.inputs.assumed:
+        typer.echo(f"assumed: {sentence}")
+    for sentence in prose.notes(of):
+        typer.echo(f"note: {sentence}")
