@@ -85,7 +85,7 @@ def _table(part: Section) -> str:
         "<tr>" + "".join(_cell(place, name, row.get(name, "")) for place, name in enumerate(head)) + "</tr>"
         for row in part.rows
     )
-    return table(part.title, head, [f"<tbody>{''.join(body)}</tbody>"])
+    return table(f"Table: {part.title}", head, [f"<tbody>{''.join(body)}</tbody>"])
 
 
 def _cell(place: int, name: str, value: Cell) -> str:
