@@ -178,7 +178,8 @@ def _notes(of: Advice) -> Iterator[str]:
     if of.best.shelf >= MOSTLY:
         lasting, gained = "the battery's charge would last", of.freed[1]
     longer = percent(gained.percent / 100)
-    yield f"the cipher takes {percent(share)} of the energy: were it free, {lasting} {longer} longer"
+    takes = f"the cipher of what lasts longest takes {percent(share)} of the energy"
+    yield f"{takes}: were it free, {lasting} {longer} longer"
     if load.rekeys_per_s * LONG_s > 1:
         counted = (
             "a handshake is counted for each"

@@ -34,6 +34,7 @@ def one_screen(of: Advice, more: More, top: int | None) -> None:
     for line in _options(of, shown):
         typer.echo(line)
     _say("", *decision.reasons(of))
+    _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
     measure = decision.next_measurement(of)
     if measure:
         _say(f"Measure next: {measure}.")
@@ -74,13 +75,13 @@ def _left_out(of: Advice, rows: int) -> str:
     from wattlock.advise import prose
 
     counts = [
-        (rows, "more row", "more rows"),
-        (len(of.excluded), "excluded choice", "excluded choices"),
-        (len(of.inputs.assumed), "assumption", "assumptions"),
-        (len(prose.notes(of)), "note", "notes"),
+        (rows, "more row" if rows == 1 else "more rows"),
+        (len(of.excluded), "excluded"),
+        (len(of.inputs.assumed), "assumed"),
+        (len(prose.notes(of)), "notes"),
     ]
-    parts = [f"{count} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
-    return f"Evidence: {of.evidence['answer']}. --explain shows {', '.join([*parts, 'costs and sources'])}."
+    left = ", ".join(f"{count} {what}" for count, what in counts if count)
+    return f"Evidence: {of.evidence['answer']}. --explain: {left}."
 
 
 def explained(of: Advice, more: More, top: int | None) -> None:

@@ -122,11 +122,25 @@ def problems_of(error: ValidationError, model: type[BaseModel], wording: Wording
     for one in meant:
         problem = (wording and wording(one.error)) or translated(one.error, one.keys)
         if one.error["type"] == "extra_forbidden":
-            close = nearest(str(one.error["loc"][-1]), one.keys)
+            key = str(one.error["loc"][-1])
+            close = nearest(key, one.keys)
             missed.add(path_of((*one.error["loc"][:-1], close or "")))
+            tables = [] if close else list(_tables_with(key, model))
+            if tables:
+                problem = problem._replace(hint=f"it is a key of {' and of '.join(tables)}: is that line behind a #?")
         if one.error["type"] != "missing" or problem.path not in missed:
             found.append(problem)
     return found
+
+
+def _tables_with(key: str, model: type[BaseModel]) -> Iterator[str]:
+    """The tables of a definition that have a key, as their head lines stand in a file."""
+    for name, field in model.model_fields.items():
+        for kind in _kinds(field.annotation):
+            head, item = (f"[[{name}]]", get_args(kind)[-1]) if get_origin(kind) is list else (f"[{name}]", kind)
+            tables = (one for one in _kinds(item) if isinstance(one, type) and issubclass(one, BaseModel))
+            if any(key in one.model_fields for one in tables):
+                yield head
 
 
 class _Located(NamedTuple):

@@ -46,7 +46,13 @@ def test_the_answer_is_one_screen_of_24_lines_and_80_columns(
     assert 1 <= len(rows) <= ROWS
     assert sum(row.startswith("> ") for row in rows) == 1
     assert sum(line.startswith("Measure next: ") for line in lines) == 1
-    assert "--explain shows" in " ".join(lines)
+    assert "--explain: " in " ".join(lines)
+
+
+def test_what_the_battery_cannot_give_is_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["advise", "beacon", "--allow-assumed"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "The radio draws 6.62 mA at its peak, battery cr2032 gives 3 mA: a capacitor must carry the peaks." in out
 
 
 def test_explain_shows_every_choice_and_all_tables_and_top_cuts_both(capsys: pytest.CaptureFixture[str]) -> None:

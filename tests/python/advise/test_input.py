@@ -267,6 +267,22 @@ def test_bad_input_names_the_option_and_the_value(
     assert said in capsys.readouterr().err
 
 
+def test_a_key_under_the_wrong_table_is_told_which_tables_have_it() -> None:
+    flow = {"message": "20B", "every": "1s"}
+    with pytest.raises(InputError, match=r"flow\[0\]\.approved: unknown key") as caught:
+        checked("test", {"flow": [flow | {"approved": "nist"}]})
+    assert caught.value.hint == "it is a key of [floor]: is that line behind a #?"
+    with pytest.raises(InputError) as caught:
+        checked("test", {"flow": [flow | {"latency": "1s"}]})
+    assert "of [connection] and of [floor]" in caught.value.hint
+    with pytest.raises(InputError) as caught:
+        checked("test", {"flow": [flow | {"colour": "red"}]})
+    assert caught.value.hint.startswith("the keys are: name, message"), "no table has it"
+    with pytest.raises(InputError) as caught:
+        checked("test", {"flow": [flow], "floor": {"message": "1B"}})
+    assert "of [[flow]] and of [keep_alive]" in caught.value.hint
+
+
 def a_capture(path: Path, sizes_B: list[int], every_us: int) -> Path:
     """Ethernet with UDP in pcap, a packet of so many octets of data each `every_us`."""
     packets = []
