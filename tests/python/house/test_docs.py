@@ -24,7 +24,7 @@ PAGES = [
     "benchmarks/README.md",
     *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs").rglob("*.md")),
 ]
-EVERYWHERE = {"--help", "--version"}
+EVERYWHERE = frozenset({"--help", "--version"})
 OF_OTHER_PROGRAMS = {"--upgrade"}  # uv
 
 OPTION = re.compile(r'"(--[a-z][a-z-]*)"')
@@ -70,7 +70,8 @@ def commands(program: str) -> list[tuple[str, list[str]]]:
 
 @cache
 def options_of(verb: str) -> frozenset[str]:
-    return frozenset(option for parameter in load(verb).params for option in parameter.opts) | EVERYWHERE
+    names = (option for parameter in load(verb).params for option in (*parameter.opts, *parameter.secondary_opts))
+    return EVERYWHERE | frozenset(names)
 
 
 @cache
