@@ -32,13 +32,13 @@ class Option(NamedTuple):
     """Choices of one cipher that share a rank: tied, so that one row stands for them.
 
     * `ciphers`: their ids, what all begin with told once: `aes128-ccm8, -ccm`. `ways`: how many choices.
-    * `first`: the one that lasts longest. `decided`: whether the decision is among them.
+    * `place`: of the one that lasts longest, or of what is decided where that is among them. `decided`: whether it is.
     """
 
     rank: int
     ciphers: list[str]
     ways: int
-    first: Place
+    place: Place
     decided: bool
 
     @property
@@ -63,10 +63,12 @@ def options(of: Advice) -> list[Option]:
         key = (place.group, _primitive(cipher))
         before = found.get(key, Option(place.group, [], 0, place, decided=False))
         ciphers = before.ciphers if cipher in before.ciphers else [*before.ciphers, cipher]
-        found[key] = before._replace(
-            ciphers=ciphers, ways=before.ways + 1, decided=before.decided or place.number == chosen.number
-        )
-    return list(found.values())
+        found[key] = before._replace(ciphers=ciphers, ways=before.ways + 1)
+        if place.number == chosen.number:
+            found[key] = found[key]._replace(place=place, decided=True)
+            # It is named first in its row.
+            found[key] = found[key]._replace(ciphers=[cipher, *(one for one in ciphers if one != cipher)])
+    return sorted(found.values(), key=lambda one: (one.rank, -one.place.seconds))
 
 
 def first_options(of: Advice, most: int) -> list[Option]:
@@ -233,9 +235,9 @@ def as_object(of: Advice) -> dict[str, Any]:
                 "rank": one.rank,
                 "ciphers": one.ciphers,
                 "ways": one.ways,
-                "days": one.first.seconds / DAY_s,
-                "days_low": one.first.low_s / DAY_s,
-                "days_high": one.first.high_s / DAY_s,
+                "days": one.place.seconds / DAY_s,
+                "days_low": one.place.low_s / DAY_s,
+                "days_high": one.place.high_s / DAY_s,
                 "decided": one.decided,
             }
             for one in options(of)

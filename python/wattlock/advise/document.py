@@ -93,7 +93,7 @@ def markdown(heading: str, parts: Sequence[Section], drawings: Mapping[str, str]
 def caption(figure: Figure) -> tuple[str, str]:
     """What a figure is called, and what it shows."""
     if isinstance(figure, DaysFigure):
-        return "Days of battery", "A dot is the median, its bar the 95 % interval; filled: what is decided."
+        return "Days of battery", "A dot is the median, its bar the 95 % interval; bold: decided."
     return "Where the battery's energy goes", f"With {figure.of}: {_shares(figure)}."
 
 

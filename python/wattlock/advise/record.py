@@ -79,7 +79,7 @@ def _options(of: Advice) -> Section:
     left = len(every) - len(shown)
     sentences = [
         "A row stands for all choices of a cipher that share a rank: their days can't be told apart from those of the "
-        "first of that rank, and the row shows the longest-lasting of them."
+        "first of that rank. It shows the longest-lasting of them, or what is decided."
     ]
     if left > 0:
         sentences.append(f"{left} more {'row' if left == 1 else 'rows'} of lower rank: see All choices.")
@@ -93,9 +93,9 @@ def _days(of: Advice) -> DaysFigure:
     bars = [
         Bar(
             f"{one.rank}. {one.name}",
-            one.first.seconds / DAY_s,
-            one.first.low_s / DAY_s,
-            one.first.high_s / DAY_s,
+            one.place.seconds / DAY_s,
+            one.place.low_s / DAY_s,
+            one.place.high_s / DAY_s,
             one.decided,
         )
         for one in decision.first_options(of, OPTIONS)
@@ -104,15 +104,15 @@ def _days(of: Advice) -> DaysFigure:
 
 
 def _option(of: Advice, one: decision.Option) -> dict[str, Cell]:
-    choice = of.choices[one.first.number]
-    life = prose.span(one.first, in_hours=prose.short_lived(of.best))
+    choice = of.choices[one.place.number]
+    life = prose.span(one.place, in_hours=prose.short_lived(of.best))
     return {
         "option": f"{one.name} (decided)" if one.decided else one.name,
         "rank": str(one.rank),
         life.unit: life.middle,
         "95 %": life.interval,
         "choices": str(one.ways),
-        "the longest-lasting of them": f"{choice.label}, by {choice.provider}",
+        "way": f"{choice.label}, by {choice.provider}",
         "cost evidence": choice.cost.evidence,
         "strength": f"{choice.security.strength_bits:g}",
     }

@@ -54,11 +54,11 @@ def _options(of: Advice, shown: list[Option]) -> list[str]:
 
     in_hours = prose.short_lived(of.best)
     unit = prose.span(of.best, in_hours=in_hours).unit
-    rows = [("  rank", "cipher", unit, "95 %", "longest-lasting way")]
+    rows = [("  rank", "cipher", unit, "95 %", "way")]
     for one in shown:
-        life = prose.span(one.first, in_hours=in_hours)
+        life = prose.span(one.place, in_hours=in_hours)
         mark = "> " if one.decided else "  "
-        way = of.choices[one.first.number].way
+        way = of.choices[one.place.number].way
         rows.append((f"{mark}{one.rank}", _cut(one.name, NAME_COLUMNS), life.middle, life.interval, way))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [

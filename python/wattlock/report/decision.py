@@ -11,9 +11,10 @@ from wattlock.report.page import opening
 
 # Columns that hold sentences and may wrap.
 SENTENCES = {"because", "source", "says", "finding", "measure", "looked at", "choice", "design"}
-SENTENCES |= {"the longest-lasting of them", "counted on", "implementation", "number"}
+SENTENCES |= {"way", "counted on", "implementation", "number"}
 # Sentences that stand as paragraphs; more are a list.
 LISTED = 4
+APPENDIX = '<p class="kicker">Appendix</p>'
 NOT_ON_PAPER = "On paper the record ends here; the file holds beside it: "
 
 
@@ -30,7 +31,7 @@ def decision_page(heading: str, parts: Sequence[Section]) -> str:
         f'<a class="skip" href="#{_name(parts[0])}">Skip to the decision</a><header><p class="kicker">wattlock</p>'
         f"<h1>{text(heading)}</h1>{_links('On this page', record)}{_links('Appendix', appendix)}</header>"
         f"<main>{''.join(map(_section, record))}{left if appendix else ''}"
-        f'<div class="appendix">{"".join(map(_section, appendix))}</div></main>'
+        f'<div class="appendix">{APPENDIX if appendix else ""}{"".join(map(_section, appendix))}</div></main>'
         "<footer><p>Made by wattlock advise.</p></footer></body></html>"
     )
 

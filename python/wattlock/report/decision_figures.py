@@ -4,7 +4,7 @@ import math
 
 from wattlock.advise.document import Bar, DaysFigure, Figure, SplitFigure, caption
 from wattlock.report import formats
-from wattlock.report.drawing import SMALL, WIDTH, Sheet
+from wattlock.report.drawing import SMALL, WIDTH, Sheet, width_of
 from wattlock.report.look import colour
 
 LEFT, RIGHT, ROW, TOP = 8, 12, 31, 26
@@ -79,8 +79,9 @@ def _reference(sheet: Sheet, value: float, most: float, foot: float) -> None:
 def _bar(sheet: Sheet, bar: Bar, top: float, times: float, most: float) -> None:
     role = "link" if bar.decided else "muted"
     middle, low, high = (formats.number(value * times) for value in (bar.days, bar.low, bar.high))
-    _on_ground(sheet, LEFT, top + 11, f"{bar.name}{' (decided)' if bar.decided else ''}", "start")
-    _on_ground(sheet, WIDTH - RIGHT, top + 11, f"{middle} ({low} to {high})", "end")
+    value = f"{middle} ({low} to {high})"
+    _on_ground(sheet, LEFT, top + 11, _fitting(bar.name, PLOT - width_of(value, SMALL)), "start", bar.decided)
+    _on_ground(sheet, WIDTH - RIGHT, top + 11, value, "end", bar.decided)
     y = top + 20
     left, x, right = (_x(value * times, most) for value in (bar.low, bar.days, bar.high))
     sheet.parts.append(
@@ -90,12 +91,20 @@ def _bar(sheet: Sheet, bar: Bar, top: float, times: float, most: float) -> None:
     )
 
 
-def _on_ground(sheet: Sheet, x: float, y: float, words: str, anchor: str) -> None:
+def _fitting(words: str, room: float) -> str:
+    """A name, its end cut where it has no room."""
+    while width_of(words, SMALL) > room:
+        words = f"{words.removesuffix('…')[:-1]}…"
+    return words
+
+
+def _on_ground(sheet: Sheet, x: float, y: float, words: str, anchor: str, strong: bool) -> None:  # noqa: PLR0917 - as Sheet.words
     """Words that lines behind them don't cross."""
     before = len(sheet.parts)
     sheet.words(x, y, words, anchor, "ink", SMALL)
+    weight = ' font-weight="700"' if strong else ""
     sheet.parts[before] = sheet.parts[before].replace(
-        "<text ", f'<text paint-order="stroke" stroke="{colour("paper")}" stroke-width="4" ', 1
+        "<text ", f'<text paint-order="stroke" stroke="{colour("paper")}" stroke-width="4"{weight} ', 1
     )
 
 

@@ -95,7 +95,11 @@ def test_a_row_stands_for_all_choices_of_a_cipher_that_are_tied_with_the_first_o
     assert len({(one.rank, one.name.partition("-")[0]) for one in every}) == len(every)
     heads = {place.group: place.number for place in reversed(answer.places)}
     for one in every:
-        assert tied(answer.life_s[heads[one.rank]], answer.life_s[one.first.number])
+        assert tied(answer.life_s[heads[one.rank]], answer.life_s[one.place.number])
+    (chosen,) = (one for one in every if one.decided)
+    assert chosen.place == decision.decided(answer), (
+        "the row of what is decided shows its days, not a longer-lasting way's"
+    )
     both = next(one for one in every if len(one.ciphers) > 1)
     assert (both.ciphers, both.name) == (["aes128-ccm8", "aes128-ccm"], "aes128-ccm8, -ccm")
 
@@ -253,7 +257,7 @@ def test_the_figure_of_days_has_a_row_an_option_in_their_order_and_the_reference
     figure = record.sections(answer, {}, "x")[0].figures["days"]
     assert isinstance(figure, document.DaysFigure)
     shown = decision.first_options(answer, record.OPTIONS)
-    assert [bar.days for bar in figure.bars] == [one.first.seconds / DAY_s for one in shown]
+    assert [bar.days for bar in figure.bars] == [one.place.seconds / DAY_s for one in shown]
     svg = ElementTree.fromstring(drawn(figure))  # noqa: S314 - ours
     dots = [float(one.attrib["cx"]) for one in svg.iter("{http://www.w3.org/2000/svg}circle")]
     assert dots == sorted(dots, reverse=True)
