@@ -31,6 +31,11 @@ NOT_HERE = {
     "wattlock doctor": "it watches for seconds",
     "wattlock-probe doctor": "it watches for seconds",
     "--library before=./old.so": "there are no two builds of a library",
+    "--device pxa270-520": "the run here is of another instruction set",
+    "monday tuesday wednesday": "no three runs of a change",
+    "durations.csv": "nobody has measured any here",
+    "meters --read": "this machine shows no meter",
+    "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
     ".pcap": "no capture of a keyed network is at hand",
 }
 """Examples that can't be carried out here, by what stands in them, and why."""
