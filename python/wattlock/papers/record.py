@@ -71,7 +71,10 @@ class Claim(Table):
 
 
 class Exhibit(Table):
-    """A figure or a table of a paper; its id begins with that of its paper."""
+    """A figure or a table of a paper; its id begins with that of its paper.
+
+    * `numbers`: the claims whose printed numbers stand beside it.
+    """
 
     id: Text
     kind: Kind = "chart"
@@ -79,6 +82,7 @@ class Exhibit(Table):
     x: Text | None = None
     y: Annotated[list[Text], Field(default_factory=list)]
     series: Text | None = None
+    numbers: Annotated[list[Text], Field(default_factory=list)]
 
 
 class Contradiction(Table):

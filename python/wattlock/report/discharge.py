@@ -66,14 +66,15 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
 
 def file_config() -> dict[str, object]:
     """The page's look with its colours resolved: a file of its own has no style sheet."""
-    return {key: _resolved(value) for key, value in page_config().items()} | {"background": LIGHT["paper"]}
+    return {key: resolved(value) for key, value in page_config().items()} | {"background": LIGHT["paper"]}
 
 
-def _resolved(value: object) -> object:
+def resolved(value: Any) -> Any:
+    """A specification with the page's colours resolved to those of light paper."""
     if isinstance(value, dict):
-        return {key: _resolved(one) for key, one in value.items()}
+        return {key: resolved(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_resolved(one) for one in value]
+        return [resolved(one) for one in value]
     if isinstance(value, str) and value.startswith("var(--"):
         return LIGHT[value.removeprefix("var(--").removesuffix(")")]
     return value

@@ -12,7 +12,8 @@ import polars as pl
 from wattlock.papers.exhibits import Drawing, Panel, Shown
 from wattlock.report.diagrams import classified
 from wattlock.report.drawing import standalone
-from wattlock.report.exhibits import bitmap, chart, drawing, formatted
+from wattlock.report.exhibit_charts import chart
+from wattlock.report.exhibits import bitmap, drawing, formatted
 from wattlock.report.figure_files import WIDTH_PX, FigureFile, chart_svg, write_figures
 
 COLUMN_PX, ROW_PX = 120, 22
@@ -34,7 +35,7 @@ def _figures(shown: Sequence[Shown]) -> Iterator[FigureFile]:
 
 def _parts(one: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
     for panel in one.panels:
-        yield _svg(panel), panel.rows
+        yield _svg(panel), panel.drawn
     for of in one.drawings:
         yield _drawn(of), _rows(of)
 

@@ -12,7 +12,7 @@ import polars as pl
 import vl_convert
 
 from wattlock.errors import InputError
-from wattlock.report.discharge import file_config, spec
+from wattlock.report.discharge import file_config, resolved, spec
 from wattlock.report.drawing import standalone
 from wattlock.report.look import FONT, colour
 from wattlock.report.markup import text
@@ -55,7 +55,7 @@ def chart_svg(chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "")
     """A chart as an SVG of its own, on white, under its title."""
     words = alt.Title(title, subtitle=subtitle or alt.Undefined, anchor="start", fontSize=14, subtitleFontSize=12)
     titled = chart.properties(title=words)
-    return str(vl_convert.vegalite_to_svg(spec(titled) | {"config": file_config()}))
+    return str(vl_convert.vegalite_to_svg(resolved(spec(titled)) | {"config": file_config()}))
 
 
 def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:

@@ -18,6 +18,12 @@ def bounds_of(rows: pl.DataFrame) -> Bounds:
     rows = rows.select(pl.when(pl.col(name).is_finite()).then(name) for name in ("value", "low", "high"))
     low = min(end for end in (rows["low"].min(), rows["value"].min()) if isinstance(end, float) and end > 0)
     high = max(end for end in (rows["high"].max(), rows["value"].max()) if isinstance(end, float))
+    return roomy((low, high))
+
+
+def roomy(ends: Bounds) -> Bounds:
+    """The ends of a logarithmic axis with some air beyond these."""
+    low, high = ends
     air = max(1.25, (high / low) ** 0.05)
     return low / air, high * air
 

@@ -1,12 +1,18 @@
 """Every figure and table of the papers: a function each, from a run's estimates to panels with a finding."""
 
+from dataclasses import replace
+
 from wattlock.papers.exhibits import battery, costs, drawings, packets, rijndael, tables_of_sending
 from wattlock.papers.exhibits.costs import Show, files
-from wattlock.papers.exhibits.shown import Drawing, Material, Panel, Shown
+from wattlock.papers.exhibits.shown import Drawing, Material, Panel, Shown, alike
 
 __all__ = ["EXHIBITS", "Drawing", "Material", "Panel", "Shown", "show_all"]
 
 ALL = ("time_ms", "throughput_MB_s", "energy_uJ_per_byte")
+
+NO_NUMBER = "No number of this figure stands in the paper's text; what its words say of it is judged among the claims."
+OF_TABLES = ("toldinas-table1", "toldinas-table2", "toldinas-fig4", "toldinas-fig5")
+"""These draw the paper's own tables."""
 
 EXHIBITS: dict[str, Show] = {
     "elminaam-wlan-fig1": drawings.authentication,
@@ -54,4 +60,12 @@ EXHIBITS: dict[str, Show] = {
 
 def show_all(material: Material) -> list[Shown]:
     """Every exhibit on this machine, in the order of the data."""
-    return [EXHIBITS[one.id](one, material) for one in material.papers.exhibits]
+    return [_compared(EXHIBITS[one.id](one, material)) for one in material.papers.exhibits]
+
+
+def _compared(one: Shown) -> Shown:
+    """With panels that are alike; of a figure of which no number is kept a note that says so."""
+    notes = one.notes
+    if one.exhibit.kind == "chart" and not one.exhibit.numbers and one.exhibit.id not in OF_TABLES:
+        notes = (*notes, NO_NUMBER)
+    return replace(one, panels=alike(one.panels), notes=notes)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wattlock.papers.exhibits.shown import Row, frame
-from wattlock.papers.judges.implementations import KEY_BITS, SHORT, is_of_aes, kind_of
+from wattlock.papers.judges.implementations import ERA, KEY_BITS, SHORT, kind_of, library, place_of
 
 NAMES = {"aes": "AES", "des": "DES", "3des": "3DES", "rc2": "RC2", "rc4": "RC4", "rc6": "RC6", "blowfish": "Blowfish"}
 NAMES |= {"cast": "CAST", "idea": "IDEA", "none": "plaintext", "xor": "XOR", "rijndael": "Rijndael"}
@@ -53,9 +53,25 @@ def of_the_rankings(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def variant(row: Row) -> str:
-    """Whose code a case is, and of AES of which kind."""
-    provider = str(row["provider"])
-    return f"{provider}, {SHORT[kind_of(row)]}" if is_of_aes(str(row["family"])) else provider
+    """Whose code a case is: its library, and of which kind where that is not software of the papers' era."""
+    kind = kind_of(row)
+    name = library(str(row["provider"]))
+    return name if kind == ERA else f"{name}, {SHORT[kind]}"
+
+
+def one_library(rows: pl.DataFrame) -> pl.DataFrame:
+    """Software of the papers' era of the library that has most of the ciphers, a row a cipher, size and data.
+
+    Of libraries that have as many what is built in comes first; `library` is its name.
+    """
+    best: dict[str, dict[tuple[Any, ...], Row]] = {}
+    for row in sorted(rows.iter_rows(named=True), key=place_of):
+        if kind_of(row) == ERA:
+            name = library(str(row["provider"]))
+            key = tuple(row[one] for one in ("cipher", "payload_B", "data", "encoding"))
+            best.setdefault(name, {}).setdefault(key, row | {"library": name})
+    own = max(best.values(), key=lambda cases: len({cipher for cipher, *_ in cases}), default={})
+    return pl.DataFrame(list(own.values()), schema=rows.schema | {"library": pl.String})
 
 
 def amount(row: Row, quantity: str) -> dict[str, Any]:
@@ -77,17 +93,18 @@ def amount(row: Row, quantity: str) -> dict[str, Any]:
 
 
 def drawn(rows: pl.DataFrame, quantity: str, x: str | None = None) -> pl.DataFrame:
-    """The cases as rows of a panel, by cipher family and implementation; those without the quantity left out."""
-    made = [
-        {
-            "name": NAMES.get(row["family"], row["family"].upper()),
-            "variant": variant(row),
-            "x": float(row[x]) if x else None,
-            **amount(row, quantity),
-        }
-        for row in rows.iter_rows(named=True)
-    ]
-    return frame([one for one in made if one["value"] is not None])
+    """The cases as rows of a panel, by cipher family and library; those without the quantity left out.
+
+    Of two codes of one library and kind the one that decides is drawn, as the judges have it.
+    """
+    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in sorted(rows.iter_rows(named=True), key=place_of):
+        name, whose = NAMES.get(row["family"], row["family"].upper()), variant(row)
+        found = {"name": name, "variant": whose, "x": float(row[x]) if x else None, **amount(row, quantity)}
+        key = tuple(row[one] for one in ("cipher", "payload_B", "data", "encoding"))
+        if found["value"] is not None:
+            made.setdefault((*key, whose), found)
+    return frame(list(made.values()))
 
 
 def lacking(rows: pl.DataFrame, families: tuple[str, ...], what: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
+from wattlock.papers.exhibits import ratios
 from wattlock.papers.exhibits.cases import (
     NAMES,
     QUANTITIES,
@@ -16,11 +17,22 @@ from wattlock.papers.exhibits.cases import (
     lacking,
     number,
     of_the_rankings,
+    one_library,
     sentence,
     variant,
 )
-from wattlock.papers.exhibits.shown import FULL, JOULES, QUICK, Material, Panel, Row, Shown
-from wattlock.papers.judges.implementations import ERA, kind_of, library, place_of
+from wattlock.papers.exhibits.shown import (
+    BY_ORIGIN,
+    FULL,
+    JOULES,
+    QUICK,
+    Material,
+    Panel,
+    Shown,
+    frame,
+    of_the_paper,
+)
+from wattlock.papers.judges.implementations import ERA, place_of
 from wattlock.papers.record import Exhibit
 
 Show = Callable[[Exhibit, Material], Shown]
@@ -28,7 +40,8 @@ FILE_SIZE = "file size, KB (10³ B)"
 SEVERAL_SIZES = 2
 ONE_SIZE = f"a line over the size of the file, which needs {SEVERAL_SIZES} sizes and more"
 NO_JOULES = "joules: no meter was read and no device card named"
-SEVERAL_CIPHERS = 2
+SEVERAL_CIPHERS = SEVERAL_KEYS = 2
+KEY = "key, bits"
 SMALLEST_SHOWN = 0.1
 KINDS = {"image": "images"}
 UNITS = {"time_ms": "ms", "cpu_time_ms": "ms of CPU time", "throughput_MB_s": "MB/s", "throughput_KB_s": "KB/s"}
@@ -60,6 +73,7 @@ def files(data: str, *operations: str, quantities: tuple[str, ...]) -> Show:
                 notes += note
                 missing += [] if line or rows.is_empty() else [ONE_SIZE]
             findings += _ranking(rows, operation, data, quantities[0])
+            panels += ratios.panel(exhibit, material, rows)
         command = JOULES if missing and all(one == NO_JOULES for one in missing) else QUICK if missing else ""
         lacks = tuple(dict.fromkeys(missing))
         return Shown(exhibit, tuple(panels), (), " ".join(findings), tuple(notes), lacks, command)
@@ -82,7 +96,7 @@ def _over_size(material: Material, operation: str, data: str) -> tuple[list[Pane
     span = material.papers.conditions["data"][data]
     in_range = pl.col("payload_B").is_between(1e3 * span["from_KB"], 1e3 * span["to_KB"])
     rows = of_the_rankings(chosen(material.estimates, operation=operation, data="random"))
-    rows = _one_library(rows.filter(pl.col("family").is_in(SIX), in_range))
+    rows = one_library(rows.filter(pl.col("family").is_in(SIX), in_range))
     if rows["payload_B"].n_unique() < SEVERAL_SIZES:
         return [], []
     largest_KB = rows["payload_B"].max() / 1e3  # type: ignore[operator]
@@ -91,13 +105,13 @@ def _over_size(material: Material, operation: str, data: str) -> tuple[list[Pane
     )
     notes = [short] if largest_KB < span["to_KB"] else []
     made = drawn(rows.with_columns(pl.col("payload_B") / 1e3), "time_ms", "payload_B")
-    title = f"Time of {ING[operation]} over the size of the file (random bytes of {data}'s sizes)"
+    title = f"Time of {ING[operation]} over the size of the file (random bytes, {rows['library'][0]})"
     return [Panel(title, "lines", made, QUANTITIES["time_ms"].unit, FILE_SIZE)], notes
 
 
 def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
     """The order in software of the papers' era of one library, and what other code of AES changes."""
-    own = _one_library(rows).sort("time_ns")
+    own = one_library(rows).sort("time_ns")
     if own.height < SEVERAL_CIPHERS:
         return []
     shown = quantity if amount(own.row(0, named=True), quantity)["value"] is not None else "time_ms"
@@ -112,46 +126,38 @@ def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> li
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
     if quickest.height and quickest["time_ns"][0] < own["time_ns"][0]:
         lead = number(own["time_ns"][0] / quickest["time_ns"][0])
-        finding += f" AES of {variant(quickest.row(0, named=True))} is {lead} times as fast as that first."
+        whose = variant(quickest.row(0, named=True))
+        finding += f" AES by other code ({whose}) is {lead} times as fast as that first."
     return [finding]
 
 
-def _one_library(rows: pl.DataFrame) -> pl.DataFrame:
-    """Software of the papers' era of the library that has most of the ciphers, a row a cipher and size.
-
-    Of libraries that have as many what is built in comes first; `library` is its name.
-    """
-    best: dict[str, dict[tuple[str, int], Row]] = {}
-    for row in sorted(rows.iter_rows(named=True), key=place_of):
-        if kind_of(row) == ERA:
-            name = library(str(row["provider"]))
-            best.setdefault(name, {}).setdefault((row["family"], row["payload_B"]), row | {"library": name})
-    own = max(best.values(), key=lambda cases: len({family for family, _ in cases}), default={})
-    return pl.DataFrame(list(own.values()), schema=rows.schema | {"library": pl.String})
-
-
 def encoding(name: str) -> Show:
-    """Time by cipher, the ciphertext written as text and raw beside it."""
+    """Time by cipher in one library, the ciphertext written as text and raw beside it, and over the file's size."""
 
     def show(exhibit: Exhibit, material: Material) -> Shown:
         both = chosen(material.estimates, operation="encrypt", encoding=["raw", name])
         both = of_the_rankings(both).filter(pl.col("family").is_in(SIX))
         encoded = both.filter(pl.col("encoding") == name)
         keys = ("cipher", "provider", "payload_B", "data")
-        rows = both.join(encoded.select(keys).unique(), on=keys, how="semi")
+        rows = one_library(both.join(encoded.select(keys).unique(), on=keys, how="semi"))
+        unit = QUANTITIES["time_ms"].unit
         panels = []
         over_size = False
         for (data,), members in rows.group_by("data", maintain_order=True):
             most = int(members["payload_B"].max())  # type: ignore[arg-type]
-            own = members.filter(pl.col("payload_B") == most)
-            made = drawn(own, "time_ms").with_columns(variant=pl.Series(own["encoding"] + " " + own["provider"]))
             title = f"Time of encrypting {data} bytes, printed as {name}"
-            panels.append(Panel(f"{title}, {most:,} B", "dots", made, QUANTITIES["time_ms"].unit))
+            own = members.filter(pl.col("payload_B") == most)
+            levels = [
+                drawn(own.filter(pl.col("encoding") == level), "time_ms").with_columns(variant=pl.lit(level))
+                for level in ("raw", name)
+            ]
+            panels.append(Panel(f"{title}, {most:,} B ({own['library'][0]})", "dots", pl.concat(levels), unit))
             several = members.filter(pl.col("encoding") == name).with_columns(pl.col("payload_B") / 1e3)
             if several["payload_B"].n_unique() >= SEVERAL_SIZES:
                 over_size = True
                 line = drawn(several, "time_ms", "payload_B")
-                panels.append(Panel(f"{title}, over its size", "lines", line, QUANTITIES["time_ms"].unit, FILE_SIZE))
+                title = f"{title}, over its size ({several['library'][0]})"
+                panels.append(Panel(title, "lines", line, unit, FILE_SIZE))
         missing = lacking(encoded, SIX, f"encrypt with {name} output")
         if panels and not over_size:
             missing += (ONE_SIZE,)
@@ -181,24 +187,39 @@ def _dearer(rows: pl.DataFrame, name: str) -> str:
 
 
 def key_sizes(family: str) -> Show:
-    """Time over the key size of one family, a line an implementation."""
+    """Time over the key size of one family, a line a library; over that of the shortest key beside what is printed."""
 
     def show(exhibit: Exhibit, material: Material) -> Shown:
         rows = _of_keys(material.estimates, [family])
         made = drawn(rows, "time_ms", "key_bits")
-        if rows["key_bits"].n_unique() < 2:
+        if rows["key_bits"].n_unique() < SEVERAL_KEYS:
             return Shown(exhibit, missing=(f"{NAMES[family]} with several key sizes",), command=QUICK)
         size = rows["payload_B"][0]
-        panel = Panel(
-            f"Time of encrypting {size:,} B over the key size of {NAMES[family]}",
-            "lines",
-            made,
-            QUANTITIES["time_ms"].unit,
-            "key, bits",
-        )
-        return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)))
+        doing = f"encrypting {size:,} B over the key size of {NAMES[family]}"
+        panels = [Panel(f"Time of {doing}", "lines", made, QUANTITIES["time_ms"].unit, KEY)]
+        marks = _of_longer_keys(exhibit, material, family)
+        if not marks.is_empty():
+            first = pl.col("value").first().over("variant")
+            relative = made.sort("variant", "x").with_columns(
+                *(pl.col(one) / first for one in ("low", "high", "value"))
+            )
+            title = f"Time of {doing}, over that of the shortest key"
+            panels.append(Panel(title, "lines", relative, "time over that of the shortest key", KEY, marks=marks))
+        return Shown(exhibit, tuple(panels), finding=" ".join(_by_key(rows)))
 
     return show
+
+
+def _of_longer_keys(exhibit: Exhibit, material: Material, family: str) -> pl.DataFrame:
+    """What the paper prints that longer keys cost, over the shortest."""
+    marks = []
+    for claim in map(material.papers.claim, exhibit.numbers):
+        provenance = BY_ORIGIN[claim.origin]
+        for key, percent in claim.expect.items():
+            bits = float(key.removeprefix("key").removesuffix("_percent"))
+            mark = {"name": NAMES[family], "variant": of_the_paper(provenance), "evidence": provenance}
+            marks.append(mark | {"x": bits, "value": 1 + percent / 100})
+    return frame(marks)
 
 
 def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
@@ -212,30 +233,37 @@ def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
 
 
 def _by_key(rows: pl.DataFrame) -> list[str]:
+    """What the longest key costs over the shortest, in words: a sentence a family."""
     findings = []
-    for (family, provider), members in rows.group_by("family", "provider", maintain_order=True):
-        first, last = members.row(0, named=True), members.row(-1, named=True)
-        change = 100 * (last["time_ns"] / first["time_ns"] - 1)
-        sure = max(first["half_width_percent"], last["half_width_percent"])
-        keys = f"{last['key_bits']} bits of key in place of {first['key_bits']}"
-        described = f"within ±{number(max(sure, SMALLEST_SHOWN))} %"
-        what = f"cost {change:+.1f} %" if abs(change) > sure else f"change nothing that can be told ({described})"
-        findings.append(f"{NAMES[str(family)]} of {provider}: {keys} {what}.")
+    for _, own in rows.group_by("family", maintain_order=True):
+        parts = []
+        codes = [members for _, members in own.group_by("provider", maintain_order=True)]
+        for members in sorted(codes, key=lambda code: place_of(code.row(0, named=True))):
+            first, last = members.row(0, named=True), members.row(-1, named=True)
+            change = 100 * (last["time_ns"] / first["time_ns"] - 1)
+            sure = max(first["half_width_percent"], last["half_width_percent"])
+            within = f"nothing that can be told within ±{number(max(sure, SMALLEST_SHOWN))} %"
+            parts.append(f"{f'{change:+.1f} %' if abs(change) > sure else within} ({variant(first)})")
+        bits = own["key_bits"].sort().to_list()
+        keys = f"{bits[-1]} bits of key in place of {bits[0]}"
+        findings.append(f"{NAMES[str(own['family'][0])]}: {keys} cost {', '.join(parts)}.")
     return findings
 
 
 def energy_of_a_megabyte(exhibit: Exhibit, material: Material) -> Shown:
-    """RC4 and AES: energy of 1 MB (10⁶ B) over the key size; time where there are no joules."""
-    rows = _of_keys(material.estimates, ["rc4", "aes"])
-    made = drawn(rows, "energy_uJ_per_byte", "key_bits")
+    """RC4 and AES of one library: energy of 1 MB (10⁶ B) over the key size; time where there are no joules."""
+    rows = one_library(_of_keys(material.estimates, ["rc4", "aes"])).sort("family", "key_bits")
     if rows.is_empty():
         return Shown(exhibit, missing=("RC4 and AES with several key sizes",), command=QUICK)
+    absent = lacking(rows, ("rc4", "aes"), "several key sizes")
+    finding = " ".join(_by_key(rows))
+    of = f"of encrypting 1 MB over the key size ({rows['library'][0]})"
+    made = drawn(rows, "energy_uJ_per_byte", "key_bits")
     if made.is_empty():
-        time = drawn(rows, "time_ms", "key_bits")
         per = 1e6 / rows["payload_B"].max()  # type: ignore[operator]
-        scaled = time.with_columns(pl.col("value", "low", "high") * per)
-        panel = Panel("Time of 1 MB over the key size", "lines", scaled, QUANTITIES["time_ms"].unit, "key, bits")
-        return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)), missing=(NO_JOULES,), command=JOULES)
+        scaled = drawn(rows, "time_ms", "key_bits").with_columns(pl.col("value", "low", "high") * per)
+        panel = Panel(f"Time {of}", "lines", scaled, QUANTITIES["time_ms"].unit, KEY)
+        return Shown(exhibit, (panel,), finding=finding, missing=(*absent, NO_JOULES), command=JOULES)
     scaled = made.with_columns(pl.col("value", "low", "high") * 1e6)
-    panel = Panel("Energy of 1 MB over the key size", "lines", scaled, QUANTITIES["energy_uJ"].unit, "key, bits")
-    return Shown(exhibit, (panel,), finding=" ".join(_by_key(rows)))
+    panel = Panel(f"Energy {of}", "lines", scaled, QUANTITIES["energy_uJ"].unit, KEY)
+    return Shown(exhibit, (panel,), finding=finding, missing=absent, command=QUICK if absent else "")

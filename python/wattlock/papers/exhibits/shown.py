@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -13,6 +13,7 @@ from wattlock.papers.sending import Sending
 
 Form = Literal["dots", "lines", "scatter", "bars", "table"]
 Row = Mapping[str, Any]
+Ends = tuple[float, float]
 SCHEMA = {
     "name": pl.String,
     "variant": pl.String,
@@ -25,12 +26,26 @@ SCHEMA = {
 """The columns of a drawn panel: what, which implementation of it, where, how much, 95 %, and what it rests on."""
 
 
+PRINTED, IN_TEXT, CITED, READ_OFF = "printed", "in the text", "cited in the text", "read off its table"
+"""Where a number of a paper stands: in one of its tables, in its sentences, there from another work, or computed from
+a table by us."""
+BY_ORIGIN = {"stated": IN_TEXT, "cited": CITED, "read-off": READ_OFF}
+
+
+def of_the_paper(provenance: str, what: str = "") -> str:
+    """How a legend names a paper's numbers: what they are of, where that is another thing, and where they stand."""
+    return f"the paper{f', {what}' if what else ''} ({provenance})"
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """One chart, or one table.
 
     * `title`: what; `unit`: of the value, as the paper has it, the axis's title; `x_title`: of `x`, with its unit.
     * `rows`: with the columns of `SCHEMA`; of a table any columns, whose names are its heads.
+    * `marks`: the paper's own numbers, drawn apart: columns of `SCHEMA`, `evidence` says where each stands; one of
+      lines without a value marks its `x`.
+    * `order`: of the names; `ends`, `x_ends`: of the axes, None where the rows' own do. `alike` fills them in.
     """
 
     title: str
@@ -38,6 +53,15 @@ class Panel:
     rows: pl.DataFrame
     unit: str = ""
     x_title: str = ""
+    marks: pl.DataFrame | None = None
+    order: tuple[str, ...] = ()
+    ends: Ends | None = None
+    x_ends: Ends | None = None
+
+    @property
+    def drawn(self) -> pl.DataFrame:
+        """The rows and the paper's marks behind them."""
+        return self.rows if self.marks is None else pl.concat([self.rows, self.marks])
 
     @property
     def evidence(self) -> list[str]:
@@ -102,3 +126,38 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows with the columns of `SCHEMA`, null where one has none."""
     made = pl.DataFrame([{name: row.get(name) for name in SCHEMA} for row in rows], schema=SCHEMA)
     return made.with_columns(pl.col("x", "value", "low", "high").round_sig_figs(DIGITS))
+
+
+def alike(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """Panels that a reader compares, drawn so: of one unit on one scale, and their names in one order.
+
+    The order is that of the first panel of rows: as it has it, or from its best.
+    """
+    order = next((_order(panel) for panel in panels if panel.form == "dots"), ())
+    made = []
+    for panel in panels:
+        if panel.form not in {"dots", "lines", "scatter"}:
+            made.append(panel)
+            continue
+        others = [one for one in panels if (one.form, one.unit, one.x_title) == (panel.form, panel.unit, panel.x_title)]
+        together = pl.concat([one.drawn for one in others])
+        x_ends = None if panel.form == "dots" else _ends(together, "x")
+        known = set(panel.drawn["name"].to_list())
+        own = order if known <= set(order) else panel.order or tuple(panel.drawn["name"].unique(maintain_order=True))
+        own = tuple(name for name in own if name in known)
+        ends = _ends(together, "low", "value", "high")
+        made.append(replace(panel, order=own, ends=ends, x_ends=x_ends))
+    return tuple(made)
+
+
+def _order(panel: Panel) -> tuple[str, ...]:
+    if panel.order:
+        return panel.order
+    is_speed = panel.unit.startswith("throughput")
+    best = panel.drawn.group_by("name").agg(pl.col("value").max() if is_speed else pl.col("value").min())
+    return tuple(best.sort("value", "name", descending=[is_speed, False])["name"].to_list())
+
+
+def _ends(rows: pl.DataFrame, *columns: str) -> Ends | None:
+    values = [value for name in columns for value in rows[name].drop_nulls().to_list()]
+    return (min(values), max(values)) if values else None

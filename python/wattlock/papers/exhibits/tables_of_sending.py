@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
 
+from wattlock.papers.exhibits import sending_ratios
 from wattlock.papers.exhibits.cases import NAMES, number
-from wattlock.papers.exhibits.costs import Show
-from wattlock.papers.exhibits.shown import Material, Panel, Shown, frame
+from wattlock.papers.exhibits.costs import KINDS, Show
+from wattlock.papers.exhibits.sending_ratios import CONDITIONS
+from wattlock.papers.exhibits.shown import PRINTED, Material, Panel, Shown, frame
 from wattlock.papers.record import Exhibit
 from wattlock.papers.sending import PLAIN, Sending
 
-CONDITIONS = {
-    "adhoc_open": "ad hoc, open",
-    "adhoc_wep": "ad hoc, WEP",
-    "adhoc_poor": "ad hoc, WEP, poor signal",
-    "bss_tkip": "BSS, TKIP",
-    "bss_open": "BSS, open",
-}
 NOT_REQUESTED = "the air's answers: they were not requested"
 COMMAND = "wattlock papers --radio intel-5300"
 AIR_NOTE = (
@@ -35,22 +31,20 @@ def durations(data: str) -> Show:
         if not cells:
             return Shown(exhibit, missing=(NOT_REQUESTED,), command=COMMAND)
         table = pl.DataFrame([_row(cell) for cell in cells], infer_schema_length=None)
-        if table["the paper, s"].null_count() == table.height:
-            table = table.drop("the paper, s", "ours over the paper's")
+        if table["the paper, s (printed)"].null_count() == table.height:
+            table = table.drop("the paper, s (printed)", "ours over the paper's")
         panels = [
-            Panel(f"Sending {data}: seconds by cipher and condition", "table", table),
-            Panel(f"Duration of sending {data}, computed", "dots", _drawn(cells), "duration, s"),
+            Panel(
+                f"Duration of sending {KINDS.get(data, data)}, computed",
+                "dots",
+                _drawn(cells),
+                "duration, s",
+                order=_by_paper(cells),
+            ),
+            *_as_printed(cells, data),
+            *sending_ratios.panel(exhibit, material, data),
+            Panel(f"Sending {KINDS.get(data, data)}: seconds by cipher and condition", "table", table),
         ]
-        printed = [cell for cell in cells if cell.paper_s is not None]
-        if printed:
-            paper: list[dict[str, object]] = [
-                {"name": NAMES.get(cell.cipher, cell.cipher), "variant": CONDITIONS[cell.condition]}
-                | {"value": cell.paper_s, "evidence": "printed"}
-                for cell in printed
-            ]
-            panels.append(
-                Panel(f"Duration of sending {data}, as the paper prints it", "dots", frame(paper), "duration, s")
-            )
         missing = _without_cipher(cells)
         return Shown(
             exhibit,
@@ -104,8 +98,10 @@ def energies(data: str) -> Show:
         )
         unit = "energy of all radios, µJ/byte (10⁻⁶ J/B)"
         panels = (
-            Panel(f"Energy of sending {data}, the radios'", "dots", drawn, unit),
-            Panel(f"Energy of sending {data}: radios and cipher", "table", table),
+            Panel(
+                f"Energy of sending {KINDS.get(data, data)}, the radios'", "dots", drawn, unit, order=_by_paper(cells)
+            ),
+            Panel(f"Energy of sending {KINDS.get(data, data)}: radios and cipher", "table", table),
         )
         with_cipher = [cell for cell in cells if cell.host_J]
         lacks = () if with_cipher else ("the cipher's own joules",)
@@ -115,6 +111,27 @@ def energies(data: str) -> Show:
         return Shown(exhibit, panels, finding=finding, notes=notes, missing=lacks, command=command)
 
     return show
+
+
+def _as_printed(cells: Sequence[Sending], data: str) -> list[Panel]:
+    """The paper's own table, drawn as ours is."""
+    paper = [
+        {"name": NAMES.get(cell.cipher, cell.cipher), "variant": CONDITIONS[cell.condition]}
+        | {"value": cell.paper_s, "evidence": PRINTED}
+        for cell in cells
+        if cell.paper_s is not None
+    ]
+    title = f"Duration of sending {data}, as the paper prints it"
+    return [Panel(title, "dots", frame(paper), "duration, s", order=_by_paper(cells))] if paper else []
+
+
+def _by_paper(cells: Sequence[Sending]) -> tuple[str, ...]:
+    """The ciphers by the paper's seconds, the quickest first; as they come where it prints none."""
+    least: dict[str, float] = {}
+    for cell in cells:
+        name = NAMES.get(cell.cipher, cell.cipher)
+        least[name] = min(least.get(name, math.inf), cell.paper_s or math.inf)
+    return tuple(sorted(least, key=lambda name: least[name]))
 
 
 def _row(cell: Sending) -> dict[str, object]:
@@ -127,7 +144,7 @@ def _row(cell: Sending) -> dict[str, object]:
         "high": cell.air_s.high,
         "cipher, s": cell.host_s.value if cell.host_s else None,
         "with cipher, s": ours,
-        "the paper, s": cell.paper_s,
+        "the paper, s (printed)": cell.paper_s,
         "ours over the paper's": ours / cell.paper_s if cell.paper_s else None,
         "evidence": "modelled",
     }
