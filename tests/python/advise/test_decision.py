@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from support.advice import TODAY, ask
+from support.tree import TREE
 from wattlock import cli
 from wattlock.advise import Advice, advise, decision, document, load, prose, question, record
 from wattlock.advise.days import DAY_s
@@ -47,6 +48,13 @@ def test_the_answer_is_one_screen_of_24_lines_and_80_columns(
     assert sum(row.startswith("> ") for row in rows) == 1
     assert sum(line.startswith("Measure next: ") for line in lines) == 1
     assert "--explain: " in " ".join(lines)
+
+
+def test_the_guide_shows_the_answer_as_it_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(ASK) == 0
+    guide = (TREE / "docs" / "guide" / "advise.md").read_text(encoding="utf-8")
+    assert f"```\nwattlock {' '.join(ASK)}\n" in guide
+    assert f"```\n{capsys.readouterr().out}```\n" in guide
 
 
 def test_what_the_battery_cannot_give_is_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
