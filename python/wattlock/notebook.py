@@ -15,10 +15,12 @@ from wattlock import extras
 from wattlock.advise.answer import advise as answer
 from wattlock.energy import operations
 from wattlock.energy.valuing import valued
+from wattlock.errors import InputError
 from wattlock.papers import material, record
 from wattlock.papers.verdicts import table as verdicts
 from wattlock.run import begin
 from wattlock.run.compare import compare as compared
+from wattlock.run.libraries import named_libraries
 from wattlock.run.result import Result, open_run
 from wattlock.run.result import read as read_result
 from wattlock.store import RunFolder, find
@@ -56,7 +58,7 @@ def run(
     study: str,
     *,
     only: str | Sequence[str] = (),
-    libraries: Mapping[str, Path] | None = None,
+    libraries: Mapping[str, Name] | Sequence[Name] = (),
     out: Name | None = None,
     device: str | None = None,
     allow_assumed: bool = False,
@@ -64,12 +66,15 @@ def run(
 ) -> Run:
     """Carry out a study to its end.
 
-    * `study`: its name or file. `only`: some of its cases, as 'aes*'; `libraries`: your own, by name.
+    * `study`: its name or file. `only`: some of its cases, as 'aes*'; `libraries`: your own, by name or as
+      `["mine=./libmine.so"]`; of a path alone the file's name is taken.
     * `out`: the run's folder. `device`: a card that values it in joules. `target`: by which device, this machine else.
 
     Raises StudyError and ProbeError where it can't begin; what was measured is kept.
     """
-    request = begin.Request(study, only=[only] if isinstance(only, str) else only, libraries=libraries or {})
+    named = [f"{name}={path}" for name, path in libraries.items()] if isinstance(libraries, Mapping) else libraries
+    chosen = [only] if isinstance(only, str) else only
+    request = begin.Request(study, only=chosen, libraries=named_libraries(named))
     return _read(begin.measure(request, target=target, out=out), device, allow_assumed=allow_assumed)
 
 
@@ -81,17 +86,29 @@ def read(name: Name, *, device: str | None = None, allow_assumed: bool = False) 
     return _read(RunFolder.open(find(name)), device, allow_assumed=allow_assumed)
 
 
-def compare(first: Run | Name, *others: Run | Name, providers: tuple[str, str] | None = None) -> pl.DataFrame:
+def compare(first: Run | Name, *others: Run | Name, providers: Sequence[str] | None = None) -> pl.DataFrame:
     """Ratios of runs to the first, or of two providers of one run: a row a case and other run, with their intervals.
 
-    What differs between the runs, and cases that only the first has, are told as warnings.
+    What differs between the runs, and cases that only the first has, are told as warnings. Raises InputError where
+    `providers` are not two, or where there is nothing to compare the run with.
     """
-    found = compared(_result(first), [_result(other) for other in others], providers)
+    found = compared(_result(first), [_result(other) for other in others], _two(providers, others))
     for line in [*found.against, *found.warnings]:
         warnings.warn(line, stacklevel=2)
     if found.lost.height:
         warnings.warn(f"{found.lost.height} cases have a number in the first run alone", stacklevel=2)
     return found.table
+
+
+def _two(providers: Sequence[str] | None, others: Sequence[Run | Name]) -> tuple[str, str] | None:
+    hint = 'for example providers=("rustcrypto", "openssl")'
+    if providers is None:
+        if not others:
+            raise InputError("nothing to compare the run with: name a second run, or two providers", hint=hint)
+        return None
+    if isinstance(providers, str) or len(providers) != 2:
+        raise InputError(f"providers={providers!r}: a comparison is of two", hint=hint)
+    return providers[0], providers[1]
 
 
 def papers(

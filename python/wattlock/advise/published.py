@@ -188,7 +188,7 @@ FORM = Form(
     ("costs",),
     {"what": "a core", "isa": "thumbv7em", "device": "nrf52840"},
 )
-COSTS = Shelf("cost card", "cards", "costs", File)
+COSTS = Shelf("cost card", "cards", "costs", File, own_too=True)
 
 
 def price(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,12 +42,12 @@ class Form(StrEnum):
 def compare(
     context: typer.Context,
     runs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="RUN...",
             help="Paths, ids or `last`; the others are compared with the first. With --libraries a study.",
         ),
-    ],
+    ] = None,
     *,
     libraries: Annotated[
         tuple[Path, Path] | None,
@@ -83,6 +84,8 @@ def compare(
     requested = given(context)
     refuse_pair(requested, "--libraries", "--providers", "the two libraries are what is compared")
     refuse_without(requested, "--out", "--libraries", "a run that is there has its folder")
+    if not runs:
+        raise _unnamed(libraries)
     if libraries is not None:
         runs, providers = [_measured(runs, libraries, out)], (BEFORE, AFTER)
     if len(runs) == 1 and providers is None:
@@ -141,6 +144,15 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
     begun = planned.create(out)
     measure(begun)
     return str(begun.folder.path)
+
+
+def _unnamed(libraries: tuple[Path, Path] | None) -> InputError:
+    """What to name where no run and no study is."""
+    if libraries is None:
+        return InputError("name the runs to compare", hint="paths, ids or `last`: wattlock compare before after")
+    both = " ".join(map(shlex.quote, map(str, libraries)))
+    hint = f"its name or file, as quick: wattlock compare --libraries {both} quick"
+    return InputError("--libraries needs a study to measure", hint=hint)
 
 
 def _share(text: str) -> float:

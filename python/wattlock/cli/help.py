@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from enum import EnumType
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 EXAMPLES = re.compile(r"\s*Examples?: ")
@@ -34,9 +36,26 @@ class Verb(TyperCommand):
             if own := completer(param):
                 setattr(param, "shell_complete", own)  # noqa: B010 - in one place for all verbs
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; an option without its value is told with those that there are."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            option = getattr(error, "option_name", None)
+            choices = next((choices_of(param) for param in self.params if option in param.opts), [])
+            if choices:
+                setattr(error, "message", f"{option} needs one of {', '.join(choices)}")  # noqa: B010 - Typer types none
+            raise
+
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, `--help` with them."""
         return with_values(super().get_params(ctx))
+
+
+def choices_of(param: Any) -> list[str]:
+    """The values that an option may have, where these are few; empty where it may be anything."""
+    annotation = param.type_descriptor.annotation
+    return list(map(str, annotation)) if isinstance(annotation, EnumType) else []
 
 
 def with_values(params: list[Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,10 +12,10 @@ import typer
 from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import chosen
-from wattlock.errors import InputError, StudyError
+from wattlock.errors import StudyError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from wattlock.run.begin import KeptCard, Planned
     from wattlock.run.discharge import DischargePlan
@@ -127,13 +126,15 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
     wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
+    from wattlock.run.libraries import named_libraries
+
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
         if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out)):
             hint = "leave out --only, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, _libraries(library or []), source, by)
+        _resume(resume, named_libraries(library or []), source, by)
         return
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
@@ -143,7 +144,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     target = chosen()
     card = _card(device, target, allow_assumed=allow_assumed)
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
-    libraries = _libraries(library or [])
+    libraries = named_libraries(library or [])
     planned = begin.plan(begin.Request(str(study), only or (), libraries, source, meter, battery, card), target)
     for line in planned.warnings():
         typer.echo(f"warning: {line}", err=True)
@@ -159,27 +160,6 @@ def _resume(name: str, libraries: Mapping[str, Path], source: Path | None, by: M
 
     begun = begin.resume(name, chosen(), libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
     measure(begun)
-
-
-def _libraries(given: Sequence[str]) -> dict[str, Path]:
-    """The user's libraries by name; one given by its path alone is named by its file, `libmine.so` as `mine`.
-
-    Raises InputError where there is no such file, or two have one name.
-    """
-    found: dict[str, Path] = {}
-    for one in given:
-        name, equals, place = one.partition("=")
-        path = Path(place if equals else one)
-        name = name if equals else path.name.partition(".")[0].removeprefix("lib")
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-            hint = "lower-case letters, digits and hyphens: --library mine=./libmine.so"
-            raise InputError(f'--library {one}: "{name}" is no name for a provider', hint=hint)
-        if not path.is_file():
-            raise InputError(f"--library {one}: there is no file {path}", hint="check the path")
-        if name in found:
-            raise InputError(f'--library {one}: there are two libraries "{name}"', hint="name them NAME=PATH")
-        found[name] = path.absolute()
-    return found
 
 
 def _card(device: str | None, target: Target, *, allow_assumed: bool) -> KeptCard | None:

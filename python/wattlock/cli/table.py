@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Where no terminal cuts the lines; Rich asks for some width.
 ENDLESS = 10_000
+LONG = 24
+"""Letters of a column that has to be narrowed."""
 
 
 class Format(StrEnum):
@@ -86,12 +89,43 @@ def _show_to_eyes(frame: pl.DataFrame) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if fixed else ENDLESS)
+    cells = {name: [_cell(value) for value in frame[name].to_list()] for name in frame.columns}
+    widths = narrowed({name: max(map(len, (name, *column))) for name, column in cells.items()}, console.width)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, kind in frame.schema.items():
-        table.add_column(Text(name), justify="right" if kind.is_numeric() else "left")
-    for row in frame.iter_rows():
-        table.add_row(*(Text(_cell(value)) for value in row))
-    Console(width=None if sys.stdout.isatty() else ENDLESS).print(table)
+    for name in widths:
+        justify: Literal["left", "right"] = "right" if frame.schema[name].is_numeric() else "left"
+        table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis", width=widths[name])
+    for row in zip(*(cells[name] for name in widths), strict=True):
+        table.add_row(*map(Text, row))
+    console.print(table)
+    if left_out := [name for name in frame.columns if name not in widths]:
+        typer.echo(f"not shown in {console.width} columns: {', '.join(left_out)}; --format json has all", err=True)
+
+
+def narrowed(widths: dict[str, int], room: int) -> dict[str, int]:
+    """The columns that fit beside each other, and how wide each is: the first ones, a long one cut.
+
+    * `widths`: of each column what its longest cell takes, in letters; `room`: letters of a line.
+    * Returns at least the first column. What is cut ends with a mark, what is left out is for the caller to name.
+    """
+    cut = {name: min(width, LONG) for name, width in widths.items()} if _line(widths) > room else widths
+    shown = dict(cut)
+    while len(shown) > 1 and _line(shown) > room:
+        shown.popitem()
+    first = next(iter(shown), None)
+    if first is not None and len(shown) == 1:
+        shown[first] = min(shown[first], room)
+    # What the columns that fell away leave is for those that were cut.
+    for name, width in shown.items():
+        shown[name] = width + min(widths[name] - width, max(0, room - _line(shown)))
+    return shown
+
+
+def _line(widths: dict[str, int]) -> int:
+    """Letters of a line: the columns and two spaces between each two."""
+    return sum(widths.values()) + 2 * max(0, len(widths) - 1)
 
 
 def _cell(value: object) -> str:

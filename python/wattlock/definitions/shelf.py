@@ -103,7 +103,7 @@ class Shelf(Generic[Kind]):
         * `name_or_path`: a name of the package or of the user's folder, or the path of a TOML file.
         * `own`: the user's folder; without one that of `WATTLOCK_CARDS`.
 
-        Raises the shelf's error where there is none.
+        Raises InputError where there is none.
         """
         name = str(name_or_path)
         shipped = self._places()
@@ -117,7 +117,8 @@ class Shelf(Generic[Kind]):
             return Found(path.stem, f"{label} {path}", path, False)
         hint = suggestion(path.name.removesuffix(".toml"), sorted(places), f"the {self.plural} are")
         what = f"{label} {name}: is not a file" if path.exists() else f"there is no {self.kind} {name}"
-        raise self.error_class(what, hint=hint)
+        # A name that there is not is an input of any verb; what is wrong in a file is of its kind.
+        raise InputError(what, hint=hint)
 
     def text(self, found: Found) -> bytes:
         """The octets of a definition. Raises the shelf's error where it can't be read."""

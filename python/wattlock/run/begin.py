@@ -17,12 +17,12 @@ from wattlock.run.session import Listener, Session, Silent, files_of
 from wattlock.run.shards import self_checks
 from wattlock.run.timing import Timing
 from wattlock.store import RunFolder, find, plan_lines, run_id
-from wattlock.store.shelf import ROOT
+from wattlock.store.shelf import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import Rows
+from wattlock.study.inputs import sha256
 from wattlock.targets import Target, or_this_machine, probe
-from wattlock.targets.programs import sha256
 
 
 class KeptCard(NamedTuple):
@@ -108,6 +108,7 @@ class Planned:
             "device_card": self.card.numbers if self.card else None,
         }
         folder = RunFolder.create(out or ROOT / name, lines)
+        remember(name, folder.path)
         return Begun(session, folder, self.inputs, _absent(self.cases, self.rows, session.libraries))
 
 

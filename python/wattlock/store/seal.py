@@ -4,7 +4,6 @@ The steps may be cut off anywhere and begun again. The records' own file goes la
 disk under other names: until `SHA256SUMS` is there it is the run, from then on the sealed files are.
 """
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from wattlock.store.disk import PART, named, settle, sync, write_whole
 from wattlock.store.index import Index
 from wattlock.store.journal import Journal
 from wattlock.store.records import slice_columns
+from wattlock.study.inputs import sha256
 
 RECORDS = "records.jsonl"
 BATCHES = "batches.parquet"
@@ -118,8 +118,7 @@ def _sums(folder: Path) -> dict[str, str]:
 
 def _sha256(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256(path)
     except OSError as error:
         raise _unreadable(path, error) from error
 

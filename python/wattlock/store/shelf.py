@@ -1,4 +1,4 @@
-"""Where runs lie: `runs/<id>`."""
+"""Where runs lie: `runs/<id>`, or elsewhere, with a link of that name to it."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,20 @@ def runs(root: Path = ROOT) -> list[Path]:
         return []
     made = [(created, path) for path in root.iterdir() if (created := _created(path)) is not None]
     return [path for _, path in sorted(made)]
+
+
+def remember(id_: str, folder: Path, root: Path = ROOT) -> None:
+    """Leaves a link `root/<id>` to a run that lies elsewhere, so that its id and `last` find it.
+
+    Where no link can be made the run is found by its path alone.
+    """
+    if folder.resolve().parent == root.resolve():
+        return
+    try:
+        root.mkdir(exist_ok=True)
+        (root / id_).symlink_to(folder.resolve(), target_is_directory=True)
+    except OSError:
+        return
 
 
 def find(name_or_path: str | Path, root: Path = ROOT) -> Path:

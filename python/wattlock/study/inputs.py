@@ -55,8 +55,13 @@ def _hashed(path: Path, label: str) -> InputFile:
         if size_B > LARGEST_PAYLOAD_B:
             hint = "a part of it tells the cost a byte just as well"
             raise InputError(f"input {path}: is {size_B} B, the limit is {LARGEST_PAYLOAD_B} B", hint=hint)
-        with path.open("rb") as file:
-            return InputFile(label, path.absolute(), size_B, hashlib.file_digest(file, "sha256").hexdigest())
+        return InputFile(label, path.absolute(), size_B, sha256(path))
+
+
+def sha256(file: Path) -> str:
+    """A file's SHA-256, hexadecimal. Raises OSError where it can't be read."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @contextmanager

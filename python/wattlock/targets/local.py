@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattlock.errors import ProbeError
+from wattlock.study.inputs import sha256
 from wattlock.targets.hearing import Limits, hear
-from wattlock.targets.programs import located, sha256
+from wattlock.targets.programs import located
 from wattlock.targets.target import Facts
 
 NAME, VARIABLE = "wattlock-probe", "WATTLOCK_PROBE"

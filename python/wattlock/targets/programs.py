@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
@@ -25,12 +24,6 @@ def located(name: str, variable: str) -> Path:
             return Path(candidate)
     place = f"{variable}={named}" if named else f"{beside} and PATH"
     raise ProbeError(f"{place}: no program {name}", hint=f"`make setup` builds it; {variable} names another one")
-
-
-def sha256(file: Path) -> str:
-    """A file's SHA-256: of a probe, or of a user's library."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def last_line(complaints: bytes) -> str:

@@ -17,6 +17,7 @@ from wattlock import cli
 from wattlock.errors import InputError, Slower
 from wattlock.papers import record
 from wattlock.run.compare import compare
+from wattlock.run.libraries import named_libraries
 from wattlock.run.result import open_run
 
 # A room that is a call is no module to a type checker.
@@ -151,3 +152,23 @@ def test_the_notebook_of_the_examples_runs_through() -> None:
     notebook = TREE / "examples" / "notebooks" / "advise.py"
     done = subprocess.run([sys.executable, str(notebook)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("libraries", [["mine=none.so"], {"mine": "none.so"}, [Path("libmine.so")]])
+def test_libraries_are_named_as_the_verb_names_them(libraries: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"--library (mine=none|libmine)\.so: there is no file"):
+        wl.run("quick", libraries=libraries)
+
+
+def test_a_library_given_by_its_path_alone_has_its_files_name(tmp_path: Path) -> None:
+    (tmp_path / "libmine.so").write_bytes(b"a library")
+    for given in ([tmp_path / "libmine.so"], [f"mine={tmp_path}/libmine.so"]):
+        assert named_libraries(given) == {"mine": tmp_path / "libmine.so"}
+
+
+@pytest.mark.parametrize("providers", [("rustcrypto",), ("a", "b", "c"), "openssl", None])
+def test_a_comparison_is_of_two_providers_or_two_runs(providers: Any, runs: Path) -> None:
+    assert (runs / "before").is_dir()
+    with pytest.raises(InputError, match="of two" if providers else "nothing to compare"):
+        wl.compare("before", providers=providers)

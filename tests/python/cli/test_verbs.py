@@ -202,7 +202,7 @@ payload_B = [64]
 """
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
-    "a study that there isn't": (["run", "first-lok"], StudyError.exit_code, "first-lok"),
+    "a study that there isn't": (["run", "first-lok"], InputError.exit_code, "first-lok"),
     "no study at all": (["run"], StudyError.exit_code, "--resume"),
     "a study that is no TOML": (["run", "broken.toml"], StudyError.exit_code, "broken.toml: not TOML"),
     "an unknown key": (["run", "key.toml"], StudyError.exit_code, "key.toml: grid[0].cypher: unknown key"),

@@ -136,5 +136,6 @@ def test_a_shelf_raises_its_own_error_and_names_a_users_file_by_its_path(tmp_pat
         with pytest.raises(StudyError) as caught:
             shelf.load(path)
         assert caught.value.message.startswith(f"kind {path}: {message}")
-    with pytest.raises(StudyError, match="is not a file"):
+    # What is no definition at all is an input, of whatever kind it was to be.
+    with pytest.raises(InputError, match="is not a file"):
         shelf.load(tmp_path)

@@ -277,7 +277,7 @@ def test_a_file_a_template_and_a_schema_are_not_asked_for_together(capsys: pytes
 
 def test_a_name_that_is_nearly_right_is_met_with_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     for words, code in (
-        (["studies", "--show", "quik"], 3),
+        (["studies", "--show", "quik"], 4),
         (["advise", "--show", "sensro"], 4),
         (["link", "--show", "bss-cmcp"], 4),
         (["devices", "--show", "nrf52480"], 4),

@@ -11,7 +11,8 @@ import pytest
 
 from support.circles import circles
 from support.tree import CRATES, PACKAGE, ROOMS, SUPPORT, TESTS, TREE
-from wattlock.targets import local, programs, toolbox
+from wattlock.study.inputs import sha256
+from wattlock.targets import local, toolbox
 
 # Crates, and whose they may use: those that stand before them, of these the ones that are named.
 CRATES_BELOW = {
@@ -274,9 +275,9 @@ def test_a_run_is_bound_to_the_instruments_own_bytes(tmp_path: Path) -> None:
     program, net = tmp_path / local.NAME, tmp_path / toolbox.NAME
     program.write_bytes(b"the instrument")
     net.write_bytes(b"the toolbox")
-    before = programs.sha256(program)
+    before = sha256(program)
     net.write_bytes(b"the toolbox, changed")
-    assert programs.sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
+    assert sha256(program) == before == hashlib.sha256(b"the instrument").hexdigest()
 
 
 def test_nothing_outside_a_crate_is_compiled_by_path() -> None:

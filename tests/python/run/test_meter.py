@@ -103,7 +103,7 @@ def test_a_meter_that_is_not_there_ends_before_anything_is_measured(
         (
             "powercap",
             {"class/powercap/intel-rapl:0/name": "package-0", "class/powercap/intel-rapl:0/energy_uj": "2040000"},
-            "stood at 2.04 J for 50",
+            "stood at 2.04 J for ",
         ),
         (
             "battery",

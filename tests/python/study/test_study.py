@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wattlock.errors import StudyError
+from wattlock.errors import InputError, StudyError
 from wattlock.study import load, names
 
 HEAD = 'id = "mine"\ntitle = "t"\nquestion = "q?"\n'
@@ -72,10 +72,11 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
     ],
 )
 def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, hint: str) -> None:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(InputError) as caught:
         load(name)
     assert (caught.value.message, caught.value.hint) == (message, hint)
-    assert caught.value.exit_code == 3
+    # As a name of any other kind that there is not.
+    assert caught.value.exit_code == 4
 
 
 @pytest.mark.parametrize(

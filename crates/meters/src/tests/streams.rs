@@ -176,8 +176,13 @@ impl Device {
         stream::open(ppk2::KIND, "", &self.path, SystemTime).map_err(|missing| missing.why).unwrap()
     }
 
-    fn streams(&self) -> bool {
-        self.streams.load(Ordering::Relaxed)
+    /// Waits until the device streams, or does no longer: on a busy machine its next turn may be late.
+    fn awaits(&self, streams: bool) {
+        let began = std::time::Instant::now();
+        while self.streams.load(Ordering::Relaxed) != streams {
+            assert!(began.elapsed().as_secs() < 30, "the device was not told within 30 s: streams is {}", !streams);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
     }
 }
 
@@ -202,12 +207,11 @@ fn a_live_ppk2_is_weighed_with_twice_in_a_row_and_stands_still_between() {
     let device = Device::new();
     for _ in 0..2 {
         let mut opened = device.open();
-        assert!(device.streams());
+        device.awaits(true);
         assert_weighs_the_load(&mut opened);
         drop(opened);
         // STOP was sent before the meter was gone; the device takes it within its next turn.
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        assert!(!device.streams(), "the device was not stopped");
+        device.awaits(false);
     }
 }
 
@@ -221,7 +225,7 @@ fn a_ppk2_that_was_left_streaming_is_stopped_and_what_is_unread_is_no_sample() {
     line.read_exact(&mut [0; 6]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(100));
     drop(line);
-    assert!(device.streams());
+    device.awaits(true);
     assert_weighs_the_load(&mut device.open());
 }
 
