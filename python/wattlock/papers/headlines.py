@@ -256,7 +256,7 @@ def _encodings(what: str) -> str:
 
 
 def _rc4(judged: Judged) -> Answer | None:
-    """RC4 over AES at the smallest packet, AES over RC4 at the largest, and where they cross."""
+    """With which libraries the advice holds, and where RC4 and AES cross, or both ends."""
     small, large, crossing = (judged[claim] for claim in ("rc4-small-cpu", "rc4-aes-large", "rc4-aes-crossover"))
     advice = judged["advice-rc4-100"]
     below, from_100 = of_first_kind(small), of_first_kind(large)
@@ -264,24 +264,20 @@ def _rc4(judged: Judged) -> Answer | None:
         return None
     kind = _kind(below)
     word = over_findings([finding.answers.get(kind, "not tested") for finding in advice.findings])
-    told = [several for several in (below, from_100, of_kind(crossing, kind)) if several]
-    sentence = " ".join(_over_libraries(f"{_capital(several[0].effect.what)} is {{}}", several) for several in told)
-    sides = {
-        answer: _listed([_named(name) for name in several])
-        for answer, several in (
-            ("holds", _advised(advice, kind, True)),
-            ("does not hold", _advised(advice, kind, False)),
-        )
-        if several
-    }
-    if len(sides) > 1:
-        sentence += f" It {'; it '.join(f'{answer} with {names}' for answer, names in sides.items())}."
+    told = of_kind(crossing, kind) or below
+    sentence = _over_libraries(f"{_capital(told[0].effect.what)} is {{}}", told)
+    if word == DEPENDS:
+        sides = (_listed([_named(name) for name in _advised(advice, kind, holds)]) for holds in (True, False))
+        sentence = f"It holds with {', not with '.join(one for one in sides if one)}. {sentence}"
+    word_said = WORDS.get(word, "Not decided")
+    if sizes := of_kind(crossing, kind):
+        return Answer(word_said, sentence, kind, "RC4 is cheaper from, B", None, _marks(crossing.claim, sizes))
     marks = tuple(
         Mark(f"{one.effect.what.replace(' over ', '/').replace(' at', '')}, {one.library}", claim, one.effect)
         for claim, several in ((small.claim, below), (large.claim, from_100))
-        for one in list(_libraries(several).values())[: MOST_MARKS // 2]
+        for one in list(_libraries(several).values())[:2]
     )
-    return Answer(WORDS.get(word, "Not decided"), sentence, kind, "as the paper has it: above 1", 1.0, marks)
+    return Answer(word_said, sentence, kind, "as the paper has it: above 1", 1.0, marks)
 
 
 def _advised(advice: Judgement, kind: Kind, holds: bool) -> list[str]:
@@ -308,12 +304,16 @@ def _block_and_key(judged: Judged) -> Answer | None:
     verdict = over_findings([finding.answers.get(kind, "not tested") for finding in pareto.findings])
     word = {"reproduced": "Yes, block = key", "not reproduced": "Not block = key"}.get(verdict, WORDS[verdict])
     nearest = {name: min((one for one in own if one.library == name), key=_order) for name in _libraries(own)}
-    told = "; ".join(
-        f"with {_named(name)} {one.effect.what} is {one.effect.described()}" for name, one in nearest.items()
-    )
+    told = [
+        f"with {_named(name)} {one.effect.what} is {one.effect.described()}"
+        for name, one in nearest.items()
+        if not one.holds
+    ]
+    told += [
+        f"with {_listed(sure)} it is" for sure in [[_named(name) for name in nearest if nearest[name].holds]] if sure
+    ]
     first = of_library[0].effect
-    sentence = f"{_capital(told)}."
-    sentence += f" {_capital(first.what.strip(' ,'))}: {first.described()}."
+    sentence = f"{_capital('; '.join(told))}. {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
         Mark(one.finding.replace(", to ", ", "), profiles.claim, one.effect, one.bounds) for one in of_library
     )
@@ -330,7 +330,7 @@ def _kind(compared: Sequence[Compared]) -> Kind:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *most, last = names
+    *most, last = names or [""]
     return f"{', '.join(most)} and {last}" if most else last
 
 
