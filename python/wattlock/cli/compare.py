@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+    from wattlock.report.compare_facts import CompareFacts
     from wattlock.run.compare import Comparison
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
@@ -28,6 +30,21 @@ ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 
 BEFORE, AFTER = "before", "after"
 """What the two libraries of --libraries are called."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn of the comparison."""
+
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Draw the comparison as one page; up to 8 runs.")
+    ] = None
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Write each figure of the page as PNG, SVG, PDF and its numbers as CSV."
+        ),
+    ] = None
 
 
 class Form(StrEnum):
@@ -61,7 +78,8 @@ def compare(
         str | None,
         typer.Option("--fail-above", metavar="2%", help="End with 9 where a case is slower by more."),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="How to print the table.")] = Form.table,
+    form: Annotated[Form | None, typer.Option("--format", help="How to print the table; with --html none is.")] = None,
+    drawn: Drawn = Drawn(),
 ) -> None:
     """Compare the cases of runs with those of the first, or of two providers: the ratio of the second to the first.
 
@@ -70,13 +88,14 @@ def compare(
     the first run and none in the second; cases that can't be decided are named. A slowdown of just that size is
     found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for
     --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
-    Energies are compared where one meter measured both. --libraries measures a study by two builds of your library,
-    in one run, and compares them.
+    Energies are compared where one meter measured both, two kinds of processor by time. --libraries measures a study
+    by two builds of your library, in one run, and compares them.
 
-    Examples: wattlock compare before after --fail-above 2%    wattlock compare monday tuesday wednesday
-    wattlock compare last --providers rustcrypto openssl
+    Examples: wattlock compare before after --fail-above 2%    wattlock compare laptop pi4 phone --html machines.html
+    wattlock compare before after --export figures    wattlock compare last --providers rustcrypto openssl
     wattlock compare --libraries old.so new.so mine.toml --fail-above 2% --format markdown
     """
+    from wattlock.cli.compare_facts import compare_facts
     from wattlock.run.compare import compare as compared
     from wattlock.run.result import open_run
 
@@ -93,15 +112,34 @@ def compare(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
-    first, *others = [open_run(name) for name in runs]
-    found = compared(first, others, providers)
+    results = [open_run(name) for name in runs]
+    found = compared(results[0], results[1:], providers)
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
-    _print(found, form, several=len(others) > 1)
+    if drawn.html is not None or drawn.export is not None:
+        _draw(compare_facts(runs, results, found, providers), drawn)
+    if form is not None or drawn.html is None:
+        _print(found, form or Form.table, several=len(results) > 2)
     if share is not None:
         if unclear := found.unclear(share):
             typer.echo(f"warning: {unclear}", err=True)
         found.refuse_slower(share)
+
+
+def _draw(facts: CompareFacts, drawn: Drawn) -> None:
+    from wattlock.report.compare_files import write_compare_figures
+    from wattlock.report.compare_page import compare_page
+    from wattlock.store.disk import write_whole
+
+    if drawn.html is not None:
+        try:
+            write_whole(drawn.html, [compare_page(facts).encode()])
+        except OSError as error:
+            what = f"--html {drawn.html}: can't be written: {error.strerror}"
+            raise InputError(what, hint="name another file") from error
+        typer.echo(str(drawn.html))
+    if drawn.export is not None:
+        typer.echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:

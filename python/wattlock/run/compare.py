@@ -138,7 +138,7 @@ def _builds(a: Result, b: Result) -> str:
 
 def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The cases of either side, and what two of them must have in common."""
-    metered = _meters_are_alike(a, b)
+    metered = meters_are_alike(a, b)
     first, second = (_cases(result, metered=metered) for result in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
@@ -149,7 +149,7 @@ def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.
     return first, second, keys
 
 
-def _meters_are_alike(a: Result, b: Result) -> bool:
+def meters_are_alike(a: Result, b: Result) -> bool:
     """Whether joules may be compared: of one meter, or of two that include the same."""
     if a.meter is None or b.meter is None:
         return False
@@ -225,7 +225,7 @@ def warnings(runs: Sequence[Result]) -> Iterator[str]:
                 yield f"{pair} differ in their {what}: {one} and {two}"
         if not _same_core(first, other):
             yield f"{pair} are of different processors: times are compared, not cycles"
-        if first.meter and other.meter and not _meters_are_alike(first, other):
+        if first.meter and other.meter and not meters_are_alike(first, other):
             yield f"{pair} have joules of meters that don't include the same: they are not compared"
         clocks = first.clock.GHz, other.clock.GHz
         if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > CLOCK_SHARE:

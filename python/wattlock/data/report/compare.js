@@ -1,0 +1,12 @@
+"use strict";
+// The figures of a comparison follow the filter of its table: one that has no case left is hidden.
+{
+  const rows = [...document.querySelectorAll("#case-table tbody tr")];
+  const figures = [...document.querySelectorAll("figure[data-group]")];
+  const follow = () => {
+    const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.group));
+    figures.forEach((figure) => { figure.hidden = !left.has(figure.dataset.group); });
+  };
+  document.getElementById("filter").addEventListener("input", follow);
+  document.getElementById("state").addEventListener("change", follow);
+}
