@@ -73,6 +73,12 @@ class Beside:
     capture: Annotated[
         Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
     ] = None
+    transfers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--transfers", metavar="FILE", help="JSON of `wattlock send` or `receive`; audio=FILE is of audio."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -115,13 +121,15 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run may be given several times; runs of one build on one machine are judged together. A battery is discharged to
-    10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on ciphers is
-    judged by software of the papers' era; constant-time software and AES instructions have their own answers.
+    --run and --transfers may be given several times; runs of one build on one machine are judged together. A battery is
+    discharged to 10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on
+    ciphers is judged by software of the papers' era; constant-time software and AES instructions have own answers.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --run last --format csv;
-    wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run
+    wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run;
+    wattlock papers --run last --transfers aes.json --transfers clear.json, each of `wattlock send FILE --to HOST:PORT
+    --cipher ID --format json > aes.json`, clear.json with --cipher null
     """
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
@@ -131,8 +139,7 @@ def papers(
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
 
-    if beside.capture is not None and not beside.capture.is_file():
-        raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
+    _refuse_absent(beside)
     if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
         raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
     requested = given(context)
@@ -144,7 +151,15 @@ def papers(
         carry_out(f"papers/{length}", dry_run=True, **_discharge(length, measuring))
         return
     names = run or [_measured(length, device, measuring, allow_assumed=allow_assumed)]
-    read = material.Beside(device, allow_assumed, beside.radio, beside.battery, beside.capture, str(beside.machine))
+    read = material.Beside(
+        device,
+        allow_assumed,
+        beside.radio,
+        beside.battery,
+        beside.capture,
+        tuple(beside.transfers or ()),
+        str(beside.machine),
+    )
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read)
     page = written.out or find(names[0]) / "papers.html"
@@ -171,6 +186,17 @@ def _for_eyes(verdicts: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     return verdicts.select(FOR_EYES).with_columns(pl.col("failing").list.join("; ").replace("", None))
+
+
+def _refuse_absent(beside: Beside) -> None:
+    """Raises InputError for a file that is not there, before anything is measured."""
+    from wattlock.papers.transfers import HINT, path_of
+
+    if beside.capture is not None and not beside.capture.is_file():
+        raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
+    for file in (path_of(name)[1] for name in beside.transfers or ()):
+        if not file.is_file():
+            raise InputError(f"--transfers {file}: there is no such file", hint=HINT)
 
 
 def _write(file: Path, text: str, hint: str) -> None:

@@ -27,6 +27,7 @@ def _command(names: Sequence[str], results: Sequence[Result], beside: Beside) ->
     given["--capture"] = beside.capture.name if beside.capture else None
     given["--machine"] = beside.machine if beside.machine != "computer" else None
     options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
+    options += "".join(f" --transfers {_without_folder(name)}" for name in beside.transfers)
     measure = []
     for one in results:
         card = card_of(one, device)
@@ -42,6 +43,16 @@ def _command(names: Sequence[str], results: Sequence[Result], beside: Beside) ->
     runs = "".join(f" --run {_findable(name)}" for name in names)
     named = (f" --device {device}" if device else "") + options + (" --allow-assumed" if allow_assumed else "")
     return [*dict.fromkeys(measure), f"wattlock papers{runs}{named}"]
+
+
+def _without_folder(name: str) -> str:
+    """A file of transfers as a page may name it."""
+    import shlex
+
+    from wattlock.papers.transfers import path_of
+
+    kind, path = path_of(name)
+    return shlex.quote(f"{kind}={path.name}" if kind else path.name)
 
 
 def _findable(name: str) -> str:

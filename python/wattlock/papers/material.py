@@ -16,7 +16,7 @@ from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture import NOT_COUNTED, census
 from wattlock.papers import discharges as battery_discharges
-from wattlock.papers import record, sending
+from wattlock.papers import record, sending, transfers
 from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
 from wattlock.papers.judges.implementations import place_of
@@ -38,7 +38,8 @@ class Beside:
     """What is read beside the runs.
 
     * `device`: the card that values them; `radio`, `battery`: those of sending, and of what joules empty.
-    * `capture`: of 802.11, for its packets' sizes. `machine`: what was measured on, as claims name it.
+    * `capture`: of 802.11, for its packets' sizes. `transfers`: files of records of `wattlock send` and `receive`, each
+      a path or KIND=PATH. `machine`: what was measured on, as claims name it.
     """
 
     device: str | None = None
@@ -46,6 +47,7 @@ class Beside:
     radio: str = "intel-5300"
     battery: str | None = None
     capture: Path | None = None
+    transfers: Sequence[str] = ()
     machine: str = "computer"
 
 
@@ -98,6 +100,7 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     )
     counted = _capture(net, beside.capture)
     catalogue = [several[0] for several in rows.values()]
+    transferred = transfers.read(beside.transfers, catalogue)
     evidence = Evidence(
         estimates=estimates,
         transfers=sent.transfers,
@@ -109,7 +112,7 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
         papers=papers,
     )
     sizes = counted.sizes if counted else None
-    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio, no_battery)
+    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio, no_battery, transferred)
     notes = [f"no battery is computed: {no_battery}"] if no_battery else []
     return Gathered(evidence, material, results, estimates, notes)
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from wattlock.papers.record import Exhibit, Papers
 from wattlock.papers.sending import Sending
+from wattlock.papers.transfers import Transferred
 
 Form = Literal["dots", "lines", "scatter", "bars", "table"]
 Row = Mapping[str, Any]
@@ -101,6 +102,7 @@ class Material:
     * `estimates`: of one run or of several, with the columns of energy. * `curves`: of batteries that empty, by
       `energy.tasks.curves`. * `capture`: frames by their octets. * `catalogue`: the probe's rows, for the taxonomy.
     * `radio`: the card that valued sending, None without one. `no_battery`: why none could be discharged, if so.
+      `transferred`: transfers of the reader's own.
     """
 
     papers: Papers
@@ -111,6 +113,7 @@ class Material:
     catalogue: Sequence[Row] = ()
     radio: str | None = None
     no_battery: str = ""
+    transferred: Sequence[Transferred] = ()
 
 
 QUICK = "wattlock papers"

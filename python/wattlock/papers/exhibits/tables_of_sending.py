@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from wattlock.papers.exhibits import sending_ratios
+from wattlock.papers.exhibits import own_transfers, sending_ratios
 from wattlock.papers.exhibits.cases import NAMES, number
 from wattlock.papers.exhibits.costs import KINDS, Show
 from wattlock.papers.exhibits.sending_ratios import CONDITIONS
@@ -33,6 +33,7 @@ def durations(data: str) -> Show:
         table = pl.DataFrame([_row(cell) for cell in cells], infer_schema_length=None)
         if table["the paper, s (printed)"].null_count() == table.height:
             table = table.drop("the paper, s (printed)", "ours over the paper's")
+        own, own_notes = own_transfers.panels(material, data, cells)
         panels = [
             Panel(
                 f"Duration of sending {KINDS.get(data, data)}, computed",
@@ -43,6 +44,7 @@ def durations(data: str) -> Show:
             ),
             *_as_printed(cells, data),
             *sending_ratios.panel(exhibit, material, data),
+            *own,
             Panel(f"Sending {KINDS.get(data, data)}: seconds by cipher and condition", "table", table),
         ]
         missing = _without_cipher(cells)
@@ -50,7 +52,7 @@ def durations(data: str) -> Show:
             exhibit,
             tuple(panels),
             finding=_finding(cells),
-            notes=(AIR_NOTE,),
+            notes=(AIR_NOTE, *own_notes),
             missing=missing,
             command="wattlock papers" if missing else "",
         )
