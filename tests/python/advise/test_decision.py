@@ -267,12 +267,17 @@ def test_the_figure_of_days_has_a_row_an_option_in_their_order_and_the_reference
     shown = decision.first_options(answer, record.OPTIONS)
     assert [bar.days for bar in figure.bars] == [one.place.seconds / DAY_s for one in shown]
     svg = ElementTree.fromstring(drawn(figure))  # noqa: S314 - ours
-    dots = [float(one.attrib["cx"]) for one in svg.iter("{http://www.w3.org/2000/svg}circle")]
+    circles = list(svg.iter("{http://www.w3.org/2000/svg}circle"))
+    fills = [one.attrib["fill"] for one in circles]
+    assert [fills.count(fill) == 1 for fill in fills] == [bar.decided for bar in figure.bars], "the decided one alone"
+    dots = [float(one.attrib["cx"]) for one in circles]
     assert dots == sorted(dots, reverse=True)
     (dashed,) = (one for one in svg.iter() if "stroke-dasharray" in one.attrib)
     reference = float(dashed.attrib["x1"])
     assert reference > max(dots)
-    left = 8.0
+    left, right = 8.0, 348.0
+    ends = [float(one.attrib["x2"]) for one in svg.iter("{http://www.w3.org/2000/svg}line")]
+    assert max(ends) == right, "the longest bar takes all the room"
     for bar, dot in zip(figure.bars, dots, strict=True):
         assert (dot - left) / (reference - left) == pytest.approx(bar.days / figure.without, abs=1e-3)
 
@@ -291,7 +296,10 @@ def test_short_lives_are_drawn_and_listed_in_hours() -> None:
     of = advise(load("voice"), allow_assumed=True, today=TODAY)
     parts = record.sections(of, {}, "x")
     (options,) = (part.rows for part in parts if part.title == "Options considered")
-    assert "hours" in options[0]
+    place = decision.first_options(of, 1)[0].place
+    (chosen,) = (row for row in options if str(row["option"]).endswith("(decided)"))
+    assert chosen["hours"] == f"{place.seconds / 3600:.3g}"
+    assert chosen["95 %"] == f"{place.low_s / 3600:.3g} to {place.high_s / 3600:.3g}"
     assert "hours of battery" in drawn(parts[0].figures["days"])
 
 
