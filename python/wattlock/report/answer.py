@@ -71,9 +71,11 @@ def answered_rows(estimates: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFram
 
 
 def with_joules(ranking: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """A ranking with the joules of its cases; null where those that can be drawn rest on several kinds of evidence."""
+    """A ranking with the joules of its cases and what they rest on; null where that is of several kinds in a group."""
     has_number = pl.col("state").is_in(DRAWN_STATES)
-    joules = with_energy_columns(estimates).filter(has_number).select("case", *JOULES, "energy_evidence")
+    joules = (
+        with_energy_columns(estimates).filter(has_number).select("case", *JOULES, "energy_evidence", "time_evidence")
+    )
     joined = ranking.join(joules, on="case", how="left", maintain_order="left")
     one_kind = pl.col("energy_evidence").drop_nulls().n_unique().over(GROUP) <= 1
     return joined.with_columns(pl.when(one_kind).then(pl.col(name)) for name in (*JOULES, "energy_evidence"))

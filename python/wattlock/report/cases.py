@@ -1,4 +1,4 @@
-"""The table of every case: one column a line, what it shows and what it is sorted by."""
+"""The table of every case: one column a line, what it shows and what it is sorted by; joules before times."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,24 +6,25 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.report import formats
+from wattlock.report import chip, formats
 from wattlock.report.evidence import DRAWN_STATES, departures
 from wattlock.report.markup import table, text
 
 STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
 RESULTS = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_", "power_")
-WORDS = ("time_evidence", "energy_state", "energy_reason")
+WORDS = ("energy_state", "energy_reason")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its head, the words in a row, and, where it holds numbers, the column that sorts it."""
+    """A column: its head, the words in a row or its HTML, and, where it holds numbers, the column that sorts it."""
 
     head: str
     shown: Callable[[Row], str]
     number: str = ""
     kind: str = ""
+    html: Callable[[Row], str] | None = None
 
     def cell(self, row: Row) -> str:
         """The HTML of the case in this row; an empty number has nothing to be sorted by."""
@@ -31,7 +32,7 @@ class Column:
         attributes = f' data-v="{value:.6g}"' if value is not None else ""
         if self.number or self.kind:
             attributes += f' class="{self.kind or "n"}"'
-        return f"<td{attributes}>{text(self.shown(row))}</td>"
+        return f"<td{attributes}>{self.html(row) if self.html else text(self.shown(row))}</td>"
 
 
 def state_words(row: Row) -> str:
@@ -64,11 +65,17 @@ def _clean(row: Row) -> str:
     return formats.MISSING if row["clean_share"] is None else formats.percent(row["clean_share"])
 
 
+def _chip(column: str) -> Callable[[Row], str]:
+    return lambda row: chip.chip(row[column]) or formats.MISSING
+
+
 BEFORE = (
     Column("Does", does),
     Column("Payload, B", lambda row: f"{row['payload_B']:,}" if row["payload_B"] else formats.MISSING, "payload_B"),
     Column("Data", lambda row: row["data"] if row["payload_B"] else formats.MISSING),
     Column("State", state_words, kind="state"),
+)
+TIME = (
     Column("Time a call", lambda row: formats.time(row["time_ns"]), "time_ns"),
     Column("CPU time", lambda row: formats.time(row["cpu_ns"]), "cpu_ns"),
     Column("Cycles a call", _cycles, "cycles"),
@@ -80,8 +87,13 @@ AAD = Column("Associated data, B", lambda row: f"{row['aad_B'] or 0:,}", "aad_B"
 ENERGY = (
     Column("µJ per byte", lambda row: formats.estimate(*_joules(row)), "energy_uJ_per_byte"),
     Column("95 % interval", lambda row: formats.interval(*_joules(row)), "energy_high_uJ_per_byte"),
-    Column("Joules are", lambda row: row["energy_evidence"] or formats.MISSING),
 )
+RESTS_ON = {
+    "energy_evidence": Column("Joules are", lambda row: row["energy_evidence"] or "", html=_chip("energy_evidence")),
+    "time_evidence": Column("Times are", lambda row: row["time_evidence"] or "", html=_chip("time_evidence")),
+}
+"""What numbers rest on, where it differs from case to case; else it is said once above the table."""
+
 METERED = (
     Column("Random ± %", lambda row: formats.number(row["energy_random_percent"], 2), "energy_random_percent"),
     Column("Gross µJ a call", lambda row: formats.number(row["energy_gross_uJ"]), "energy_gross_uJ"),
@@ -106,7 +118,8 @@ def cases_table(estimates: pl.DataFrame) -> str:
     has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
     metered = METERED if "energy_state" in estimates.columns else ()
     before = (*BEFORE[:2], AAD, *BEFORE[2:]) if (estimates["aad_B"].fill_null(0) > 0).any() else BEFORE
-    columns = (*before, *(ENERGY if has_energy else ()), *metered, *AFTER)
+    mixed = [column for name, column in RESTS_ON.items() if estimates[name].drop_nulls().n_unique() > 1]
+    columns = (*before, *(ENERGY if has_energy else ()), *metered, *TIME, *mixed, *AFTER)
     lost = ~pl.col("state").is_in(DRAWN_STATES)
     results = [name for name in estimates.columns if name.startswith(RESULTS) and name not in WORDS]
     blanked = estimates.with_columns(pl.when(lost).then(None).otherwise(pl.col(name)).alias(name) for name in results)

@@ -88,9 +88,15 @@ def _programme(estimates: pl.DataFrame) -> Iterator[tuple[str, str, Draw, Say, s
     modes = sorted(estimates["mode"].drop_nulls().unique().to_list())
     others = [other for other in modes if other not in (mode, "stream")]
 
+    head = "Energy"
+    draw: Draw = partial(figures.energy_by_cipher, mode=mode, payload_B=packet_B)
+    yield head, f"Energy of encrypting {size(packet_B)} packets, {named}", draw, _energy_note, energy
+    draw = partial(figures.files, mode=mode, quantity="energy_uJ_per_byte")
+    yield head, f"Energy of encrypting a file, {named}", draw, _energy_note, energy
+
     head = "What a byte costs"
     for payload_B in sorted({packet_B, max(packets, default=0)}):
-        draw: Draw = partial(figures.cost_by_cipher, mode=mode, payload_B=payload_B)
+        draw = partial(figures.cost_by_cipher, mode=mode, payload_B=payload_B)
         yield head, f"Encrypting {size(payload_B)} packets, {named}", draw, _stream_note, time
     head = "What a packet’s size changes"
     for shown in (mode, *others):
@@ -110,11 +116,6 @@ def _programme(estimates: pl.DataFrame) -> Iterator[tuple[str, str, Draw, Say, s
     yield head, f"Time of encrypting a file, {named}", draw, _kinds_note, time
     draw = partial(figures.files, mode=mode, quantity="throughput_MB_s")
     yield head, f"Throughput on a file, {named}", draw, _sizes_note, time
-    head = "Energy"
-    draw = partial(figures.energy_by_cipher, mode=mode, payload_B=packet_B)
-    yield head, f"Energy of encrypting {size(packet_B)} packets, {named}", draw, _energy_note, energy
-    draw = partial(figures.files, mode=mode, quantity="energy_uJ_per_byte")
-    yield head, f"Energy of encrypting a file, {named}", draw, _energy_note, energy
 
 
 def _stream_note(drawn: pl.DataFrame) -> str:

@@ -48,7 +48,7 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
     group, ranked = answered_group(estimates, ranking), answered_rows(estimates, ranking)
     if group is None or ranked.height < 2:
         return None
-    columns = ["case", "family", "state", "path", "time_low_ns", "time_high_ns", "time_evidence"]
+    columns = ["case", "family", "state", "path", "time_low_ns", "time_high_ns"]
     cases = ranked.drop("state", strict=False).join(estimates.select(columns), on="case", how="inner")
     try:
         costs, quantity, axis, evidence = _costs(cases, bool(group["payload_B"]))

@@ -10,7 +10,7 @@ import polars as pl
 import vl_convert
 
 from wattlock.report import chip, formats, look, tables
-from wattlock.report.answer import answer, answered_group, answered_rows
+from wattlock.report.answer import answer, answered_group, answered_rows, with_joules
 from wattlock.report.cases import cases_table
 from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
@@ -24,8 +24,8 @@ CAUSES = "a switch, a migration, a change of the clock or a neighbour on the cor
 SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
-    "figures": "Figures",
     "battery": "The battery",
+    "figures": "Figures",
     "ranking": "Ranking",
     "cases": "Every case",
     "method": "How it was measured",
@@ -50,8 +50,8 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     bodies = {
         "answer": _answer(run, estimates, ranking),
         "trust": _trust(run, estimates),
-        "figures": _figures(run, estimates),
         **({"battery": discharge_section(run.discharge)} if run.discharge else {}),
+        "figures": _figures(run, estimates),
         "ranking": _ranking(estimates, ranking),
         "cases": _cases(run, estimates),
         "method": _method(run),
@@ -66,7 +66,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}</main>'
         f"<footer><p>Made by wattlock from run {text(run.id)}. "
         "The records beside this page are the source; it can be redrawn.</p></footer>"
-        f"{scripts('figures', 'filter', 'sort')}</body></html>"
+        f"{scripts('figures', 'filter', 'sort', 'folds')}</body></html>"
     )
 
 
@@ -133,18 +133,10 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
     about: list[str] = []
     for sentence in answer(estimates, ranking):
         (about if sentence.startswith("These joules") else costs).append(sentence)
-    rests = paragraphs(about) + _rests_on(answered_rows(estimates, ranking), estimates)
+    rests = paragraphs(about) + tables.rests_on(answered_rows(estimates, ranking))
     figure = main_figure(estimates, ranking)
     drawn = "" if figure is None else drawn_figure(figure)
     return f'<div class="answered"><p class="lead">{unbroken(" ".join(costs))}</p>{drawn}<div>{rests}</div></div>'
-
-
-def _rests_on(ranked: pl.DataFrame, estimates: pl.DataFrame) -> str:
-    """The chips of the answer's numbers: joules first."""
-    cases = estimates.filter(pl.col("case").is_in(ranked["case"].implode()))
-    kinds = {"Joules": ranked["energy_evidence"], "Cycles and time": cases["time_evidence"]}
-    told = [f"{what} {chip.chips(kind)}" for what, kind in kinds.items() if kind.null_count() < kind.len()]
-    return f'<p class="rests">{" ".join(f"<span>{one}</span>" for one in told)}</p>' if told else ""
 
 
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
@@ -256,7 +248,7 @@ def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     return (
         "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by "
         "this run.</p>"
-        f"{tables.ranking_tables(ranking, unresolved, answered_group(estimates, ranking))}"
+        f"{tables.ranking_tables(with_joules(ranking, estimates), unresolved, answered_group(estimates, ranking))}"
     )
 
 
@@ -264,9 +256,10 @@ def _cases(run: RunFacts, estimates: pl.DataFrame) -> str:
     options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
     return (
         '<form class="filter" role="search"><label>Filter '
-        '<input id="filter" type="search" placeholder="aes encrypt 1,500" autocomplete="off"></label>'
+        '<input id="filter" type="search" placeholder="aes-128 encrypt 1.5 kB" autocomplete="off"></label>'
         f'<label>State <select id="state"><option value="">any</option>{options}</select></label>'
-        f'<output id="shown" aria-live="polite">{run.cases:,} cases</output></form>{cases_table(estimates)}'
+        f'<output id="shown" aria-live="polite">{run.cases:,} cases</output></form>'
+        f"{tables.rests_on(estimates)}{cases_table(estimates)}"
         '<p class="quiet">± is the half-width of the 95 % interval. MB/s count 10⁶ bytes.</p>'
     )
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
-from wattlock.report import formats
+from wattlock.report import chip, formats
+from wattlock.report.answer import JOULES
 from wattlock.report.cases import Row, does, state_words
 from wattlock.report.evidence import departures
 from wattlock.report.facts import InputFacts, SelfCheck
@@ -74,8 +75,19 @@ def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[int], first: Ro
             named = dict(zip(GROUP, values, strict=True))
             is_first = first is not None and all(first[name] == value for name, value in named.items())
             tables.append(_one_ranking(named, ranked, unresolved, is_first))
-        parts.append(f'<h3>{text(heading[0])}</h3><div class="groups">{"".join(tables)}</div>')
+        parts.append(f'<h3>{text(heading[0])}</h3>{rests_on(members)}<div class="groups">{"".join(tables)}</div>')
     return "".join(parts)
+
+
+def rests_on(ranked: pl.DataFrame) -> str:
+    """The chips of a ranking's numbers: joules first; nothing for a ranking that was not told."""
+    kinds = {"Joules": "energy_evidence", "Cycles and time": "time_evidence"}
+    told = [
+        f"<span>{what} {chip.chips(ranked[name])}</span>"
+        for what, name in kinds.items()
+        if name in ranked.columns and ranked[name].null_count() < ranked.height
+    ]
+    return f'<p class="rests">{" ".join(told)}</p>' if told else ""
 
 
 def _heading() -> pl.Expr:
@@ -103,27 +115,44 @@ def _group_title(group: Row) -> str:
 
 
 def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[int], is_open: bool) -> str:
-    body, place = [], 1
+    body = [f"<tbody>{''.join(rows)}</tbody>" for rows in ranking_rows(members, unresolved)]
+    title = _group_title(group)
+    return folded(title, table(f"Ranking: {title}", ranking_head(members), body), is_open)
+
+
+def ranking_head(members: pl.DataFrame) -> list[str]:
+    """The heads of a ranked group's columns: joules first where it has any."""
+    joules = ["#µJ per byte", "#95 % interval"] if _has_joules(members) else []
+    return ["Cipher", "#Place", *joules, "#Cycles per byte", "#95 % interval", "#Times the best", "#95 % interval"]
+
+
+def _has_joules(members: pl.DataFrame) -> bool:
+    return "energy_uJ_per_byte" in members.columns and members["energy_uJ_per_byte"].null_count() < members.height
+
+
+def ranking_rows(members: pl.DataFrame, unresolved: Collection[int]) -> list[list[str]]:
+    """The rows of a ranked group as HTML, a list a tie group."""
+    tie_groups, place = [], 1
+    with_joules = _has_joules(members)
     for _, tied in members.group_by("tie_group", maintain_order=True):
         shown = f"{place}=" if tied.height > 1 else str(place)
-        body.append(f"<tbody>{''.join(_ranked(row, shown, unresolved) for row in tied.iter_rows(named=True))}</tbody>")
+        tie_groups.append([_ranked(row, shown, unresolved, with_joules) for row in tied.iter_rows(named=True)])
         place += tied.height
-    head = ["#Place", "Cipher", "#Cycles per byte", "#95 % interval", "#Times the best", "#95 % interval"]
-    title = _group_title(group)
-    return folded(title, table(f"Ranking: {title}", head, body), is_open)
+    return tie_groups
 
 
-def _ranked(row: Row, place: str, unresolved: Collection[int]) -> str:
+def _ranked(row: Row, place: str, unresolved: Collection[int], with_joules: bool) -> str:
     cost = row["cycles_per_byte"], row["cycles_per_byte_low"], row["cycles_per_byte_high"]
     ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
     is_best = ratio[0] == 1
+    joules = tuple(row[name] for name in JOULES) if with_joules else None
     beside = f"{row['provider']}, unresolved" if row["case"] in unresolved else row["provider"]
     name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
-    return (
-        f'<tr>{cell(place, True)}<th scope="row">{name}</th>{cell(formats.estimate(*cost), True)}'
-        f"{cell(formats.interval(*cost), True)}{cell('1' if is_best else formats.estimate(*ratio), True)}"
-        f"{cell(formats.MISSING if is_best else formats.interval(*ratio), True)}</tr>"
-    )
+    numbers = [place]
+    numbers += [formats.estimate(*joules), formats.interval(*joules)] if joules else []
+    numbers += [formats.estimate(*cost), formats.interval(*cost)]
+    numbers += ["1", formats.MISSING] if is_best else [formats.estimate(*ratio), formats.interval(*ratio)]
+    return f'<tr><th scope="row">{name}</th>{"".join(cell(shown, True) for shown in numbers)}</tr>'
 
 
 def without_number_table(estimates: pl.DataFrame) -> str:
@@ -134,12 +163,12 @@ def without_number_table(estimates: pl.DataFrame) -> str:
     order = {state: place for place, state in enumerate(("failed", "invalid", "unresolved"))}
     ordered = sorted(rows.iter_rows(named=True), key=lambda row: (order.get(row["state"], 9), row["case"]))
     body = (
-        f'<tr><td class="state">{text(state_words(row))}</td>'
-        f'<th scope="row">{text(row["cipher"])}</th>{cell(_case_words(row))}'
+        f'<tr><th scope="row">{text(row["cipher"])}</th><td class="state">{text(state_words(row))}</td>'
+        f"{cell(_case_words(row))}"
         f'<td class="reason">{text(row["reason"] or "no reason was recorded")}</td></tr>'
         for row in ordered
     )
-    return table("Cases that are not resolved", ["State", "Cipher", "Does", "Reason"], body)
+    return table("Cases that are not resolved", ["Cipher", "State", "Does", "Reason"], body)
 
 
 def _case_words(row: Row) -> str:
