@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that works offline, for a screen, a phone and paper."""
+"""The page of a run: one HTML file that works offline, for a screen and a phone; on paper it is two pages."""
 
 import re
 from collections.abc import Sequence
@@ -12,15 +12,16 @@ import vl_convert
 from wattlock.report import chip, formats, look, tables
 from wattlock.report.answer import answer, answered_group, answered_rows, with_joules
 from wattlock.report.cases import cases_table
+from wattlock.report.conditions import STEPS, conditions, joules_notes, lost_states, verdict
 from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
-from wattlock.report.facts import MeterFacts, RunFacts
+from wattlock.report.facts import RunFacts
 from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.main_figure import drawn_figure, main_figure
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
+from wattlock.report.summary import summary
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
-CAUSES = "a switch, a migration, a change of the clock or a neighbour on the core"
 SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
@@ -57,13 +58,14 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "method": _method(run),
     }
     sections = "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title">'
+        f'<section id="{name}" class="{"printed" if name == "answer" else "unprinted"}" aria-labelledby="{name}-title">'
         f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
         for name, body in bodies.items()
     )
+    printed = summary(run, estimates, ranking, figures=bodies["figures"].count("<figure "))
     return (
         f"{opening(run.title)}"
-        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}</main>'
+        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}{printed}</main>'
         f"<footer><p>Made by wattlock from run {text(run.id)}. "
         "The records beside this page are the source; it can be redrawn.</p></footer>"
         f"{scripts('figures', 'filter', 'sort', 'folds')}</body></html>"
@@ -140,30 +142,14 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
 
 
 def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
-    counts = dict(estimates.group_by("state").len().iter_rows())
-    lost = [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
-    share = f"{run.resolved:,} of {run.cases:,} cases ({formats.percent(run.resolved / max(run.cases, 1))})"
-    if run.valid:
-        checked = "The checks that ran among the cases hold." if run.self_checks else "No checks ran among the cases."
-        verdict = f"{checked} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
-    else:
-        verdict = f"No: the run is invalid, for the reasons above. {share} had come to a narrow interval all the same."
-    clock = "not known on this core, so there are no cycles"
-    if run.canary_GHz:
-        middle, low, high = (formats.number(value) for value in run.canary_GHz)
-        clock = f"{middle} GHz at the median, {low} to {high} GHz from the 5th to the 95th percentile"
-    pairs = [
-        ("Clean batches", f"{formats.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
-        ("Core clock", clock),
-        ("Effort", f"{run.processes} fresh processes, {formats.duration(run.duration_s)}"),
-    ]
+    lost = lost_states(estimates)
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(run.warnings)}</div>' if run.warnings else ""
     checks = f"<h3>Checks</h3>{tables.self_check_table(run.self_checks)}" if run.self_checks else ""
     unresolved = ""
     if run.valid and lost:
         listed = folded(formats.listing(lost).capitalize(), tables.without_number_table(estimates))
         unresolved = f"<h3>Cases that are not resolved</h3>{listed}"
-    return f"<p>{unbroken(verdict)}</p>{facts(pairs)}{warned}{checks}{unresolved}"
+    return f"<p>{unbroken(verdict(run, estimates))}</p>{facts(conditions(run))}{warned}{checks}{unresolved}"
 
 
 def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
@@ -200,31 +186,9 @@ def _plate(plate: Plate) -> str:
     )
 
 
-def _meter(meter: MeterFacts) -> list[str]:
-    read = (
-        ""
-        if meter.read_us is None
-        else f" One read takes {formats.number(meter.read_us)} µs; none falls inside a block."
-    )
-    overlaps = f" {formats.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
-    without = f" {meter.without:,} cases have none: the table of cases says why." if meter.without else ""
-    return [
-        f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
-        f"({meter.baseline}): what the machine draws else is subtracted.{without}",
-        f"The interval holds the meter’s gain, ±{formats.number(1.96 * meter.gain_percent, 2)} % "
-        f"({meter.gain_source}). It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
-    ]
-
-
 def _device(run: RunFacts) -> str:
-    if run.meter is not None:
-        return f'<div class="note">{paragraphs(_meter(run.meter))}</div>'
-    if run.device is None:
-        return ""
-    narrower = [f"What would narrow the interval: {run.device.narrowed_by}."] if run.device.narrowed_by else []
-    valued = f"Valued by the card {run.device.name}; these joules are {run.device.evidence}."
-    about = [valued, *run.device.notes, *narrower]
-    return f'<div class="note">{paragraphs(about)}</div>'
+    about = joules_notes(run)
+    return f'<div class="note">{paragraphs(about)}</div>' if about else ""
 
 
 def _energy_absent(run: RunFacts) -> str:
@@ -265,18 +229,9 @@ def _cases(run: RunFacts, estimates: pl.DataFrame) -> str:
 
 
 def _method(run: RunFacts) -> str:
-    steps = [
-        "Every case is timed in batches of many calls, in random order, round after round, in fresh processes: one "
-        "process’s memory layout alone moves a result by percents, so processes are what is repeated.",
-        "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
-        "gives core cycles, which hold still where the clock wanders.",
-        "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core), "
-        "never for its value. Every batch is kept in the run’s records.",
-        "A case is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
-    ]
     inputs = f"<h3>Inputs</h3>{tables.input_table(run.inputs)}" if run.inputs else ""
     repeat = f"<h3>How to repeat it</h3>{commands(_repeat(run))}"
-    return f"{paragraphs(steps)}<h3>The machine</h3>{facts(run.host)}{inputs}{repeat}"
+    return f"{paragraphs(STEPS)}<h3>The machine</h3>{facts(run.host)}{inputs}{repeat}"
 
 
 def _repeat(run: RunFacts) -> Sequence[str]:

@@ -105,7 +105,7 @@ def _rank_of_group() -> pl.Expr:
     return 2 * does + (pl.col("data") != "random").cast(pl.Int64)
 
 
-def _group_title(group: Row) -> str:
+def group_title(group: Row) -> str:
     """A ranked group under its heading: CBC, 1,500 B."""
     mode = {"stream": "Stream ciphers", "establish": "Key establishment"}.get(group["mode"], str(group["mode"]).upper())
     parts = [mode, *([formats.size(group["payload_B"])] if group["payload_B"] else [])]
@@ -116,7 +116,7 @@ def _group_title(group: Row) -> str:
 
 def _one_ranking(group: Row, members: pl.DataFrame, unresolved: Collection[int], is_open: bool) -> str:
     body = [f"<tbody>{''.join(rows)}</tbody>" for rows in ranking_rows(members, unresolved)]
-    title = _group_title(group)
+    title = group_title(group)
     return folded(title, table(f"Ranking: {title}", ranking_head(members), body), is_open)
 
 

@@ -45,13 +45,13 @@
     }
   }, { rootMargin: "800px" });
   figures.forEach((figure) => near.observe(figure));
-  // Paper shows all of them, and a print may come without a scroll.
+  // Paper shows all that is printed, and a print may come without a scroll.
   let opened = [];
   addEventListener("beforeprint", () => {
-    const printed = "#ranking details, #trust details, details.printed, details.printed details";
+    const printed = "details.printed, details.printed details";
     opened = [...document.querySelectorAll(printed)].filter((fold) => !fold.open);
     opened.forEach((fold) => { fold.open = true; });
-    figures.forEach(draw);
+    figures.filter((figure) => !figure.closest(".unprinted")).forEach(draw);
   });
   addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
 }
