@@ -12,8 +12,10 @@ SIZE_PX, SMALL_PX, BAR_PX, PAD_PX = 13, 11.5, 15, 6
 CAPITALS = 1.14
 """Names of ciphers are mostly capitals and digits, which are wider than letters of prose."""
 
-MOST_LABEL_SHARE = 0.36
-"""Of the width that names may take."""
+LABEL_SHARE, MOST_NAME_SHARE = 0.36, 0.46
+"""Of the width that labels may take; and names alone, so that two of a family are told apart on a phone."""
+LEAST_BESIDE = 4
+"""What stands beside a name is left out rather than cut to fewer letters."""
 MOST_TICKS = 4
 
 
@@ -57,7 +59,8 @@ def picture(bars: Sequence[Bar | None], axis: str, layout: Layout) -> str:
     shown = [bar for bar in bars if bar is not None]
     values = [" ".join(_value(bar, layout)) for bar in shown]
     names = max(_width(bar.name, bar.beside) for bar in shown)
-    left = min(names, MOST_LABEL_SHARE * layout.width_px) + 8
+    whole = min(max(_width(bar.name, "") for bar in shown), MOST_NAME_SHARE * layout.width_px)
+    left = min(names, max(whole, LABEL_SHARE * layout.width_px)) + 8
     span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 10
     ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None and math.isfinite(end)]
     scale, bottom = span / max(ends), len(bars) * layout.row_px + PAD_PX
@@ -138,7 +141,7 @@ def _label(bar: Bar, left: float, y: float) -> str:
     room = left - 8
     beside, name = bar.beside, bar.name
     while beside and _width(name, beside) > room + 1:
-        beside = f"{beside.removesuffix('…')[:-1]}…" if len(beside) > 2 else ""
+        beside = f"{beside.removesuffix('…')[:-1]}…" if len(beside) > LEAST_BESIDE else ""
     while _width(name, "") > room + 1:
         name = f"{name.removesuffix('…')[:-1]}…"
     small = f'<tspan font-size="{SMALL_PX}" fill="{colour("muted")}"> {text(beside)}</tspan>' if beside else ""

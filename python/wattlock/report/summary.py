@@ -11,7 +11,7 @@ from wattlock.report.conditions import STEPS, conditions, joules_notes, verdict
 from wattlock.report.facts import RunFacts
 from wattlock.report.markup import bullets, facts, paragraphs, table, text, unbroken
 
-MOST_ROWS, MOST_WARNINGS, MOST_LETTERS = 12, 4, 300
+MOST_ROWS, MOST_SENTENCES, MOST_LETTERS, MOST_NOTE_LETTERS = 12, 4, 180, 320
 
 
 def summary(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame, figures: int) -> str:
@@ -24,7 +24,7 @@ def summary(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame, figur
     warnings = _few([*run.reasons, *run.warnings])
     parts = {
         "The head of the ranking": _head(estimates, ranking),
-        "The joules": paragraphs(_few(joules_notes(run))) if ranking.height else "",
+        "The joules": paragraphs(_few(joules_notes(run), MOST_NOTE_LETTERS)) if ranking.height else "",
         "Conditions": f"<p>{unbroken(verdict(run, estimates))}</p>{facts([*conditions(run), *_machine(run)])}",
         "Checks and warnings": bullets([*_few(checks), *warnings]),
         "Method": paragraphs(STEPS),
@@ -35,9 +35,9 @@ def summary(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame, figur
     )
 
 
-def _few(sentences: list[str]) -> list[str]:
+def _few(sentences: list[str], letters: int = MOST_LETTERS) -> list[str]:
     """The first of some sentences, none longer than some lines."""
-    kept = [one if len(one) <= MOST_LETTERS else f"{one[:MOST_LETTERS]}…" for one in sentences[:MOST_WARNINGS]]
+    kept = [one if len(one) <= letters else f"{one[:letters]}…" for one in sentences[:MOST_SENTENCES]]
     more = len(sentences) - len(kept)
     return [*kept, *([f"And {more} more, on the page."] if more else [])]
 
@@ -64,5 +64,5 @@ def _left_out(run: RunFacts, ranking: pl.DataFrame, figures: int) -> str:
     beside = [f"{figures} figures"] if figures else []
     beside += ["all rankings"] if ranking.height else []
     beside += [f"the table of {run.cases:,} cases", "inputs and the commands that repeat it"]
-    where = f"in report.html of run {run.id}; `wattlock export {run.id}` writes the numbers."
-    return f"<p>{text(f'{formats.listing(beside)}: {where}'.replace('`', ''))}</p>"
+    where = f"in report.html of run {run.id}; wattlock export {run.id} writes the numbers"
+    return f"<p>{text(f'{formats.listing(beside)}: {where}.')}</p>"

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -105,6 +107,34 @@ def test_the_print_has_the_answer_the_head_of_the_ranking_the_conditions_and_the
             "Method",
             "What is not printed",
         ]
+
+
+def test_a_first_look_and_the_smallest_and_the_fullest_report_are_printed_on_at_most_two_pages(tmp_path: Path) -> None:
+    whole, run = report_frames.estimates(), report_frames.run_facts(report_frames.estimates())
+    quick = whole.filter(pl.col("family").is_in(["aes", "des", "rc4"]), pl.col("payload_B") == 1500)
+    codes = [
+        whole.with_columns(provider=pl.lit(f"library-{place}"), case=pl.col("case") + 1000 * place)
+        for place in range(4)
+    ]
+    full = pl.concat(codes)
+    long = [f"Warning {place}: {'words that go on and on, ' * 30}" for place in range(9)]
+    runs = {
+        "first-look": (run, whole),
+        "quick": (
+            replace(run, study="quick", device=None, host=run.host[:1]),
+            quick.drop(pl.selectors.starts_with("energy")),
+        ),
+        "full": (replace(run, warnings=long, cases=full.height), full),
+        "invalid": (replace(run, valid=False, reasons=long), whole),
+    }
+    for name, (facts, estimates) in runs.items():
+        page = tmp_path / f"{name}.html"
+        write_report(page, facts, estimates, report_frames.ranking(estimates))
+        command = [sys.executable, "-m", "support.printed_pages", str(CHROMIUM), str(page)]
+        done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0, done.stderr
+        pages = json.loads(done.stdout)
+        assert all(1 <= count <= 2 for count in pages.values()), (name, pages)
 
 
 def test_the_first_column_stays_in_sight_of_a_narrow_screen(visits: Seen) -> None:

@@ -10,6 +10,7 @@ import pytest
 from support import report_frames
 from wattlock.report import RunFacts
 from wattlock.report.answer import answer
+from wattlock.report.cases import cases_table
 from wattlock.report.chip import SHAPES, chip, chips, stylesheet
 from wattlock.report.formats import estimate, interval
 from wattlock.report.look import DARK, LIGHT
@@ -131,3 +132,36 @@ def test_where_another_cipher_than_the_quickest_takes_the_least_energy_the_answe
         "For encrypting a packet of 1,500 B in CBC mode, DES takes the least energy of 13 ciphers: "
     )
     assert second.startswith("In time AES-128 is the cheapest of 13 ciphers at 2.")
+
+
+def test_joules_stand_before_cycles_and_times_in_tables_and_figures(html: str) -> None:
+    heads = [
+        re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table) for table in re.findall(r"<thead>(.*?)</thead>", html)
+    ]
+    both = [head for head in heads if "µJ per byte" in head and "Cycles per byte" in head]
+    assert len(both) > 20, "every ranking, and every case"
+    for head in both:
+        costs = [name for name in head if re.search("µJ|Cycles|[Tt]ime|MB/s", name)]
+        assert costs[0].startswith("µJ"), head
+    headings = re.findall(
+        r"<h3>(.*?)</h3>", html[html.index('<section id="figures"') : html.index('<section id="ranking"')]
+    )
+    assert headings[0] == "Energy"
+    assert {"What a byte costs", "CPU time"} < set(headings)
+
+
+def test_what_numbers_rest_on_stands_at_rankings_and_cases_and_in_a_row_of_its_own_where_it_differs() -> None:
+    emulated = pl.when(pl.col("family") == "aes").then(pl.lit("emulated")).otherwise("time_evidence")
+    table = cases_table(ESTIMATES.with_columns(time_evidence=emulated))
+    row = re.search(r'<tr [^>]*><th scope="row">aes192-ctr</th>.*?</tr>', table)
+    assert row
+    assert 'data-evidence="emulated">emulated</span>' in row[0]
+    assert "Times are" not in cases_table(ESTIMATES), "said once, above the table"
+
+
+def test_rankings_and_cases_carry_the_chips_of_their_numbers(html: str) -> None:
+    chips_of = r'<p class="rests"><span>Joules <span class="chip" data-evidence="assumed">assumed</span></span>'
+    ranking = html[html.index('<section id="ranking"') : html.index('<section id="cases"')]
+    assert len(re.findall(f"</h3>{chips_of}", ranking)) == ranking.count("<h3>") - ranking.count("<h3>Key set-up</h3>")
+    cases = html[html.index('<section id="cases"') : html.index('<section id="method"')]
+    assert re.search(chips_of, cases)

@@ -9,13 +9,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from support.report_browser import DRAWN, OVERFLOW, QUIET, opened
+from support.report_browser import DRAWN, LINKS, OVERFLOW, PAINT, QUIET, landed, opened, violations
 
 STEP = 6
 """Every so manyth claim is gone to."""
-STILL_MS, LONGEST_MS = 400, 4_000
-TOP = "document.querySelector(location.hash).getBoundingClientRect().top"
-AT_END = "scrollY + innerHeight >= document.documentElement.scrollHeight - 1"
 SIDEWAYS = """() => {
   const box = document.querySelector('#verdict-table').closest('.scroll');
   box.scrollLeft = 200;
@@ -32,7 +29,6 @@ VERDICTS = GROUPS.format("row.cells[1].textContent")
 EFFECTS = GROUPS.format("row.cells[2].dataset.v ?? null")
 SHOWN = "[...document.querySelectorAll('#verdict-table [data-verdict]')].filter((row) => row.checkVisibility())"
 CARDS = "[...document.querySelectorAll('.headline')].map((card) => card.getBoundingClientRect())"
-PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def main() -> None:
@@ -65,38 +61,15 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     seen["open_after_printing"] = page.locator("details.claim[open]").count()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     if axe is not None:
-        # The page's policy forbids scripts from elsewhere; this one is handed over by the browser's own tool.
-        page.evaluate(axe)
-        run = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
-        seen["violations"] = [[one["impact"], one["id"], one["nodes"][0]["html"][:200]] for one in page.evaluate(run)]
+        seen["violations"] = violations(page, axe)
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
     seen |= by_keyboard(page) | filtered(page) | by_link(page)
     seen["frozen"] = page.evaluate(SIDEWAYS)
     seen |= {"complaints": complaints, "requests": requests}
+    sections, claims = (page.evaluate(LINKS, part) for part in ("nav a", "#verdict-table a"))
     page.context.close()
-    seen["landed"] = landed(browser, address, width, scheme)
+    seen["landed"] = landed(browser, address, width, scheme, [*claims[::STEP], *sections])
     return seen
-
-
-def landed(browser: Browser, address: str, width: int, scheme: str) -> list[tuple[str, float, bool]]:
-    """How far from the top links land, and whether the page ends there: with no figure drawn before.
-
-    Not every browser holds what is in sight where it is when something above it grows: here it may not.
-    """
-    page, *_ = opened(browser, address, width, scheme, 60_000)
-    page.evaluate("document.documentElement.style.overflowAnchor = document.body.style.overflowAnchor = 'none'")
-    links = page.evaluate("[...document.querySelectorAll('nav a, #verdict-table a')].map((link) => link.hash)")
-    sections = sum(not link.startswith("#claim-") for link in links)
-    found = []
-    for link in [*links[sections::STEP], *links[:sections]]:
-        page.evaluate("(hash) => document.querySelector(`a[href='${hash}']`).click()", link)
-        top, waited_ms = None, 0
-        while waited_ms < LONGEST_MS and top != (top := page.evaluate(TOP)):
-            page.wait_for_timeout(STILL_MS)
-            waited_ms += STILL_MS
-        found.append((link, page.evaluate(TOP), page.evaluate(AT_END)))
-    page.context.close()
-    return found
 
 
 def by_keyboard(page: Page) -> dict[str, object]:

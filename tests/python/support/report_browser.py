@@ -26,6 +26,7 @@ VERDICTS = "[...document.querySelectorAll('.checks tr')].map((row) => row.cells[
 VERDICT_EDGE = f"Math.max(...{VERDICTS}.map((cell) => cell.getBoundingClientRect().right))"
 STILL_MS, LONGEST_MS = 400, 4_000
 TOP = "document.querySelector(location.hash).getBoundingClientRect().top"
+LINKS = "(links) => [...document.querySelectorAll(links)].map((link) => link.hash)"
 AT_END = "scrollY + innerHeight >= document.documentElement.scrollHeight - 1"
 QUESTIONS = (
     "AES-128 1,500",
@@ -121,8 +122,9 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     boxes = ("#ranking details[open] .scroll", ".scroll:has(#case-table)")
     seen["frozen"] = [page.locator(box).first.evaluate(SIDEWAYS) for box in boxes]
     seen |= {"complaints": complaints, "requests": requests}
+    links = page.evaluate(LINKS, "nav a")
     page.context.close()
-    seen["landed"] = landed(browser, address, width, scheme, "nav a")
+    seen["landed"] = landed(browser, address, width, scheme, links)
     return seen
 
 
@@ -182,7 +184,7 @@ def filtered(page: Page) -> dict[str, object]:
     return seen
 
 
-def landed(browser: Browser, address: str, width: int, scheme: str, links: str) -> list[tuple[str, float, bool]]:
+def landed(browser: Browser, address: str, width: int, scheme: str, links: list[str]) -> list[tuple[str, float, bool]]:
     """How far from the top links land, and whether the page ends there: with no figure drawn before.
 
     Not every browser holds what is in sight where it is when something above it grows: here it may not.
@@ -190,7 +192,7 @@ def landed(browser: Browser, address: str, width: int, scheme: str, links: str) 
     page, *_ = opened(browser, address, width, scheme, 60_000)
     page.evaluate("document.documentElement.style.overflowAnchor = document.body.style.overflowAnchor = 'none'")
     found = []
-    for link in page.evaluate("(links) => [...document.querySelectorAll(links)].map((link) => link.hash)", links):
+    for link in links:
         page.evaluate("(hash) => document.querySelector(`a[href='${hash}']`).click()", link)
         top, waited_ms = None, 0
         while waited_ms < LONGEST_MS and top != (top := page.evaluate(TOP)):
