@@ -37,7 +37,7 @@ class MainFigure:
     def lines(self) -> str:
         """What the lines through the bars are."""
         shared = self.axis.startswith("µJ") and self.evidence != "measured"
-        return f"Lines are 95 % intervals{', of the device that all share' if shared else ''}."
+        return f"Lines are 95 % intervals{', with the device’s uncertainty, which all bars share' if shared else ''}."
 
 
 def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | None:
