@@ -35,6 +35,8 @@ NOT_HERE = {
     "monday tuesday wednesday": "no three runs of a change",
     "durations.csv": "nobody has measured any here",
     "meters --read": "this machine shows no meter",
+    "otii.csv": "no instrument has recorded anything",
+    "run --resume last": "the run here came to its end",
     "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
     ".pcap": "no capture of a keyed network is at hand",
 }
