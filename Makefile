@@ -17,7 +17,7 @@ ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed 
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs changelog setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs wheels changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -103,6 +103,24 @@ docs: $(VENV)-docs/.locked ## make a site of all pages that works offline: build
 		{ echo "error: these pages fetch from the network" >&2; exit 1; }
 	@echo "build/docs/site/index.html"
 
+# The oldest C library that the programs run with is 2.28 (2018); zig links against it, whatever this machine has.
+WHEELS := x86_64-unknown-linux-gnu.2.28 aarch64-unknown-linux-gnu.2.28
+
+wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Linux on x86-64 and on ARM64; WHEELS="..." for some
+	@.ci/requires "$(PYTHON)"
+	$(VENV)-wheels/bin/python -m build --sdist --no-isolation --outdir dist
+	@mkdir -p build
+	@for target in $(WHEELS); do \
+		[ -d "$$(rustc --print sysroot)/lib/rustlib/$${target%%.*}" ] || \
+			{ echo "error: the Rust target $${target%%.*} is missing; get it with \`rustup target add $${target%%.*}\`" >&2; exit 1; }; \
+		rm -rf build/lib* build/bdist.* build/scripts-*; \
+		echo "building for $$target, some minutes"; \
+		PATH="$(CURDIR)/$(VENV)-wheels/bin:$$PATH" CARGO=cargo-zigbuild CARGO_BUILD_TARGET=$$target \
+			$(VENV)-wheels/bin/python -m build --wheel --no-isolation --outdir dist >build/wheel.log 2>&1 || \
+			{ cat build/wheel.log; exit 1; }; \
+	done
+	@for wheel in dist/*-manylinux_*.whl; do $(VENV)-wheels/bin/auditwheel show $$wheel | sed -n '/^$$/d; /consistent/,/"/p' || exit 1; done
+
 changelog: dev ## join the fragments of changelog.d/ to CHANGELOG.md: make changelog VERSION=0.1.0
 	$(VENV)/bin/towncrier build --yes --version "$(VERSION)"
 
@@ -128,6 +146,12 @@ $(VENV)-docs/.locked: requirements-docs.lock
 	$(VENV)-docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements-docs.lock
 	@touch $@
 
+$(VENV)-wheels/.locked: requirements-wheels.lock
+	@.ci/requires "$(PYTHON)"
+	"$(PYTHON)" -m venv $(VENV)-wheels
+	$(VENV)-wheels/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements-wheels.lock
+	@touch $@
+
 # Editable: Python is read from the tree, and both programs are built in release into .venv/bin.
 $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@.ci/requires "$(PYTHON)"
@@ -136,5 +160,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) $(VENV)-docs target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs $(VENV)-wheels dist target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

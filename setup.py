@@ -1,0 +1,42 @@
+"""What `pyproject.toml` can't say: how a wheel of programs is called, and what is missing to build one."""
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import PlatformError
+
+TARGET = re.compile(r"(\w+?)-unknown-linux-gnu\.(\d+)\.(\d+)")
+"""A target of cargo-zigbuild: the processor, and the oldest C library that the programs may meet."""
+MISSING = """Rust is missing, and wattlock's two programs are built by it.
+hint: install Rust {} or newer (https://rustup.rs, or your system's packages) so that `cargo` runs, and install again;
+hint: or install a wheel, which has both programs built: there are such for Linux on x86-64 and ARM64."""
+
+
+class Wheel(bdist_wheel):
+    """A wheel without an extension module: any Python 3 will do."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Give the tags of Python, ABI and platform: `manylinux` where cargo-zigbuild links for an older C library."""
+        target = TARGET.fullmatch(os.environ.get("CARGO_BUILD_TARGET", ""))
+        platform = "manylinux_{1}_{2}_{0}".format(*target.groups()) if target else super().get_tag()[2]
+        return "py3", "none", platform
+
+
+class Programs(build_ext):
+    """The step at which setuptools-rust builds the programs."""
+
+    def run(self) -> None:
+        """Say in words that cargo is missing, before a traceback does."""
+        if shutil.which(os.environ.get("CARGO", "cargo")) is None:
+            workspace = tomllib.loads(Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+            raise PlatformError(MISSING.format(workspace["package"]["rust-version"]))
+        super().run()
+
+
+setup(cmdclass={"bdist_wheel": Wheel, "build_ext": Programs})
