@@ -32,7 +32,7 @@ def compare_facts(
         raise InputError(f"a page holds {MOST_SIDES} runs, these are {len(results)}", hint=hint)
     others = list(results[1:]) or [results[0]]
     measured = [results[0], *others]
-    labels = list(providers) if providers and len(results) == 1 else side_names(names, results)
+    labels = _labels(names, results, providers)
     sides = [
         Side(chr(ord("A") + place), labels[place], str(result.plan["id"]), list(conditions(result)), result.reasons)
         for place, result in enumerate(measured)
@@ -52,6 +52,16 @@ def compare_facts(
         warnings=list(_warnings(sides, measured)),
         command=f"wattlock compare {' '.join(map(shlex.quote, names))}{chosen} --html compare.html",
     )
+
+
+def _labels(names: Sequence[str], results: Sequence[Result], providers: tuple[str, str] | None) -> list[str]:
+    """What stands beside each other: runs, implementations of one run, or those of several."""
+    if providers is None:
+        return side_names(names, results)
+    if len(results) == 1:
+        return list(providers)
+    called = side_names(names, results)
+    return [f"{name}, {providers[min(place, 1)]}" for place, name in enumerate(called)]
 
 
 def _warnings(sides: Sequence[Side], measured: Sequence[Result]) -> Iterator[str]:

@@ -10,10 +10,11 @@ import polars as pl
 from wattlock.errors import EvidenceError
 from wattlock.report.compare_facts import CompareFacts
 from wattlock.report.figure_files import FigureFile, drawing_svg, write_figures
-from wattlock.report.ratio_strips import LOOKS, picture
+from wattlock.report.ratio_strips import picture
 from wattlock.report.ratios import ENERGY, figures, measures
 
 WIDTH_PX = 600
+KEY = "More points right, less left; a diamond is equivalent, a ring undecided."
 
 
 def write_compare_figures(folder: Path, facts: CompareFacts) -> int:
@@ -29,13 +30,12 @@ def write_compare_figures(folder: Path, facts: CompareFacts) -> int:
 
 def compare_figures(facts: CompareFacts) -> Iterator[FigureFile]:
     """The figures of the page in its order, each with the rows that it draws."""
-    key = ", ".join(f"{LOOKS[verdict].shape} {verdict}" for verdict in ("slower", "faster", "equivalent", "undecided"))
     sides = "; ".join(side.label for side in facts.sides)
     for measure in measures(facts):
         evidence = facts.energy_evidence if measure is ENERGY else facts.time_evidence
         for figure in figures(facts, measure):
             svg = picture(figure.rows, figure.axis, figure.axis_title, WIDTH_PX)
-            words = f"{sides} ({evidence}). {key}"
+            words = f"{sides} ({evidence}). {KEY}"
             rows = figure.numbers.select(
                 pl.lit(facts.first.run).alias("run_a"),
                 pl.col("run").alias("run_b"),

@@ -80,13 +80,14 @@ def _answer(facts: CompareFacts, drawn: Drawn) -> str:
     sentences = {measure: answer(facts, measure) for measure in drawn}
     lead = " ".join(told[0] for told in sentences.values())
     rest = "".join(bullets(told[1:]) for told in sentences.values())
+    beside = f'<div class="beside">{rest}</div>' if rest else ""
     kinds = {ENERGY: facts.energy_evidence, COST: facts.time_evidence}
     names = {ENERGY: "Joules", COST: "Cycles and time"}
     chips = "".join(f"<span>{names[measure]} {chip.chip(kinds[measure])}</span>" for measure in drawn)
     pictures = "".join(_overview(found[0], kinds[measure]) for measure, found in drawn.items() if found)
     return (
         f'<div class="answered"><p class="lead">{unbroken(lead)}</p><div class="main-figure">{pictures}</div>'
-        f'<div>{rest}{paragraphs([about(facts)])}<p class="rests">{chips}</p>{_key()}</div></div>'
+        f'<div>{paragraphs([about(facts)])}<p class="rests">{chips}</p>{_key()}</div></div>{beside}'
     )
 
 
@@ -129,7 +130,8 @@ def _runs(facts: CompareFacts) -> str:
         (f'<tr><th scope="row">{text(label)}</th><td>{text(value)}</td></tr>' for label, value in shared.items()),
     )
     head = "<p>≠ marks what is not as in the first run. Where it could turn an order round, the ratio says nothing.</p>"
-    shown = f"{head}{_conditions(sides, differing)}" if differing else "<p>Nothing that was recorded differs.</p>"
+    alike = "Both were measured in one run." if _is_of_one_run(facts) else "Nothing that was recorded differs."
+    shown = f"{head}{_conditions(sides, differing)}" if differing else f"<p>{alike}</p>"
     return f"{shown}{paragraphs(_unmatched(facts))}{warned}{folded(same, shared_table) if shared else ''}"
 
 

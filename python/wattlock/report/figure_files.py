@@ -13,12 +13,12 @@ import vl_convert
 
 from wattlock.errors import InputError
 from wattlock.report.discharge import file_config, resolved, spec
-from wattlock.report.drawing import standalone
+from wattlock.report.drawing import LEADING, SMALL, lines_of, standalone
 from wattlock.report.look import FONT, colour
 from wattlock.report.markup import text
 
 WIDTH_PX, SHARPNESS = 640, 2.0
-MARGIN_PX, HEAD_PX = 10, 50
+MARGIN_PX = 10
 
 
 class FigureFile(NamedTuple):
@@ -63,9 +63,12 @@ def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
     if box is None:
         raise ValueError("a drawing without a viewBox")
-    width, height = float(box[1]) + 2 * MARGIN_PX, float(box[2]) + HEAD_PX + MARGIN_PX
+    below = lines_of(subtitle, float(box[1]), SMALL) if subtitle else []
+    head_px = 20 + LEADING * len(below) + MARGIN_PX
+    width, height = float(box[1]) + 2 * MARGIN_PX, float(box[2]) + head_px + MARGIN_PX
     inside = drawn.partition(">")[2].removesuffix("</svg>")
-    lines = ((title, 20, 14, "ink", ' font-weight="bold"'), (subtitle, 37, 11.5, "muted", ""))
+    lines = [(title, 20, 14.0, "ink", ' font-weight="bold"')]
+    lines += [(words, 20 + LEADING * place, SMALL, "muted", "") for place, words in enumerate(below, 1)]
     head = "".join(
         f'<text x="{MARGIN_PX}" y="{y}" font-size="{size}" fill="{colour(role)}"{weight}>{text(words)}</text>'
         for words, y, size, role, weight in lines
@@ -73,7 +76,7 @@ def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:
     return standalone(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-family="{text(FONT)}" xml:space="preserve">{head}'
-        f'<g transform="translate({MARGIN_PX} {HEAD_PX})">{inside}</g></svg>'
+        f'<g transform="translate({MARGIN_PX} {head_px})">{inside}</g></svg>'
     )
 
 

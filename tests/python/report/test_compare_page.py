@@ -240,6 +240,7 @@ def test_every_figure_of_the_page_has_its_four_files_with_the_numbers_that_it_dr
             assert set(numbers["evidence"]) == {"measured"}
             svg = Path(f"{stem}.svg").read_text(encoding="utf-8")
             assert "var(--" not in svg
+            assert not re.search("[▶◀◆○]", svg), "signs that few fonts have change the font of a whole line"
             assert svg.count("<path") + svg.count("<circle") == sum(len(row.marks) for row in figure.rows)
 
 
@@ -268,6 +269,19 @@ def test_the_verb_writes_page_and_figures_and_prints_the_table_only_where_it_is_
     assert "--html" in capsys.readouterr().err
     assert cli.answer(["compare", runs["laptop"], runs["pi4"], "--export", str(page)]) == InputError.exit_code
     assert f"--export {page}: File exists" in capsys.readouterr().err
+
+
+def test_implementations_are_named_where_they_are_what_is_compared(
+    runs: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    words = ["--providers", "rustcrypto", "rustcrypto", "--html", str(page)]
+    assert cli.answer(["compare", runs["laptop"], *words]) == 0
+    assert "Both were measured in one run." in words_of(page.read_text(encoding="utf-8"))
+    assert "comparison of 2 implementations" in words_of(page.read_text(encoding="utf-8"))
+    assert cli.answer(["compare", runs["laptop"], runs["pi4"], *words]) == 0
+    assert "A is laptop, rustcrypto, B is pi4, rustcrypto" in words_of(page.read_text(encoding="utf-8"))
+    assert capsys.readouterr().out.splitlines() == [str(page)] * 2
 
 
 def test_a_page_holds_eight_runs_and_refuses_nine(runs: dict[str, str], tmp_path: Path) -> None:

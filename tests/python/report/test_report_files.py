@@ -11,8 +11,9 @@ import pytest
 from support import report_frames
 from wattlock.errors import EvidenceError, InputError
 from wattlock.report import DeviceFacts, RunFacts
+from wattlock.report.drawing import SMALL, width_of
 from wattlock.report.facts import DischargeFacts
-from wattlock.report.figure_files import figure_name
+from wattlock.report.figure_files import drawing_svg, figure_name
 from wattlock.report.main_figure import main_figure
 from wattlock.report.page import write_report
 from wattlock.report.report_files import write_report_figures
@@ -124,6 +125,18 @@ def test_files_of_an_earlier_export_are_written_over(tmp_path: Path) -> None:
     stem.write_text("old")
     write_report_figures(tmp_path, RUN, ESTIMATES, RANKING)
     assert pl.read_csv(stem)["name"].len() > 1
+
+
+def test_a_long_line_under_a_drawings_title_is_broken_where_the_picture_ends() -> None:
+    drawn = drawing_svg('<svg viewBox="0 0 300 50"><path d="M0 0"/></svg>', "Title", "word " * 60)
+    lines = re.findall(r'fill="[^"]*">(word[^<]*)<', drawn)
+    assert len(lines) > 3
+    assert all(width_of(line, SMALL) <= 300 for line in lines)
+    height = re.search(r'viewBox="0 0 320 ([\d.]+)"', drawn)
+    moved = re.search(r"translate\(10 ([\d.]+)\)", drawn)
+    assert height
+    assert moved
+    assert float(height[1]) == float(moved[1]) + 50 + 10
 
 
 def test_a_figures_name_is_its_title_without_what_a_file_should_not_have() -> None:
