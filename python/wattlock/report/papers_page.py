@@ -73,6 +73,9 @@ class PapersFacts:
     warnings: Sequence[str] = ()
 
 
+LONG_LETTERS = 400
+"""Further figures that take more are folded."""
+SENTENCE_END = re.compile(r"(?<=[.)]) (?=[A-Z])")
 UNFOLDED = 8
 """As many comparisons of a claim stand open."""
 
@@ -165,7 +168,13 @@ def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], sh
 
 
 def _claim(one: Judgement, claim: Claim) -> str:
-    parts = [one.sentence, f"Rests on: {one.evidence}.", f"Control: {one.control}."]
+    parts = [one.sentence.removesuffix(one.also).rstrip()]
+    also = [one.also] if one.also else []
+    if len(one.also) > LONG_LETTERS:
+        also, beside = [], folded("More figures", bullets(SENTENCE_END.split(one.also)))
+    else:
+        beside = ""
+    parts += [*also, f"Rests on: {one.evidence}.", f"Control: {one.control}."]
     if one.needs:
         parts.append(f"It would need {one.needs}.")
     if claim.note:
@@ -175,7 +184,7 @@ def _claim(one: Judgement, claim: Claim) -> str:
         f'<details class="claim printed" id="claim-{one.claim}"><summary>'
         f"<strong>{MARKS[one.verdict]} {one.verdict}</strong> "
         f'{unbroken(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
-        f"{paragraphs(parts)}{command}{_findings(one)}{_compared(one)}</details>"
+        f"{paragraphs(parts)}{command}{_findings(one)}{_compared(one)}{beside}</details>"
     )
 
 
@@ -186,14 +195,14 @@ def _findings(one: Judgement) -> str:
         return ""
     rows = ""
     for finding in one.findings:
-        answers = "".join(f"<td>{_answered(one, finding, kind)}</td>" for kind in kinds)
+        answers = "".join(f'<td class="says">{_answered(one, finding, kind)}</td>' for kind in kinds)
         rows += f'<tr><th scope="row">{text(finding.says)}</th>{answers}</tr>'
-    return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"])
+    return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"], kind="findings")
 
 
 def _answered(one: Judgement, finding: Finding, kind: str) -> str:
     """The answer to a finding, and of one that takes several together which of them do not hold."""
-    not_holding = failing(one, kind, finding.says)
+    not_holding = [name for name in failing(one, kind, finding.says) if name != finding.says]
     named = f'<br><span class="quiet">not {text("; ".join(not_holding))}</span>' if not_holding else ""
     return f"{marked(finding.answers.get(kind, 'not tested'))}{named}"
 
@@ -214,7 +223,8 @@ def _comparison(one: Compared) -> str:
     if one.holds is False and one.failing:
         holds += f": not {text('; '.join(one.failing))}"
     return (
-        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td><td>{text(one.effect.what)}</td>'
+        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td>'
+        f"<td>{text(one.effect.what.strip(' ,'))}</td>"
         f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td>'
         f"<td>{text(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
     )

@@ -256,7 +256,7 @@ def test_where_libraries_disagree_it_says_which_of_them_say_what() -> None:
     assert "It holds with x, z, and not with y." in of_kinds(*a(True, False, True)).sentence
     both = of_kinds(*a(True, False), ("b", ERA, "x", True))
     assert both.verdict == DEPENDS
-    assert "a: it holds with x, and not with y." in both.sentence
+    assert "A: it holds with x, and not with y." in both.sentence
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ from support.tree import TESTS
 from wattlock.papers.exhibits import show_all
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import JUDGES, Basis, Effect, Evidence, judge_all
-from wattlock.papers.judges.verdict import DECIDED, OPEN
+from wattlock.papers.judges.implementations import ERA
+from wattlock.papers.judges.verdict import DECIDED, OPEN, failing
 from wattlock.papers.record import THEMES
-from wattlock.report.papers_page import PapersFacts, counts, exhibit_name, papers_page
+from wattlock.report.papers_page import LONG_LETTERS, PapersFacts, counts, exhibit_name, papers_page
 from wattlock.report.verdict_table import SHORT, amounts, strip
 
 LIMIT_S = 240
@@ -149,6 +150,23 @@ def test_a_strip_has_what_was_found_what_is_claimed_and_what_counts_as_it() -> N
     assert 'class="found"' in two_bounds
     assert 'class="counts"' not in two_bounds, "its bounds are of the time and of the energy"
     assert strip(judged["rc4-cycles"]) == ""
+
+
+def test_further_figures_that_are_long_are_folded_and_each_stands_on_a_line(page: str) -> None:
+    (one,) = [one for one in judge_all(evidence()) if one.claim == "rijndael-pareto"]
+    assert len(one.also) > LONG_LETTERS
+    claim = page.partition('id="claim-rijndael-pareto"')[2].partition('<details class="claim')[0]
+    before, _, beside = claim.partition("<summary>More figures</summary>")
+    assert "The paper" not in before.partition("<p>")[2].partition("</p>")[0]
+    assert beside.count("<li>") >= 3
+
+
+def test_a_findings_cell_names_what_does_not_hold(page: str) -> None:
+    (one,) = [one for one in judge_all(evidence()) if one.claim == "text-encrypt-ranking"]
+    names = failing(one, ERA, one.findings[0].says)
+    assert names
+    claim = page.partition('id="claim-text-encrypt-ranking"')[2].partition('<details class="claim')[0]
+    assert f"not {html.escape('; '.join(names))}" in claim
 
 
 def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:

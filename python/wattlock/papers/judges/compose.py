@@ -93,6 +93,7 @@ def judged(
         control,
         ground.basis,
         *more,
+        also=also,
     )
 
 
@@ -150,6 +151,7 @@ def judged_by_kind(
         "this machine",
         *more,
         findings=answered,
+        also=also,
     )
 
 
@@ -187,7 +189,7 @@ def _split(answered: Sequence[Finding], compared: Sequence[Compared]) -> list[st
                 for side in (True, False)
             ]
             which = f"{finding.says}: it" if len(answered) > 1 else "It"
-            told.append(f"{which} holds with {sides[0]}, and not with {sides[1]}.")
+            told.append(f"{which[0].upper()}{which[1:]} holds with {sides[0]}, and not with {sides[1]}.")
     return told
 
 

@@ -141,7 +141,8 @@ class Judgement:
     * `effect`: the figure that decides; None where there is none.
     * `compared`: all comparisons, the deciding one first.
     * `evidence`: what the verdict rests on, and that it is of another kind than the claim's own where it is.
-    * `sentence`: what was found, made from the figures; `control`: what the paper lacks.
+    * `sentence`: what was found, made from the figures; `also`: its end, on further figures; `control`: what the paper
+      lacks.
     * `basis`: what kind of thing that is.
     * `findings`: the claim's parts, each with its answer by kind of implementation; of a claim on ciphers.
     * `needs`, `command`: of a claim that stays open, what it would need and what measures it.
@@ -158,6 +159,7 @@ class Judgement:
     needs: str = ""
     command: str = ""
     findings: tuple[Finding, ...] = ()
+    also: str = ""
 
 
 def failing(one: Judgement, kind: str, finding: str = "") -> list[str]:
