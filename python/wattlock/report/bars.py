@@ -46,7 +46,7 @@ class Layout:
     with_words: bool
 
 
-WIDE, NARROW = Layout(600, 24, with_words=True), Layout(358, 24, with_words=False)
+WIDE, NARROW = Layout(600, 24, with_words=True), Layout(358, 22, with_words=False)
 
 
 def role_of(family: str) -> str:

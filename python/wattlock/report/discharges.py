@@ -1,5 +1,6 @@
 """The page's section of a battery that was discharged."""
 
+from wattlock.report import chip
 from wattlock.report.discharge import discharge as curve
 from wattlock.report.discharge import spec
 from wattlock.report.facts import DischargeFacts
@@ -21,7 +22,8 @@ def discharge_section(discharge: DischargeFacts) -> str:
     ]
     head = ["Case", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
     rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in discharge.rows.iter_rows(named=True))
-    return f"{paragraphs(about)}{_figure(discharge)}{table('What a call takes out of the battery', head, rows)}"
+    rests = f'<p class="rests"><span>Joules {chip.chip("measured")}</span></p>'
+    return f"{paragraphs(about)}{rests}{_figure(discharge)}{table('What a call takes out of the battery', head, rows)}"
 
 
 def _figure(discharge: DischargeFacts) -> str:
@@ -30,8 +32,9 @@ def _figure(discharge: DischargeFacts) -> str:
     chart = curve(discharge.curves).properties(
         width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
+    rests = chip.chips(discharge.curves["evidence"])
     return (
-        f'<div class="plates"><figure data-name="{figure_name(LEVELS)}"><figcaption><strong>{LEVELS}</strong> '
+        f'<div class="plates"><figure data-name="{figure_name(LEVELS)}"><figcaption><strong>{LEVELS} {rests}</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
         f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", spec(chart))}'
         "</figure></div>"

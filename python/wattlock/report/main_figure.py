@@ -35,9 +35,11 @@ class MainFigure:
 
     @property
     def lines(self) -> str:
-        """What the lines through the bars are."""
+        """What the lines through the bars are, and a hollow bar."""
         shared = self.axis.startswith("µJ") and self.evidence != "measured"
-        return f"Lines are 95 % intervals{', with the device’s uncertainty, which all bars share' if shared else ''}."
+        common = "; the device’s uncertainty is common to all" if shared else ""
+        hollow = "" if all(bar.is_solid for bar in self.rows) else " A hollow bar is not resolved."
+        return f"Lines: 95 % intervals{common}.{hollow}"
 
 
 def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | None:
@@ -61,7 +63,7 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
     if total > MOST and costs["cipher"].n_unique() > 1:
         costs = costs.unique("cipher", keep="first", maintain_order=True)
         if costs.height < total:
-            of = f"Each of {costs.height} ciphers by the cheapest of its implementations ({total} in all)."
+            of = f"Each of {costs.height} ciphers by the cheapest of its implementations."
     several = costs["provider"].n_unique() > 1
     rows = tuple(_bar(row, several, costs) for row in costs.iter_rows(named=True))
     return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, of)
@@ -101,7 +103,6 @@ def _bar(row: dict[str, Any], several: bool, costs: pl.DataFrame) -> bars.Bar:
     alike = costs.filter(pl.col("cipher") == row["cipher"], pl.col("provider") == row["provider"]).height
     beside = [str(row["provider"])] if several else []
     beside += [str(row["path"])] if alike > 1 and row["path"] else []
-    beside += ["unresolved"] if row["state"] != "resolved" else []
     return bars.Bar(
         cipher_name(row["cipher"], row["mode"]),
         ", ".join(beside),
@@ -126,7 +127,7 @@ def drawn_figure(figure: MainFigure) -> str:
     drawn = ""
     for kind, layout, most in (("wide", bars.WIDE, MOST), ("narrow", bars.NARROW, MOST_ON_A_PHONE)):
         total = len(figure.rows)
-        cut = "" if total <= most + 1 else f"Shown are {most} of {total}: the cheapest and the most expensive."
+        cut = "" if total <= most + 1 else f"Shown are {most} of {total}."
         note = " ".join(part for part in (figure.lines, figure.of, cut) if part)
         drawn += (
             f'<div class="{kind}">{bars.picture(chosen(figure.rows, most), figure.axis, layout)}'

@@ -12,6 +12,8 @@ from wattlock.report import RunFacts
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
 from wattlock.report.chip import SHAPES, chip, chips, stylesheet
+from wattlock.report.discharges import discharge_section
+from wattlock.report.facts import DischargeFacts
 from wattlock.report.formats import estimate, interval
 from wattlock.report.look import DARK, LIGHT
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
@@ -119,7 +121,7 @@ def test_implementations_of_many_ciphers_are_drawn_by_the_cheapest_of_each() -> 
     assert figure
     assert len(figure.rows) == 13
     assert {bar.beside for bar in figure.rows} == {""}
-    assert figure.of == "Each of 13 ciphers by the cheapest of its implementations (26 in all)."
+    assert figure.of == "Each of 13 ciphers by the cheapest of its implementations."
 
 
 def test_where_another_cipher_than_the_quickest_takes_the_least_energy_the_answer_begins_with_it() -> None:
@@ -165,3 +167,27 @@ def test_rankings_and_cases_carry_the_chips_of_their_numbers(html: str) -> None:
     assert len(re.findall(f"</h3>{chips_of}", ranking)) == ranking.count("<h3>") - ranking.count("<h3>Key set-up</h3>")
     cases = html[html.index('<section id="cases"') : html.index('<section id="method"')]
     assert re.search(chips_of, cases)
+
+
+def test_a_bar_that_is_not_resolved_is_hollow_and_the_caption_says_so() -> None:
+    figure = main_figure(ESTIMATES, RANKING)
+    assert figure
+    assert all(bar.is_solid for bar in figure.rows)
+    assert "hollow" not in drawn_figure(figure)
+    first = pl.col("case") == RANKING.filter(operation="encrypt", mode="cbc", payload_B=1500)["case"][0]
+    doubtful = ESTIMATES.with_columns(state=pl.when(first).then(pl.lit("unresolved")).otherwise("state"))
+    figure = main_figure(doubtful, RANKING)
+    assert figure
+    assert [bar.is_solid for bar in figure.rows].count(False) == 1
+    assert "A hollow bar is not resolved." in drawn_figure(figure)
+    assert drawn_figure(figure).count('fill-opacity="0.15"') == 2, "in the wide picture and in the narrow one"
+
+
+def test_the_levels_of_a_battery_and_its_joules_carry_their_chip() -> None:
+    curves = pl.DataFrame(
+        {"task": ["a", "a"], "payload_B": [64, 64], "operations": [0, 9], "level_percent": [90.0, 80.0]}
+    ).with_columns(evidence=pl.lit("measured"))
+    section = discharge_section(DischargeFacts("BAT0", 1.0, pl.DataFrame(), curves))
+    caption = section[section.index("<figcaption>") : section.index("</figcaption>")]
+    assert chip("measured") in caption
+    assert f"Joules {chip('measured')}" in section[: section.index("<figcaption>")]
