@@ -9,8 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from support.papers_browser import AT_END, TOP
-from support.report_browser import OVERFLOW, QUIET, opened
+from support.report_browser import AT_END, OVERFLOW, QUIET, TOP, opened, violations
 
 LONGEST_MS, SETTLED_MS, MOST_TABS = 30_000, 700, 60
 SIZES = ((1440, "light"), (1440, "dark"), (390, "light"), (390, "dark"))
@@ -48,9 +47,7 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str) -> 
         "words_out_px": page.evaluate(LARGEST_OUT),
     }
     seen["figures"] = page.locator("figure").count()
-    page.evaluate(axe)
-    run = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
-    seen["violations"] = [[one["impact"], one["id"], one["nodes"][0]["html"][:200]] for one in page.evaluate(run)]
+    seen["violations"] = violations(page, axe)
     seen |= filtered(page) | {"frozen": page.evaluate(FROZEN)}
     seen["landed"] = landed(page)
     page.emulate_media(media="print")

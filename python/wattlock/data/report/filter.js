@@ -18,9 +18,12 @@
 
   const texts = rows.map((row) => {
     const cells = [...row.cells];
-    const sizes_B = sizes.flatMap((column) => numbersIn(cells[column].textContent));
+    const words = cells.filter((cell) => !cell.classList.contains("n"));
+    // A size stands in a column of its own, or among the words of what a case does.
+    const among = words.flatMap((cell) => ungrouped(cell.textContent).match(/\d+ B(?![\p{L}\p{N}])/gu) ?? []);
+    const sizes_B = [...sizes.map((column) => cells[column].textContent), ...among].flatMap(numbersIn);
     return {
-      words: cells.filter((cell) => !cell.classList.contains("n")).map((cell) => bare(cell.textContent)),
+      words: words.map((cell) => bare(cell.textContent)),
       numbers: new Set([...numbersIn(cells[0].textContent), ...sizes_B]),
       sizes_B: new Set(sizes_B),
     };
