@@ -124,12 +124,12 @@ def papers(
     --run and --transfers may be given several times; runs of one build on one machine are judged together. A battery is
     discharged to 10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on
     ciphers is judged by software of the papers' era; constant-time software and AES instructions have own answers.
+    Transfers are what `wattlock send` or `receive` prints by --format json, of the same file by --cipher null, too.
 
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --run last --format csv;
     wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run;
-    wattlock papers --run last --transfers aes.json --transfers clear.json, each of `wattlock send FILE --to HOST:PORT
-    --cipher ID --format json > aes.json`, clear.json with --cipher null
+    wattlock papers --run last --transfers aes.json --transfers clear.json
     """
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out

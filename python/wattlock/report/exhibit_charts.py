@@ -47,7 +47,8 @@ TIPS = [
     ("range", "95 % interval"),
     ("evidence", "rests on"),
 ]
-COLUMNS = 2
+COLUMNS, SHORT = 2, 16
+"""A legend of names as short as this has two columns, which a phone still holds."""
 LEGEND_PX = 12
 
 
@@ -118,8 +119,7 @@ def _colours(levels: Sequence[str], marks: Sequence[str]) -> alt.Scale:
 def _legend(levels: Sequence[str], offset_px: int = LEGEND_PX, **how: Any) -> alt.Legend | None:
     if len(levels) < 2:
         return None
-    long = max(map(len, levels)) > 30
-    columns = 1 if long else COLUMNS
+    columns = COLUMNS if max(map(len, levels)) <= SHORT else 1
     return alt.Legend(title=None, columns=columns, labelLimit=330, symbolOpacity=1, offset=offset_px, **how)
 
 
@@ -131,7 +131,9 @@ def _dots(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     legend = _legend([*levels, *marked], symbolStrokeWidth=0)
     order = list(panel.order) or levels_of(panel.drawn, "name")
     y = alt.Y("name:N", title=None, sort=order, scale=alt.Scale(domain=order), axis=alt.Axis(grid=True, labelLimit=200))
-    x = alt.X("value:Q", **_axis(panel, title))
+    across = _axis(panel, title)
+    across["axis"].titleAnchor = "end"  # a long title reaches to the left, below the names
+    x = alt.X("value:Q", **across)
     own = _shapes(levels)
     shapes = alt.Scale(domain=[*levels, *marked], range=[*own, *MARKS[: len(marked)]])
     shape = alt.Shape("variant:N", scale=shapes, legend=legend)

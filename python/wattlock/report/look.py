@@ -93,7 +93,9 @@ def page_config() -> dict[str, Any]:
         },
         "axisY": {"titleAnchor": "end", "titleAlign": "left", "titleAngle": 0, "titleBaseline": "bottom"},
         "legend": words
-        | {"aria": False, "orient": "top", "titleFontWeight": "normal", "symbolFillColor": colour("muted")},
+        | {"aria": False, "orient": "top", "titleFontWeight": "normal", "symbolFillColor": colour("muted")}
+        # Legends stand below each other: two side by side are wider than a phone.
+        | {"layout": {"top": {"anchor": "start", "direction": "vertical"}}},
         "text": {"color": colour("ink"), "fontSize": 12},
         "style": {"value": {"fill": colour("ink")}},
     }

@@ -36,7 +36,8 @@ def log_scale(bounds: Bounds) -> alt.Scale:
 def ticks(bounds: Bounds) -> alt.Axis:
     """An axis with a tick at 1, 2 and 5 of each decade; at the powers of ten alone where there are many decades."""
     low, high = bounds
-    steps = (1,) if high / low > 400 else (1, 2, 5) if high / low > 4 else (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    few = (1, 2, 5) if high / low > 12 else (1, 2, 3, 5)
+    steps = (1,) if high / low > 400 else few if high / low > 4 else (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values = [float(f"{step * 10.0**decade:.2g}") for decade in decades for step in steps]
     return alt.Axis(values=[value for value in values if low <= value <= high], format=",~r")

@@ -52,10 +52,10 @@ def panel(exhibit: Exhibit, material: Material, rows: pl.DataFrame) -> list[Pane
 
 
 def _named(claim: Claim) -> tuple[str, float, bool]:
-    """The row of a ratio, the printed figure, and whether it is one of throughput: time's, upside down."""
+    """The row of a ratio, the printed figure, and whether it is one of throughput: of time the other way round."""
     over, under = (NAMES[claim.expect[side]] for side in ("numerator", "denominator"))
     if "throughput_ratio" in claim.expect:
-        return f"{over} over {under}, throughput", claim.expect["throughput_ratio"], True
+        return f"{under} over {over}", claim.expect["throughput_ratio"], True
     return f"{over} over {under}", claim.expect["ratio"], False
 
 

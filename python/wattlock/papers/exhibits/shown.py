@@ -27,7 +27,7 @@ SCHEMA = {
 """The columns of a drawn panel: what, which implementation of it, where, how much, 95 %, and what it rests on."""
 
 
-PRINTED, IN_TEXT, CITED, READ_OFF = "printed", "in the text", "cited in the text", "read off its table"
+PRINTED, IN_TEXT, CITED, READ_OFF = "printed", "in the text", "cited", "read off its table"
 """Where a number of a paper stands: in one of its tables, in its sentences, there from another work, or computed from
 a table by us."""
 BY_ORIGIN = {"stated": IN_TEXT, "cited": CITED, "read-off": READ_OFF}
