@@ -2,7 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run import compare
 from wattlock.run.begin import Request, measure
+from wattlock.run.result import Result
 from wattlock.store import RunFolder
 
 
@@ -255,6 +257,29 @@ def test_a_library_that_can_not_be_named_or_found_is_refused(probe: Path, librar
     assert probe.is_file()
     assert cli.answer(["run", "virtual.toml", "--out", "run", "--library", library]) == InputError.exit_code
     assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("meters", "processors", "alike"),
+    [
+        ((("rapl", "package"), ("rapl", "package")), "aa", True),
+        ((("rapl", "package"), ("powercap", "package")), "aa", False),
+        ((("rapl", "package"), ("rapl", "package")), "ab", True),
+        ((("rapl", "package"), ("rapl", "package and memory")), "ab", False),
+        ((("rapl", "package"), None), "aa", False),
+    ],
+)
+def test_joules_are_compared_of_one_meter_and_between_machines_of_meters_that_include_the_same(
+    meters: tuple[tuple[str, str] | None, ...], processors: str, alike: bool
+) -> None:
+    runs = [
+        SimpleNamespace(
+            meter=dict(zip(("name", "scope"), meter, strict=True)) if meter else None,
+            header={"fingerprint": {"hardware": {"model_name": processor}, "build": {"isa": "x"}}},
+        )
+        for meter, processor in zip(meters, processors, strict=True)
+    ]
+    assert compare.meters_are_alike(cast("Result", runs[0]), cast("Result", runs[1])) is alike
 
 
 def test_times_of_two_kinds_of_evidence_are_not_compared() -> None:
