@@ -9,4 +9,6 @@
   };
   document.getElementById("filter").addEventListener("input", follow);
   document.getElementById("state").addEventListener("change", follow);
+  // A reload may have kept words.
+  follow();
 }
