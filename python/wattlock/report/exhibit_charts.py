@@ -37,6 +37,9 @@ WIDE = 3.0
 MOST_MARKS, MOST_TICKS = 100, 9
 """A curve of more points than these is a curve, and has no cases to mark; axes with more sizes choose their ticks."""
 
+CLOSE = 1.1
+"""Values whose greatest is less than so many times the least are alike, and drawn from zero."""
+
 NEAR_X, NEAR_Y = 0.09, 0.04
 """Points nearer than these shares of the axes have one label."""
 
@@ -204,7 +207,8 @@ def _up(panel: Panel, title: str) -> dict[str, Any]:
         return {"title": title, "scale": alt.Scale(domain=[0, 100]), "axis": alt.Axis(titleY=-12)}
     up = _axis(panel, title)
     low, high = panel.ends or _ends(panel.drawn, "low", "value", "high")
-    if low > high / 2:  # of lines that lie so close their slope is read, not their length
+    # Of lines that lie close their slope is read; one that moves by less than CLOSE would be drawn as if it rose.
+    if CLOSE * low < high < 2 * low:
         up["scale"] = alt.Scale(domain=[low, high], zero=False, nice=True)
     up["axis"].titleY = -14
     return up

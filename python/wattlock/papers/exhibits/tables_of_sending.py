@@ -18,8 +18,12 @@ from wattlock.papers.sending import PLAIN, Sending
 NOT_REQUESTED = "the air's answers: they were not requested"
 COMMAND = "wattlock papers --radio intel-5300"
 AIR_NOTE = (
-    "On the air: 802.11b, 11 Mb/s, long preambles, TCP, full packets; the paper names none of these. The data is as "
-    "large as makes the plain ad hoc transfer as long as the paper's. With cipher: the sender's own time before it."
+    "On the air: 802.11b, 11 Mb/s, long preambles, TCP, full packets; the paper names none of these. {sized} With "
+    "cipher: the sender's own time before it."
+)
+SIZED = "The data is as large as makes the plain ad hoc transfer as long as the paper's."
+TWO_IMAGES = (
+    "The data is two images, one of each end of the paper's range, of which it doesn't say how many there were."
 )
 
 
@@ -52,7 +56,7 @@ def durations(data: str) -> Show:
             exhibit,
             tuple(panels),
             finding=_finding(cells),
-            notes=(AIR_NOTE, *own_notes),
+            notes=(_of_the_air(data), *own_notes),
             missing=missing,
             command="wattlock papers" if missing else "",
         )
@@ -108,11 +112,16 @@ def energies(data: str) -> Show:
         with_cipher = [cell for cell in cells if cell.host_J]
         lacks = () if with_cipher else ("the cipher's own joules",)
         finding = _shares(with_cipher)
-        notes = (f"Radios by the card {material.radio}. {AIR_NOTE}",)
+        notes = (f"Radios by the card {material.radio}. {_of_the_air(data)}",)
         command = "wattlock papers --device x86-server-assumed --allow-assumed" if lacks else ""
         return Shown(exhibit, panels, finding=finding, notes=notes, missing=lacks, command=command)
 
     return show
+
+
+def _of_the_air(data: str) -> str:
+    """What the model takes for what the paper doesn't say."""
+    return AIR_NOTE.format(sized=TWO_IMAGES if data == "image" else SIZED)
 
 
 def _as_printed(cells: Sequence[Sending], data: str) -> list[Panel]:
