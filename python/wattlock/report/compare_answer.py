@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -14,6 +15,8 @@ from wattlock.report.ratios import ENERGY, Measure, case_count, common, quantity
 FACTOR = 1.5
 """A ratio beyond this is said as a factor, a lesser one as percent."""
 MOST_NAMED = 4
+LONGEST_NAME = 24
+"""A run with a longer name is called by its letter alone in a list."""
 
 VERBS: Mapping[str, str] = MappingProxyType(
     {
@@ -55,16 +58,20 @@ def _order(facts: CompareFacts, frame: pl.DataFrame, measure: Measure) -> list[s
     if not differing:
         return [f"None of the runs is shown to differ from {facts.first.spoken}."]
     medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {facts.first.letter: 1.0}
-    names = {side.letter: side.label for side in facts.sides}
+    cases = case_count(shared)
+    of = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
+    same = max(max(other.margin, other.smallest_claim) for other in facts.others)
+    if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
+        return [f"At the median of {of}, the runs cost the same within {percent(same, 2)}."]
+    names = {side.letter: side.label if len(side.name) <= LONGEST_NAME else side.letter for side in facts.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
     told = [
         f"{names[letter]} ({'1' if letter == facts.first.letter else number(medians[letter])})" for letter in ordered
     ]
-    cases = case_count(shared)
     what = "least energy" if measure is ENERGY else "fastest"
     return [
-        f"From the {what} on: {listing(told)}; in brackets the median ratio to {facts.first.letter} over "
-        f"{'the case' if cases == 1 else f'the {cases} cases'} that {'both' if len(ordered) == 2 else 'all'} have."
+        f"From the {what} on: {listing(told)}; in brackets the median ratio to {facts.first.letter} over {of}. "
+        f"Medians that differ by less than {percent(same, 2)} are no order."
     ]
 
 

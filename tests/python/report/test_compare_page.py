@@ -96,6 +96,22 @@ def test_several_runs_are_put_in_order_by_the_cases_that_all_have(five: CompareF
     assert drawn["B server"] == f"median {ratio_words(medians['server'])}"
 
 
+def test_medians_that_differ_by_less_than_what_is_claimed_are_put_in_no_order(five: CompareFacts) -> None:
+    near = pl.when(pl.col("ratio").is_not_null()).then(1.004)
+    others = [replace(one, rows=one.rows.with_columns(ratio=near)) for one in five.others]
+    first = answer(replace(five, others=others), COST)[0]
+    assert first == "At the median of the 15 cases that all have, the runs cost the same within 1.0 %."
+    assert "Medians that differ by less than 1.0 % are no order." in answer(five, COST)[0]
+
+
+def test_a_long_name_is_left_out_of_the_order(five: CompareFacts) -> None:
+    other = five.others[0]
+    named = replace(other, side=replace(other.side, name="a-name-that-is-far-too-long-for-a-list"))
+    assert answer(replace(five, others=[named, *five.others[1:]]), COST)[0].startswith(
+        "From the fastest on: B (0.800),"
+    )
+
+
 def test_a_run_beside_itself_is_equivalent_and_nothing_is_called_faster(runs: dict[str, str]) -> None:
     facts = facts_of(runs, ["laptop", "laptop"])
     assert answer(facts, COST) == [
