@@ -103,9 +103,7 @@ def papers(
     context: typer.Context,
     length: Annotated[
         Length,
-        typer.Option(
-            "--length", help="quick takes about two minutes, full up to half an hour; battery discharges one."
-        ),
+        typer.Option("--length", help="quick takes two to four minutes, full 12 to 72; battery discharges one."),
     ] = Length.quick,
     *,
     run: Annotated[
