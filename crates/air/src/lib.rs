@@ -12,6 +12,18 @@
 //!
 //! Times are whole nanoseconds; only probabilities and decibels are `f64`. Nothing allocates: the simulator works on
 //! nodes that the caller gives. All stations hear one another; there are no hidden ones.
+//!
+//! # Example
+//! 1500 octets by OFDM at 54 Mb/s in the band of 5 GHz: a preamble of 20 us, and 56 symbols of 4 us.
+//! ```
+//! use wattlock_air::phy::{Band, Channel, Rate};
+//!
+//! let channel = Channel { band: Band::Ghz5, ..Channel::default() };
+//! let rate = Rate::Ofdm { Mb_s: 54 };
+//! rate.check(&channel)?;
+//! assert_eq!(rate.time_on_air_ns(1500, &channel), 244_000);
+//! # Ok::<(), wattlock_air::phy::PhyError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]

@@ -7,6 +7,13 @@
 //!
 //! One call of [`shard`] is one process's share of a run: `rounds` rounds over the cases that it was given.
 //! Processes, looks and the stopping rule are not its business.
+//!
+//! # Example
+//! A trial of 10 calls took 2,000 ticks; a batch shall take 100,000:
+//! ```
+//! assert_eq!(wattlock_engine::calls_for(100_000, 10, 2_000), 500);
+//! ```
+//! `examples/two_loads.rs` measures two loads with a clock of its own.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,27 @@
 //! schedule are overwritten when it is dropped. WEP and TKIP are broken: they are here to be measured, not to be used.
 //!
 //! Clause numbers are of IEEE Std 802.11-2020.
+//!
+//! # Example
+//! CCMP adds 8 octets of header and 8 of MIC, and a changed octet is noticed:
+//! ```
+//! use wattlock_frames::{Error, Frame, Key, Protocol};
+//!
+//! let mut mpdu = [0x5a; 24 + 100];
+//! mpdu[..24].copy_from_slice(&[8, 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 3, 0x10, 0]);
+//! let mut key = Key::new(Protocol::Ccmp128, &[7; 16])?;
+//! let mut protected = [0; 160];
+//! let length_B = key.protect(&Frame::parse(&mpdu)?, 1, 0, &mut protected)?;
+//! assert_eq!(length_B, mpdu.len() + 8 + 8);
+//!
+//! let mut clear = [0; 160];
+//! let opened = key.unprotect(&Frame::parse(&protected[..length_B])?, None, &mut clear)?;
+//! assert_eq!(clear[..opened.length_B], mpdu);
+//!
+//! protected[40] ^= 1;
+//! assert_eq!(key.unprotect(&Frame::parse(&protected[..length_B])?, None, &mut clear).err(), Some(Error::Mic));
+//! # Ok::<(), Error>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `body_B` counts bytes")]

@@ -35,6 +35,7 @@ NOT_HERE = {
     "monday tuesday wednesday": "no three runs of a change",
     "durations.csv": "nobody has measured any here",
     "meters --read": "this machine shows no meter",
+    "--transfers aes.json": "nothing was sent to another machine",
     "otii.csv": "no instrument has recorded anything",
     "run --resume last": "the run here came to its end",
     "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
