@@ -29,7 +29,7 @@ def verdict(run: RunFacts, estimates: pl.DataFrame) -> str:
     lost = lost_states(estimates)
     share = f"{run.resolved:,} of {run.cases:,} cases ({formats.percent(run.resolved / max(run.cases, 1))})"
     if not run.valid:
-        return f"No: the run is invalid, for the reasons above. {share} had come to a narrow interval all the same."
+        return f"No: the run is invalid, for the reasons given. {share} had come to a narrow interval all the same."
     checked = "The checks that ran among the cases hold." if run.self_checks else "No checks ran among the cases."
     return f"{checked} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
 

@@ -63,6 +63,6 @@ def _left_out(run: RunFacts, ranking: pl.DataFrame, figures: int) -> str:
     """One line on what the page has beside this, and where."""
     beside = [f"{figures} figures"] if figures else []
     beside += ["all rankings"] if ranking.height else []
-    beside += [f"the table of {run.cases:,} cases", "inputs and the commands that repeat it"]
+    beside += [f"the table of {run.cases:,} cases", "the inputs", "the commands that repeat it"]
     where = f"in report.html of run {run.id}; wattlock export {run.id} writes the numbers"
-    return f"<p>{text(f'{formats.listing(beside)}: {where}.')}</p>"
+    return f"<p>{text(f'Left out are {formats.listing(beside)}: {where}.')}</p>"
