@@ -309,9 +309,8 @@ def _block_and_key(judged: Judged) -> Answer | None:
         for name, one in nearest.items()
         if not one.holds
     ]
-    told += [
-        f"with {_listed(sure)} it is" for sure in [[_named(name) for name in nearest if nearest[name].holds]] if sure
-    ]
+    if sure := [_named(name) for name, one in nearest.items() if one.holds]:
+        told.append(f"with {_listed(sure)} block = key costs least")
     first = of_library[0].effect
     sentence = f"{_capital('; '.join(told))}. {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
