@@ -164,7 +164,16 @@ def test_a_capture_that_is_not_there_is_named_before_anything_is_measured(
 ) -> None:
     assert probe.is_file()
     assert "none.pcap" in answer(capsys, "--capture", "none.pcap", code=InputError.exit_code)[1]
-    assert not Path("runs").exists()
+    assert not list(Path("runs").glob("papers-*"))
+
+
+def test_transfers_that_are_not_there_are_named_before_anything_is_measured(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert probe.is_file()
+    said = answer(capsys, "--transfers", "audio=nosuch.json", code=InputError.exit_code)[1]
+    assert "--transfers nosuch.json: there is no such file" in said
+    assert not list(Path("runs").glob("papers-*"))
 
 
 @needs_the_air
@@ -188,7 +197,7 @@ def test_a_dry_run_lists_the_cases_of_a_length_and_measures_nothing(
     monkeypatch.setattr("wattlock.cli.run.run", lambda study, *, dry_run: requested.append((study, dry_run)))
     answer(capsys, "--length", "full", "--dry-run")
     assert requested == [("papers/full", True)]
-    assert not Path("runs").exists()
+    assert not list(Path("runs").glob("papers-*"))
 
 
 @pytest.mark.parametrize(
@@ -297,7 +306,7 @@ def test_a_dry_run_of_a_discharge_lists_its_cases_also_by_repeats(capsys: pytest
     out, errors = answer(capsys, "--length", "battery", "--repeats", "600", "--dry-run")
     assert "blowfish32-cbc" in out
     assert "24 cases" in errors + out
-    assert not Path("runs").exists()
+    assert not list(Path("runs").glob("papers-*"))
 
 
 @needs_the_air
