@@ -22,7 +22,6 @@ NOT_HERE = {
     "--meter": "this machine shows no meter",
     "--battery": "this machine has no battery to discharge",
     "192.168.1.2": "there is no other machine",
-    "before after": "no two runs of a change",
     "-providers rustcrypto mine": "the library is in no run here",
     "--providers rustcrypto openssl": "one provider is in the run here",
     "--run last --export exhibits": "it has its own test, on a whole run",
@@ -32,7 +31,6 @@ NOT_HERE = {
     "wattlock-probe doctor": "it watches for seconds",
     "--library before=./old.so": "there are no two builds of a library",
     "--device pxa270-520": "the run here is of another instruction set",
-    "monday tuesday wednesday": "no three runs of a change",
     "durations.csv": "nobody has measured any here",
     "meters --read": "this machine shows no meter",
     "--transfers aes.json": "nothing was sent to another machine",
@@ -61,7 +59,7 @@ def carried_out(line: str) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small run, a library, a study and the files that the examples name."""
+    """A folder with a small run, copies of it to compare, a library, a study and the files that the examples name."""
     here = tmp_path_factory.mktemp("made")
     shutil.copy(TREE / "docs" / "report.png", here / "photo.jpg")
     shutil.copytree(TREE / "examples", here / "examples")
@@ -79,6 +77,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         described = ["wattlock", "export", "last", "--out", "table.tex"]
         if subprocess.run(described, check=False, cwd=here, env=environment(), capture_output=True).returncode == 0:
             break
+    last = max((here / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
+    for name in ("before", "after", "laptop", "pi4", "phone"):
+        shutil.copytree(last, here / name)
     return here
 
 
