@@ -108,8 +108,8 @@ WHEELS := x86_64-unknown-linux-gnu.2.28 aarch64-unknown-linux-gnu.2.28
 
 wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Linux on x86-64 and on ARM64; WHEELS="..." for some
 	@.ci/requires "$(PYTHON)"
-	$(VENV)-wheels/bin/python -m build --sdist --no-isolation --outdir dist
 	@mkdir -p build
+	$(VENV)-wheels/bin/python -m build --sdist --no-isolation --outdir dist >build/sdist.log 2>&1 || { cat build/sdist.log; exit 1; }
 	@for target in $(WHEELS); do \
 		[ -d "$$(rustc --print sysroot)/lib/rustlib/$${target%%.*}" ] || \
 			{ echo "error: the Rust target $${target%%.*} is missing; get it with \`rustup target add $${target%%.*}\`" >&2; exit 1; }; \
@@ -119,7 +119,12 @@ wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Lin
 			$(VENV)-wheels/bin/python -m build --wheel --no-isolation --outdir dist >build/wheel.log 2>&1 || \
 			{ cat build/wheel.log; exit 1; }; \
 	done
-	@for wheel in dist/*-manylinux_*.whl; do $(VENV)-wheels/bin/auditwheel show $$wheel | sed -n '/^$$/d; /consistent/,/"/p' || exit 1; done
+	@for wheel in dist/*-manylinux_*.whl; do \
+		tag=$${wheel##*-}; tag=$${tag%.whl}; \
+		$(VENV)-wheels/bin/auditwheel show $$wheel | tr '\n' ' ' | grep -q "following platform tag: \"$$tag\"" || \
+			{ echo "error: auditwheel finds another platform for $$wheel" >&2; exit 1; }; \
+		echo "$$wheel"; \
+	done
 
 changelog: dev ## join the fragments of changelog.d/ to CHANGELOG.md: make changelog VERSION=0.1.0
 	$(VENV)/bin/towncrier build --yes --version "$(VERSION)"
