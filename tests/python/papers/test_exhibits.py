@@ -375,3 +375,11 @@ def test_an_exhibit_made_twice_is_the_same() -> None:
 def test_sums_in_another_order_make_the_same_panel() -> None:
     rows = [frame([{"name": "a", "value": math.fsum(parts)}]) for parts in ([0.1, 0.2, 0.3], [0.6000000000000001])]
     assert rows[0].equals(rows[1])
+
+
+@pytest.mark.parametrize(("name", "words"), [("prasithsangaree-fig1", "600"), ("prasithsangaree-fig6", "64 to 127 B")])
+def test_without_anything_of_ours_the_papers_number_stands_alone(name: str, words: str) -> None:
+    empty = material(estimates=papers_run.estimates().clear(), curves=None, capture=None)
+    (only,) = EXHIBITS[name](PAPERS.exhibits[IDS.index(name)], empty).panels
+    assert words in figure(only).replace("\u00a0", " ").replace("&nbsp;", " ")
+    assert "the paper (" in figure(only).lower()

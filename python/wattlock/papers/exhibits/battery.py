@@ -6,7 +6,7 @@ import polars as pl
 
 from wattlock.papers.exhibits.cases import NAMES, number
 from wattlock.papers.exhibits.shown import BY_ORIGIN, Material, Panel, Shown, frame, of_the_paper
-from wattlock.papers.record import Exhibit
+from wattlock.papers.record import Claim, Exhibit
 
 WANTED = ("cast", "idea", "3des")
 COMMAND = "wattlock papers --length battery --device x86-server-assumed --allow-assumed"
@@ -25,6 +25,12 @@ def _name(task: str) -> str:
     return NAMES.get(bare, bare.upper()) + ("-128" if task.startswith(("aes128", "cast128")) else "")
 
 
+def _cited(claim: Claim) -> Panel:
+    """The papers' one point, where nothing of ours can stand beside it."""
+    point = {"encryptions of 5 MB by 3DES": claim.expect["encryptions"], "charge left, %": claim.expect["left_percent"]}
+    return Panel("What the papers say", "table", pl.DataFrame([{"of": of_the_paper(BY_ORIGIN[claim.origin]), **point}]))
+
+
 def _thinned(curves: pl.DataFrame) -> pl.DataFrame:
     """Of each line as many points as a curve needs, its ends among them."""
     count, place = pl.len().over("task"), pl.int_range(pl.len()).over("task")
@@ -34,13 +40,12 @@ def _thinned(curves: pl.DataFrame) -> pl.DataFrame:
 
 def discharge(exhibit: Exhibit, material: Material) -> Shown:
     """What is left of a battery over encryptions of a 5 MB file, a line a cipher."""
-    curves = material.curves
+    curves, claim = material.curves, material.papers.claim(CLAIM)
     if curves is None or curves.is_empty():
         if material.no_battery:
-            return Shown(exhibit, missing=(f"a battery: {material.no_battery}",), command=ANOTHER)
+            return Shown(exhibit, (_cited(claim),), missing=(f"a battery: {material.no_battery}",), command=ANOTHER)
         lacking = ", ".join(NAMES[one] for one in WANTED)
-        return Shown(exhibit, missing=(f"joules of {lacking} and a battery's card",), command=COMMAND)
-    claim = material.papers.claim(CLAIM)
+        return Shown(exhibit, (_cited(claim),), missing=(f"joules of {lacking} and a battery's card",), command=COMMAND)
     printed = float(claim.expect["encryptions"])
     most = curves["operations"].max()
     # Where the fall goes far beyond the paper's, a logarithmic axis shows both; it has no 0.

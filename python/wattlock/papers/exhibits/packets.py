@@ -144,6 +144,7 @@ def capture_sizes(exhibit: Exhibit, material: Material) -> Shown:
     if not material.capture:
         return Shown(
             exhibit,
+            (_said(*map(material.papers.claim, exhibit.numbers)),),
             missing=("a capture of 802.11 frames, pcap or pcapng",),
             command="wattlock papers --capture FILE.pcap",
         )
@@ -167,6 +168,18 @@ def capture_sizes(exhibit: Exhibit, material: Material) -> Shown:
         Panel("Frames by their size, and what the paper says of them", "table", _beside(rows, total, claim)),
     )
     return Shown(exhibit, panels, finding=finding)
+
+
+def _said(claim: Claim) -> Panel:
+    """What the paper says of sizes, where there is no capture to hold it to."""
+    low, high = claim.expect["mode_bin"]
+    kinds = " and ".join(claim.expect["of"])
+    head = of_the_paper(BY_ORIGIN[claim.origin]).capitalize()
+    rows = [
+        {"size": f"{low} to {high} B", head: f"most frames: {kinds}"},
+        {"size": f"about {claim.expect['data_about_B']:,} B", head: "data frames"},
+    ]
+    return Panel("What the paper says", "table", pl.DataFrame(rows))
 
 
 def _beside(rows: Sequence[Mapping[str, object]], total: int, claim: Claim) -> pl.DataFrame:
