@@ -13,11 +13,15 @@ MACHINE := $(shell uname -m)
 ENERGY := $(if $(filter x86_64 amd64,$(MACHINE)),--device x86-server-assumed --allow-assumed)
 ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed --allow-assumed)
 
+# What is pushed to other devices, static and without libraries; PROBES="..." builds some of them.
+PROBES ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl armv7-unknown-linux-gnueabihf riscv64gc-unknown-linux-gnu
+PROBES_PROFILE ?= release
+
 # What Rust tests could not test, for want of a program of others: a passing test's own words are not shown.
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs wheels changelog setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs wheels probes changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +77,14 @@ mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for
 
 corrupt: dev ## change a sealed run at 300 places a file, and try each verb that takes a run
 	cd tests/python && ../../$(VENV)/bin/python -m support.corruptions
+
+probes: ## build the static probes that are pushed to other devices into build/probes
+	@for target in $(PROBES); do \
+		[ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ] || \
+			{ echo "error: the Rust target $$target is missing; get it with \`rustup target add $$target\`" >&2; exit 1; }; \
+		cargo build --profile $(PROBES_PROFILE) --locked -p wattlock-probe --no-default-features --target $$target && \
+		install -D -m 755 target/$$target/$(PROBES_PROFILE)/wattlock-probe build/probes/$$target/wattlock-probe || exit 1; \
+	done; ls -l build/probes/*/wattlock-probe
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories

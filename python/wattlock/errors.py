@@ -69,6 +69,12 @@ class CasesFailed(WattlockError):
     exit_code = 12
 
 
+class WayError(WattlockError):
+    """A device that can't be reached or was lost: its probe is not to blame; what was measured is kept."""
+
+    exit_code = 13
+
+
 class Interrupted(WattlockError):
     """The person stopped the run, which can be resumed."""
 

@@ -18,6 +18,43 @@ pub fn cpu_time() -> Option<Nanoseconds> {
     None
 }
 
+/// Cycles of the core that `work` took in this thread, the system's own left out, by the kernel's counter; `None` where
+/// there is none or it may not be opened.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn user_cycles(work: impl FnOnce()) -> Option<u64> {
+    use perf_event::Builder;
+    use perf_event::events::Hardware;
+    let mut counter = Builder::new(Hardware::CPU_CYCLES).exclude_kernel(true).exclude_hv(true).build().ok()?;
+    counter.enable().ok()?;
+    work();
+    counter.disable().ok()?;
+    counter.read().ok().filter(|cycles| *cycles > 0)
+}
+
+/// This system's counter is not known.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn user_cycles(_work: impl FnOnce()) -> Option<u64> {
+    None
+}
+
+/// The processors that this thread may use, in rising order; none where the system does not tell.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn allowed() -> Vec<u32> {
+    use nix::sched::{CpuSet, sched_getaffinity};
+    let Ok(set) = sched_getaffinity(nix::unistd::Pid::from_raw(0)) else { return Vec::new() };
+    (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).filter_map(|cpu| u32::try_from(cpu).ok()).collect()
+}
+
+/// This system does not tell.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn allowed() -> Vec<u32> {
+    Vec::new()
+}
+
 /// Pins this thread to one processor.
 ///
 /// # Errors

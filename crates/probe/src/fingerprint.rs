@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+mod cores;
+mod emulator;
 mod linux;
 
 use std::fs::File;
@@ -13,7 +15,9 @@ use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-use wattlock_records::{Build, Fingerprint};
+use wattlock_records::{Build, CoreClass, Fingerprint};
+
+use crate::clock;
 
 /// The fingerprint of this machine.
 ///
@@ -30,11 +34,25 @@ pub fn take_from(root: &Path, cpu: Option<u32>) -> Fingerprint {
     let cpuinfo = files.cpuinfo();
     Fingerprint {
         hardware: files.hardware(&cpuinfo),
-        virtualisation: files.virtualisation(&cpuinfo),
+        virtualisation: files.virtualisation(&cpuinfo, emulator::noticed(&files, &cpuinfo, &program())),
         kernel: files.kernel(),
         power: files.power(),
         load: files.load(),
         build: build(),
+    }
+}
+
+/// The kinds of cores among some processors of this machine, the fastest first.
+#[must_use]
+pub fn core_classes(processors: &[u32]) -> Vec<CoreClass> {
+    linux::Files::new(Path::new("/"), 0).core_classes(processors)
+}
+
+fn program() -> emulator::Program {
+    emulator::Program {
+        isa: std::env::consts::ARCH,
+        is_told: clock::is_emulated(),
+        ticks_per_second: clock::told_rate(),
     }
 }
 

@@ -11,7 +11,7 @@ mod verbs;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use verbs::{apply, catalogue, doctor, measure, meters, schema, selftest};
+use verbs::{apply, catalogue, doctor, facts, measure, meters, schema, selftest, supervise};
 use wattlock_terminal::failure::command_line;
 use wattlock_terminal::open_library;
 
@@ -38,13 +38,22 @@ enum Verb {
     Meters(meters::Options),
     #[command(after_help = doctor::EXAMPLE)]
     Doctor(doctor::Options),
+    #[command(after_help = facts::EXAMPLE)]
+    Facts(facts::Options),
     #[command(after_help = schema::EXAMPLE)]
     Schema(schema::Options),
+    #[command(hide = true)]
+    Supervise(supervise::Options),
     #[command(hide = true)]
     OpenLibrary(open_library::Options),
 }
 
 fn main() -> ExitCode {
+    // One that is supervised ends with its parent.
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(supervise::SUPERVISED).is_some() {
+        let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    }
     let arguments = match command_line::<Arguments>(NAME) {
         Ok(arguments) => arguments,
         Err(code) => return code,
@@ -56,7 +65,9 @@ fn main() -> ExitCode {
         Verb::Apply(options) => apply::run(options),
         Verb::Meters(options) => meters::run(options),
         Verb::Doctor(options) => doctor::run(options),
+        Verb::Facts(options) => facts::run(options),
         Verb::Schema(options) => schema::run(options),
+        Verb::Supervise(options) => supervise::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -12,7 +12,8 @@
 //! its reason. One that is absent is the same. The program that links this crate therefore needs a verb
 //! `open-library PROVIDER`, which calls [`Providers::open_here`] and prints [`WORKS`] first.
 //!
-//! Without the feature `libraries` (a static program can't open any) only what is built in is left, and no `unsafe`.
+//! Without the feature `libraries` (a static program can't open any) only what is built in can be used, and there is no
+//! `unsafe`; `closed` still names the libraries, with the reason.
 //!
 //! A new library is a file in `libraries` and one line of the list there.
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
@@ -20,6 +21,9 @@
 
 #[cfg(feature = "libraries")]
 mod adapter;
+#[cfg(any(test, not(feature = "libraries")))]
+#[cfg_attr(feature = "libraries", allow(dead_code, reason = "its names alone are compared"))]
+mod closed;
 #[cfg(feature = "libraries")]
 mod libraries;
 mod library;

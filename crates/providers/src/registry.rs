@@ -43,7 +43,7 @@ impl Providers {
         #[cfg(feature = "libraries")]
         let libraries = crate::libraries::all();
         #[cfg(not(feature = "libraries"))]
-        let libraries = Vec::new();
+        let libraries = crate::closed::all();
         Self { libraries, opened: RefCell::default() }
     }
 
@@ -171,7 +171,7 @@ fn user_library(named: &LibraryFile) -> Result<Box<dyn Library>, String> {
 
 #[cfg(not(feature = "libraries"))]
 fn user_library(named: &LibraryFile) -> Result<Box<dyn Library>, String> {
-    Err(format!("library {}: this program opens none", named.path))
+    Err(format!("library {}: {}", named.path, crate::closed::REASON))
 }
 
 #[cfg(feature = "libraries")]

@@ -196,6 +196,6 @@ pub struct Case {
     pub segments: u32,
     /// Bytes of a segment; null where a call is not cut.
     pub segment_B: Option<u64>,
-    /// Kind of the core, where the processor has several; null where they are alike.
+    /// Kind of the core (`big`, `middle`, `little`), where the machine has several; null where they are alike.
     pub core_class: Option<String>,
 }

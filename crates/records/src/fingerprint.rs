@@ -45,8 +45,10 @@ pub struct Hardware {
     pub microcode: Option<String>,
     /// Those of its features that ciphers and clocks use, in alphabetical order.
     pub flags: Option<Vec<String>>,
-    /// `performance` or `efficiency`, where the cores of the machine differ.
+    /// `performance` or `efficiency`, where the system says that the cores of the machine differ so.
     pub core_type: Option<String>,
+    /// `big`, `middle` or `little`, where the cores of the machine differ.
+    pub core_class: Option<String>,
     /// What the core can do, of 1024 for the machine's best.
     pub core_capacity: Option<u32>,
     /// Processors on line.
@@ -77,6 +79,8 @@ pub struct Virtualisation {
     pub hypervisor: Option<bool>,
     /// What the firmware calls the machine.
     pub product: Option<String>,
+    /// By what an emulator of the processor was noticed; null where none was.
+    pub emulator: Option<String>,
 }
 
 /// The system.

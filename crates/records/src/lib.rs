@@ -4,6 +4,7 @@
 //! | line | is |
 //! |---|---|
 //! | [`PlanLine`] | what one process is asked for: the plan, files of payloads, cases, cases that ended a process before |
+//! | [`Facts`] | what a device says of itself before |
 //! | [`Record`] | what it answers: a header, batches or blocks of energy or levels of a battery, failures, the end |
 //!
 //! Integers where exact. Unknown fields are ignored on the way in; an unknown schema version is refused. A path is text
@@ -25,6 +26,7 @@ mod battery;
 mod case;
 mod code_path;
 mod energy;
+mod facts;
 mod failure;
 mod fingerprint;
 mod plan;
@@ -35,6 +37,7 @@ pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
 pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 pub use code_path::CodePath;
 pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
+pub use facts::{ClockFacts, CoreClass, Facts};
 pub use failure::{Failure, Follows};
 pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 pub use plan::{DataFile, FailedCase, LibraryFile, Plan, PlanLine};

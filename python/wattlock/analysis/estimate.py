@@ -148,11 +148,12 @@ def estimates(
     across: pl.DataFrame,
     clock: CanaryClock,
     failures: Mapping[int, str],
+    evidence: str = "measured",
 ) -> pl.DataFrame:
     """One row a study case: what it costs, how sure that is, and the state.
 
     * `cases`: case records of the headers (each case once); `across`: rows of `across_processes`; `failures`: error by
-      case.
+      case; `evidence`: of the times, "emulated" where the processor was another program.
     * Times and cycles are of one call: cycles are canaries times the canary's known length, times are canaries times
       its median time in the run. Cases that lie in main memory have wall times and no cycles, because memory has a
       clock of its own.
@@ -188,7 +189,7 @@ def estimates(
             "reason",
             pl.when(pl.col("log_canaries").is_null()).then(pl.lit("no complete process measured it")),
         ),
-        time_evidence=pl.when(pl.col("log_canaries").is_not_null()).then(pl.lit("measured")),
+        time_evidence=pl.when(pl.col("log_canaries").is_not_null()).then(pl.lit(evidence)),
     )
     return _in_units(frame)
 

@@ -37,6 +37,7 @@ VERBS = {
     "meters": "List the energy meters of this machine, and what would grant access.",
     "send": "Send files through a cipher to another machine, both sides measured.",
     "receive": "Receive what another machine sends.",
+    "targets": "List the devices that can be measured by --on, and what each lacks.",
     "studies": "List the studies that come with wattlock.",
     "doctor": "Say how fit this machine is for measuring.",
 }

@@ -93,7 +93,10 @@ def host(result: Result) -> Iterator[tuple[str, str]]:
     governor = print_of["power"]["governor"]
     compiler = [build["rustc"], f"opt-level {build['opt_level']}", f"LTO {build['lto']}", build["flags"]]
     known = {
+        "Emulated": virtual.get("emulator"),
         "Processor": hardware["model_name"],
+        "Core class": hardware.get("core_class"),
+        "Reached by": result.plan.get("way"),
         "Virtual machine": {True: virtual["product"] or "yes", False: "no"}.get(virtual["hypervisor"]),
         "System": f"{kernel['os']} {kernel['release'] or ''}".strip(),
         "Clock source": kernel["clock_source"],

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
-from wattlock.cli.options import SysRoot
+from wattlock.cli.options import On, SysRoot
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
@@ -72,13 +72,14 @@ def meters(
         typer.Option("--stream", metavar="FILE", help="With --read: the meter's serial device or recording."),
     ] = None,
     recorded: Recorded = Recorded(),
+    on: On = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """List the energy meters of this machine, which are missing, and what would grant access to the others.
+    """List the energy meters of a device, which are missing, and what would grant access to the others.
 
     --csv integrates a recording of Otii, Joulescope, the Power Profiler or generic columns instead.
 
-    Examples: wattlock meters    wattlock meters --read powercap:package-0
+    Examples: wattlock meters    wattlock meters --on ssh:pi4    wattlock meters --read powercap:package-0
     wattlock meters --csv otii.csv --blocks blocks.csv    wattlock meters --csv ppk2.csv --voltage 3.3 --marker D0
     """
     import polars as pl
@@ -93,14 +94,14 @@ def meters(
 
     from wattlock.targets import probe
 
-    if sys_root is not None and not sys_root.is_dir():
+    if sys_root is not None and on is None and not sys_root.is_dir():
         raise InputError(f"--sys-root {sys_root}: there is no such folder", hint="a tree with class/powercap in it")
     words = ["--sys-root", str(sys_root)] if sys_root else []
     if read is not None:
         words += ["--read", read, *(["--stream", str(stream)] if stream else [])]
-        print_table(pl.DataFrame(probe.rows(chosen(), "meters", "--format", "json", *words, needs=())), form)
+        print_table(pl.DataFrame(probe.rows(chosen(on), "meters", "--format", "json", *words, needs=())), form)
         return
-    _list(probe.rows(chosen(), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
+    _list(probe.rows(chosen(on), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
 
 
 def _refuse_together(requested: dict[str, Any]) -> None:

@@ -21,6 +21,12 @@ Cards = Annotated[
 SysRoot = Annotated[
     Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters and batteries below DIR in place of /sys.")
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on", metavar="TARGET", help="The device: local, ssh:HOST, adb:SERIAL, or one of `wattlock targets`."
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
 ]

@@ -1,4 +1,4 @@
-"""`wattlock run`: carry out a study on this machine."""
+"""`wattlock run`: carry out a study on a device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
+from wattlock.cli.options import AllowAssumed, Device, DryRun, On, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import chosen
 from wattlock.errors import StudyError
@@ -108,6 +108,11 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         Path | None,
         typer.Option("--input", metavar="FILE-OR-FOLDER", help="Your own files in place of the sample files."),
     ] = None,
+    on: On = None,
+    core_class: Annotated[
+        str | None,
+        typer.Option("--core-class", metavar="CLASS", help="Measure on big, middle or little cores; big without it."),
+    ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     by: MeterOptions = MeterOptions(),
@@ -120,9 +125,11 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Carry out a study on this machine and write its report; end with 12 where a case failed.
+    """Carry out a study on this machine, or on the device of --on, and write its report.
 
-    --only and --library may be given several times. Examples: wattlock run first-look --only 'aes*'
+    It ends with 12 where a case failed. --only and --library may be given several times.
+
+    Examples: wattlock run first-look --only 'aes*'    wattlock run quick --on ssh:pi4
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
     wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
@@ -131,21 +138,23 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     if resume is not None:
-        if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out)):
-            hint = "leave out --only, --device, --meter, --battery, --out and --dry-run"
+        if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out, core_class)):
+            hint = "leave out --only, --core-class, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, named_libraries(library or []), source, by)
+        _resume(resume, chosen(on), named_libraries(library or []), source, by)
         return
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import begin
 
-    target = chosen()
+    target = chosen(on)
     card = _card(device, target, allow_assumed=allow_assumed)
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     libraries = named_libraries(library or [])
-    planned = begin.plan(begin.Request(str(study), only or (), libraries, source, meter, battery, card), target)
+    planned = begin.plan(
+        begin.Request(str(study), only or (), libraries, source, meter, battery, card, core_class), target
+    )
     for line in planned.warnings():
         typer.echo(f"warning: {line}", err=True)
     if dry_run:
@@ -154,11 +163,11 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         measure(planned.create(out))
 
 
-def _resume(name: str, libraries: Mapping[str, Path], source: Path | None, by: MeterOptions) -> None:
+def _resume(name: str, target: Target, libraries: Mapping[str, Path], source: Path | None, by: MeterOptions) -> None:
     """Goes on with a run, by the meter or the battery that it was begun with."""
     from wattlock.run import begin
 
-    begun = begin.resume(name, chosen(), libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
+    begun = begin.resume(name, target, libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
     measure(begun)
 
 
@@ -169,9 +178,13 @@ def _card(device: str | None, target: Target, *, allow_assumed: bool) -> KeptCar
     from wattlock.energy import cards
     from wattlock.energy.model import refuse
     from wattlock.run.begin import KeptCard
+    from wattlock.targets.facts import refuse_emulated
 
     card = cards.load(device)
-    refuse(card, isa=target.facts().isa, allow_assumed=allow_assumed)
+    facts = target.facts()
+    if facts.emulator is not None:
+        refuse_emulated(facts.emulator)
+    refuse(card, isa=facts.isa, allow_assumed=allow_assumed)
     return KeptCard(card.name, card.card.model_dump(mode="json"))
 
 

@@ -8,11 +8,15 @@ if TYPE_CHECKING:
     from wattlock.targets import Target
 
 
-def chosen() -> Target:
-    """This machine with its probe: no option of a verb names another device yet.
+def chosen(on: str | None = None) -> Target:
+    """The device of a name, this machine without.
 
-    Raises ProbeError where it has none.
+    Raises InputError where there is no such target, ProbeError where this machine is to be it and has no probe.
     """
     from wattlock.targets import or_this_machine
 
-    return or_this_machine(None)
+    if on is None:
+        return or_this_machine(None)
+    from wattlock.targets.named import target
+
+    return target(on)

@@ -5,6 +5,7 @@ import polars as pl
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.cards import DEVICES, Card, Device
 from wattlock.errors import EvidenceError
+from wattlock.targets.facts import refuse_emulated
 
 COLUMNS = {
     "energy_uJ": pl.Float64,
@@ -50,11 +51,13 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
     (memory, radio, screen) is included only where the card's conditions say so.
 
     Raises EvidenceError where the card is of another instruction set, has unverified numbers that nobody asked for, or
-    needs cycles that the run doesn't have.
+    needs cycles that the run doesn't have, and where the processor was emulated.
 
     Source: Prasithsangaree and Krishnamurthy, GLOBECOM 2003, for E = Vcc * I * T; it gives no uncertainty.
     """
     refuse(device, isa=isa, allow_assumed=allow_assumed)
+    if "time_evidence" in estimates.columns and (estimates["time_evidence"] == "emulated").any():
+        refuse_emulated("its times are of a program that imitates one")
     if device.card.counts_cycles:
         _refuse_unknown_cycles(estimates, device)
         return _valued(estimates, device.card, ("cycles", "cycles_low", "cycles_high"), 1.0)

@@ -13,7 +13,7 @@ from wattlock.errors import InputError, StoreError, StudyError
 from wattlock.run import forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
-from wattlock.run.session import Listener, Session, Silent, files_of
+from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
 from wattlock.run.timing import Timing
 from wattlock.store import RunFolder, find, plan_lines, run_id
@@ -23,6 +23,7 @@ from wattlock.study import only as choose
 from wattlock.study.cases import Rows
 from wattlock.study.inputs import sha256
 from wattlock.targets import Target, or_this_machine, probe
+from wattlock.targets.facts import refuse_emulated
 
 
 class KeptCard(NamedTuple):
@@ -37,7 +38,7 @@ class Request:
     """What a new run is to be.
 
     * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
-      `source`: a file or folder in place of the sample files.
+      `source`: a file or folder in place of the sample files; `core_class`: of the cores that are measured on.
     """
 
     study: str
@@ -47,6 +48,7 @@ class Request:
     meter: Choice | None = None
     discharge: DischargePlan | None = None
     card: KeptCard | None = None
+    core_class: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,10 @@ class Planned:
     card: KeptCard | None
 
     def warnings(self) -> list[str]:
-        """What of the study this machine has not."""
-        return missing(self.cases, self.rows)
+        """What of the study the device has not, and that it is none."""
+        emulator = self.session.target.facts().emulator
+        told = [f"the processor is emulated ({emulator}): its times are no costs of a device"] if emulator else []
+        return told + missing(self.cases, self.rows)
 
     def forecast(self) -> forecast.Forecast:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
@@ -106,6 +110,8 @@ class Planned:
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
+            "way": session.target.way,
+            "core_class": session.core_class,
         }
         folder = RunFolder.create(out or ROOT / name, lines)
         remember(name, folder.path)
@@ -118,7 +124,8 @@ def plan(request: Request, target: Target) -> Planned:
     Raises StudyError or InputError where the request can't be carried out, ProbeError or EvidenceError where the meter
     or the battery can't be.
     """
-    metered = _metered(target, request.meter) if request.meter else None
+    processors_of(target, request.core_class)
+    metered = _metered(target, request.meter, request.core_class) if request.meter else None
     if request.discharge is not None:
         look(target, request.discharge)
     study = load(request.study)
@@ -133,7 +140,8 @@ def plan(request: Request, target: Target) -> Planned:
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
         hint = f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
-    return Planned(Session(study, target, libraries, metered, request.discharge), cases, inputs, rows, request.card)
+    session = Session(study, target, libraries, metered, request.discharge, request.core_class)
+    return Planned(session, cases, inputs, rows, request.card)
 
 
 def resume(
@@ -168,7 +176,7 @@ def resume(
         raise StudyError("--sys-root and --stream say where a meter is", hint="this run has none: leave them out")
     metered = discharge = None
     if meter:
-        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream))
+        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream), first.get("core_class"))
     if battery:
         levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
         discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
@@ -176,7 +184,8 @@ def resume(
     study = Study.model_validate(first["study"])
     rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
     own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
-    return Begun(Session(study, target, libraries, metered, discharge), folder, inputs, _absent(own, rows, libraries))
+    session = Session(study, target, libraries, metered, discharge, first.get("core_class"))
+    return Begun(session, folder, inputs, _absent(own, rows, libraries))
 
 
 def measure(
@@ -200,9 +209,11 @@ def measure(
     return begun.folder
 
 
-def _metered(target: Target, choice: Choice) -> tuple[Choice, dict[str, Any]]:
+def _metered(target: Target, choice: Choice, core_class: str | None) -> tuple[Choice, dict[str, Any]]:
     """The meter for the processor that is measured on first, and what it says of itself."""
-    choice = replace(choice, cpu=next(iter(target.facts().processors), None))
+    if (emulator := target.facts().emulator) is not None:
+        refuse_emulated(emulator)
+    choice = replace(choice, cpu=next(iter(processors_of(target, core_class)), None))
     return choice, describe(target, choice)
 
 

@@ -57,6 +57,11 @@ class Result:
         return str(self.header["fingerprint"]["build"]["isa"])
 
     @property
+    def emulator(self) -> str | None:
+        """By what an emulator of the processor was noticed; null where none was."""
+        return _emulator(self.header)
+
+    @property
     def clean_share(self) -> float:
         """The share of batches that count."""
         return 1 - sum(self.causes.values()) / max(1, self.batches)
@@ -94,6 +99,8 @@ class Result:
             found.append(
                 f"{100 * (1 - self.clean_share):.0f} % of the batches were disturbed ({named}) and do not count"
             )
+        if self.emulator is not None:
+            found.append(f"the processor was emulated ({self.emulator}): these are no costs of a device")
         if self.header["pinned_cpu"] is None:
             found.append("the probe was not pinned to a processor")
         if self.clock.cycles is None:
@@ -141,7 +148,7 @@ def read(folder: RunFolder) -> Result:
         header=headers[0],
         cases=planned,
         across=across,
-        estimates=estimate.estimates(planned, across, clock, failures),
+        estimates=estimate.estimates(planned, across, clock, failures, _evidence(headers)),
         verdicts=self_checks.judge(planned, rows),
         clock=clock,
         processes=len(headers),
@@ -154,6 +161,17 @@ def read(folder: RunFolder) -> Result:
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
     )
+
+
+def _evidence(headers: Sequence[Mapping[str, Any]]) -> str:
+    """What the times are: no cost of anybody's where one process ran in an emulator."""
+    return "emulated" if any(_emulator(header) for header in headers) else "measured"
+
+
+def _emulator(header: Mapping[str, Any]) -> str | None:
+    """By what an emulator was noticed; null where none was."""
+    noticed: str | None = header["fingerprint"]["virtualisation"].get("emulator")
+    return noticed
 
 
 def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from wattlock.errors import StudyError
 from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
 from wattlock.run.process import Bench
@@ -46,6 +47,7 @@ class Session:
     """What a run is measured with.
 
     * `metered`: the meter's choice and what the meter says of itself. `discharge`: how a battery is discharged.
+    * `core_class`: of the cores that are measured on; null for the fastest where they differ.
     """
 
     study: Study
@@ -53,6 +55,11 @@ class Session:
     libraries: Mapping[str, Path]
     metered: tuple[Choice, Mapping[str, Any]] | None = None
     discharge: DischargePlan | None = None
+    core_class: str | None = None
+
+    def processors(self) -> tuple[int, ...]:
+        """Those that are measured on: all of one class, so that a move from one to another changes nothing else."""
+        return processors_of(self.target, self.core_class)
 
     def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> Timing:
         """Measures what the folder doesn't hold yet, and seals the run.
@@ -66,7 +73,7 @@ class Session:
         with folder, files_of(self.study, own, inputs) as files:
             bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
-            timing = Timing(bench, self.study, own, watch, seed, report.measured, list(self.target.facts().processors))
+            timing = Timing(bench, self.study, own, watch, seed, report.measured, list(self.processors()))
             timing.measure()
             sound = [case for case in own if case.case not in timing.failed]
             if self.metered:
@@ -78,6 +85,20 @@ class Session:
                 Discharge(bench, sound, seed, self.discharge, cpu, report.discharged).measure()
         folder.seal()
         return timing
+
+
+def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:
+    """The processors of a class of cores, the last first.
+
+    Raises StudyError where the device has no such class.
+    """
+    facts = target.facts()
+    try:
+        return facts.alike(core_class)
+    except KeyError:
+        classes = ", ".join(one.name for one in facts.core_classes if one.name) or "one kind of core only"
+        what = f"--core-class {core_class}: the device has no such cores"
+        raise StudyError(what, hint=f"it has {classes}") from None
 
 
 @contextmanager

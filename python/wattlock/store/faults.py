@@ -42,6 +42,11 @@ def fault(record: Mapping[str, Any]) -> str | None:
     return check(record, "") if check else None
 
 
+def fault_by(value: object, schema: Mapping[str, Any]) -> str | None:
+    """What is wrong with a value by a schema of the instrument's; null where nothing is."""
+    return _made({name: rule for name, rule in schema.items() if name != "$defs"}, schema.get("$defs", {}))(value, "")
+
+
 def filled(record: dict[str, Any]) -> dict[str, Any]:
     """The record, with null for each of its fields that may be null and is absent: in place, as deep as it goes."""
     name = _names().get(record.get("kind", ""))

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
@@ -65,17 +66,18 @@ def patience() -> float:
 
 
 def hear(
-    command: Sequence[str | Path], text: bytes, limits: Limits, take: Callable[[bytes], None], *, who: str
+    command: Sequence[str | Path], text: bytes | int, limits: Limits, take: Callable[[bytes], None], *, who: str
 ) -> tuple[int, bytes]:
     """Runs a program and gives its exit code, below 0 for a signal, and its last complaints.
 
-    * `text`: its standard input; `take`: receives what it writes, as it comes; what that raises ends the program.
+    * `text`: its standard input, or the descriptor that it reads.
+    * `take`: receives what it writes, as it comes; what that raises ends the program.
     * `who`: its name in errors.
 
     Raises Refused where it takes more than its limits, ProbeError where it can't be started; it has ended then.
     """
     factor = patience()
-    with file_of(text) as given:
+    with nullcontext(text) if isinstance(text, int) else file_of(text) as given:
         try:
             # A session of its own: Ctrl-C is for this program, which then ends the other one itself.
             child = subprocess.Popen(

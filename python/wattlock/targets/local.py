@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wattlock.errors import ProbeError
-from wattlock.study.inputs import sha256
+from wattlock.targets.facts import Facts, ask
 from wattlock.targets.hearing import Limits, hear
 from wattlock.targets.programs import located
-from wattlock.targets.target import Facts
 
 NAME, VARIABLE = "wattlock-probe", "WATTLOCK_PROBE"
 
@@ -23,15 +20,16 @@ class Local:
 
     program: Path
 
+    way = "local"
+
     @property
     def name(self) -> str:
         """The probe's path."""
         return str(self.program)
 
     def facts(self) -> Facts:
-        """What is true of this machine, and its probe's SHA-256."""
-        usable = sorted(os.sched_getaffinity(0), reverse=True) if hasattr(os, "sched_getaffinity") else []
-        return Facts(sha256(self.program), platform.machine(), tuple(usable))
+        """What is true of this machine, and its probe's SHA-256. Raises ProbeError where the probe does not tell."""
+        return ask(self.start, self.name)
 
     def push(self, file: Path) -> str:
         """The file's own path: the probe reads it there."""

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from wattlock.targets.facts import Facts
 from wattlock.targets.hearing import Limits
-
-
-class Facts(NamedTuple):
-    """What is true of a device, by the device itself and never by the host.
-
-    * `probe_sha256`: of its probe: a run is measured by one build.
-    * `isa`: the architecture of its processor, as cards name it.
-    * `processors`: those that may be used, the last first: the first ones have the most interrupts.
-    """
-
-    probe_sha256: str
-    isa: str
-    processors: tuple[int, ...]
 
 
 class Target(Protocol):
@@ -32,8 +20,12 @@ class Target(Protocol):
     def name(self) -> str:
         """What errors call its probe."""
 
+    @property
+    def way(self) -> str:
+        """How it is reached: `local`, `ssh`, `adb`."""
+
     def facts(self) -> Facts:
-        """What is true of the device. Raises ProbeError where it can't be reached."""
+        """What is true of the device. Raises WayError where it can't be reached, ProbeError where its probe fails."""
 
     def push(self, file: Path) -> str:
         """Brings a file of the host to the device, and gives the path that its probe finds it by."""
@@ -49,5 +41,6 @@ class Target(Protocol):
         * `words`: its arguments; `text`: its standard input; `take`: receives what it writes, as it comes.
         * `who`: what it is called in errors.
 
-        Raises Refused where it takes more than `limits`, ProbeError where it can't be started.
+        Raises Refused where it takes more than `limits`, ProbeError where it can't be started, WayError where the
+        device is lost meanwhile.
         """

@@ -37,6 +37,9 @@ NOT_HERE = {
     "otii.csv": "no instrument has recorded anything",
     "run --resume last": "the run here came to its end",
     "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
+    "ssh:pi": "there is no board here",
+    "--on adb:": "there is no phone here",
+    "wattlock targets": "there is no other device here",
     ".pcap": "no capture of a keyed network is at hand",
 }
 """Examples that can't be carried out here, by what stands in them, and why."""

@@ -15,8 +15,10 @@ Keys of the script; those by case or process are text, as JSON has it:
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
   canary. `canary_cycles`: null where the core is not known. `processor`, `lto`: as the fingerprint has them.
+* `emulator`: by what one was noticed; `core_classes`: as the facts have them.
 """
 
+import hashlib
 import json
 import os
 import platform
@@ -76,6 +78,9 @@ def truth(case: int) -> float:
 def main(folder: str, words: list[str]) -> int:
     """Answers one verb; gives the exit code."""
     script = json.loads(Path(folder, "script.json").read_text())
+    if words[0] == "facts":
+        print(json.dumps(_facts(folder, script)))  # noqa: T201
+        return 0
     if words[0] == "catalogue":
         own = [word.partition("=")[0] for before, word in pairwise(words) if before == "--library"]
         providers = ["rustcrypto", *script.get("providers", []), *own]
@@ -172,12 +177,29 @@ def _header(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> dict[s
     }
 
 
+def _facts(folder: str, script: dict[str, Any]) -> dict[str, Any]:
+    program = Path(folder, "wattlock-probe").read_bytes()
+    usable = sorted(os.sched_getaffinity(0))
+    alike = [{"class": None, "part": None, "capacity": None, "processors": usable}]
+    build = {"version": "0", "isa": platform.machine(), "executable_sha256": hashlib.sha256(program).hexdigest()}
+    return {
+        "schema": 2,
+        "build": build,
+        "kernel": {"os": "none"},
+        "processors": usable,
+        "core_classes": script.get("core_classes", alike),
+        "clocks": {"counter": "virtual", "ticks_per_second": TICKS_PER_SECOND, "unix_ns": 0},
+        "meter_roots": [],
+        "emulator": script.get("emulator"),
+    }
+
+
 def _fingerprint(script: dict[str, Any]) -> dict[str, Any]:
     build = dict.fromkeys(("rustc", "flags", "commit", "lock_sha256"), "none")
     build |= {"opt_level": "3", "lto": script.get("lto", "fat")}
     return {
         "hardware": {"model_name": script.get("processor", "A core in virtual time")},
-        "virtualisation": {"hypervisor": None, "product": None},
+        "virtualisation": {"hypervisor": None, "product": None, "emulator": script.get("emulator")},
         "kernel": {"os": "none", "release": None, "clock_source": "virtual"},
         "power": {"governor": None},
         "load": {},

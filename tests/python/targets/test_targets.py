@@ -29,12 +29,17 @@ def script(place: Path, text: str) -> Path:
 
 
 def test_this_machines_facts_are_its_own_and_those_of_its_probes_bytes(tmp_path: Path) -> None:
-    program = script(tmp_path / "probe", "exit 0")
-    facts = Local(program).facts()
-    assert facts.probe_sha256 == hashlib.sha256(program.read_bytes()).hexdigest()
+    target = local.find()
+    facts = target.facts()
+    assert facts.probe_sha256 == hashlib.sha256(target.program.read_bytes()).hexdigest()
     assert facts.isa == platform.machine()
     assert set(facts.processors) == os.sched_getaffinity(0)
     assert list(facts.processors) == sorted(facts.processors, reverse=True)
+    assert sorted(cpu for one in facts.core_classes for cpu in one.processors) == sorted(facts.processors)
+    with pytest.raises(ProbeError, match="facts: exit code 0, and no JSON"):
+        Local(script(tmp_path / "silent", "exit 0")).facts()
+    with pytest.raises(ProbeError, match="facts: it has no"):
+        Local(script(tmp_path / "curt", "echo {}")).facts()
 
 
 def test_a_program_is_started_with_its_words_and_input_and_gives_its_code_and_complaints(tmp_path: Path) -> None:
@@ -63,7 +68,7 @@ def test_the_probe_is_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.
 class Far:
     """A device that is not this machine: files have other paths there, and its facts are its own."""
 
-    name = "far"
+    name, way = "far", "radio"
 
     def __init__(self) -> None:
         self.pushed: list[Path] = []

@@ -109,7 +109,7 @@ fn header<C: Clocks, R>(
     ports: &mut Ports<'_, C, R>,
 ) -> Header {
     let fingerprint = (ports.fingerprint)();
-    cases.records.iter_mut().for_each(|case| case.core_class.clone_from(&fingerprint.hardware.core_type));
+    cases.records.iter_mut().for_each(|case| case.core_class.clone_from(&fingerprint.hardware.core_class));
     Header {
         schema: SCHEMA,
         process: share.plan.process,

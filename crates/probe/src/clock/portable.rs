@@ -4,8 +4,11 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// What the tick counter is.
+pub const COUNTER: &str = "the system's monotonic clock";
+
 /// Not known for an unknown core.
-pub(super) fn multiply_latency_cycles() -> Option<u64> {
+pub(super) fn multiply_latency_cycles(_cpu: Option<u32>) -> Option<u64> {
     None
 }
 

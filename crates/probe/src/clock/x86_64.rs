@@ -3,6 +3,9 @@
 use core::arch::asm;
 use core::arch::x86_64::{_mm_lfence, _rdtsc};
 
+/// What the tick counter is.
+pub const COUNTER: &str = "time-stamp counter";
+
 /// Models of Intel's family 6 that are Atoms, from Bonnell to Crestmont: their multiplier has another latency.
 ///
 /// # Source
@@ -17,7 +20,7 @@ const ATOMS: [u32; 24] = [
 ///
 /// # Source
 /// Fog, Instruction tables (2024); Abel and Reineke, uops.info (2019), IMUL (R64, R64).
-pub(super) fn multiply_latency_cycles() -> Option<u64> {
+pub(super) fn multiply_latency_cycles(_cpu: Option<u32>) -> Option<u64> {
     let vendor = cpuid(0, 0);
     let signature = cpuid(1, 0).eax;
     let model = (signature >> 4 & 0xf) | (signature >> 12 & 0xf0);
@@ -40,6 +43,21 @@ fn is_three(vendor: u32, family: u32, model: u32, core_type: u32) -> bool {
         (AMD | HYGON, family) => family >= 0x17,
         _ => false,
     }
+}
+
+/// Whether the hypervisor says of itself that it emulates the processor.
+///
+/// # Source
+/// QEMU, target/i386: the signature of leaf 40000000H is `TCGTCGTCGTCG` where no hypervisor of the host is used.
+pub(crate) fn is_emulated() -> bool {
+    const HYPERVISOR: u32 = 1 << 31;
+    let signature = || cpuid(0x4000_0000, 0);
+    let words = || [signature().ebx, signature().ecx, signature().edx];
+    cpuid(1, 0).ecx & HYPERVISOR != 0 && words() == ["TCGT", "CGTC", "GTCG"].map(word)
+}
+
+fn word(text: &str) -> u32 {
+    text.bytes().rev().fold(0, |word, byte| word << 8 | u32::from(byte))
 }
 
 fn cpuid(leaf: u32, part: u32) -> core::arch::x86_64::CpuidResult {

@@ -38,8 +38,13 @@ impl Files {
         Self { root: root.to_owned(), cpu }
     }
 
+    /// Where `proc` and `sys` lie.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The text of a file without the space around it; `None` where it is missing, unreadable or empty.
-    fn text(&self, path: &str) -> Option<String> {
+    pub(super) fn text(&self, path: &str) -> Option<String> {
         let bytes = fs::read(self.root.join(path)).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|letter: char| letter.is_whitespace() || letter == '\0');
@@ -100,15 +105,23 @@ impl Files {
             microcode: text("microcode"),
             flags: flags.map(|all| of_interest(&all)),
             core_type: self.core_type(),
-            core_capacity: self.cpu_number("cpu_capacity"),
-            processors: self
-                .text("sys/devices/system/cpu/online")
-                .and_then(|list| u32::try_from(processors(&list)?.len()).ok()),
+            core_class: self.core_class(self.cpu),
+            core_capacity: self.core_capacity(),
+            processors: self.online().and_then(|all| u32::try_from(all.len()).ok()),
             caches: self.caches(),
         }
     }
 
-    fn core_type(&self) -> Option<String> {
+    /// Processors on line.
+    pub(super) fn online(&self) -> Option<Vec<u32>> {
+        self.text("sys/devices/system/cpu/online").and_then(|list| processors(&list))
+    }
+
+    pub(super) fn core_capacity(&self) -> Option<u32> {
+        self.cpu_number("cpu_capacity")
+    }
+
+    pub(super) fn core_type(&self) -> Option<String> {
         let kinds = [("cpu_core", "performance"), ("cpu_atom", "efficiency")];
         let holds = |folder: &str| {
             let list = self.text(&format!("sys/devices/{folder}/cpus")).and_then(|list| processors(&list));
@@ -132,11 +145,12 @@ impl Files {
         (!caches.is_empty()).then_some(caches)
     }
 
-    pub(super) fn virtualisation(&self, cpuinfo: &CpuInfo) -> Virtualisation {
+    pub(super) fn virtualisation(&self, cpuinfo: &CpuInfo, emulator: Option<String>) -> Virtualisation {
         let flags = cpuinfo.get("flags");
         Virtualisation {
             hypervisor: flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")),
             product: self.text("sys/class/dmi/id/product_name"),
+            emulator,
         }
     }
 

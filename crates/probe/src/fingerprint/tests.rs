@@ -6,10 +6,10 @@ use wattlock_records::{Cache, Hardware, Kernel, Load, Power, Virtualisation};
 use super::*;
 
 /// A made-up machine in a folder of its own, which goes with it.
-struct Machine(PathBuf);
+pub(super) struct Machine(PathBuf);
 
 impl Machine {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let root = std::env::temp_dir().join(format!("wattlock-{name}-{}", std::process::id()));
         for (path, text) in files {
             let path = root.join(path);
@@ -17,6 +17,16 @@ impl Machine {
             fs::write(path, text).unwrap();
         }
         Self(root)
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
 
     fn seen_from(&self, cpu: u32) -> Fingerprint {

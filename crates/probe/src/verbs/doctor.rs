@@ -57,7 +57,7 @@ pub struct Options {
 /// # Errors
 /// A processor that can't be pinned to (8), standard output that can't be written (9).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let mut clock = clock::real();
+    let mut clock = clock::real(options.cpu);
     let pinned = pin(options.cpu, &mut clock)?;
     let before = fingerprint::take(pinned);
     let seen = watch(&mut clock, options.seconds);

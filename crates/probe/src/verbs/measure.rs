@@ -56,7 +56,7 @@ fn carry_out(read: &ReadPlan, watch: Option<&Watch>) -> Result<ExitCode, Failure
     let mut meter = plan.energy.as_ref().map(|energy| meter_of(energy, plan.cpu)).transpose()?;
     let mut battery = plan.battery.as_ref().map(|battery| battery_of(battery, share)).transpose()?;
     let ports = Ports {
-        clock: &mut clock::real(),
+        clock: &mut clock::real(plan.cpu),
         records: &mut Output::of(io::stdout().lock(), watch),
         registry: REGISTRY,
         sources: &providers,

@@ -4,7 +4,9 @@
 pub mod apply;
 pub mod catalogue;
 pub mod doctor;
+pub mod facts;
 pub mod measure;
 pub mod meters;
 pub mod schema;
 pub mod selftest;
+pub mod supervise;

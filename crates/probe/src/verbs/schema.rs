@@ -3,21 +3,22 @@
 
 use std::process::ExitCode;
 
-use wattlock_records::{PlanLine, Record};
+use wattlock_records::{Facts, PlanLine, Record};
 use wattlock_terminal::failure::{Failure, deliver};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-probe schema > python/wattlock/data/records.schema.json";
 
-/// Prints the JSON Schema of plan lines and record lines, and the constants that go with them.
+/// Prints the JSON Schema of facts, plan lines and record lines, and the constants that go with them.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `constants`, `plan` and `record`.
+/// The schema as text: one object with `constants`, `facts`, `plan` and `record`.
 #[must_use]
 pub fn text() -> String {
     let all = serde_json::json!({
         "constants": wattlock_bench::constants::constants(),
+        "facts": schemars::schema_for!(Facts),
         "plan": schemars::schema_for!(PlanLine),
         "record": schemars::schema_for!(Record),
     });

@@ -34,3 +34,13 @@ libraries! {
     wolfssl;
     #[cfg(feature = "aws-lc-rs")] aws_lc;
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_program_that_opens_none_names_them_all() {
+        let all = super::all();
+        let opened: Vec<_> = all.iter().map(|library| library.name()).filter(|name| *name != "aws-lc-rs").collect();
+        assert_eq!(opened, crate::closed::NAMES);
+    }
+}

@@ -1,0 +1,68 @@
+"""`wattlock targets`: the devices that can be measured, and what each still lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+from wattlock.cli.target import chosen
+
+if TYPE_CHECKING:
+    from wattlock.targets.named import Described
+
+OUT_OF_STEP_S = 60
+"""A clock that differs by more is told: records of two clocks are hard to put in order."""
+
+
+def targets(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Only these: ssh:HOST, adb:SERIAL, or a name.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+) -> None:
+    """List the devices that can be measured by --on, try each, and say what is missing; end with 13 where one is.
+
+    Those known are this machine and the tables of targets.toml in the user's configuration, as [pi4] way = "ssh:pi4".
+
+    Examples: wattlock targets    wattlock targets ssh:pi4    wattlock targets adb:R58M123ABC --format json
+    """
+    import polars as pl
+
+    from wattlock.errors import WayError
+    from wattlock.targets.named import described
+
+    known = described()
+    rows = [_row(name, known.get(name)) for name in names or ["local", *known]]
+    print_table(pl.DataFrame(rows, infer_schema_length=None), form)
+    lacking = [row["target"] for row in rows if row["missing"]]
+    if lacking:
+        raise WayError(f"not fit: {', '.join(lacking)}", hint="the column `missing` says what each lacks")
+
+
+def _row(name: str, entry: Described | None) -> dict[str, Any]:
+    """What a target says of itself, or why it doesn't."""
+    import time
+
+    from wattlock.errors import WattlockError
+
+    empty = dict.fromkeys(("isa", "processor", "cores", "system", "clock", "emulated"))
+    row: dict[str, Any] = {"target": name, "way": entry.way if entry else name, **empty}
+    row |= {"device": entry.device if entry else None, "missing": None}
+    try:
+        facts = chosen(name).facts()
+    except WattlockError as error:
+        return row | {"missing": f"{error.message}; {error.hint}" if error.hint else error.message}
+    told = facts.told
+    apart_s = told["clocks"]["unix_ns"] / 1e9 - time.time()
+    return row | {
+        "isa": facts.isa,
+        "processor": told.get("model_name"),
+        "cores": ", ".join(f"{len(one.processors)} {one.name or 'alike'}" for one in facts.core_classes),
+        "system": f"{told['kernel']['os']} {told['kernel'].get('release') or ''}".strip(),
+        "clock": told["clocks"]["counter"],
+        "emulated": facts.emulator,
+        "missing": f"its clock differs by {apart_s:.0f} s: set it" if abs(apart_s) > OUT_OF_STEP_S else None,
+    }
