@@ -34,7 +34,7 @@ NOT_HERE = {
     "durations.csv": "nobody has measured any here",
     "meters --read": "this machine shows no meter",
     "--transfers aes.json": "nothing was sent to another machine",
-    "otii.csv": "no instrument has recorded anything",
+    "meters --csv": "no instrument has recorded anything",
     "run --resume last": "the run here came to its end",
     "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
     "ssh:pi": "there is no board here",
