@@ -87,10 +87,11 @@ def named(choice: Choice) -> str:
 
 def lead(of: Advice) -> list[str]:
     """The answer: who comes first with how many days, what ends them, where the energy of the first goes."""
-    of_all = of.shares(of.best.number)
+    best = of.best.number
+    of_all = of.shares(best)
     shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
-    split = f"Of the energy: {', '.join(f'{TAKES[group]} {percent(of_all[group])}' for group in shown)}."
-    return [*ties(of), split]
+    split = ", ".join(f"{TAKES[group]} {percent(of_all[group])}" for group in shown)
+    return [*ties(of), f"Of the energy with {of.choices[best].label}: {split}."]
 
 
 def ties(of: Advice) -> list[str]:

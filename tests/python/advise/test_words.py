@@ -305,7 +305,8 @@ def test_where_the_energy_goes_names_the_four_of_every_device_and_others_that_a_
     shares |= {"idle": 0.4, "supply": 0.0991, "self-discharge": 0.0}
     monkeypatch.setattr(Advice, "shares", lambda *_: shares)
     assert prose.lead(answer)[-1] == (
-        "Of the energy: the cipher 0.0 %, the radio's messages 50.0 %, handshakes 0.0 %, wake-ups 0.1 %, "
+        f"Of the energy with {answer.choices[answer.best.number].label}: the cipher 0.0 %, "
+        "the radio's messages 50.0 %, handshakes 0.0 %, wake-ups 0.1 %, "
         "sleep and idling 40.0 %, the supply stage 9.9 %."
     )
 
