@@ -217,10 +217,13 @@ def _sending(judged: Judged) -> Answer | None:
         for one in sorted(bounded, key=lambda one: one.effect.what)
     )
     first = bounded[0]
-    word, sentence = "Most of the time", f"{_capital(first.effect.what.strip(' ,'))}: {first.effect.described()}."
+    alike = max(abs(end - 1.0) for end in (first.effect.low, first.effect.high)) * 100 <= NEGLIGIBLE_PERCENT
+    apart = f", no difference (within {NEGLIGIBLE_PERCENT:g} %)" if alike else ""
+    word = "Most of the time"
+    sentence = f"{_capital(first.effect.what.strip(' ,'))}: {first.effect.described()}{apart}."
     if share.effect is not None:
         where = share.effect.what.partition(", ")[2].strip(" ,")
-        sentence = f"Of the joules the radio takes at least {share.effect.described()} ({where}). {sentence}"
+        sentence = f"The radio takes {share.effect.described()} of the joules or more ({where}). {sentence}"
         word = "Most of the energy" if share.verdict in {"reproduced", "explained"} else "Not always the most"
     kind = f"{first.implementation}, by wattlock’s model of the air"
     return Answer(word, sentence, kind, "transfer, over AES’s", 1.0, marks[:MOST_MARKS])
@@ -268,7 +271,8 @@ def _rc4(judged: Judged) -> Answer | None:
     sentence = _over_libraries(f"{_capital(told[0].effect.what)} is {{}}", told)
     if word == DEPENDS:
         sides = (_listed([_named(name) for name in _advised(advice, kind, holds)]) for holds in (True, False))
-        sentence = f"It holds with {', not with '.join(one for one in sides if one)}. {sentence}"
+        sides_said = ", not with ".join(one for one in sides if one)
+        sentence = f"At the measured sizes other than about 100 B it holds with {sides_said}. {sentence}"
     word_said = WORDS.get(word, "Not decided")
     if sizes := of_kind(crossing, kind):
         return Answer(word_said, sentence, kind, "RC4 is cheaper from, B", None, _marks(crossing.claim, sizes))
@@ -304,13 +308,14 @@ def _block_and_key(judged: Judged) -> Answer | None:
     verdict = over_findings([finding.answers.get(kind, "not tested") for finding in pareto.findings])
     word = {"reproduced": "Yes, block = key", "not reproduced": "Not block = key"}.get(verdict, WORDS[verdict])
     nearest = {name: min((one for one in own if one.library == name), key=_order) for name in _libraries(own)}
-    told = [
-        f"with {_named(name)} {one.effect.what} is {one.effect.described()}"
+    sure = [_named(name) for name, one in nearest.items() if one.holds]
+    told = [f"block = key costs least with {_listed(sure)}"] if sure else []
+    told += [
+        f"{'undecided' if one.holds is None else 'not'} with {_named(name)}: "
+        f"{one.effect.what} is {one.effect.described()}"
         for name, one in nearest.items()
         if not one.holds
     ]
-    if sure := [_named(name) for name, one in nearest.items() if one.holds]:
-        told.append(f"with {_listed(sure)} block = key costs least")
     first = of_library[0].effect
     sentence = f"{_capital('; '.join(told))}. {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
@@ -342,13 +347,13 @@ OF_KIND = "cases of Blowfish and of AES by {} of one library that encrypt text"
 QUESTIONS = (
     Question("Was Blowfish the fastest?", ("text-encrypt-ranking", "blowfish-vs-aes-text"), _fastest, ALL_SIX),
     Question(
-        "Was it cheaper than AES in constant time?",
+        "Was Blowfish cheaper than constant-time AES?",
         ("blowfish-vs-aes-text",),
         _over_aes(CONSTANT_TIME),
         OF_KIND.format(CONSTANT_TIME),
     ),
     Question(
-        "And than AES by its instructions?", ("blowfish-vs-aes-text",), _over_aes(HARDWARE), OF_KIND.format(HARDWARE)
+        "And cheaper than AES instructions?", ("blowfish-vs-aes-text",), _over_aes(HARDWARE), OF_KIND.format(HARDWARE)
     ),
     Question(
         "Does the key’s size matter?",

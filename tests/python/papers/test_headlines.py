@@ -107,3 +107,15 @@ def test_where_libraries_disagree_the_word_says_so_and_the_sentence_has_both() -
     assert (answer.word, answer.kind) == ("It depends on the library", ERA)
     assert "; with openssl " in answer.sentence
     assert {mark.label for mark in answer.marks} == {"libtomcrypt", "openssl"}
+
+
+@pytest.mark.parametrize(("kind", "said"), [("holds", False), ("fails", True)])
+def test_transfers_that_do_not_differ_are_said_not_to(kind: Kind, said: bool) -> None:
+    answer = headlines(judged(kind))[SENDING].answer
+    assert answer is not None
+    assert ("no difference (within 1 %)" in answer.sentence) is said
+
+
+def test_the_advice_on_rc4_says_that_its_own_bound_counts_for_neither() -> None:
+    advice = next(one for one in judged("holds") if one.claim == "advice-rc4-100")
+    assert "sizes of about 100 B count for neither" in advice.control

@@ -99,7 +99,8 @@ def rc4_from_100(claim: Claim, evidence: Evidence) -> Judgement:
         evidence.rests_on(claim),
         list(findings.values()),
         compared,
-        control=f"the key ready and a key for each packet apart; {ONE_LIBRARY}; the best cipher that may be advised",
+        control=f"the key ready and a key for each packet apart; {ONE_LIBRARY}; sizes of about "
+        f"{claim.expect['from_B']} B count for neither; the best cipher that may be advised",
         needs="cases of rc4-128 and aes128-cbc by packet size, below 100 B and above",
         also=" ".join([*_rc4_against_sound(claim, evidence), *described]),
     )
