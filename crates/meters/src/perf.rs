@@ -214,7 +214,7 @@ fn nanojoules(count: u64, scale_J: f64) -> u64 {
     (count as f64 * scale_J * 1e9) as u64
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod counter {
     use perf_event::Builder;
     use perf_event::events::Dynamic;
@@ -243,17 +243,17 @@ mod counter {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]
 mod counter {
     pub struct Counter;
 
     pub fn open(_pmu: &str, _event: &str, _cpu: u32) -> Result<Counter, String> {
-        Err("this system has no perf".to_owned())
+        Err("this program counts no events here".to_owned())
     }
 
     impl Counter {
         pub fn read(&mut self) -> Result<u64, String> {
-            Err("this system has no perf".to_owned())
+            Err("this program counts no events here".to_owned())
         }
     }
 }

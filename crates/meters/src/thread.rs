@@ -20,7 +20,7 @@ pub fn cpu_time() -> Option<Nanoseconds> {
 
 /// Cycles of the core that `work` took in this thread, the system's own left out, by the kernel's counter; `None` where
 /// there is none or it may not be opened.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 #[must_use]
 pub fn user_cycles(work: impl FnOnce()) -> Option<u64> {
     use perf_event::Builder;
@@ -33,7 +33,7 @@ pub fn user_cycles(work: impl FnOnce()) -> Option<u64> {
 }
 
 /// This system's counter is not known.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]
 #[must_use]
 pub fn user_cycles(_work: impl FnOnce()) -> Option<u64> {
     None
