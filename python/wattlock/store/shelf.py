@@ -57,11 +57,13 @@ def find(name_or_path: str | Path, root: Path = ROOT) -> Path:
     raise StoreError(f"there is no run {name}, neither here nor under {root}", hint=hint)
 
 
-def _created(path: Path) -> datetime | None:
+def _created(path: Path) -> tuple[datetime, int] | None:
+    """When a run began, and when its plan was written: of two that began in one second that tells the later one."""
     file = path / plan.NAME
     try:
+        written_ns = file.stat().st_mtime_ns
         if plan.is_summed(file.read_bytes()):
-            return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC)
-        return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+            return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC), written_ns
+        return datetime.fromtimestamp(written_ns / 1e9, UTC), written_ns
     except (OSError, StoreError, TypeError, ValueError):
         return None

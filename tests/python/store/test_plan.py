@@ -1,5 +1,6 @@
 """Plans, and the places where runs lie."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,14 @@ def test_a_run_is_found_by_path_by_id_and_as_the_last(tmp_path: Path, monkeypatc
         find("zz")
     assert caught.value.message == "there is no run zz, neither here nor under runs"
     assert caught.value.hint == "there are: a, c, b"
+
+
+def test_of_two_runs_that_began_in_one_second_the_last_is_the_one_planned_later(tmp_path: Path) -> None:
+    for later, name in ((1, "z"), (2, "a")):
+        plan = plan_lines(STUDY, [CASE], id=name, created=CREATED, seed=7, probe_sha256="", device=None)
+        folder = RunFolder.create(tmp_path / name, plan)
+        os.utime(folder.path / "plan.jsonl", ns=(0, later))
+    assert find("last", tmp_path) == tmp_path / "a"
 
 
 def test_where_there_is_no_run_there_is_no_last_one(tmp_path: Path) -> None:
