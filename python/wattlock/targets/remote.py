@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -210,8 +211,7 @@ class Remote:
         command = self._way.command("exec " + shlex.join(supervised))
         with _fed(text) as given:
             code, complaints = hear(command, given, limits, take, who=who)
-        if (trouble := self._way.trouble(code, complaints)) is not None:
-            raise trouble
+        self._refuse_trouble(code, complaints)
         if code in NOT_STARTED:
             raise ProbeError(f"{self.name} can't be started there: {_reason(complaints)}", hint="`make probes`")
         return SIGNALLED - code if SIGNALLED < code < SIGNALLED + 65 else code, complaints
@@ -220,9 +220,16 @@ class Remote:
         written: list[bytes] = []
         name = self._way.name
         code, complaints = hear(self._way.command(command), given, limits, written.append, who=f"{name}'s shell")
+        self._refuse_trouble(code, complaints)
+        return code, b"".join(written), complaints
+
+    def _refuse_trouble(self, code: int, complaints: bytes) -> None:
+        """Raises WayError where the way is to blame: by its own words, or because its client here was ended."""
+        if code < 0:
+            what = f"{self._way.name}: the connection was lost: its client was ended by {signal.Signals(-code).name}"
+            raise WayError(what, hint="what was measured is kept; `wattlock run --resume` goes on")
         if (trouble := self._way.trouble(code, complaints)) is not None:
             raise trouble
-        return code, b"".join(written), complaints
 
     def _by_hand(self, words: str) -> str:
         return f"`{shlex.join(self._way.command(words))}`"

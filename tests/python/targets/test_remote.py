@@ -27,7 +27,9 @@ class Shell:
 
     def command(self, words: str) -> list[str]:
         programs = f"{self.home}/bin:{os.environ['PATH']}"
-        return ["env", f"HOME={self.home}", f"PATH={programs}", "sh", "-c", self.before + words]
+        # The outer shell stays, and gives an exit code for a signal as a server does.
+        shell = ["sh", "-c", 'sh -c "$0"; exit $?', self.before + words]
+        return ["env", f"HOME={self.home}", f"PATH={programs}", *shell]
 
     def trouble(self, code: int, complaints: bytes) -> WayError | None:
         del code, complaints

@@ -55,17 +55,17 @@ def test_a_study_by_ssh_is_a_run_that_names_the_way_and_survives_a_lost_connecti
     environment = os.environ | {"WATTLOCK_SSH": server}
     command = [sys.executable, "-m", "wattlock", "run"]
     first = subprocess.Popen([*command, "two.toml", "--on", "ssh:board", "--out", "run"], cwd=tmp_path, env=environment)
-    records = tmp_path / "run" / "records.jsonl"
     due = time.monotonic() + 60
-    while time.monotonic() < due and (not records.exists() or records.stat().st_size == 0):
-        time.sleep(0.02)
-    clients = [one for one in _processes() if "ssh_config" in one[1] and "measure" in one[1]]
-    for pid, _ in clients:
+    clients: list[int] = []
+    while not clients and time.monotonic() < due:
+        measuring = [pid for pid, words in _processes() if "ssh_config" in words and " measure" in words]
+        # Before the first process of the run the catalogue and its plan are asked for; its folder is there then.
+        clients = measuring if (tmp_path / "run" / "plan.jsonl").exists() else []
+    for pid in clients:
         os.kill(pid, signal.SIGKILL)
-    first.wait(60)
-    if first.returncode:
-        again = [*command, "--resume", "run", "--on", "ssh:board"]
-        subprocess.run(again, cwd=tmp_path, env=environment, check=True, timeout=120)
+    assert first.wait(60) == 13, "the way was lost"
+    again = [*command, "--resume", "run", "--on", "ssh:board"]
+    subprocess.run(again, cwd=tmp_path, env=environment, check=True, timeout=120)
     shown = subprocess.run(
         [sys.executable, "-m", "wattlock", "show", "run", "--format", "json"],
         cwd=tmp_path,
