@@ -108,7 +108,7 @@ def half(shell: Shell) -> Shell:
         (another_system, WayError, "its system is Darwin"),
         (nothing_starts, WayError, "no folder for the probe: .*wattlock starts no programs"),
         (full, WayError, "can't be put into .*No space left on device"),
-        (half, ProbeError, "can't be started there|says that it is|exit code"),
+        (half, ProbeError, "can't be started there|exit code|^facts: "),
     ],
 )
 def test_a_device_that_is_not_fit_is_refused_by_what_it_lacks(
