@@ -28,7 +28,10 @@ DISTURBED_SHARE = 0.5
 """Where more than this share of a process's batches had a neighbour, the next one runs on another processor."""
 
 MOST_ATTEMPTS = 2
-"""A case whose processes are disturbed is given up after this many times the processes that its look needs."""
+"""A case whose processes are disturbed is given up after this many times the processes that its look needs.
+
+Those from before the run found a quieter core do not count: what disturbed them is over.
+"""
 
 LEAST_LOSS_S = 30.0
 """So much may the processes cost that a user's library ends, where nothing is measured beside it."""
@@ -184,7 +187,6 @@ class Timing:
         process, quiet = header["process"], header["quiet_ppm"]
         self.headers[process] = header
         self.cuts = {**shards.cuts([header]), **self.cuts}
-        self.attempts.update(case["case"] for case in header["cases"])
         self.segments.update({case["case"]: case["segments"] for case in header["cases"]})
         known = self.quiet_ppm
         if quiet is not None and (known is None or quiet < known):
@@ -193,6 +195,9 @@ class Timing:
                 for earlier in self.summaries:
                     self._summarise(earlier)
                 self.settled.clear()  # the next look settles again those that still have what settled them
+                if known > within.NEIGHBOUR * quiet:
+                    self.attempts.clear()
+        self.attempts.update(case["case"] for case in header["cases"])
         self._summarise(process)
 
     def _refuse_another_machine(self, data: bytes) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from support.tools import needs
@@ -77,7 +78,10 @@ def test_a_library_that_crashes_or_hangs_costs_one_case_and_all_others_have_thei
     failed = [row for row in rows if row["state"] == "failed"]
     assert [(row["provider"], row["cipher"], row["payload_B"]) for row in failed] == [("mine", "xtea-ctr", 1000)]
     assert failed[0]["reason"] == described
-    assert all(row["time_ns"] is not None for row in rows if row not in failed)
+    # A neighbour on the machine's core may leave a case without an estimate, a failing library may not.
+    batches = pl.read_parquet("beside/batches.parquet").filter("complete")
+    measured = dict(batches.group_by("case").agg(pl.col("process").n_unique()).iter_rows())
+    assert all(measured[row["case"]] >= 5 for row in rows if row not in failed)
     # Half of the cases are the library's: they are measured too, and the one that fails has its limit.
     assert beside_s < 3 * alone_s + LIMIT_S
 

@@ -283,6 +283,14 @@ def test_cases_that_are_always_disturbed_are_given_up_after_twice_the_processes(
     assert "too few complete processes for the self-checks" in warnings
 
 
+def test_processes_from_before_a_quieter_core_was_found_are_no_attempts(tmp_path: Path) -> None:
+    at_first, beside = LOUD_PPM, int(1.2 * LOUD_PPM)
+    session_verb = Sitting(tmp_path, bursts={"0": at_first} | {str(process): beside for process in range(1, 9)})
+    session_verb.measure()
+    assert len(requested(session_verb.probe)) == 9 + 5
+    assert session_verb.column("state") == ["resolved"] * 4
+
+
 def test_a_machine_of_one_processor_stays_on_it(tmp_path: Path) -> None:
     session_verb = Sitting(tmp_path, loud=[3])
     session_verb.measure(processors=[3])
