@@ -10,6 +10,8 @@ from support.papers_evidence import KINDS, PAPERS, Kind, nothing, row, run_of
 from wattlock.papers.headlines import QUESTIONS, Headline, headlines
 from wattlock.papers.judges import JUDGES, Judgement, judge_all
 from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE
+from wattlock.papers.judges.verdict import amount_band
+from wattlock.study import study as studies
 
 FIGURE = re.compile(r"[\d.,]+(?:e-?\d+)?(?: %| B)? \(-?[\d.,e-]+ to [\d.,e-]+\)")
 FASTEST, CONSTANT, INSTRUCTIONS, KEY, DATA, SENDING, ENCODING, RC4, BLOCK = range(9)
@@ -119,3 +121,38 @@ def test_transfers_that_do_not_differ_are_said_not_to(kind: Kind, said: bool) ->
 def test_the_advice_on_rc4_says_that_its_own_bound_counts_for_neither() -> None:
     advice = next(one for one in judged("holds") if one.claim == "advice-rc4-100")
     assert "sizes of about 100 B count for neither" in advice.control
+
+
+def rc4_and_aes(rc4: dict[str, dict[int, float]], aes: float) -> Headline:
+    """The answer on RC4 where AES costs a constant a byte and RC4, by provider, what is said at each size."""
+    rows = [
+        row(family, cost * size_B, payload_B=size_B, provider=provider, keying="each")
+        for provider, by_size in rc4.items()
+        for size_B, per_byte in by_size.items()
+        for family, cost in (("rc4", per_byte), ("aes", aes))
+    ]
+    return headlines(judge_all(run_of(rows)))[RC4]
+
+
+GAINS_FROM_64 = {14: 9.0, 64: 5.0, 127: 1.0, 1500: 1.0}
+GAINS_FROM_190 = {14: 9.0, 64: 5.0, 127: 4.0, 192: 3.0, 1500: 1.0}
+
+
+def test_rc4_that_gains_only_from_190_bytes_on_does_not_hold_the_advice_on_100() -> None:
+    """Of the sizes beyond about 100 B the first decides: what is left out is only what the word about leaves open."""
+    assert word(rc4_and_aes({"libtomcrypt": GAINS_FROM_64}, 3.5)) == "Yes"
+    assert word(rc4_and_aes({"libtomcrypt": GAINS_FROM_190}, 3.5)) == "No"
+    both = rc4_and_aes({"libtomcrypt": GAINS_FROM_64, "openssl": GAINS_FROM_190}, 3.5).answer
+    assert both is not None
+    assert both.word == "It depends on the library"
+    said = both.sentence.casefold()
+    assert said.startswith("at the measured sizes other than about 100 b it holds with libtomcrypt, not with openssl. ")
+
+
+@pytest.mark.parametrize("name", ["papers/quick", "papers/full"])
+def test_the_papers_studies_measure_the_first_size_that_is_no_longer_about_100_bytes(name: str) -> None:
+    about = amount_band(100).high
+    assert about is not None
+    for grid in studies.load(name).grid:
+        if grid.keying == ["ready", "each"] and grid.payload_B:
+            assert min(size for size in grid.payload_B if size > about) <= 1.05 * about

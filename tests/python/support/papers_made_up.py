@@ -181,7 +181,7 @@ def of_decryption(kind: Kind, encrypting: float) -> float:
     return encrypting * (2.0 if kind == "fails" else 1.14)
 
 
-SIZES = (14, 64, 100, 256, 1024, 1500, 16384)
+SIZES = (14, 64, 100, 127, 192, 256, 1024, 1500, 16384)
 
 
 def packets(rc4: Callable[[Kind, int], float], aes: Callable[[Kind, int], float], **more: Any) -> World:

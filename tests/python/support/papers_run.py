@@ -12,7 +12,7 @@ from wattlock.papers.sending import PLAIN, Sending
 
 PAPERS = record.load()
 KINDS = ("text", "audio", "image", "video")
-SIZES_B = (14, 64, 100, 256, 1024, 1500, 16384)
+SIZES_B = (14, 64, 100, 127, 192, 256, 1024, 1500, 16384)
 FILES_B = (28_000, 65_000, 1_000_000, 4_006_000, 5_073_000)
 ENCODED_B = (33_000, 131_000, 321_000)
 CYCLES_PER_B = {"aes": 10.0, "des": 39.0, "3des": 92.0, "rc2": 44.0, "blowfish": 23.0, "rc6": 12.0, "rc4": 7.0}
