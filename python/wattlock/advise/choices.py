@@ -62,9 +62,13 @@ class Choice(NamedTuple):
     @property
     def way(self) -> str:
         """How the cipher is used, in words, with what is not usual about it."""
+        tag = f"tag {self.tag_bits}, " if self.tag_bits != self.row["tag_bits"] else ""
+        return f"{tag}{self.beside_tag}"
+
+    @property
+    def beside_tag(self) -> str:
+        """The same without the tag's length."""
         parts = [self.framing]
-        if self.tag_bits != self.row["tag_bits"]:
-            parts.insert(0, f"tag {self.tag_bits}")
         if self.encoding != "raw":
             parts.append(self.encoding)
         if self.aggregate > 1:

@@ -1,5 +1,6 @@
 """What is decided: one choice, the options beside it with ties collapsed, the reasons, and what follows from it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -29,9 +30,10 @@ PARTS = {
 
 
 class Option(NamedTuple):
-    """Choices of one cipher that share a rank: tied, so that one row stands for them.
+    """A cipher's choices, or those of tied ciphers that differ by their mode alone: one row stands for them.
 
-    * `ciphers`: their ids, what all begin with told once: `aes128-ccm8, -ccm`. `ways`: how many choices.
+    * `rank`: of the best of them. `ciphers`: their ids, what all begin with told once: `aes128-ccm8, -ccm`.
+    * `ways`: how many choices, of whatever rank.
     * `place`: of the one that lasts longest, or of what is decided where that is among them. `decided`: whether it is.
     """
 
@@ -55,19 +57,20 @@ def decided(of: Advice) -> Place:
 
 
 def options(of: Advice) -> list[Option]:
-    """A row a cipher and rank, longest life first."""
+    """A row a cipher, longest life first: its other tags, framings and implementations make no row of their own."""
     chosen = decided(of)
-    found: dict[tuple[int, str], Option] = {}
+    shown: dict[str, Place] = {of.choices[chosen.number].cipher: chosen}
+    ways: Counter[str] = Counter()
     for place in of.places:
         cipher = of.choices[place.number].cipher
+        ways[cipher] += 1
+        shown.setdefault(cipher, place)
+    found: dict[tuple[int, str], Option] = {}
+    # What is decided comes first, so that it is named first in its row and gives the row its days.
+    for cipher, place in sorted(shown.items(), key=lambda item: (item[1] != chosen, -item[1].seconds)):
         key = (place.group, _primitive(cipher))
-        before = found.get(key, Option(place.group, [], 0, place, decided=False))
-        ciphers = before.ciphers if cipher in before.ciphers else [*before.ciphers, cipher]
-        found[key] = before._replace(ciphers=ciphers, ways=before.ways + 1)
-        if place.number == chosen.number:
-            found[key] = found[key]._replace(place=place, decided=True)
-            # It is named first in its row.
-            found[key] = found[key]._replace(ciphers=[cipher, *(one for one in ciphers if one != cipher)])
+        before = found.get(key, Option(place.group, [], 0, place, place == chosen))
+        found[key] = before._replace(ciphers=[*before.ciphers, cipher], ways=before.ways + ways[cipher])
     return sorted(found.values(), key=lambda one: (one.rank, -one.place.seconds))
 
 
@@ -101,7 +104,7 @@ def _standing(of: Advice) -> str:
     if len(of.tied) == 1:
         return f"It lasts longest of {_many(len(of.choices))} that {_pass(len(of.choices))} ({strong})."
     which = f"All {len(of.choices)}" if len(of.tied) == len(of.choices) else f"{len(of.tied)} of {len(of.choices)}"
-    return f"{which} choices tie by days: this is the strongest of them ({strong})."
+    return f"{which} choices tie by days; key, then tag decide ({strong})."
 
 
 def _many(choices: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import wattlock
-from wattlock.advise import decision, prose, sourcing
+from wattlock.advise import decision, prose, sourcing, why
 from wattlock.advise.advice import Advice
 from wattlock.advise.days import SPLIT, DAY_s
 from wattlock.advise.document import Bar, Cell, DaysFigure, Link, Section, SplitFigure, linked
@@ -63,7 +63,7 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decide
         Section("Consequences", [], decision.consequences(of)),
         _context(of),
         _options(of),
-        Section("Reasons", [*prose.ties(of), decision.cost(of)]),
+        Section("Reasons", [*prose.ties(of), *filter(None, [why.tag(of)]), decision.cost(of)]),
         _evidence(of),
         _repeated(of, command),
         *_appendix(of, more),
@@ -78,8 +78,8 @@ def _options(of: Advice) -> Section:
     every, shown = decision.options(of), decision.first_options(of, OPTIONS)
     left = len(every) - len(shown)
     sentences = [
-        "A row stands for all choices of a cipher that share a rank: their days can't be told apart from those of the "
-        "first of that rank. It shows the longest-lasting of them, or what is decided."
+        "A row stands for all choices of a cipher, whatever their tag, framing and implementation; ciphers of one rank "
+        "that differ by their mode alone share a row. It shows the longest-lasting of them, or what is decided."
     ]
     if left > 0:
         sentences.append(f"{left} more {'row' if left == 1 else 'rows'} of lower rank: see All choices.")

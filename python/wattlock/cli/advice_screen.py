@@ -27,19 +27,26 @@ More = dict[str, list[dict[str, Any]]]
 
 def one_screen(of: Advice, more: More, top: int | None) -> None:
     """The decision, ten rows, three lines of reasons, what to measure next, and the tables that were asked for."""
-    from wattlock.advise import decision, prose
+    from wattlock.advise import decision, prose, why
 
     _say(prose.title(of.question), decision.sentence(of), "")
     shown = decision.first_options(of, top or ROWS)
     for line in _options(of, shown):
         typer.echo(line)
-    _say("", *decision.reasons(of))
+    _say("", *decision.reasons(of), *filter(None, [why.tag(of)]))
     _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
     measure = decision.next_measurement(of)
     if measure:
         _say(f"Measure next: {measure}.")
     _say(_left_out(of, len(decision.options(of)) - len(shown)))
     _tables(of, more)
+
+
+def why_not(of: Advice, sentences: list[str]) -> None:
+    """The decision, and where the cipher that was asked after stands."""
+    from wattlock.advise import decision, prose
+
+    _say(prose.title(of.question), decision.sentence(of), "", *sentences)
 
 
 def _say(*sentences: str) -> None:
@@ -54,12 +61,17 @@ def _options(of: Advice, shown: list[Option]) -> list[str]:
 
     in_hours = prose.short_lived(of.best)
     unit = prose.span(of.best, in_hours=in_hours).unit
-    rows = [("  rank", "cipher", unit, "95 %", "way")]
+    rows: list[tuple[str, ...]] = [("  rank", "cipher", unit, "95 %", "tag", "way")]
     for one in shown:
         life = prose.span(one.place, in_hours=in_hours)
         mark = "> " if one.decided else "  "
-        way = of.choices[one.place.number].way
-        rows.append((f"{mark}{one.rank}", _cut(one.name, NAME_COLUMNS), life.middle, life.interval, way))
+        choice = of.choices[one.place.number]
+        tag = str(choice.tag_bits) if choice.tag_bits else "none"
+        name = _cut(one.name, NAME_COLUMNS)
+        rows.append((f"{mark}{one.rank}", name, life.middle, life.interval, tag, choice.beside_tag))
+    # The decision's sentence says the way: the column is for those that differ.
+    if len(rows) > 2 and len({row[-1] for row in rows[1:]}) == 1:
+        rows = [row[:-1] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         _cut("  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip(), COLUMNS)
@@ -81,7 +93,7 @@ def _left_out(of: Advice, rows: int) -> str:
         (len(prose.notes(of)), "notes"),
     ]
     left = ", ".join(f"{count} {what}" for count, what in counts if count)
-    return f"Evidence: {of.evidence['answer']}. --explain: {left}."
+    return f"Evidence: {of.evidence['answer']}. --explain: {left}; --why CIPHER."
 
 
 def explained(of: Advice, more: More, top: int | None) -> None:

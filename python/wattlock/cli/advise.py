@@ -114,6 +114,9 @@ class Shown:
         bool,
         typer.Option("--explain", help="Show all: every choice, sources, assumptions, legacy ciphers, what-ifs."),
     ] = False
+    why: Annotated[
+        str | None, typer.Option("--why", metavar="CIPHER", help="Say where a cipher stands, or what excludes it.")
+    ] = None
     top: Annotated[
         int | None, typer.Option("--top", min=1, help="Rows of the table; 10 without it, all with --explain.")
     ] = None
@@ -202,6 +205,10 @@ def advise(
         check(filed.record)
     elif filed.decider is not None:
         raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
+    if shown.why is not None and (shown.explain or shown.form is Format.csv):
+        raise InputError(
+            "--why answers in sentences, in place of the table", hint="give it alone or with --format json"
+        )
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
@@ -322,13 +329,22 @@ def _list(form: Format) -> None:
 
 def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown) -> None:
     from wattlock.advise import as_object
-    from wattlock.cli.advice_screen import explained, one_screen
+    from wattlock.cli.advice_screen import explained, one_screen, why_not
 
+    asked_after = {"why": _why(of, shown.why)} if shown.why is not None else {}
     if shown.form is Format.json:
-        typer.echo(json.dumps(finite(as_object(of) | more), ensure_ascii=False))
+        typer.echo(json.dumps(finite(as_object(of) | more | asked_after), ensure_ascii=False))
     elif shown.form is Format.csv:
         print_table(of.ranked, shown.form)
+    elif asked_after:
+        why_not(of, asked_after["why"])
     elif shown.explain:
         explained(of, more, shown.top)
     else:
         one_screen(of, more, shown.top)
+
+
+def _why(of: Advice, cipher: str) -> list[str]:
+    from wattlock.advise.why import why
+
+    return why(of, cipher, chosen())

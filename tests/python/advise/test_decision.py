@@ -96,7 +96,18 @@ def test_what_is_decided_stands_among_the_rows_however_few_they_are(answer: Advi
         assert sum(one.decided for one in shown) == 1
 
 
-def test_a_row_stands_for_all_choices_of_a_cipher_that_are_tied_with_the_first_of_its_rank(answer: Advice) -> None:
+@pytest.mark.parametrize("name", ["", *question.names()])
+def test_a_cipher_has_one_row_however_many_tags_framings_and_implementations_it_has(name: str) -> None:
+    of = advise(load(name), allow_assumed=True, today=TODAY) if name else ask()
+    ciphers = [cipher for one in decision.options(of) for cipher in one.ciphers]
+    assert sorted(ciphers) == sorted({choice.cipher for choice in of.choices})
+    (figure,) = (part.figures["days"] for part in record.sections(of, {}, "x") if "days" in part.figures)
+    assert isinstance(figure, document.DaysFigure)
+    labels = [bar.name.partition(". ")[2] for bar in figure.bars]
+    assert len(set(labels)) == len(labels)
+
+
+def test_a_row_stands_for_all_choices_of_a_cipher_and_ciphers_that_tie_by_mode_share_one(answer: Advice) -> None:
     every = decision.options(answer)
     assert sum(one.ways for one in every) == len(answer.places)
     assert [one.rank for one in every] == sorted(one.rank for one in every)
@@ -104,6 +115,9 @@ def test_a_row_stands_for_all_choices_of_a_cipher_that_are_tied_with_the_first_o
     heads = {place.group: place.number for place in reversed(answer.places)}
     for one in every:
         assert tied(answer.life_s[heads[one.rank]], answer.life_s[one.place.number])
+        if not one.decided:
+            of_it = [place for place in answer.places if answer.choices[place.number].cipher == one.ciphers[0]]
+            assert one.place == of_it[0], "the longest-lasting"
     (chosen,) = (one for one in every if one.decided)
     assert chosen.place == decision.decided(answer), (
         "the row of what is decided shows its days, not a longer-lasting way's"
@@ -145,7 +159,7 @@ def test_a_session_is_part_of_what_cryptography_costs() -> None:
 
 def test_reasons_say_the_tie_the_energy_and_the_cost_in_three_lines(answer: Advice) -> None:
     tie, energy, cost = decision.reasons(answer)
-    assert tie == "4 of 43 choices tie by days: this is the strongest of them (256 bits, tag 64)."
+    assert tie == "4 of 43 choices tie by days; key, then tag decide (256 bits, tag 64)."
     shares = answer.shares(decision.decided(answer).number)
     told = [float(number) for number in re.findall(r"([\d.]+) %", energy)]
     assert told[0] == pytest.approx(100 * shares["cipher"], abs=0.051)
