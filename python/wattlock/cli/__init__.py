@@ -39,6 +39,7 @@ VERBS = {
     "receive": "Receive what another machine sends.",
     "targets": "List the devices that can be measured by --on, and what each lacks.",
     "studies": "List the studies that come with wattlock.",
+    "selftest": "Prove the ciphers of this machine: vectors, definition, agreement.",
     "doctor": "Say how fit this machine is for measuring.",
 }
 HINT_OF_USAGE = "`wattlock --help` lists the verbs, `wattlock VERB --help` a verb's options"

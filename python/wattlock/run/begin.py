@@ -138,7 +138,7 @@ def plan(request: Request, target: Target) -> Planned:
     for name in sorted(libraries.keys() - {case.provider for case in cases}):
         reasons = [row["reason"] for several in rows.values() for row in several if row["provider"] == name]
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
-        hint = f"`wattlock-probe selftest --library {name}={libraries[name]}` tells of each"
+        hint = f"`wattlock selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
     session = Session(study, target, libraries, metered, request.discharge, request.core_class)
     return Planned(session, cases, inputs, rows, request.card)

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 
 from wattlock.errors import WayError
-from wattlock.targets.programs import last_line
+from wattlock.targets.programs import go_on, last_line
 
 TROUBLES = (
     ("unauthorized", "it does not trust this computer", "unlock it and allow USB debugging"),
@@ -14,7 +14,7 @@ TROUBLES = (
     ("not found", "there is no such device", "`adb devices` lists those there are"),
     ("no devices", "there is no device", "connect one and allow USB debugging; `adb devices` lists them"),
     ("cannot connect to daemon", "adb's own server does not start", "`adb start-server` says why"),
-    ("closed", "the connection was lost", "what was measured is kept; `wattlock run --resume` goes on"),
+    ("closed", "the connection was lost", go_on("{name}")),
 )
 """What adb complains of, what that means, and what to do."""
 
@@ -46,5 +46,5 @@ class Adb:
             return None
         for complaint, what, hint in TROUBLES:
             if complaint in said:
-                return WayError(f"{self.name}: {what}", hint=hint)
+                return WayError(f"{self.name}: {what}", hint=hint.format(name=self.name))
         return WayError(f"{self.name}: {said}", hint="`adb devices` lists what is connected")

@@ -10,11 +10,20 @@ from typing import Any, get_type_hints
 from wattlock.errors import InputError, ProbeError
 from wattlock.study import CatalogueRow
 from wattlock.targets.hearing import Limits
-from wattlock.targets.programs import read
+from wattlock.targets.programs import hint_in, last_line, read
 from wattlock.targets.target import Target
 
 LONGEST_ANSWER_S = 300.0
 """The catalogue proves nothing and takes a second."""
+
+LONGEST_PROOF_S = 1800.0
+"""Seconds at home; an emulator takes minutes."""
+
+UNKNOWN = 3
+"""The probe's exit code where a cipher or provider is known to nobody."""
+
+PROOF = ("cipher", "provider", "version", "path", "proof", "vectors", "result", "detail")
+"""What a row of the self-test says at least."""
 
 MOST_ANSWER_B = 16 * 2**20
 """The whole catalogue has about 1 MB."""
@@ -25,11 +34,14 @@ def ask(target: Target, *words: str, most_s: float = LONGEST_ANSWER_S) -> Any:
 
     * `most_s`: the time that it may take.
 
-    Raises ProbeError where it fails, or takes longer.
+    Raises InputError where it names a cipher or provider that nobody knows, ProbeError where it fails, or takes longer.
     """
     limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B)
     written: list[bytes] = []
     code, complaints = target.start(words, b"", limits, written.append, who=f"{target.name} {words[0]}")
+    if code == UNKNOWN and not written:
+        hint = hint_in(complaints).replace("wattlock-probe catalogue", "wattlock ciphers")
+        raise InputError(last_line(complaints).removeprefix("error: "), hint=hint)
     return read(written, json.loads, code, complaints, f"{target.name} {words[0]}")
 
 
@@ -55,9 +67,8 @@ def catalogue(
 
     * `ids`: only these; none asks for all that are listed. `libraries`: path of a user's own library by its name.
     """
-    own = {name: target.push(path) for name, path in (libraries or {}).items()}
-    words = [word for name, place in own.items() for word in ("--library", f"{name}={place}")]
-    answer = ask(target, "catalogue", "--format", "json", *words, *(["--cipher", *ids] if ids else []))
+    own = _pushed(target, libraries or {})
+    answer = ask(target, "catalogue", "--format", "json", *own, *(["--cipher", *ids] if ids else []))
     if not isinstance(answer, list) or not all(_is_row(row) for row in answer):
         raise _no_rows(target, "catalogue")
     rows: dict[str, list[CatalogueRow]] = {}
@@ -65,6 +76,20 @@ def catalogue(
         if "error" not in row:
             rows.setdefault(row["id"], []).append(row)
     return rows, {row["id"]: row["nearest"] for row in answer if "error" in row}
+
+
+def proofs(
+    target: Target, ids: Sequence[str], providers: Sequence[str], libraries: Mapping[str, Path]
+) -> list[dict[str, Any]]:
+    """A row a cipher and provider: whether it computes there what it should, and how that is proven.
+
+    * `ids`, `providers`: only these; none stands for all. `libraries`: path of a user's own library by its name.
+
+    Raises InputError for a cipher or provider that nobody knows.
+    """
+    words = ["selftest", "--format", "json", *_pushed(target, libraries)]
+    words += [*(["--cipher", *ids] if ids else []), *(["--provider", *providers] if providers else [])]
+    return rows(target, *words, needs=PROOF, most_s=LONGEST_PROOF_S)
 
 
 def first_rows(target: Target, ids: Sequence[str]) -> dict[str, CatalogueRow]:
@@ -83,6 +108,12 @@ def unknown(cipher: str, nearest: str | None) -> InputError:
     """The error for an id that the catalogue has not; `nearest`: the one that looks most like it."""
     near = f'did you mean "{nearest}"? ' if nearest else ""
     return InputError(f'no cipher "{cipher[:80]}"', hint=f"{near}`wattlock ciphers` lists all of them")
+
+
+def _pushed(target: Target, libraries: Mapping[str, Path]) -> list[str]:
+    """The words that name libraries of the user's own by where they lie on the device."""
+    places = {name: target.push(path) for name, path in libraries.items()}
+    return [word for name, place in places.items() for word in ("--library", f"{name}={place}")]
 
 
 def _is_row(row: object) -> bool:

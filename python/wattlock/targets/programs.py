@@ -26,6 +26,11 @@ def located(name: str, variable: str) -> Path:
     raise ProbeError(f"{place}: no program {name}", hint=f"`make setup` builds it; {variable} names another one")
 
 
+def go_on(device: str) -> str:
+    """What to do where a device was lost; `device`: its name, as `--on` takes it."""
+    return f"what was measured is kept; `wattlock run --resume last --on {device}` goes on"
+
+
 def last_line(complaints: bytes) -> str:
     """The last line of what a program complained of, hints apart."""
     lines = [line for line in complaints.decode(errors="replace").splitlines() if not line.startswith("hint:")]

@@ -22,7 +22,7 @@ from wattlock.targets import local
 from wattlock.targets.facts import Facts, ask
 from wattlock.targets.hearing import Limits, hear
 from wattlock.targets.probes import fitting
-from wattlock.targets.programs import last_line
+from wattlock.targets.programs import go_on, last_line
 
 BEAT_S, SILENCE_S = 1.0, 4
 """The host says so often that it is still there; without a word for so long the probe is ended."""
@@ -227,7 +227,7 @@ class Remote:
         """Raises WayError where the way is to blame: by its own words, or because its client here was ended."""
         if code < 0:
             what = f"{self._way.name}: the connection was lost: its client was ended by {signal.Signals(-code).name}"
-            raise WayError(what, hint="what was measured is kept; `wattlock run --resume` goes on")
+            raise WayError(what, hint=go_on(self._way.name))
         if (trouble := self._way.trouble(code, complaints)) is not None:
             raise trouble
 

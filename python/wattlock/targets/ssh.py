@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from wattlock.errors import WayError
-from wattlock.targets.programs import last_line
+from wattlock.targets.programs import go_on, last_line
 
 VARIABLE = "WATTLOCK_SSH"
 """Names another ssh, or one with options of the user's: `ssh -F FILE`."""
@@ -44,7 +44,6 @@ TROUBLES = (
 """What ssh complains of, what that means, and what to do."""
 
 LOST = "the connection was lost"
-GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
 
 
 @dataclass(eq=False)
@@ -78,7 +77,7 @@ class Ssh:
         for complaint, what, hint in TROUBLES:
             if complaint in said:
                 return WayError(f"{self.name}: {what}", hint=hint.format(host=self.host))
-        return WayError(f"{self.name}: {LOST}: {last_line(complaints) or 'no word'}", hint=GO_ON)
+        return WayError(f"{self.name}: {LOST}: {last_line(complaints) or 'no word'}", hint=go_on(self.name))
 
     def _client(self) -> list[str]:
         named = shlex.split(os.environ.get(VARIABLE, "ssh")) or ["ssh"]
