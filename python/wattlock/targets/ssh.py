@@ -6,15 +6,14 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
-from contextlib import suppress
+import weakref
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO
 
 from wattlock.errors import WayError
 from wattlock.targets.programs import go_on, last_line
+from wattlock.targets.scratch import scratch
 
 VARIABLE = "WATTLOCK_SSH"
 """Names another ssh, or one with options of the user's: `ssh -F FILE`."""
@@ -46,13 +45,59 @@ TROUBLES = (
 LOST = "the connection was lost"
 
 
+class Connection:
+    """One master client and its socket; both are gone when nobody holds it any more, or this process ends."""
+
+    def __init__(self) -> None:
+        self._things = ExitStack()
+        self.close = weakref.finalize(self, self._things.close)
+        folder = self._things.enter_context(scratch())
+        self.socket, self._complaints = folder / "way", folder / "complaints"
+        self._master: subprocess.Popen[bytes] | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether commands can go by it."""
+        return self._master is not None and self._master.poll() is None
+
+    def open(self, client: list[str], host: str) -> bool:
+        """Gives whether it came to be; it stands while this process holds its input: `cat` there ends with that."""
+        words = ["-M", "-S", str(self.socket), "-o", "ControlPersist=no", "--", host, "cat >&2"]
+        with self._complaints.open("wb") as complaints:
+            master = subprocess.Popen(
+                [*client, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        self._things.callback(_hang_up, master)
+        self._master = master
+        due = time.monotonic() + CONNECT_S
+        while not self.socket.exists():
+            if not self.stands or time.monotonic() > due:
+                return False
+            time.sleep(LOOK_S)
+        return True
+
+    def said(self) -> bytes:
+        """What its client complained of."""
+        return self._complaints.read_bytes()
+
+
+def _hang_up(master: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError, subprocess.TimeoutExpired):
+        master.communicate(timeout=1)  # closes its input
+    master.kill()
+    master.wait()
+
+
 @dataclass(eq=False)
 class Ssh:
     """One host; `host`: as ssh takes it. All commands share one connection, which ends with this process."""
 
     host: str
-    _master: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    _connection: Connection | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -67,7 +112,12 @@ class Ssh:
 
     def command(self, words: str) -> list[str]:
         """Ssh with the shared connection. Raises WayError where there is none to be had."""
-        return [*self._client(), "-o", "ControlMaster=no", "--", self.host, words]
+        named = shlex.split(os.environ.get(VARIABLE, "ssh")) or ["ssh"]
+        if shutil.which(named[0]) is None:
+            raise WayError(f"{self.name}: there is no {named[0]} here", hint="Debian has ssh as openssh-client")
+        client = [*named, "-T", *OPTIONS]
+        connection = self._connected(client)
+        return [*client, "-S", str(connection.socket), "-o", "ControlMaster=no", "--", self.host, words]
 
     def trouble(self, code: int, complaints: bytes) -> WayError | None:
         """What ssh says of the way, by its own exit code."""
@@ -79,65 +129,15 @@ class Ssh:
                 return WayError(f"{self.name}: {what}", hint=hint.format(host=self.host))
         return WayError(f"{self.name}: {LOST}: {last_line(complaints) or 'no word'}", hint=go_on(self.name))
 
-    def _client(self) -> list[str]:
-        named = shlex.split(os.environ.get(VARIABLE, "ssh")) or ["ssh"]
-        if shutil.which(named[0]) is None:
-            raise WayError(f"{self.name}: there is no {named[0]} here", hint="Debian has ssh as openssh-client")
-        client = [*named, "-T", *OPTIONS]
-        if self._master is not None and self._master.poll() is None and self._folder is not None:
-            return [*client, "-S", self._socket(self._folder)]
-        self._close()
-        self._connect(client)
-        assert self._folder is not None  # noqa: S101 - connecting made it
-        return [*client, "-S", self._socket(self._folder)]
-
-    def _connect(self, client: list[str]) -> None:
-        """A connection that stands while this process holds its input: `cat` there ends when that is closed."""
-        self._folder = tempfile.TemporaryDirectory(prefix="wattlock-ssh-")
-        with tempfile.TemporaryFile() as complaints:
-            self._master = subprocess.Popen(
-                [
-                    *client,
-                    "-M",
-                    "-S",
-                    self._socket(self._folder),
-                    "-o",
-                    "ControlPersist=no",
-                    "--",
-                    self.host,
-                    "cat >&2",
-                ],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-                start_new_session=True,
-            )
-            due = time.monotonic() + CONNECT_S
-            while not Path(self._socket(self._folder)).exists():
-                if self._master.poll() is not None or time.monotonic() > due:
-                    said = _all_of(complaints)
-                    self._close()
-                    raise self.trouble(FAILED, said or b"timed out") or WayError(self.name)
-                time.sleep(LOOK_S)
-
-    @staticmethod
-    def _socket(folder: tempfile.TemporaryDirectory[str]) -> str:
-        return f"{folder.name}/way"
-
-    def _close(self) -> None:
-        if self._master is not None:
-            with suppress(OSError, subprocess.TimeoutExpired):
-                self._master.communicate(timeout=1)  # closes its input
-            self._master.kill()
-            self._master.wait()
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._master = self._folder = None
-
-    def __del__(self) -> None:
-        self._close()
-
-
-def _all_of(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read()
+    def _connected(self, client: list[str]) -> Connection:
+        if self._connection is None or not self._connection.stands:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            connection = Connection()
+            if not connection.open(client, self.host):
+                said = connection.said()
+                connection.close()
+                raise self.trouble(FAILED, said or b"timed out") or WayError(self.name)
+            self._connection = connection
+        return self._connection
