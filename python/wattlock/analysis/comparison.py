@@ -50,14 +50,15 @@ def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
     return gap, t_quantile(freedom, 1 - LEVEL / 2) * math.sqrt(total)
 
 
-def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
+def verdict(gap: float, half_width: float, smallest: float, *, has_equivalence: bool = True) -> str:
     """What an interval of a log ratio says of the second of two cases: faster, slower, equivalent or undecided.
 
-    * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
+    * `smallest`: the difference that matters, as a share: what is slower or faster differs by more, what is equivalent
+      by no more, so that none is both "within 1 %" and "slower by 0.9 %". `has_equivalence`: whether that is claimed.
     """
-    if abs(gap) + half_width <= math.log1p(margin):
+    if has_equivalence and abs(gap) + half_width <= math.log1p(smallest):
         return "equivalent"
-    if abs(gap) > max(half_width, math.log1p(least)):
+    if abs(gap) > max(half_width, math.log1p(smallest)):
         return "slower" if gap > 0 else "faster"
     return "undecided"
 
@@ -66,12 +67,12 @@ def verdict(gap: float, half_width: float, least: float, margin: float) -> str:
 class Rules:
     """What a comparison may claim.
 
-    * `least`: no smaller difference is claimed; `margin`: a difference that doesn't matter. Both as shares.
+    * `smallest`: the difference that matters, as a share; `has_equivalence`: whether cases may be called equivalent.
     * `quantity`: what is compared; times where one side has no cycles. `one_meter`: its gain cancels in a ratio.
     """
 
-    least: float = SMALLEST_CLAIM
-    margin: float = SMALLEST_CLAIM
+    smallest: float = SMALLEST_CLAIM
+    has_equivalence: bool = True
     quantity: Quantity = "cycles"
     one_meter: bool = True
 
@@ -125,7 +126,7 @@ def _energies(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, f
         ratio = b["energy_uJ"] / a["energy_uJ"]
         width = math.hypot(*(math.log(row["energy_high_uJ"] / row["energy_low_uJ"]) / 2 for row in (a, b)))
         low, high = ratio * math.exp(-width), ratio * math.exp(width)
-    judged = verdict(math.log(ratio), math.log(high / ratio), rules.least, rules.margin)
+    judged = verdict(math.log(ratio), math.log(high / ratio), rules.smallest, has_equivalence=rules.has_equivalence)
     named = ENERGY_VERDICTS.get(judged, judged)
     return dict(zip((*ENERGY, "energy_verdict"), (ratio, low, high, named), strict=True))
 
@@ -145,7 +146,7 @@ def _judged(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, Any
             return {**quantity, "verdict": "undecided", "reason": f"{row['provider']}: {why}"}
     unit = "cycles" if in_cycles else "time_ns"
     gap, half_width = log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
-    judged = verdict(gap, half_width, rules.least, rules.margin)
+    judged = verdict(gap, half_width, rules.smallest, has_equivalence=rules.has_equivalence)
     return {
         **quantity,
         "ratio": math.exp(gap),

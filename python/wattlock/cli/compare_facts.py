@@ -78,7 +78,7 @@ def _warnings(sides: Sequence[Side], measured: Sequence[Result]) -> Iterator[str
 def _against(side: Side, pair: Pair) -> Against:
     rules = pair.rules
     return Against(
-        side, pair.compared, pair.lost.height, pair.added.height, pair.unclaimed, rules.least, max(rules.margin, 0.0)
+        side, pair.compared, pair.lost.height, pair.added.height, pair.unclaimed, rules.smallest, rules.has_equivalence
     )
 
 

@@ -60,9 +60,9 @@ def _order(facts: CompareFacts, frame: pl.DataFrame, measure: Measure) -> list[s
     medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {facts.first.letter: 1.0}
     cases = case_count(shared)
     of = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
-    same = max(max(other.margin, other.smallest_claim) for other in facts.others)
+    same = max(other.smallest for other in facts.others)
     if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
-        return [f"At the median of {of}, the runs cost the same within {percent(same, 2)}."]
+        return [f"At the median of {of}, no run differs from another by more than {percent(same, 2)}."]
     names = {side.letter: side.label if len(side.name) <= LONGEST_NAME else side.letter for side in facts.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
     told = [
@@ -89,9 +89,9 @@ def _beside(facts: CompareFacts, other: Against, frame: pl.DataFrame, measure: M
     if not counts.get(main):
         return _alike(names, judged, counts, other)
     if counts.get("equivalent", 0) > counts[main] + counts.get(minor, 0):
-        same = f"{names[0]} costs the same as {names[1]} in {counts['equivalent']} of {judged.height} cases, within "
+        same = f"{names[0]} is equivalent to {names[1]} in {counts['equivalent']} of {judged.height} cases, within "
         rest = [_back(judged, verdict) for verdict in (main, minor) if counts.get(verdict)]
-        return f"{same}{percent(other.margin, 2)}. It {_rest(rest, counts, ('undecided',), measure)}."
+        return f"{same}{percent(other.smallest, 2)}. It {_rest(rest, counts, ('undecided',), measure)}."
     return " ".join(_differing(names, judged, (main, minor), measure))
 
 
@@ -99,9 +99,9 @@ def _alike(names: tuple[str, str], judged: pl.DataFrame, counts: Counts, other: 
     equivalent, total = counts.get("equivalent", 0), judged.height
     if equivalent == total:
         cases = "the case that both have" if total == 1 else f"all {total} cases"
-        return f"{names[0]} costs the same as {names[1]} in {cases}, within {percent(other.margin, 2)}."
+        return f"{names[0]} is equivalent to {names[1]} in {cases}, within {percent(other.smallest, 2)}."
     return (
-        f"{names[0]} is not shown to differ from {names[1]}: of {total} cases {equivalent} are equivalent and "
+        f"{names[0]} is neither slower nor faster than {names[1]}: of {total} cases {equivalent} are equivalent and "
         f"{counts.get('undecided', 0)} undecided."
     )
 

@@ -40,7 +40,8 @@ class Against:
     """A run beside the first.
 
     * `rows`: a row a case, as of `analysis.comparison.compare`; `lost`, `added`: how many cases the first, or this one,
-      has alone. * `unclaimed`: why nothing is claimed; `smallest_claim`, `margin`: as shares.
+      has alone. * `unclaimed`: why nothing is claimed; `smallest`: the difference that matters, as a
+      share; `has_equivalence`: whether any case may be equivalent.
     """
 
     side: Side
@@ -48,8 +49,8 @@ class Against:
     lost: int
     added: int
     unclaimed: str
-    smallest_claim: float
-    margin: float
+    smallest: float
+    has_equivalence: bool
 
 
 @dataclass(frozen=True, slots=True)

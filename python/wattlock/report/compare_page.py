@@ -196,14 +196,14 @@ def _every(facts: CompareFacts) -> str:
 
 
 def _method(facts: CompareFacts) -> str:
-    margins = [other.margin for other in facts.others if other.margin > 0]
-    smallest = max(other.smallest_claim for other in facts.others)
-    same = f"; equivalent needs an interval within {formats.percent(max(margins), 2)} of 1" if margins else ""
+    smallest = formats.percent(max(other.smallest for other in facts.others), 2)
+    no_more = "; equivalent needs an interval that holds no greater one"
+    same = no_more if any(other.has_equivalence for other in facts.others) else "; no case is called equivalent here"
     steps = [
         "Each case is set beside its like: same cipher, operation, keying, encoding, placement, pattern, payload, "
         "data, associated data and library. Cases without their like are counted, not compared.",
         "A ratio comes from the means of fresh processes; its 95 % interval is Welch’s, each case by itself.",
-        f"Slower and faster need an interval that excludes 1, and a difference above {formats.percent(smallest, 2)}"
+        f"Slower and faster need an interval that excludes 1, and a difference above {smallest}"
         f"{same}. Everything else is undecided.",
         "Times of different kinds of evidence are not compared, nor joules of meters that include different things.",
     ]

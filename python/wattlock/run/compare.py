@@ -88,7 +88,7 @@ class Pair:
 
     * `compared`: a row a case of both; `lost`, `added`: cases with a number in the first alone, in the second alone.
     * `unclaimed`: why nothing is claimed of them, so that every verdict is undecided; empty where something is.
-    * `against`: what speaks against a judgement by --fail-above. `rules`: what was compared, and the smallest claim.
+    * `against`: what speaks against a judgement by --fail-above. `rules`: what may be claimed.
     """
 
     compared: pl.DataFrame
@@ -114,7 +114,7 @@ class Pair:
         builds = _builds(a, b)
         if builds:
             against.append(f"can't judge {builds}")
-            if rules.least >= SMALLEST_BETWEEN_BUILDS:
+            if rules.smallest >= SMALLEST_BETWEEN_BUILDS:
                 small = f"{builds}, so that less than {100 * SMALLEST_BETWEEN_BUILDS:.0f} % is not claimed"
                 reason = pl.when(pl.col("reason") == UNTOLD).then(pl.lit(small)).otherwise("reason")
                 compared, builds = compared.with_columns(reason=reason), ""
@@ -158,14 +158,14 @@ def meters_are_alike(a: Result, b: Result) -> bool:
 
 def _rules(a: Result, b: Result) -> Rules:
     """What may be claimed of two runs: of one kind of core in cycles, of two in time."""
-    least = max(SMALLEST_CLAIM, *(self_checks.aa_spread(result.verdicts) for result in (a, b)))
-    margin = max(least, *(result.plan["study"]["smallest_effect_percent"] / 100 for result in (a, b)))
+    seen = (self_checks.aa_spread(result.verdicts) for result in (a, b))
+    smallest = max(SMALLEST_CLAIM, *seen, *(result.plan["study"]["smallest_effect_percent"] / 100 for result in (a, b)))
     same_core = _same_core(a, b)
     quantity: Quantity = "cycles" if same_core else "time"
     if not same_core and _builds(a, b) and _same_profile(a, b):
         # A machine of another kind has a build of its own, which is a part of what it costs there.
-        return Rules(max(least, SMALLEST_BETWEEN_BUILDS), 0.0, quantity, one_meter=False)
-    return Rules(least, margin, quantity, one_meter=same_core)
+        return Rules(max(smallest, SMALLEST_BETWEEN_BUILDS), False, quantity, one_meter=False)
+    return Rules(smallest, quantity=quantity, one_meter=same_core)
 
 
 def _same_core(a: Result, b: Result) -> bool:

@@ -21,10 +21,12 @@ from wattlock.analysis.comparison import ENERGY, FACTORS, Rules, compare, log_ra
         (0.004, 0.003, "equivalent"),
         (0.004, 0.02, "undecided"),
         (0.012, 0.001, "slower"),
+        (0.0086, 0.003, "undecided"),
+        (0.0086, 0.001, "equivalent"),
     ],
 )
 def test_a_verdict_follows_from_the_interval(gap: float, half_width: float, said: str) -> None:
-    assert verdict(gap, half_width, least=0.005, margin=0.01) == said
+    assert verdict(gap, half_width, smallest=0.01) == said
 
 
 def test_a_case_whose_interval_reaches_below_one_is_not_slower_and_can_not_tell() -> None:
@@ -61,11 +63,19 @@ def test_the_interval_of_a_ratio_equals_that_of_welch_worked_by_hand() -> None:
 
 def test_a_difference_of_a_bound_itself_is_the_same_and_is_not_claimed() -> None:
     bound = math.log1p(0.01)
-    assert verdict(bound, 0.0, least=0.0, margin=0.01) == "equivalent"
-    assert verdict(bound / 2, bound / 2, least=0.0, margin=0.01) == "equivalent"
-    assert verdict(bound, 0.0, least=0.01, margin=0.0) == "undecided"
-    assert verdict(-0.25, 0.25, least=0.01, margin=0.0) == "undecided"
-    assert (verdict(0.25, 0.249, 0.01, 0.0), verdict(-0.25, 0.249, 0.01, 0.0)) == ("slower", "faster")
+    assert verdict(bound, 0.0, smallest=0.01) == "equivalent"
+    assert verdict(bound / 2, bound / 2, smallest=0.01) == "equivalent"
+    assert verdict(bound, 0.0, smallest=0.01, has_equivalence=False) == "undecided"
+    assert verdict(-0.25, 0.25, smallest=0.01) == "undecided"
+    assert (verdict(0.25, 0.249, 0.01), verdict(-0.25, 0.249, 0.01)) == ("slower", "faster")
+
+
+def test_no_case_is_slower_or_faster_by_what_others_are_equivalent_within() -> None:
+    for gap in np.linspace(-0.03, 0.03, 121):
+        for half_width in (0.0, 0.001, 0.005, 0.02):
+            said = verdict(gap, half_width, smallest=0.01)
+            assert said != "equivalent" or abs(gap) <= math.log1p(0.01)
+            assert said not in {"slower", "faster"} or abs(gap) > math.log1p(0.01)
 
 
 def test_a_ratio_of_the_bound_itself_is_not_slower() -> None:

@@ -100,7 +100,7 @@ def test_medians_that_differ_by_less_than_what_is_claimed_are_put_in_no_order(fi
     near = pl.when(pl.col("ratio").is_not_null()).then(1.004)
     others = [replace(one, rows=one.rows.with_columns(ratio=near)) for one in five.others]
     first = answer(replace(five, others=others), COST)[0]
-    assert first == "At the median of the 15 cases that all have, the runs cost the same within 1.0 %."
+    assert first == "At the median of the 15 cases that all have, no run differs from another by more than 1.0 %."
     assert "Medians that differ by less than 1.0 % are no order." in answer(five, COST)[0]
 
 
@@ -115,7 +115,7 @@ def test_a_long_name_is_left_out_of_the_order(five: CompareFacts) -> None:
 def test_a_run_beside_itself_is_equivalent_and_nothing_is_called_faster(runs: dict[str, str]) -> None:
     facts = facts_of(runs, ["laptop", "laptop"])
     assert answer(facts, COST) == [
-        f"B ({facts.others[0].side.name}) costs the same as A ({facts.first.name}) in all {CASES} cases, within 1.0 %."
+        f"B ({facts.others[0].side.name}) is equivalent to A ({facts.first.name}) in all {CASES} cases, within 1.0 %."
     ]
     many = facts_of(runs, ["laptop", "laptop", "laptop"])
     assert answer(many, COST)[0] == f"None of the runs is shown to differ from A ({many.first.name})."
@@ -126,9 +126,7 @@ def test_of_runs_that_mostly_cost_the_same_that_is_said_first(two: CompareFacts)
     judged = pl.when(place > 2).then(pl.lit("equivalent")).otherwise("verdict")
     rows = two.others[0].rows.with_columns(verdict=judged, ratio=pl.when(place > 2).then(1.0).otherwise("ratio"))
     (sentence,) = answer(replace(two, others=[replace(two.others[0], rows=rows)]), COST)
-    assert sentence.startswith(
-        "B (pi4) costs the same as A (laptop) in 13 of 15 cases, within 1.0 %. It is slower in 2"
-    )
+    assert sentence.startswith("B (pi4) is equivalent to A (laptop) in 13 of 15 cases, within 1.0 %. It is slower in 2")
 
 
 def test_nothing_is_claimed_of_an_invalid_run_and_the_page_says_so_first(two: CompareFacts) -> None:
@@ -358,7 +356,7 @@ def test_the_filter_is_reached_by_keyboard_and_figures_follow_it(visits: Seen) -
         assert rows == ["rc4-128"] * 8
         groups, rows = visit["chosen"]
         assert set(groups) == {"AES-128-CBC", "DES-CBC"}
-        assert rows == ["aes128-cbc", "des-cbc"]
+        assert rows == ["aes128-cbc", "des-cbc", "des-cbc"]
         assert len(visit["all"]) == 8
 
 
