@@ -16,6 +16,7 @@ ENERGY += $(if $(filter aarch64 arm64,$(MACHINE)),--device aarch64-core-assumed 
 # What is pushed to other devices, static and without libraries; PROBES="..." builds some of them.
 PROBES ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl armv7-unknown-linux-gnueabihf riscv64gc-unknown-linux-gnu
 PROBES_PROFILE ?= release
+PROBES_FOLDER ?= build/probes
 
 # What Rust tests could not test, for want of a program of others: a passing test's own words are not shown.
 UNTESTED := target/untested
@@ -82,9 +83,16 @@ probes: ## build the static probes that are pushed to other devices into build/p
 	@for target in $(PROBES); do \
 		[ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ] || \
 			{ echo "error: the Rust target $$target is missing; get it with \`rustup target add $$target\`" >&2; exit 1; }; \
-		cargo build --profile $(PROBES_PROFILE) --locked -p wattlock-probe --no-default-features --target $$target && \
-		install -D -m 755 target/$$target/$(PROBES_PROFILE)/wattlock-probe build/probes/$$target/wattlock-probe || exit 1; \
-	done; ls -l build/probes/*/wattlock-probe
+		linker=$$(sed -n "/^\[target\.$$target\]/,/^$$/s/^linker = \"\(.*-gcc\)\"/\1/p" .cargo/config.toml); \
+		[ -z "$$linker" ] || command -v $$linker >/dev/null || \
+			{ echo "error: $$linker is missing, which links $$target; get it with \`apt-get install gcc-$${linker%-gcc}\`" >&2; exit 1; }; \
+	done
+	cargo build --profile $(PROBES_PROFILE) --config 'profile.$(PROBES_PROFILE).strip=true' --locked \
+		-p wattlock-probe --no-default-features $(addprefix --target ,$(PROBES))
+	@for target in $(PROBES); do \
+		install -D -m 755 target/$$target/$(PROBES_PROFILE)/wattlock-probe $(PROBES_FOLDER)/$$target/wattlock-probe && \
+			ls -l $(PROBES_FOLDER)/$$target/wattlock-probe || exit 1; \
+	done
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories
@@ -115,12 +123,16 @@ docs: $(VENV)-docs/.locked ## make a site of all pages that works offline: build
 		{ echo "error: these pages fetch from the network" >&2; exit 1; }
 	@echo "build/docs/site/index.html"
 
+# What a wheel carries for other devices (setup.py names the same).
+WHEEL_PROBES := x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+
 # The oldest C library that the programs run with is 2.28 (2018); zig links against it, whatever this machine has.
 WHEELS := x86_64-unknown-linux-gnu.2.28 aarch64-unknown-linux-gnu.2.28
 
 wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Linux on x86-64 and on ARM64; WHEELS="..." for some
 	@.ci/requires "$(PYTHON)"
 	@mkdir -p build
+	@$(MAKE) --no-print-directory probes PROBES="$(WHEEL_PROBES)"
 	$(VENV)-wheels/bin/python -m build --sdist --no-isolation --outdir dist >build/sdist.log 2>&1 || { cat build/sdist.log; exit 1; }
 	@for target in $(WHEELS); do \
 		[ -d "$$(rustc --print sysroot)/lib/rustlib/$${target%%.*}" ] || \
@@ -135,6 +147,8 @@ wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Lin
 		tag=$${wheel##*-}; tag=$${tag%.whl}; \
 		$(VENV)-wheels/bin/auditwheel show $$wheel | tr '\n' ' ' | grep -q "following platform tag: \"$$tag\"" || \
 			{ echo "error: auditwheel finds another platform for $$wheel" >&2; exit 1; }; \
+		[ "$$($(VENV)-wheels/bin/python -m zipfile -l $$wheel | grep -c '/data/probes/.*/wattlock-probe')" = $(words $(WHEEL_PROBES)) ] || \
+			{ echo "error: $$wheel lacks a static probe" >&2; exit 1; }; \
 		echo "$$wheel"; \
 	done
 

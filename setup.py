@@ -9,6 +9,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import PlatformError
 
 TARGET = re.compile(r"(\w+?)-unknown-linux-gnu\.(\d+)\.(\d+)")
@@ -16,6 +17,9 @@ TARGET = re.compile(r"(\w+?)-unknown-linux-gnu\.(\d+)\.(\d+)")
 MISSING = """Rust is missing, and wattlock's two programs are built by it.
 hint: install Rust {} or newer (https://rustup.rs, or your system's packages) so that `cargo` runs, and install again;
 hint: or install a wheel, which has both programs built: there are such for Linux on x86-64 and ARM64."""
+
+PROBES = ("x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl")
+"""The static probes that a wheel carries for other devices, where `make probes` built them before it."""
 
 
 class Wheel(bdist_wheel):
@@ -26,6 +30,22 @@ class Wheel(bdist_wheel):
         target = TARGET.fullmatch(os.environ.get("CARGO_BUILD_TARGET", ""))
         platform = "manylinux_{1}_{2}_{0}".format(*target.groups()) if target else super().get_tag()[2]
         return "py3", "none", platform
+
+
+class Package(build_py):
+    """The Python package, with the static probes that were built."""
+
+    def run(self) -> None:
+        """Copy the package, and beside its data each probe with its permission to be started."""
+        super().run()
+        if self.editable_mode:
+            return
+        folder = Path(os.environ.get("WATTLOCK_PROBES", "build/probes"))
+        for program in (folder / target / "wattlock-probe" for target in PROBES):
+            if program.is_file():
+                place = Path(self.build_lib, "wattlock", "data", "probes", program.parent.name)
+                self.mkpath(str(place))
+                self.copy_file(str(program), str(place / program.name))
 
 
 class Programs(build_ext):
@@ -39,4 +59,4 @@ class Programs(build_ext):
         super().run()
 
 
-setup(cmdclass={"bdist_wheel": Wheel, "build_ext": Programs})
+setup(cmdclass={"bdist_wheel": Wheel, "build_ext": Programs, "build_py": Package})

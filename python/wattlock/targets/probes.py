@@ -19,6 +19,12 @@ TARGETS = {
 }
 """What a probe is built for, by what the device's system calls its machine."""
 
+COMPILERS = {
+    "armv7-unknown-linux-gnueabihf": "gcc-arm-linux-gnueabihf",
+    "riscv64gc-unknown-linux-gnu": "gcc-riscv64-linux-gnu",
+}
+"""Debian's package of the cross compiler that links a probe; the others are linked by what Rust brings."""
+
 VARIABLE = "WATTLOCK_PROBES"
 BUILT = Path("build") / "probes"
 
@@ -47,11 +53,26 @@ def fitting(machine: str) -> Iterator[Path]:
             return
     if not found:
         places = " and ".join(str(folder) for folder in _folders())
-        hint = f"`make probes` builds those of {', '.join(dict.fromkeys(TARGETS))}; {VARIABLE} names another folder"
-        raise InputError(f"no probe for {machine[:80]} in {places}", hint=hint)
+        raise InputError(f"no probe for {machine[:80]} in {places}", hint=_how_to_build(machine))
+
+
+def _how_to_build(machine: str) -> str:
+    """The command that builds a machine's probe, or for which machines there is one."""
+    target = TARGETS.get(machine)
+    if target is None:
+        return f"there are probes for {', '.join(TARGETS)}; {VARIABLE} names the folder of another, in {machine[:80]}/"
+    needs = [
+        f"`rustup target add {target}`",
+        *(f"Debian's {package}" for package in [COMPILERS.get(target)] if package),
+    ]
+    build = (
+        f"in wattlock's source `make probes PROBES={target}` builds it into {BUILT} (it needs {' and '.join(needs)})"
+    )
+    return f"{build}; {VARIABLE} names that folder elsewhere"
 
 
 def _folders() -> list[Path]:
     named = os.environ.get(VARIABLE)
     package = Path(__file__).parents[1]
-    return [Path(named)] if named else [package / "data" / "probes", package.parents[1] / BUILT, BUILT.absolute()]
+    usual = package / "data" / "probes", package.parents[1] / BUILT, BUILT.absolute()
+    return [Path(named)] if named else list(dict.fromkeys(usual))

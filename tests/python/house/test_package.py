@@ -14,6 +14,7 @@ import pytest
 
 from support.tree import NET, PACKAGE, PROBE, TREE, require_programs
 from wattlock import extras
+from wattlock.targets import probes
 
 MANIFEST = tomllib.loads((TREE / "pyproject.toml").read_text())
 VERSION = MANIFEST["project"]["version"]
@@ -124,6 +125,27 @@ def test_a_wheel_is_for_any_python_3_and_names_its_platform(
     assert set(about.get_all("Provides-Extra", [])) == set(extras.EXTRAS)
     assert about["Requires-Python"] == MANIFEST["project"]["requires-python"]
     assert about["License-Expression"] == "MIT OR Apache-2.0"
+
+
+def test_a_wheel_carries_the_static_probes_of_x86_64_and_aarch64_where_they_were_built(
+    source: Path, cargo: str, tmp_path: Path
+) -> None:
+    for target in probes.TARGETS.values():
+        program = tmp_path / "probes" / target / "wattlock-probe"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(target)
+        program.chmod(0o755)
+    done = build("wheel", tmp_path, source, CARGO=cargo, WATTLOCK_PROBES=str(tmp_path / "probes"))
+    assert done.returncode == 0, done.stderr
+    (built,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(built) as wheel:
+        carried = [member for member in wheel.infolist() if "/probes/" in member.filename]
+        contents = {wheel.read(member).decode() for member in carried}
+    assert contents == {"x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"}
+    assert all(member.external_attr >> 16 & 0o111 == 0o111 for member in carried)
+    assert {member.filename for member in carried} == {
+        f"wattlock/data/probes/{name}/wattlock-probe" for name in contents
+    }
 
 
 def test_without_cargo_the_package_says_in_words_what_to_do(source: Path, tmp_path: Path) -> None:
