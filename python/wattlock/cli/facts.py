@@ -95,7 +95,7 @@ def host(result: Result) -> Iterator[tuple[str, str]]:
     known = {
         "Emulated": virtual.get("emulator"),
         "Processor": hardware["model_name"],
-        "Core class": hardware.get("core_class"),
+        "Core class": hardware.get("core_class") or "all cores alike",
         "Reached by": result.plan.get("way"),
         "Virtual machine": {True: virtual["product"] or "yes", False: "no"}.get(virtual["hypervisor"]),
         "System": f"{kernel['os']} {kernel['release'] or ''}".strip(),

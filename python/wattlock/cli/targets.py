@@ -13,9 +13,6 @@ from wattlock.cli.target import chosen
 if TYPE_CHECKING:
     from wattlock.targets.named import Described
 
-OUT_OF_STEP_S = 60
-"""A clock that differs by more is told: records of two clocks are hard to put in order."""
-
 
 def targets(
     names: Annotated[
@@ -44,8 +41,6 @@ def targets(
 
 def _row(name: str, entry: Described | None) -> dict[str, Any]:
     """What a target says of itself, or why it doesn't."""
-    import time
-
     from wattlock.errors import WattlockError
 
     empty = dict.fromkeys(("isa", "processor", "cores", "system", "clock", "emulated"))
@@ -56,7 +51,6 @@ def _row(name: str, entry: Described | None) -> dict[str, Any]:
     except WattlockError as error:
         return row | {"missing": f"{error.message}; {error.hint}" if error.hint else error.message}
     told = facts.told
-    apart_s = told["clocks"]["unix_ns"] / 1e9 - time.time()
     return row | {
         "isa": facts.isa,
         "processor": told.get("model_name"),
@@ -64,5 +58,5 @@ def _row(name: str, entry: Described | None) -> dict[str, Any]:
         "system": f"{told['kernel']['os']} {told['kernel'].get('release') or ''}".strip(),
         "clock": told["clocks"]["counter"],
         "emulated": facts.emulator,
-        "missing": f"its clock differs by {apart_s:.0f} s: set it" if abs(apart_s) > OUT_OF_STEP_S else None,
+        "missing": facts.out_of_step(),
     }

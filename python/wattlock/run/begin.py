@@ -23,7 +23,10 @@ from wattlock.study import only as choose
 from wattlock.study.cases import Rows
 from wattlock.study.inputs import sha256
 from wattlock.targets import Target, or_this_machine, probe
-from wattlock.targets.facts import refuse_emulated
+from wattlock.targets.facts import Facts, refuse_emulated
+
+OWN_TIMES = "and durations are right, but a battery's log has the device's times"
+"""What a clock that is wrong does to a run: none of its numbers is a difference of two clocks."""
 
 
 class KeptCard(NamedTuple):
@@ -79,9 +82,13 @@ class Planned:
     card: KeptCard | None
 
     def warnings(self) -> list[str]:
-        """What of the study the device has not, and that it is none."""
-        emulator = self.session.target.facts().emulator
-        told = [f"the processor is emulated ({emulator}): its times are no costs of a device"] if emulator else []
+        """What of the study the device has not, that it is none, and that its clock is wrong."""
+        facts = self.session.target.facts()
+        told = []
+        if facts.emulator:
+            told.append(f"the processor is emulated ({facts.emulator}): its times are no costs of a device")
+        if self.session.target.way != "local" and (wrong := facts.out_of_step()):
+            told.append(f"{self.session.target.name}: {wrong}; the run is dated by this machine, {OWN_TIMES}")
         return told + missing(self.cases, self.rows)
 
     def forecast(self) -> forecast.Forecast:
@@ -169,6 +176,7 @@ def resume(
             f"run {folder.path}: was measured by another build of the probe",
             hint="another build moves a cipher by percents, so one run is of one build: start a new run",
         )
+    _same_machine(folder, target.facts())
     _same_libraries(folder, first.get("libraries", []), libraries)
     inputs = _inputs_again(folder, read_inputs(source) if source else [])
     meter, battery = first.get("meter"), first.get("battery")
@@ -219,6 +227,19 @@ def _metered(target: Target, choice: Choice, core_class: str | None) -> tuple[Ch
 
 def _absent(cases: Sequence[Case], rows: Rows, libraries: Mapping[str, Path]) -> list[tuple[str, str]]:
     return [key for key in absences(cases, rows) if key[1] not in libraries]
+
+
+def _same_machine(folder: RunFolder, facts: Facts) -> None:
+    """Raises StoreError where the device is another one than that of the run's first process, as far as both tell."""
+    header = next(iter(folder.headers()), None)
+    if header is None:
+        return
+    was, told = header["fingerprint"], facts.told
+    known = (was["hardware"].get("model_name"), was["kernel"].get("release"))
+    for before, now in zip(known, (told.get("model_name"), told.get("kernel", {}).get("release")), strict=True):
+        if before is not None and now is not None and before != now:
+            what = f"run {folder.path}: was begun on {before}, this is {now}"
+            raise StoreError(what, hint="one run is of one machine: go on there, or start a new run here")
 
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:

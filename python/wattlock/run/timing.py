@@ -51,10 +51,12 @@ class Progress:
 
 
 def _machine(header: Mapping[str, Any]) -> str:
-    """What must not change within a run: the processor's name and stepping, the system, the canary's cycles."""
+    """What must not change within a run: the processor, its class of core, the system, the canary's cycles."""
     hardware = header.get("fingerprint", {}).get("hardware", {})
     kernel = header.get("fingerprint", {}).get("kernel", {})
     known = [hardware.get("model_name"), hardware.get("stepping"), kernel.get("release"), header["canary_cycles"]]
+    if header.get("pinned_cpu") is not None and (core_class := hardware.get("core_class")):
+        known.append(f"a {core_class} core")
     return ", ".join(str(part) for part in known)
 
 

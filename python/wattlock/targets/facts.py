@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,6 +15,9 @@ from wattlock.targets.programs import read
 
 LIMITS = Limits(start_s=60.0, silence_s=60.0, most_s=60.0, most_B=2**20)
 """Facts take some milliseconds and have some kB."""
+
+OUT_OF_STEP_S = 60
+"""A clock that differs by more is told: records of two clocks are hard to put in order."""
 
 
 class CoreClass(NamedTuple):
@@ -33,6 +37,7 @@ class Facts(NamedTuple):
     * `core_classes`: the fastest first; one where all cores are alike.
     * `emulator`: by what an emulator was noticed, null where none was.
     * `told`: all that the device said.
+    * `clock_ahead_s`: by how much its clock is ahead of the host's, below 0 where it is behind.
     """
 
     probe_sha256: str
@@ -41,6 +46,14 @@ class Facts(NamedTuple):
     core_classes: tuple[CoreClass, ...] = ()
     emulator: str | None = None
     told: Mapping[str, Any] = {}
+    clock_ahead_s: float = 0.0
+
+    def out_of_step(self) -> str | None:
+        """What is wrong with the device's clock; null where it goes with the host's."""
+        if abs(self.clock_ahead_s) <= OUT_OF_STEP_S:
+            return None
+        apart = "ahead of" if self.clock_ahead_s > 0 else "behind"
+        return f"its clock is {abs(self.clock_ahead_s):.0f} s {apart} this machine's: set it"
 
     def alike(self, class_name: str | None = None) -> tuple[int, ...]:
         """The processors of one class of cores, the last first; of the fastest where none is named.
@@ -73,7 +86,9 @@ def ask(start: Callable[..., tuple[int, bytes]], who: str) -> Facts:
     sha256, usable = told["build"].get("executable_sha256"), told["processors"]
     if sha256 is None:
         raise ProbeError(f"{who} facts: it can't read its own program", hint="it needs /proc, or another folder")
-    return Facts(sha256, told["build"]["isa"], _last_first(usable), _classes(told), told.get("emulator"), told)
+    ahead_s = told["clocks"]["unix_ns"] / 1e9 - time.time()
+    build = told["build"]
+    return Facts(sha256, build["isa"], _last_first(usable), _classes(told), told.get("emulator"), told, ahead_s)
 
 
 def _last_first(processors: Sequence[int]) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ StrictModes no
 UsePAM no
 PidFile none
 PermitRootLogin yes
+SetEnv HOME={folder}/home
 """
 CLIENT = """
 Host *
@@ -36,10 +37,11 @@ Host *
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The value of WATTLOCK_SSH by which any host is this server."""
+    """The value of WATTLOCK_SSH by which any host is this server; its home is `folder`/home, and empty."""
     port = _free_port()
     for key in ("host", "id"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)], check=True)
+    (folder / "home").mkdir()
     names = {"port": port, "folder": folder, "user": getpass.getuser()}
     (folder / "sshd_config").write_text(SERVER.format(**names))
     (folder / "ssh_config").write_text(CLIENT.format(**names))
