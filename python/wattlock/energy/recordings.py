@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,9 @@ FEWEST_SAMPLES = 5
 """Of a block: the samples at its edges are cut."""
 
 PREFIXES = {"": 1.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
+QUANTITIES = {"time": "s", "power": "W", "current": "A", "voltage": "V"}
+"""What a recording has columns of, and their units without a prefix."""
+
 COLUMNS_HINT = "columns such as time_s,current_A,voltage_V or Timestamp(ms),Current(uA)"
 BLOCK_COLUMNS = ["block", "start_s", "end_s"]
 LINE = "line of the file"
@@ -123,10 +126,57 @@ def integrate(
     )
 
 
-def read(file: Path, *, voltage_V: float | None = None, marker: str | None = None) -> Recording:
-    """A recording as power over time. Parameters and errors as those of `integrate`."""
-    cells = _cells(file, COLUMNS_HINT)
-    names = [name for name in cells.columns if name != LINE]
+def read(
+    file: Path, *, voltage_V: float | None = None, marker: str | None = None, units: Mapping[str, str] | None = None
+) -> Recording:
+    """A recording as power over time. Parameters and errors as those of `integrate`.
+
+    * `units`: by quantity (`QUANTITIES`), where a column's head doesn't tell its unit.
+    """
+    names = _head(file)
+    kind, time, factors = _columns(file, names, units or {}, is_fed=voltage_V is not None)
+    columns = [time, *factors]
+    marks = [] if marker is None else [_marker_column(file, names, marker)]
+    # Numbers are read as such, in a tenth of the memory that text takes; what is none is looked for as text.
+    cells = _typed_cells(file, [name for name, _ in columns], marks)
+    if cells is None:
+        cells = _cells(file, COLUMNS_HINT)
+    time_s, *products = _numbers(file, cells, columns, COLUMNS_HINT)
+    if len(time_s) < 2:
+        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
+    back = np.flatnonzero(np.diff(time_s) <= 0)
+    if len(back):
+        line = cells[LINE][int(back[0]) + 1] if LINE in cells.columns else int(back[0]) + 3
+        raise InputError(f"{file}: line {line}: time {time_s[back[0] + 1]:.9g} s does not rise", hint=COLUMNS_HINT)
+    power_W = products[0] if len(products) == 1 else products[0] * products[1]
+    if kind == "current" and voltage_V is not None:
+        power_W = power_W * voltage_V
+    return Recording(time_s, power_W, _marker(cells, marks[0], marker) if marker is not None else None)
+
+
+def parse_units(words: Sequence[str]) -> dict[str, str]:
+    """The units of `COLUMN=UNIT`, by quantity.
+
+    Raises InputError where one is none.
+    """
+    found = {}
+    for word in words:
+        quantity, _, unit = word.partition("=")
+        base = QUANTITIES.get(quantity)
+        if base is None or not unit.endswith(base) or unit.removesuffix(base) not in PREFIXES:
+            raise InputError(f"--unit {word}: is no unit of a column", hint="--unit time=ms, --unit current=uA")
+        found[quantity] = unit
+    return found
+
+
+def _columns(
+    file: Path, names: Sequence[str], units: Mapping[str, str], *, is_fed: bool
+) -> tuple[str, tuple[str, float], list[tuple[str, float]]]:
+    """The columns of time, and of what multiplies to power, each with the factor to its SI unit.
+
+    * Returns first what the power is made of: `power`, `both` current and voltage, or `current` alone.
+    * `is_fed`: whether a current alone will do.
+    """
     if len(names) == 1:
         for mark, called in ((";", "semicolons"), ("\t", "tabs")):
             if mark in names[0]:
@@ -135,27 +185,55 @@ def read(file: Path, *, voltage_V: float | None = None, marker: str | None = Non
     if not names:
         raise InputError(f"{file}: is empty", hint=COLUMNS_HINT)
     listed = ", ".join(names)
-    time = _column(file, names, ("time", "timestamp"), "s")
+    time = _column(file, names, ("time", "timestamp"), "s", units.get("time"))
     if time is None:
         raise InputError(f"{file}: no column of time in {listed}", hint=COLUMNS_HINT)
-    power, current = _column(file, names, ("power",), "W"), _column(file, names, ("current",), "A")
-    voltage = _column(file, names, ("voltage",), "V")
+    power, current, voltage = (
+        _column(file, names, (quantity,), QUANTITIES[quantity], units.get(quantity))
+        for quantity in ("power", "current", "voltage")
+    )
     if power is None and current is None:
         raise InputError(f"{file}: no column of current or power in {listed}", hint=COLUMNS_HINT)
-    if power is None and voltage is None and voltage_V is None:
+    if power is None and voltage is None and not is_fed:
         raise InputError(f"{file}: current without a voltage", hint="--voltage 3.3 tells what fed the circuit")
-    factors = [power] if power else [column for column in (current, voltage) if column]
-    time_s, *products = _numbers(file, cells, [time, *factors], COLUMNS_HINT)
-    if len(time_s) < 2:
-        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
-    back = np.flatnonzero(np.diff(time_s) <= 0)
-    if len(back):
-        line = cells[LINE][int(back[0]) + 1]
-        raise InputError(f"{file}: line {line}: time {time_s[back[0] + 1]:.9g} s does not rise", hint=COLUMNS_HINT)
-    # A current alone is fed by one voltage; power has it in itself.
-    fed_V = 1.0 if power or voltage or voltage_V is None else voltage_V
-    power_W = fed_V * np.prod(products, axis=0)
-    return Recording(time_s, power_W, None if marker is None else _marker(file, cells, marker))
+    if power is not None:
+        return "power", time, [power]
+    return "current" if voltage is None else "both", time, [column for column in (current, voltage) if column]
+
+
+def _head(file: Path) -> list[str]:
+    """The names of the columns."""
+    if file.suffix.lower() == ".jls":
+        raise InputError(f"{file}: JLS is not read", hint="export it as CSV in the Joulescope UI")
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            first = lines.readline().strip("\ufeff\r\n ")
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}", hint=COLUMNS_HINT) from error
+    if not first:
+        return []
+    try:
+        columns = pl.read_csv(first.encode() + b"\n", infer_schema=False).columns
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{file}: {str(error).splitlines()[0]}", hint=COLUMNS_HINT) from error
+    return [name.strip() for name in columns]
+
+
+def _typed_cells(file: Path, numbers: Sequence[str], texts: Sequence[str]) -> pl.DataFrame | None:
+    """These columns, parsed as they are read; null where not every row of them is a number."""
+    try:
+        scan = pl.scan_csv(file, infer_schema=False, truncate_ragged_lines=True)
+        names = {name.strip(): name for name in scan.collect_schema().names()}
+        types = {names[name]: pl.Float64 for name in numbers}
+        found = (
+            pl.scan_csv(file, schema_overrides=types, infer_schema=False, truncate_ragged_lines=True)
+            .select(pl.col(names[name]).alias(name) for name in (*numbers, *texts))
+            .collect(engine="streaming")
+        )
+    except (OSError, KeyError, pl.exceptions.PolarsError):
+        return None
+    is_whole = all(found[name].is_finite().all(ignore_nulls=False) for name in numbers)
+    return found.rechunk() if is_whole else None
 
 
 def _cells(file: Path, hint: str) -> pl.DataFrame:
@@ -176,6 +254,11 @@ def _numbers(file: Path, cells: pl.DataFrame, columns: Sequence[tuple[str, float
     Raises InputError with the first line that has text or no finite number in one of them.
     """
     parsed = [cells[name].cast(pl.Float64, strict=False) for name, _ in columns]
+    if LINE not in cells.columns:
+        return (
+            (numbers.to_numpy() if scale == 1.0 else numbers.to_numpy() * scale)
+            for numbers, (_, scale) in zip(parsed, columns, strict=True)
+        )
     wrong = [np.flatnonzero(~numbers.is_finite().fill_null(value=False).to_numpy()) for numbers in parsed]
     if first := min(((int(rows[0]), at) for at, rows in enumerate(wrong) if len(rows)), default=None):
         row, at = first
@@ -185,8 +268,13 @@ def _numbers(file: Path, cells: pl.DataFrame, columns: Sequence[tuple[str, float
     return (numbers.to_numpy() * scale for numbers, (_, scale) in zip(parsed, columns, strict=True))
 
 
-def _column(file: Path, names: Sequence[str], words: tuple[str, ...], unit: str) -> tuple[str, float] | None:
-    """The first column that begins with one of `words` or has one of them in it, and the factor to its SI unit."""
+def _column(
+    file: Path, names: Sequence[str], words: tuple[str, ...], unit: str, given: str | None = None
+) -> tuple[str, float] | None:
+    """The first column that begins with one of `words` or has one of them in it, and the factor to its SI unit.
+
+    * `given`: its unit, where the head doesn't count.
+    """
     plain = [name.lstrip("# \ufeff").lower() for name in names]
     begins = [name for name, low in zip(names, plain, strict=True) if low.startswith(words)]
     holds = [name for name, low in zip(names, plain, strict=True) if any(word in low for word in words)]
@@ -194,7 +282,7 @@ def _column(file: Path, names: Sequence[str], words: tuple[str, ...], unit: str)
         return None
     name = (begins or holds)[0]
     written = re.search(r"[(\[]([^(\[]*?)[)\] ]*$", name) or re.search(r"_([^_]*)$", name)
-    in_unit = written[1] if written else unit
+    in_unit = given or (written[1] if written else unit)
     prefix = in_unit.removesuffix(unit)
     if not in_unit.endswith(unit) or prefix not in PREFIXES:
         units = f"{unit}, m{unit}, u{unit} or n{unit}"
@@ -202,16 +290,24 @@ def _column(file: Path, names: Sequence[str], words: tuple[str, ...], unit: str)
     return name, PREFIXES[prefix]
 
 
-def _marker(file: Path, cells: pl.DataFrame, marker: str) -> np.typing.NDArray[np.bool_]:
-    """Where a column is on: a number that is not 0, or a digit of `D0-D7`, which holds eight channels, D0 first."""
-    if marker in cells.columns and marker != LINE:
-        text = cells[marker].fill_null("")
-        number = text.cast(pl.Float64, strict=False)
-        return ((number.fill_null(0.0) != 0) | (number.is_null() & ~text.is_in(["", "false"]))).to_numpy()
-    if re.fullmatch("D[0-7]", marker) and "D0-D7" in cells.columns:
-        # Without their leading zeros when a spreadsheet wrote them: eight digits, filled up.
-        return (cells["D0-D7"].fill_null("").str.zfill(8).str.slice(int(marker[1]), 1) == "1").to_numpy()
+def _marker_column(file: Path, names: Sequence[str], marker: str) -> str:
+    """The column that holds a marker: its own, or for `D0` to `D7` that of all eight channels."""
+    if marker in names:
+        return marker
+    if re.fullmatch("D[0-7]", marker) and "D0-D7" in names:
+        return "D0-D7"
     raise InputError(f'{file}: no column "{marker}"', hint="--marker D0, or the name of a column")
+
+
+def _marker(cells: pl.DataFrame, column: str, marker: str) -> np.typing.NDArray[np.bool_]:
+    """Where a column is on: a number that is not 0, or a digit of `D0-D7`, which holds eight channels, D0 first."""
+    text = cells[column].fill_null("")
+    if column != marker:
+        # Without their leading zeros when a spreadsheet wrote them: eight digits, filled up.
+        return (text.str.zfill(8).str.slice(int(marker[1]), 1) == "1").to_numpy()
+    text = text.str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
+    return ((number.fill_null(0.0) != 0) | (number.is_null() & ~text.is_in(["", "false"]))).to_numpy()
 
 
 def _blocks(file: Path) -> list[Block]:

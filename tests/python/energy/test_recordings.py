@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wattlock import cli
-from wattlock.energy.recordings import Block, Recording, integrate, read
+from wattlock.energy.recordings import Block, Recording, integrate, parse_units, read
 from wattlock.errors import InputError
 
 BLOCK_UJ = 2e6
@@ -142,6 +142,29 @@ def test_what_does_not_fit_is_named_with_its_line_and_value(tmp_path: Path, text
         read(path)
     assert caught.value.message.startswith(f"{path}: ")
     assert said in caught.value.message
+
+
+def test_units_that_no_head_tells_are_told_and_go_before_the_head(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text("time,current_A\n0,2000\n1,2000\n2,4000\n")
+    found = read(path, voltage_V=3.0, units=parse_units(["time=ms", "current=uA"]))
+    assert found.time_s.tolist() == pytest.approx([0, 1e-3, 2e-3])
+    assert found.power_W.tolist() == pytest.approx([6e-3, 6e-3, 12e-3])
+    for wrong in ("time", "current=V", "speed=m", "power=kW"):
+        with pytest.raises(InputError, match=f"--unit {wrong}: is no unit"):
+            parse_units([wrong])
+
+
+def test_a_voltage_is_not_multiplied_with_a_power_that_has_current_in_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text("time,power of the current path\n0,2\n1,2\n")
+    assert read(path, voltage_V=3.0).power_W.tolist() == [2.0, 2.0]
+
+
+def test_a_joulescope_file_that_is_no_csv_is_refused_with_the_way_to_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="JLS is not read") as caught:
+        read(tmp_path / "it.jls")
+    assert "Joulescope UI" in caught.value.hint
 
 
 def test_a_marker_that_is_no_column_or_never_on_and_files_that_are_not_there_are_named(tmp_path: Path) -> None:
