@@ -25,12 +25,16 @@ WORDS: Mapping[Verdict, str] = {
 
 
 class Mark(NamedTuple):
-    """A figure of a headline's picture, as the judgement of `claim` has it, and what it was compared with."""
+    """A figure of a headline's picture, as the judgement of `claim` has it, and what it was compared with.
+
+    * `has_band`: whether what counts as the claim is drawn: not where the question is another than the claim.
+    """
 
     label: str
     claim: str
     effect: Effect
     bounds: Bounds | None = None
+    has_band: bool = True
 
 
 class Answer(NamedTuple):
@@ -146,7 +150,10 @@ def _fastest(judged: Judged) -> Answer | None:
     if not own:
         return None
     rival = own[0].effect.what.partition(" over ")[0]
-    sentence = _over_libraries(f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", own)
+    # Sentence and picture are both of Blowfish over AES.
+    sentence = _over_libraries("To encrypt text Blowfish costs {} times what AES does", ratios)
+    if rival != "AES":
+        sentence += " " + _over_libraries(f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", own)
     return Answer(WORDS[first.answers[ERA]], sentence, ERA, *OVER_AES, _marks("blowfish-vs-aes-text", ratios))
 
 
@@ -162,7 +169,9 @@ def _over_aes(kind: Kind) -> Callable[[Judged], Answer | None]:
         if not own:
             return None
         sentence = _over_libraries("To encrypt text Blowfish costs {} times what AES does", own)
-        return Answer(WORDS[_cheaper(own)], sentence, kind, *OVER_AES, _marks(claim, own))
+        # Asked is who is cheaper, on which side of 1, and not whether it is by as much as the paper has it.
+        marks = tuple(mark._replace(has_band=False) for mark in _marks(claim, own))
+        return Answer(WORDS[_cheaper(own)], sentence, kind, *OVER_AES, marks)
 
     return answer
 
@@ -268,7 +277,7 @@ def _rc4(judged: Judged) -> Answer | None:
     kind = _kind(below)
     word = over_findings([finding.answers.get(kind, "not tested") for finding in advice.findings])
     told = of_kind(crossing, kind) or below
-    sentence = _over_libraries(f"{_capital(told[0].effect.what)} is {{}}", told)
+    sentence = _over_libraries(f"{_capital(told[0].effect.what)}, a key set up for each packet, is {{}}", told)
     if word == DEPENDS:
         sides = (_listed([_named(name) for name in _advised(advice, kind, holds)]) for holds in (True, False))
         sides_said = ", not with ".join(one for one in sides if one)

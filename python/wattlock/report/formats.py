@@ -77,6 +77,22 @@ def cipher_name(cipher: str, mode: str | None) -> str:
     return bare.upper()
 
 
+CIPHER_ID = re.compile(
+    r"(?<![\w-])(?:aes|blowfish|rc2|rc4|rc5|rc6|des|3des|cast|idea|rijndael|rsa|chacha20)-?\d[\w-]*(?![\w-])"
+)
+MINUS = re.compile(r"(?<![\w.\-–/])-(?=[\d.∞])")
+
+
+def named(words: str) -> str:
+    """A sentence with its ids of ciphers as they are written: `aes128-cbc` as AES-128-CBC."""
+    return CIPHER_ID.sub(lambda found: cipher_name(found[0], "aead"), words)
+
+
+def minus(words: str) -> str:
+    """A text whose negative numbers begin with a minus sign, as everywhere on a page, and not with a hyphen."""
+    return MINUS.sub("−", words)
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A number to so many significant digits, without an exponent, thousands apart by commas."""
     if value is None or not math.isfinite(value):

@@ -31,7 +31,9 @@ def rows_of(answer: Answer) -> list[Row]:
         Row(
             mark.label,
             *mark.effect[2:],
-            bounds=(mark.bounds.low, mark.bounds.high) if mark.bounds and not mark.bounds.of else None,
+            bounds=(mark.bounds.low, mark.bounds.high)
+            if mark.bounds and mark.has_band and not mark.bounds.of
+            else None,
             claimed=mark.bounds.claimed if mark.bounds else None,
         )
         for mark in answer.marks

@@ -5,6 +5,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+from wattlock.report.formats import minus
+
 
 def text(value: object) -> str:
     """A value as HTML text, quotes escaped too."""
@@ -12,8 +14,8 @@ def text(value: object) -> str:
 
 
 def unbroken(sentence: str) -> str:
-    """A sentence as HTML text, its numbers kept on one line with their units."""
-    return text(re.sub(r"(?<=\d) (?=(?:B|µJ|%|GHz)(?!\w))", "\u00a0", sentence))
+    """A sentence as HTML text, its numbers with a minus sign and kept on one line with their units."""
+    return text(re.sub(r"(?<=\d) (?=(?:B|µJ|%|GHz)(?!\w))", "\u00a0", minus(sentence)))
 
 
 def island(name: str, data: object) -> str:
@@ -52,7 +54,7 @@ def folded(summary: str, inside: str, is_open: bool = False) -> str:
 def cell(value: str, is_number: bool = False) -> str:
     """One table cell."""
     attributes = ' class="n"' if is_number else ""
-    return f"<td{attributes}>{text(value)}</td>"
+    return f"<td{attributes}>{text(minus(value))}</td>"
 
 
 def table(caption: str, head: Sequence[str], body: Iterable[str], name: str = "", kind: str = "") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,7 +19,7 @@ from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
-from wattlock.report.verdict_table import MARKS, SHORT, amounts, marked, verdict_table
+from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
 
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
 BASES: dict[Basis, str] = {
@@ -159,8 +159,8 @@ def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], sh
     listed = "".join(_claim(one, own[one.claim]) for one in first)
     elsewhere = ""
     if shown_before:
-        links = ", ".join(
-            f'<a href="#claim-{one.claim}">{text(own[one.claim].id)}</a> ({one.verdict})' for one in shown_before
+        links = "; ".join(
+            f'<a href="#claim-{one.claim}">{worded(own[one.claim].says)}</a> ({one.verdict})' for one in shown_before
         )
         elsewhere = f'<p class="quiet">Claims of this paper judged in another chapter: {links}.</p>'
     drawn = "".join(_exhibit(one) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
@@ -171,7 +171,10 @@ def _claim(one: Judgement, claim: Claim) -> str:
     parts = [one.sentence.removesuffix(one.also).rstrip()]
     also = [one.also] if one.also else []
     if len(one.also) > LONG_LETTERS:
-        also, beside = [], folded("More figures", bullets(SENTENCE_END.split(one.also)))
+        also, beside = (
+            [],
+            folded("More figures", bullets([by_names(part) for part in SENTENCE_END.split(one.also)])),
+        )
     else:
         beside = ""
     parts += [*also, f"Rests on: {one.evidence}.", f"Control: {one.control}."]
@@ -180,15 +183,16 @@ def _claim(one: Judgement, claim: Claim) -> str:
     if claim.note:
         parts.append(claim.note)
     command = commands([one.command]) if one.command.startswith("wattlock") else ""
+    said = "".join(f"<p>{worded(part)}</p>" for part in parts)
     return (
         f'<details class="claim printed" id="claim-{one.claim}"><summary>'
         f"<strong>{MARKS[one.verdict]} {one.verdict}</strong> "
-        f'{unbroken(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
-        f"{paragraphs(parts)}{command}{_findings(one)}{_compared(one)}{beside}</details>"
+        f'{worded(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
+        f"{said}{command}{_findings(one, claim)}{_compared(one, claim)}{beside}</details>"
     )
 
 
-def _findings(one: Judgement) -> str:
+def _findings(one: Judgement, claim: Claim) -> str:
     """What was found of each part of the claim, by kind of implementation."""
     kinds = [kind for kind in KINDS if any(kind in finding.answers for finding in one.findings)]
     if not kinds:
@@ -196,23 +200,23 @@ def _findings(one: Judgement) -> str:
     rows = ""
     for finding in one.findings:
         answers = "".join(f'<td class="says">{_answered(one, finding, kind)}</td>' for kind in kinds)
-        rows += f'<tr><th scope="row">{text(finding.says)}</th>{answers}</tr>'
-    return table(f"Findings of {one.claim}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"], kind="findings")
+        rows += f'<tr><th scope="row">{worded(finding.says)}</th>{answers}</tr>'
+    return table(f"Findings: {by_names(claim.says)}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"], kind="findings")
 
 
 def _answered(one: Judgement, finding: Finding, kind: str) -> str:
     """The answer to a finding, and of one that takes several together which of them do not hold."""
     not_holding = [name for name in failing(one, kind, finding.says) if name != finding.says]
-    named = f'<br><span class="quiet">not {text("; ".join(not_holding))}</span>' if not_holding else ""
+    named = f'<br><span class="quiet">not {worded("; ".join(not_holding))}</span>' if not_holding else ""
     return f"{marked(finding.answers.get(kind, 'not tested'))}{named}"
 
 
-def _compared(one: Judgement) -> str:
+def _compared(one: Judgement, claim: Claim) -> str:
     if len(one.compared) < 2:
         return ""
     rows = "".join(_comparison(other) for other in one.compared)
     head = ["Implementation", "Whose code", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
-    drawn = table(f"Comparisons of {one.claim}", head, [f"<tbody>{rows}</tbody>"])
+    drawn = table(f"Comparisons: {by_names(claim.says)}", head, [f"<tbody>{rows}</tbody>"])
     number = len(one.compared)
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
 
@@ -221,12 +225,12 @@ def _comparison(one: Compared) -> str:
     value, interval = amounts(one.effect)
     holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
     if one.holds is False and one.failing:
-        holds += f": not {text('; '.join(one.failing))}"
+        holds += f": not {worded('; '.join(one.failing))}"
     return (
-        f'<tr><th scope="row">{text(one.implementation)}</th><td>{text(one.cases)}</td>'
-        f"<td>{text(one.effect.what.strip(' ,'))}</td>"
-        f'<td class="n">{text(value)}</td><td class="n">{text(interval)}</td>'
-        f"<td>{text(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
+        f'<tr><th scope="row">{text(one.implementation)}</th><td>{worded(one.cases)}</td>'
+        f"<td>{worded(one.effect.what.strip(' ,'))}</td>"
+        f'<td class="n">{unbroken(value)}</td><td class="n">{unbroken(interval)}</td>'
+        f"<td>{unbroken(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
     )
 
 
@@ -240,6 +244,11 @@ def exhibit_name(name: str) -> str:
     kind, several = ("Table", "Tables") if stem.startswith("table") else ("Figure", "Figures")
     first, _, last = stem.removeprefix("table").removeprefix("fig").partition("-")
     return f"{several} {first} to {last}" if last else f"{kind} {first}"
+
+
+def _exhibit_of(name: str) -> str:
+    """An exhibit's id in words, with its paper's."""
+    return f"{next(words for source, words in SHORT.items() if name.startswith(f'{source}-'))}, {exhibit_name(name)}"
 
 
 def _exhibit(one: Shown) -> str:
@@ -268,9 +277,10 @@ def _captioned(title: str) -> str:
 
 def _contradictions(papers: Papers) -> str:
     formatted = []
+    claims = {claim.id: claim for claim in papers.claims}
     for against, title in AGAINST.items():
         mine = [one for one in papers.contradictions if one.against == against]
-        formatted.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one) for one in mine)}</ul>")
+        formatted.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one, claims) for one in mine)}</ul>")
     sentences = sum(one.origin == "stated" for one in papers.contradictions)
     others = len(papers.contradictions) - sentences
     lead = (
@@ -280,11 +290,11 @@ def _contradictions(papers: Papers) -> str:
     return f"<p>{unbroken(lead)}</p>{''.join(formatted)}"
 
 
-def _contradiction(one: Contradiction) -> str:
+def _contradiction(one: Contradiction, claims: Mapping[str, Claim]) -> str:
     who = ", ".join(SHORT[source] for source in one.source)
     whose = {"stated": "", "read-off": " (read off its tables)", "ours": " (our words)"}[one.origin]
     by = f" ({', '.join(SHORT[source] for source in one.by)})" if one.by else ""
-    links = ", ".join(f'<a href="#claim-{claim}">{claim}</a>' for claim in one.claims)
+    links = "; ".join(f'<a href="#claim-{claim}">{worded(claims[claim].says)}</a>' for claim in one.claims)
     judged = f' <span class="quiet">Judged: {links}.</span>' if links else ""
     return (
         f"<li><strong>{text(f'{who}{whose}')}:</strong> {unbroken(one.says)} <em>But{text(by)}:</em> "
@@ -297,17 +307,17 @@ def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgem
     items = [f"The papers do not say: {', '.join(papers.conditions['not_said']['items'])}."]
     lacking = [one for one in shown if one.missing]
     if lacking:
-        names = ", ".join(one.exhibit.id for one in lacking)
+        names = "; ".join(_exhibit_of(one.exhibit.id) for one in lacking)
         items.append(f"{len(lacking)} of {len(shown)} exhibits lack something, and say what measures it: {names}.")
     items.append("What a cipher costs here is what its code costs on this processor; the papers’ own are gone.")
     open_ones = "".join(
-        f'<li><a href="#claim-{one.claim}">{unbroken(own[one.claim].says)}</a>: it needs {unbroken(one.needs)}.'
+        f'<li><a href="#claim-{one.claim}">{worded(own[one.claim].says)}</a>: it needs {worded(one.needs)}.'
         f"{f' <code>{text(one.command)}</code>' if one.command.startswith('wattlock') else ''}</li>"
         for one in judgements
         if one.verdict in OPEN
     )
     undecided = f"<h3>What would decide the open claims</h3><ul>{open_ones}</ul>" if open_ones else ""
-    return bullets(items) + undecided
+    return bullets([by_names(item) for item in items]) + undecided
 
 
 def _studies(names: Sequence[str]) -> str:

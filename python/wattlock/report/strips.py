@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wattlock.report.formats import number
+from wattlock.report.formats import minus, number
 from wattlock.report.markup import text
 
 ROW_PX, AXIS_PX, PAD_PX = 15, 27, 8
@@ -113,7 +113,7 @@ def described(rows: Sequence[Row], title: str) -> str:
         interval = f" ({ends})" if row.low != row.high else ""
         claimed = f", claimed {number(row.claimed)}" if row.claimed is not None else ""
         parts.append(f"{name}{number(row.value)}{interval}{claimed}")
-    return f"{title}. {'; '.join(parts)}"
+    return minus(f"{title}. {'; '.join(parts)}")
 
 
 def _axis(axis: Axis, title: str, left: float, span: float, bottom: float) -> str:
@@ -129,7 +129,7 @@ def _axis(axis: Axis, title: str, left: float, span: float, bottom: float) -> st
 
 
 def _tick(value: float) -> str:
-    return f"{value:,.12g}".replace("-", "−")
+    return minus(f"{value:,.12g}")
 
 
 def _row(row: Row, axis: Axis, left: float, span: float, y: float) -> str:

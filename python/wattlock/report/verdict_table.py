@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from wattlock.papers.judges import Effect, Judgement, Verdict
@@ -36,6 +37,7 @@ SHORT = {
     "prasithsangaree": "Prasithsangaree",
     "toldinas": "Toldinas",
 }
+SOURCE_ID = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(SHORT, key=len, reverse=True))})(?![\w-])")
 HEADS = ["Claim", "Verdict", "#Effect", "Claimed and found", "Paper", "Evidence"]
 STRIP_PX = 220
 EVEN = {"1": 1.0, "%": 0.0}
@@ -80,15 +82,25 @@ def _row(one: Judgement, claim: Claim) -> str:
     key = f' data-v="{one.effect.value:.6g}"' if one.effect else ""
     what = ""
     if one.effect:
-        between = "" if interval == formats.MISSING else f" ({interval})"
-        what = f'{between} <span class="quiet">{text(one.effect.what.strip(" ,"))}</span>'
+        between = "" if interval == formats.MISSING else f" ({unbroken(interval)})"
+        what = f'{between} <span class="quiet">{worded(one.effect.what.strip(" ,"))}</span>'
     return (
         f'<tr data-verdict="{text(one.verdict)}" data-papers="{text(" ".join(claim.source))}">'
-        f'<th scope="row"><a href="#claim-{one.claim}">{unbroken(claim.says)}</a></th>'
+        f'<th scope="row"><a href="#claim-{one.claim}">{worded(claim.says)}</a></th>'
         f'<td class="verdict">{marked(one.verdict)}</td>'
-        f'<td class="n"{key}>{text(value)}{what}</td><td>{strip(one)}</td>'
+        f'<td class="n"{key}>{unbroken(value)}{what}</td><td>{strip(one)}</td>'
         f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
     )
+
+
+def by_names(words: str) -> str:
+    """A sentence with papers and ciphers by their names and not by their ids."""
+    return formats.named(SOURCE_ID.sub(lambda found: SHORT[found[0]], words))
+
+
+def worded(words: str) -> str:
+    """The same as HTML text."""
+    return unbroken(by_names(words))
 
 
 def strip(one: Judgement) -> str:

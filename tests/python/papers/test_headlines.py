@@ -11,6 +11,7 @@ from wattlock.papers.headlines import QUESTIONS, Headline, headlines
 from wattlock.papers.judges import JUDGES, Judgement, judge_all
 from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE
 from wattlock.papers.judges.verdict import amount_band
+from wattlock.report.headlines import rows_of
 from wattlock.study import study as studies
 
 FIGURE = re.compile(r"[\d.,]+(?:e-?\d+)?(?: %| B)? \(-?[\d.,e-]+ to [\d.,e-]+\)")
@@ -91,6 +92,39 @@ def test_a_kind_of_aes_answers_its_own_question_alone() -> None:
     assert "0.333" in answer.sentence
     assert found[FASTEST].needs != found[INSTRUCTIONS].needs
     assert HARDWARE in found[INSTRUCTIONS].needs
+
+
+def test_the_first_sentence_and_its_picture_are_of_the_same_ratio() -> None:
+    names = ("blowfish", "aes", "rc6", "des", "3des", "rc2")
+    answer = of_costs(*((name, 1e6 * 1.3**place, {}) for place, name in enumerate(names)))[FASTEST].answer
+    assert answer is not None
+    assert answer.axis.startswith("Blowfish over AES")
+    assert answer.sentence.startswith(
+        f"To encrypt text Blowfish costs {answer.marks[0].effect.described()} times what AES"
+    )
+    rivals = ("blowfish", "rc6", "aes", "des", "3des", "rc2")
+    other = of_costs(*((name, 1e6 * 1.3**place, {}) for place, name in enumerate(rivals)))[FASTEST].answer
+    assert other is not None
+    assert "times what AES does" in other.sentence
+    assert "RC6, its cheapest rival, costs" in other.sentence
+
+
+def test_no_band_is_drawn_where_what_is_asked_is_the_side_of_1() -> None:
+    """Blowfish at a third of AES's cost is cheaper, though not by what the paper has."""
+    constant = {"provider": "rustcrypto", "path": "fixsliced"}
+    found = of_costs(("aes", 3e6, constant), ("blowfish", 1e6, {"provider": "rustcrypto", "path": "portable"}))
+    answer = found[CONSTANT].answer
+    assert answer is not None
+    assert answer.word == "Yes"
+    (row_,) = rows_of(answer)
+    assert row_.bounds is None
+    assert row_.claimed is not None, "the paper's figure stands there all the same"
+
+
+def test_where_the_size_is_said_the_keying_is_said_with_it() -> None:
+    answer = headlines(judged("holds"))[RC4].answer
+    assert answer is not None
+    assert "a key set up for each packet" in answer.sentence
 
 
 def test_where_libraries_disagree_the_word_says_so_and_the_sentence_has_both() -> None:

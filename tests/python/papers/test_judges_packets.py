@@ -82,7 +82,10 @@ def test_where_two_costs_meet_is_between_the_sizes_at_which_the_cheaper_one_chan
     assert found.compared[1].bounds is None
     assert found.compared[0].bounds is not None
     assert found.compared[0].bounds[:3] == (75, 125, "B")
-    assert ["by the two laws of cost" in found.sentence, "The other method: by" in found.sentence] == [True, True]
+    assert [
+        "a straight line through all of a cipher's sizes" in found.sentence,
+        "where the cheaper cipher changes" in found.sentence,
+    ] == [True, True]
     fewer = {size: costs for size, costs in CROSSES.items() if size != 1000}
     assert judged("rc4-aes-crossover", packets(fewer)).verdict == "reproduced"
     assert judged("rc4-aes-crossover", packets({20: (400, 200), 1000: (5000, 9000)})).verdict == "not tested"
@@ -106,7 +109,7 @@ def test_costs_that_never_cross_say_who_is_the_cheaper_one(rc4: float, cheaper: 
         assert one.effect == ("the size from which RC4 is cheaper", "B", low if cheaper == "AES" else high, low, high)
         assert one.effect.described() == described
     assert [one.holds for one in found.compared] == [False, None]
-    assert "The other method" not in found.sentence
+    assert "By another method" not in found.sentence
 
 
 @pytest.mark.parametrize(("half_width_percent", "holds"), [(1.0, False), (40.0, None)])

@@ -26,7 +26,7 @@ from wattlock.papers.judges.implementations import ERA
 from wattlock.papers.judges.verdict import DECIDED, OPEN, failing
 from wattlock.papers.record import THEMES
 from wattlock.report.papers_page import LONG_LETTERS, PapersFacts, counts, exhibit_name, papers_page
-from wattlock.report.verdict_table import SHORT, amounts, strip
+from wattlock.report.verdict_table import SHORT, amounts, by_names, strip
 
 LIMIT_S = 240
 MOST_B = 2_500_000
@@ -67,6 +67,34 @@ def test_every_claim_has_a_row_and_its_reasons_and_every_exhibit_its_place(page:
         assert f'href="#claim-{claim.id}"' in page
     for one in PAPERS.exhibits:
         assert page.count(f'id="{one.id}"') == 1
+
+
+def read_by_people(page: str) -> str:
+    """What stands on a page in words: not its code, scripts, styles and BibTeX, and no address."""
+    prose = re.sub(r"<(script|style|code|pre)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", prose)).split())
+
+
+def test_negative_numbers_have_a_minus_sign_and_no_hyphen(page: str) -> None:
+    for made_page in (page, papers_page(FACTS, PAPERS, [worlds_judged("fails", one) for one in PAPERS.claims], [])):
+        words = read_by_people(made_page)
+        assert "−" in words
+        assert re.findall(r"(?<![\w.\-–/])-[\d.]+", words) == []
+
+
+def worlds_judged(kind: Any, claim: Any) -> Any:
+    made_up = worlds.world(claim, kind)
+    return JUDGES[claim.id](made_up.papers.claim(claim.id), made_up)
+
+
+def test_papers_and_ciphers_are_read_by_their_names_and_not_by_their_ids(page: str) -> None:
+    chapters = read_by_people(page[page.index('id="verdicts"') :])
+    papers = [source.id for source in PAPERS.sources]
+    ids = rf"(?<![\w-])(?:{'|'.join(papers)}|(?:aes|blowfish|des|3des|rsa|rijndael)\d+-\w+|rc[246]-\d[\w-]+)(?![\w-])"
+    assert re.findall(ids, chapters) == []
+    claims = "|".join(claim.id for claim in PAPERS.claims if "-" in claim.id)
+    contradictions = chapters[chapters.index("Their own other sentences") :]
+    assert re.findall(rf"(?<![\w-])(?:{claims})(?![\w-])", contradictions) == []
 
 
 def test_the_lead_counts_the_verdicts(page: str) -> None:
@@ -112,7 +140,7 @@ def test_the_page_begins_with_nine_answers_that_lead_to_their_claims(page: str) 
         targets = re.findall(r'href="#([^"]+)"', card)
         assert targets == [f"claim-{claim}" for claim in headline.claims]
         assert all(f'id="{target}"' in page for target in targets)
-        read = html.unescape(re.sub(r"<[^>]+>", "", card)).replace("\u00a0", " ")
+        read = html.unescape(re.sub(r"<[^>]+>", "", card)).replace("\u00a0", " ").replace("−", "-")
         if headline.answer is None:
             assert f"Not measured. It needs {headline.needs}." in read
             assert f"<code>{headline.command}</code>" in card
@@ -177,8 +205,9 @@ def test_what_would_decide_names_the_claim_and_a_command(page: str) -> None:
 
 
 def test_many_comparisons_are_folded_and_few_are_not(page: str) -> None:
+    says = {claim.id: html.escape(by_names(claim.says)) for claim in PAPERS.claims}
     for one in judge_all(evidence()):
-        drawn = page.find(f"<caption>Comparisons of {one.claim}</caption>")
+        drawn = page.find(f"<caption>Comparisons: {says[one.claim]}</caption>", page.index(f'id="claim-{one.claim}"'))
         fold = f"<summary>All {len(one.compared)} comparisons</summary>"
         assert (drawn > 0) == (len(one.compared) > 1)
         assert (fold in page[drawn - 300 : drawn]) == (len(one.compared) > 8)

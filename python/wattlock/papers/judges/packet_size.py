@@ -129,10 +129,17 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
                 effect = effect._replace(what="the size from which AES is cheaper")
                 holds = False if math.isfinite(effect.high) else None
             if found.disagreement:
-                described.append(f"by the two laws of cost {found.by_law_B:.0f} B with {ground.providers}, {words}")
+                described.append(f"{found.by_law_B:.0f} B with {ground.providers}, {words}")
             compared.append(with_keying(ground, effect, claim.says, keying, holds=holds, bounds=band))
-    also = f"The other method: {'; '.join(described)}." if described else ""
+    also = f"{BY_LAW} {'; '.join(described)}." if described else ""
     return _judge(claim, evidence, compared, also)
+
+
+BY_LAW = (
+    "These sizes lie between the two measured ones where the cheaper cipher changes. By another method, a straight "
+    "line through all of a cipher's sizes, they cross elsewhere where the set-up of a key or a short packet costs more "
+    "than its line says:"
+)
 
 
 def _from_size(found: Crossover, sizes_B: Array) -> Effect:
