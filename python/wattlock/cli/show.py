@@ -28,8 +28,8 @@ SHORT = [
     "energy_uJ_per_byte",
     "state",
 ]
-"""The columns for eyes, with `aad_B` where a case has associated data and `reason` where one failed; JSON and CSV have
-all of them."""
+"""The columns for eyes, with `aad_B` where a case has associated data, `reason` where one failed and `time_evidence`
+where times are not measured; JSON and CSV have all of them."""
 
 
 def show(
@@ -69,6 +69,8 @@ def show(
             typer.echo(
                 f"no energy: {row['cipher']} {row['operation']} {row['payload_B']} B: {row['energy_reason']}", err=True
             )
+    if set(estimates["time_evidence"].drop_nulls()) - {"measured"}:
+        columns = [*columns, "time_evidence"]
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
 
 

@@ -92,8 +92,10 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     # What an invalid run measured is no result: nothing of it is judged or drawn.
     sound = [frame.clear() if one.reasons else frame for one, frame in zip(results, frames, strict=True)]
     estimates = pl.concat(sound, how="diagonal_relaxed")
+    # An emulator's times are drawn as such; no claim speaks of them.
+    of_devices = estimates.filter(pl.col("time_evidence").ne_missing("emulated"))
     papers, net = record.load(), toolbox.find()
-    sent = sending.send(papers, estimates, net, beside.radio, allow_assumed=beside.allow_assumed)
+    sent = sending.send(papers, of_devices, net, beside.radio, allow_assumed=beside.allow_assumed)
     rows, _ = probe.catalogue(target)
     drawn, discharges, no_battery = _batteries(
         results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
@@ -102,7 +104,7 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     catalogue = [several[0] for several in rows.values()]
     transferred = transfers.read(beside.transfers, catalogue)
     evidence = Evidence(
-        estimates=estimates,
+        estimates=of_devices,
         transfers=sent.transfers,
         discharges=discharges,
         security=_security(catalogue),
@@ -114,13 +116,16 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     sizes = counted.sizes if counted else None
     material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio, no_battery, transferred)
     notes = [f"no battery is computed: {no_battery}"] if no_battery else []
+    if of_devices.height < estimates.height:
+        notes.append("no claim is judged by emulated times: they are drawn, and are the cost of no device")
     return Gathered(evidence, material, results, estimates, notes)
 
 
 def _refuse_mixed(results: Sequence[Result]) -> None:
-    """Raises EvidenceError where the runs are of several builds or processors: docs/method/build.md."""
+    """Raises EvidenceError where runs are of several builds, processors (docs/method/build.md) or kinds of evidence."""
     for what, of in (
         ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
+        ("kinds of evidence", [one.time_evidence for one in results]),
         ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),
     ):
         if len(set(of)) > 1:

@@ -106,6 +106,8 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
         sentences.append(_most_expensive(worst, several))
     if kinds not in ([], ["measured"]) and "µJ" in " ".join(sentences):
         sentences.append(f"These joules are {kinds[0]}, not measured.")
+    if "emulated" in ranked["time_evidence"].to_list():
+        sentences.append("These times are emulated: they are the cost of no device.")
     return sentences
 
 

@@ -134,7 +134,7 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
     costs: list[str] = []
     about: list[str] = []
     for sentence in answer(estimates, ranking):
-        (about if sentence.startswith("These joules") else costs).append(sentence)
+        (about if sentence.startswith("These ") else costs).append(sentence)
     rests = paragraphs(about) + tables.rests_on(answered_rows(estimates, ranking))
     figure = main_figure(estimates, ranking)
     drawn = "" if figure is None else drawn_figure(figure)

@@ -60,7 +60,7 @@ class Comparison:
         Raises EvidenceError where a run can't be judged.
         """
         if self.against:
-            hint = "measure again, both runs with one build of wattlock"
+            hint = "measure again, both runs with one build of wattlock, on a device"
             raise EvidenceError(f"--fail-above {self.against[0]}", hint=hint)
         if self.lost.height:
             shown = self.lost.head(SHOWN_CASES).to_dicts()
@@ -118,6 +118,8 @@ class Pair:
                 small = f"{builds}, so that less than {100 * SMALLEST_BETWEEN_BUILDS:.0f} % is not claimed"
                 reason = pl.when(pl.col("reason") == UNTOLD).then(pl.lit(small)).otherwise("reason")
                 compared, builds = compared.with_columns(reason=reason), ""
+        if a.time_evidence == "emulated":
+            against.append("can't judge emulated times: they are the cost of no device")
         if unclaimed := invalid or builds:
             energy = pl.when(pl.col("energy_verdict").is_not_null()).then(pl.lit("undecided"))
             compared = compared.with_columns(

@@ -62,6 +62,11 @@ class Result:
         return _emulator(self.header)
 
     @property
+    def time_evidence(self) -> str:
+        """What the times are: measured, or emulated where one process ran in an emulator."""
+        return next(iter(self.estimates["time_evidence"].drop_nulls()), "measured")
+
+    @property
     def clean_share(self) -> float:
         """The share of batches that count."""
         return 1 - sum(self.causes.values()) / max(1, self.batches)
