@@ -12,7 +12,7 @@ from wattlock.advise.costs import Cost
 from wattlock.advise.days import DAY_s, given_up, most_B
 from wattlock.advise.framings import framings
 from wattlock.advise.gain import Gain, gain
-from wattlock.advise.quantity import spoken
+from wattlock.advise.quantity import LEAST, spoken
 from wattlock.advise.question import Flow, Question
 from wattlock.advise.rank import SMALLEST_EFFECT
 from wattlock.advise.what_if import changed, charges, lives, loads, usual
@@ -98,8 +98,9 @@ def _found(
 ) -> Experiment:
     number, before, after, by, charge = bench.best(variants)
     small = "" if abs(by.percent) >= 100 * SMALLEST_EFFECT else "; too little to matter"
-    if small and abs(charge) >= 100 * SMALLEST_EFFECT:
-        small = f"; its charge alone would last {charge:.2g} % longer, but the battery's shelf life ends it"
+    if small and abs(charge) >= 100 * LEAST and abs(by.percent) < abs(charge) / 2:
+        longer = "longer" if charge > 0 else "less long"
+        small = f"; its charge alone would last {abs(charge):.2g} % {longer}, but the battery's shelf life ends it"
     return Experiment(name, way, before, after, by, findings[number] + small)
 
 

@@ -275,6 +275,18 @@ def described(key: str, found: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     return [dict(row) for row in found]
 
 
+def without_gain(of: Advice) -> str:
+    """Why experiments gain next to no days where the battery's shelf life ends it; empty where it does not."""
+    if of.best.shelf < MOSTLY:
+        return ""
+    busy = sum(share for group, share in of.shares(of.best.number).items() if group not in {"idle", "self-discharge"})
+    return (
+        f"In {100 * of.best.shelf:.0f} % of the samples the battery's shelf life ends it, which none of these changes, "
+        f"and all that is computed, sent and received takes {percent(busy)} of the energy until then: a gain of 0 % "
+        "says that the device may do without. A finding says what the charge alone would gain."
+    )
+
+
 def _saved(row: Mapping[str, Any]) -> dict[str, str]:
     before, after = (row[key] for key in ("before_days", "after_days"))
     gains = [row[key] for key in ("gain_percent", "gain_low_percent", "gain_high_percent")]

@@ -183,7 +183,7 @@ def _choices(of: Advice) -> Section:
 
 
 def _starts(of: Advice) -> list[str]:
-    return [f"Each starts from what is usual: {prose.named(usual(of))}."]
+    return [f"Each starts from what is usual: {prose.named(usual(of))}.", *filter(None, [prose.without_gain(of)])]
 
 
 TITLES = {

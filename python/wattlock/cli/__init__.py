@@ -42,7 +42,6 @@ VERBS = {
     "selftest": "Prove the ciphers of this machine: vectors, definition, agreement.",
     "doctor": "Say how fit this machine is for measuring.",
 }
-HINT_OF_USAGE = "`wattlock --help` lists the verbs, `wattlock VERB --help` a verb's options"
 USAGE, BUG, INTERRUPTED = 2, 70, 130
 LONGEST_WORD = 255
 """Letters of a word in an error: as long as a file's name may be."""
@@ -170,6 +169,14 @@ def _system_error(error: OSError) -> int:
     return InputError.exit_code
 
 
+def _hint_of_usage(arguments: Sequence[str]) -> str:
+    """Where the options of the verb that was called stand, or the verbs where none was."""
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    if verb in VERBS:
+        return f"`wattlock {verb} --help` lists its options"
+    return "`wattlock --help` lists the verbs, `wattlock VERB --help` a verb's options"
+
+
 def answer(arguments: Sequence[str]) -> int:
     """Carry out one command line and give its exit code; every error is told in words.
 
@@ -182,7 +189,7 @@ def answer(arguments: Sequence[str]) -> int:
         say(error.message, error.hint)
         return error.exit_code
     except typer.TyperException as error:
-        say(error.format_message().replace("Value error, ", "").rstrip("."), HINT_OF_USAGE)
+        say(error.format_message().replace("Value error, ", "").rstrip("."), _hint_of_usage(arguments))
         return USAGE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

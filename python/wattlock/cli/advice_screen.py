@@ -123,6 +123,8 @@ def _tables(of: Advice, more: More) -> None:
     for key, found in more.items():
         start = f": {prose.named(usual(of))}" if key == "experiments" else ""
         table(prose.described(key, found), f"{TITLES[key]}{start}")
+        if key == "experiments" and prose.without_gain(of):
+            _say(prose.without_gain(of))
         if key == "energy_first" and found:
             typer.echo(prose.BUDGET)
 

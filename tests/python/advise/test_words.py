@@ -373,3 +373,13 @@ def test_what_is_gathered_beyond_a_packet_counts_its_packets_a_message() -> None
     described = ask({"choices.aggregate": [4]}, flow=[{"message": "500B", "every": "1min"}])
     assert all("4 together" in choice.label for choice in described.choices)
     assert {load_.packets for load_ in described.loads} <= {9 / 4, 10 / 4}
+
+
+def test_experiments_that_gain_nothing_say_that_the_shelf_life_hides_it(
+    answer: Advice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["advise", "gas-meter", "--allow-assumed", "--experiments", "--try", "aggregate"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"In \d+ % of the samples the battery's shelf life ends it, which none of these changes", out)
+    assert re.search(r"its charge alone would last [\d.]+ % longer, but the battery's shelf life ends it", out)
+    assert prose.without_gain(answer) == "", "where the charge ends it every gain is one of days"

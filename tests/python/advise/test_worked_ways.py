@@ -247,10 +247,12 @@ def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
         (-0.993, 0.0, "; too little to matter"),
         (0.0, 1.0, "; its charge alone would last 1 % longer, but the battery's shelf life ends it"),
         (0.0, 25.0, "; its charge alone would last 25 % longer, but the battery's shelf life ends it"),
-        (0.0, 0.993, "; too little to matter"),
+        (0.0, 0.56, "; its charge alone would last 0.56 % longer, but the battery's shelf life ends it"),
+        (0.0, -0.34, "; its charge alone would last 0.34 % less long, but the battery's shelf life ends it"),
+        (0.0, 0.04, "; too little to matter"),
     ],
 )
-def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides_a_larger_one(
+def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides_it(
     days: float, charge: float, described: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = usual(answer)

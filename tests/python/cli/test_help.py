@@ -33,3 +33,11 @@ def test_no_help_shows_the_type_of_a_flag_and_each_has_its_examples(
 def test_the_overview_names_no_types(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.answer(["--help"]) == 0
     assert "<bool>" not in capsys.readouterr().out
+
+
+def test_a_wrong_option_of_a_verb_leads_to_the_verbs_own_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["advise", "--exprimen"], ["run", "--nothing"], ["compare", "a", "b", "--fail-abov", "2%"]):
+        assert cli.answer(words) == 2
+        assert f"hint: `wattlock {words[0]} --help` lists its options" in capsys.readouterr().err
+    assert cli.answer(["shwo"]) == 2
+    assert "hint: `wattlock --help` lists the verbs" in capsys.readouterr().err
