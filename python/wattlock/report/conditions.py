@@ -1,5 +1,7 @@
 """Whether a run is to be believed, under which conditions it was made, and how: what the page and its print say."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from wattlock.report import formats
@@ -41,10 +43,20 @@ def conditions(run: RunFacts) -> list[tuple[str, str]]:
         middle, low, high = (formats.number(value) for value in run.canary_GHz)
         clock = f"{middle} GHz at the median, {low} to {high} GHz from the 5th to the 95th percentile"
     return [
+        *_device(dict(run.host)),
         ("Clean batches", f"{formats.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
         ("Core clock", clock),
         ("Effort", f"{run.processes} fresh processes, {formats.duration(run.duration_s)}"),
     ]
+
+
+def _device(host: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What was measured on, where it was not this machine: processor, class of core, and the way to it."""
+    way = host.get("Reached by", "local")
+    if way == "local":
+        return []
+    known = [part for part in (host.get("Processor"), host.get("Core class")) if part]
+    return [("Device", ", ".join([*known, f"reached by {way}"]))]
 
 
 def joules_notes(run: RunFacts) -> list[str]:

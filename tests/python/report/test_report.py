@@ -445,3 +445,10 @@ def test_the_longest_time_is_the_least_throughput_and_the_shortest_the_greatest(
     }
     (speed,) = drawn(pl.DataFrame([row]), "throughput_MB_s").select("value", "low", "high").rows()
     assert speed == (10_000.0, 8_000.0, 12_500.0)
+
+
+def test_a_run_by_a_way_names_device_core_class_and_way_before_its_figures(tmp_path: Path) -> None:
+    far = [("Processor", "Cortex-A72"), ("Core class", "big"), ("Reached by", "ssh")]
+    page = written(tmp_path, replace(RUN, host=far))
+    assert "Cortex-A72, big, reached by ssh" in page.partition("How it was measured</h2>")[0]
+    assert "reached by" not in written(tmp_path, replace(RUN, host=[*far[:2], ("Reached by", "local")]))

@@ -5,8 +5,9 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +15,7 @@ SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/l
 
 SERVER = """
 Port {port}
-ListenAddress 127.0.0.1
+ListenAddress {address}
 HostKey {folder}/host
 AuthorizedKeysFile {folder}/id.pub
 StrictModes no
@@ -25,7 +26,7 @@ SetEnv HOME={folder}/home
 """
 CLIENT = """
 Host *
-  HostName 127.0.0.1
+  HostName {address}
   Port {port}
   User {user}
   IdentityFile {folder}/id
@@ -36,20 +37,25 @@ Host *
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The value of WATTLOCK_SSH by which any host is this server; its home is `folder`/home, and empty."""
+def served(folder: Path, address: str = "127.0.0.1", within: Sequence[str] = ()) -> Iterator[str]:
+    """The value of WATTLOCK_SSH by which any host is this server; its home is `folder`/home, and empty.
+
+    * `within`: a command that carries out others where the server is to be, as in a name space of the network.
+    """
     port = _free_port()
     for key in ("host", "id"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)], check=True)
     (folder / "home").mkdir()
-    names = {"port": port, "folder": folder, "user": getpass.getuser()}
+    names = {"port": port, "folder": folder, "address": address, "user": getpass.getuser()}
     (folder / "sshd_config").write_text(SERVER.format(**names))
     (folder / "ssh_config").write_text(CLIENT.format(**names))
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
-    server = subprocess.Popen([str(SSHD), "-D", "-e", "-f", str(folder / "sshd_config")], stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [*within, str(SSHD), "-D", "-e", "-f", str(folder / "sshd_config")], stderr=subprocess.DEVNULL
+    )
     try:
-        _listening(port)
+        _listening(address, port, within)
         yield f"ssh -F {folder}/ssh_config"
     finally:
         server.terminate()
@@ -62,14 +68,10 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _listening(port: int) -> None:
+def _listening(address: str, port: int, within: Sequence[str]) -> None:
     due = time.monotonic() + 10
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            if time.monotonic() > due:
-                raise
-            time.sleep(0.05)
-        else:
-            return
+    reach = [*within, sys.executable, "-c", f"import socket; socket.create_connection(({address!r}, {port}), 1)"]
+    while subprocess.run(reach, check=False, capture_output=True).returncode:
+        if time.monotonic() > due:
+            raise TimeoutError(f"no sshd at {address}:{port}")
+        time.sleep(0.05)
