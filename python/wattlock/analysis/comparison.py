@@ -14,8 +14,8 @@ from wattlock.analysis.distributions import t_quantile
 from wattlock.analysis.estimate import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
-FACTORS = tuple(name for name in GROUP if name != "mode")
-"""What two cases must have in common beside the cipher."""
+FACTORS = tuple(name for name in GROUP if name not in {"mode", "core_class"})
+"""What two cases must have in common beside the cipher; kinds of core are a side's own."""
 
 ENERGY = ("energy_ratio", "energy_ratio_low", "energy_ratio_high")
 """Net joules of the second case over those of the first: there where alike meters measured both."""
@@ -29,7 +29,7 @@ Quantity = Literal["cycles", "time"]
 UNTOLD = "the interval holds both"
 """Why a pair with a ratio is undecided."""
 
-SIDE = ("provider", "version", "path", "of", "state", "processes", "cycles_per_byte", "time_ns")
+SIDE = ("provider", "version", "path", "of", "core_class", "state", "processes", "cycles_per_byte", "time_ns")
 """What the table shows of each of both, with `_a` and `_b` behind it."""
 
 

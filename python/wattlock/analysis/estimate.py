@@ -32,12 +32,13 @@ long run, with it 98.6 to 100 % (docs/method/estimates.md)."""
 CASE_FIELDS = [
     *("case", "cipher", "family", "provider", "path", "of", "version", "operation", "keying", "mode", "key_bits"),
     *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern", "aad_B"),
+    "core_class",
 ]
 
 
 @dataclass(frozen=True)
 class CanaryClock:
-    """The run's canary: what one unit of `log_canaries` is.
+    """The canary of one kind of core in a run: what one unit of `log_canaries` is there.
 
     * `canary_ns`: median time of a canary over the run; `low_GHz`, `GHz`, `high_GHz`: 5 %, median and 95 % of the
       core's clock, null where the canary's cycles are not known.
@@ -146,7 +147,7 @@ def _verdict(looks: Sequence[int], target_percent: float) -> dict[str, pl.Expr]:
 def estimates(
     cases: Sequence[Mapping[str, Any]],
     across: pl.DataFrame,
-    clock: CanaryClock,
+    clocks: Mapping[str | None, CanaryClock],
     failures: Mapping[int, str],
     evidence: str = "measured",
 ) -> pl.DataFrame:
@@ -154,6 +155,7 @@ def estimates(
 
     * `cases`: case records of the headers (each case once); `across`: rows of `across_processes`; `failures`: error by
       case; `evidence`: of the times, "emulated" where the processor was another program.
+    * `clocks`: by kind of core, null where all are alike: a case is valued by the canary of the core that it ran on.
     * Times and cycles are of one call: cycles are canaries times the canary's known length, times are canaries times
       its median time in the run. Cases that lie in main memory have wall times and no cycles, because memory has a
       clock of its own.
@@ -167,11 +169,18 @@ def estimates(
     )
     in_memory = pl.col("placement") == "DRAM"
     units = pl.col("log_canaries").exp()
-    time = pl.when(in_memory).then("wall_ns").otherwise(units * clock.canary_ns)
-    cycles = pl.when(~in_memory).then(units * clock.cycles) if clock.cycles else pl.lit(None, pl.Float64)
+    time = pl.when(in_memory).then("wall_ns").otherwise(units * pl.col("canary_ns"))
+    cycles = pl.when(~in_memory).then(units * pl.col("canary_cycles"))
+    canaries = pl.DataFrame(
+        [(name, clock.canary_ns, clock.cycles) for name, clock in clocks.items()],
+        schema={"core_class": pl.String, "canary_ns": pl.Float64, "canary_cycles": pl.Int64},
+        orient="row",
+    )
     factor = pl.col("half_width").exp()
-    frame = known.join(across, on="case", how="left", maintain_order="left").join(
-        failed, on="case", how="left", maintain_order="left"
+    frame = (
+        known.join(across, on="case", how="left", maintain_order="left")
+        .join(failed, on="case", how="left", maintain_order="left")
+        .join(canaries, on="core_class", how="left", nulls_equal=True, maintain_order="left")
     )
     # What a failed case showed before it failed is no estimate.
     frame = frame.with_columns(

@@ -16,8 +16,9 @@ from wattlock.analysis.estimate import LEVEL
 SMALLEST_CLAIM = 0.005
 """No difference below 0.5 % is claimed, however sure it is."""
 
-GROUP = ("operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data", "aad_B")
-"""Cases are ranked among those that differ in nothing but the cipher and its implementation."""
+GROUP = ("operation", "mode", "keying", "encoding", "placement", "pattern", "payload_B", "data", "aad_B", "core_class")
+"""Cases are ranked among those that differ in nothing but the cipher and its implementation: kinds of core are not
+mixed."""
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

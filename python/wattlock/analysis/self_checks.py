@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,15 +40,32 @@ class Verdict:
     truth: float
     believed: bool
     processes: int
+    core_class: str | None = None
+
+    @property
+    def named(self) -> str:
+        """Its name, with the kind of core where a run knows several."""
+        return self.name if self.core_class is None else f"{self.name} on {self.core_class} cores"
 
 
 def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[Verdict]:
-    """Judges the copies and the injected slowdown, each against the reference of the same process.
+    """Judges the copies and the injected slowdown of each kind of core against the reference of the same process.
 
     * `cases`: case records of the headers; `summaries`: rows of `within.summarise`.
     * A self-check is not believed where its 99.9 % interval excludes the truth and it misses it by more than 0.3 %, the
       injected slowdown neither where its interval does not exclude that there is none.
     """
+    kinds = dict.fromkeys(case.get("core_class") for case in cases)
+    return [
+        verdict
+        for kind in kinds
+        for verdict in _judge_kind([case for case in cases if case.get("core_class") == kind], summaries, kind)
+    ]
+
+
+def _judge_kind(
+    cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame, core_class: str | None
+) -> Iterator[Verdict]:
     roles = pl.DataFrame(
         {"case": [case["case"] for case in cases], "role": [case["role"] for case in cases]},
         schema={"case": pl.Int64, "role": pl.String},
@@ -56,7 +73,6 @@ def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[V
     by_role = summaries.join(roles, on="case").select("process", "role", "log_canaries")
     reference = by_role.filter(pl.col("role") == "reference").select("process", reference="log_canaries")
     pairs = by_role.join(reference, on="process")
-    verdicts = []
     for role, truth, bound in (("aa_test", 1.0, AA_BOUND), ("injected_slowdown", INJECTED_SLOWDOWN, SLOWDOWN_BOUND)):
         ratios = pairs.filter(pl.col("role") == role).select(log=pl.col("log_canaries") - pl.col("reference"))["log"]
         if len(ratios) < 2:
@@ -68,8 +84,7 @@ def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[V
         found = truth == 1.0 or mean - error > 0
         believed = found and (missed <= error or missed <= bound)
         interval = (math.exp(mean - error), math.exp(mean + error))
-        verdicts.append(Verdict(NAMES[role], math.exp(mean), *interval, truth, believed, len(ratios)))
-    return verdicts
+        yield Verdict(NAMES[role], math.exp(mean), *interval, truth, believed, len(ratios), core_class)
 
 
 def aa_spread(verdicts: Sequence[Verdict]) -> float:
@@ -80,7 +95,7 @@ def aa_spread(verdicts: Sequence[Verdict]) -> float:
 def reasons_against(verdicts: Sequence[Verdict]) -> list[str]:
     """Why the run is invalid; empty where it is not."""
     return [
-        f"the {v.name} measured {v.measured:.5f} of the reference "
+        f"the {v.named} measured {v.measured:.5f} of the reference "
         f"(99.9 % interval {v.low:.5f} to {v.high:.5f}), the truth is {v.truth:.5f}"
         for v in verdicts
         if not v.believed

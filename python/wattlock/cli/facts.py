@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.valuing import card_of
-from wattlock.report.facts import DeviceFacts, DischargeFacts, InputFacts, MeterFacts, RunFacts, SelfCheck
+from wattlock.report.facts import (
+    CoreClassFacts,
+    DeviceFacts,
+    DischargeFacts,
+    InputFacts,
+    MeterFacts,
+    RunFacts,
+    SelfCheck,
+)
 
 if TYPE_CHECKING:
     from wattlock.run.result import Result
@@ -35,7 +43,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         clean_share=result.clean_share,
         canary_GHz=canary_GHz,
         self_checks=[
-            SelfCheck(v.name, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
+            SelfCheck(v.named, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
             for v in result.verdicts
         ],
         valid=not result.reasons,
@@ -43,6 +51,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         device=_device(card_of(result, device)),
         meter=_meter(result) if device is None else None,
         discharge=_discharge(result),
+        core_classes=_core_classes(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
     )
@@ -78,6 +87,13 @@ def _discharge(result: Result) -> DischargeFacts | None:
     return DischargeFacts(result.battery["name"], gain, result.discharges, curves(result.levels, names))
 
 
+def _core_classes(result: Result) -> CoreClassFacts | None:
+    if result.core_class_ratios is None:
+        return None
+    clocks = [result.clocks[name].GHz for name in result.core_classes]
+    return CoreClassFacts(result.core_classes, clocks, result.core_class_ratios)
+
+
 def _device(device: cards.Device | None) -> DeviceFacts | None:
     if device is None:
         return None
@@ -95,7 +111,7 @@ def host(result: Result) -> Iterator[tuple[str, str]]:
     known = {
         "Emulated": virtual.get("emulator"),
         "Processor": hardware["model_name"],
-        "Core class": hardware.get("core_class") or "all cores alike",
+        "Core class": ", ".join(result.core_classes) or hardware.get("core_class") or "all cores alike",
         "Reached by": result.plan.get("way"),
         "Virtual machine": {True: virtual["product"] or "yes", False: "no"}.get(virtual["hypervisor"]),
         "System": f"{kernel['os']} {kernel['release'] or ''}".strip(),

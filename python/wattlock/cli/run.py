@@ -111,7 +111,9 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     on: On = None,
     core_class: Annotated[
         str | None,
-        typer.Option("--core-class", metavar="CLASS", help="Measure on big, middle or little cores; big without it."),
+        typer.Option(
+            "--core-class", metavar="CLASS,...", help="Measure each case on big, middle or little cores, or on several."
+        ),
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
@@ -153,7 +155,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     libraries = named_libraries(library or [])
     planned = begin.plan(
-        begin.Request(str(study), only or (), libraries, source, meter, battery, card, core_class), target
+        begin.Request(str(study), only or (), libraries, source, meter, battery, card, _levels(core_class)), target
     )
     for line in planned.warnings():
         typer.echo(f"warning: {line}", err=True)
@@ -161,6 +163,10 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         _print_plan(planned)
     else:
         measure(planned.create(out))
+
+
+def _levels(core_classes: str | None) -> list[str]:
+    return [] if core_classes is None else list(dict.fromkeys(one.strip() for one in core_classes.split(",")))
 
 
 def _resume(name: str, target: Target, libraries: Mapping[str, Path], source: Path | None, by: MeterOptions) -> None:
@@ -196,7 +202,8 @@ def _print_plan(planned: Planned) -> None:
     from wattlock.cli.table import Format, show
 
     expected, looks = planned.forecast(), planned.session.study.looks
-    show(pl.DataFrame([asdict(case) for case in planned.cases]).drop("role"), Format.table)
+    cases = pl.DataFrame([asdict(case) for case in planned.cases]).drop("role")
+    show(cases if cases["core_class"].count() else cases.drop("core_class"), Format.table)
     typer.echo(
         f"{len(planned.cases)} cases: about {expected.least_s:.0f} s if all are sure after {looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {looks[-1]}",

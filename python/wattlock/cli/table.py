@@ -43,11 +43,15 @@ def show(frame: pl.DataFrame, form: Format) -> None:
 
 
 def short(columns: list[str], cases: pl.DataFrame) -> list[str]:
-    """The columns for eyes, with `aad_B` behind `payload_B` where a case of the frame has associated data."""
-    if not any(cases["aad_B"]):
-        return columns
+    """The columns for eyes, and behind `payload_B` those that tell cases of the frame apart.
+
+    They are `aad_B` where one has associated data, and the kinds of core where there are several.
+    """
+    sides = ("core_class",) if "core_class" in cases.columns else ("core_class_a", "core_class_b")
+    kinds = {kind for side in sides for kind in cases[side].drop_nulls()}
+    more = [*(["aad_B"] if any(cases["aad_B"]) else []), *(sides if len(kinds) > 1 else ())]
     behind = columns.index("payload_B") + 1
-    return [*columns[:behind], "aad_B", *columns[behind:]]
+    return [*columns[:behind], *more, *columns[behind:]]
 
 
 def flat(frame: pl.DataFrame) -> pl.DataFrame:

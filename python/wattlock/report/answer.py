@@ -4,8 +4,9 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.core_classes import core_classes
 from wattlock.analysis.ranking import GROUP
-from wattlock.report.evidence import DRAWN_STATES, departures, drawable, with_energy_columns
+from wattlock.report.evidence import DRAWN_STATES, departures, drawable, is_plain, with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
@@ -54,8 +55,10 @@ def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None
     most = ["ciphers", "rows", "operation"]
     groups = sizes.sort(*most, *GROUP, descending=[True] * len(most) + [False] * len(GROUP)).to_dicts()
     usual = {"mode": usual_mode(estimates), "payload_B": usual_payload_B(estimates), "data": "random", "aad_B": 0}
+    if kinds := core_classes(estimates):
+        usual["core_class"] = kinds[0]
     for group in groups:
-        is_usual = all(group[name] == level for name, level in usual.items()) and not departures(group)
+        is_usual = all(group[name] == level for name, level in usual.items()) and is_plain(group)
         if is_usual and group["operation"] in ("encrypt", "seal") and group["ciphers"] >= min(2, groups[0]["ciphers"]):
             return group
     return groups[0]

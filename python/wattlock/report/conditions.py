@@ -45,7 +45,7 @@ def conditions(run: RunFacts) -> list[tuple[str, str]]:
     return [
         *_device(dict(run.host)),
         ("Clean batches", f"{formats.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
-        ("Core clock", clock),
+        (f"Core clock{f', {run.core_classes.names[0]}' if run.core_classes else ''}", clock),
         ("Effort", f"{run.processes} fresh processes, {formats.duration(run.duration_s)}"),
     ]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.core_classes import core_classes
 from wattlock.report.formats import cipher_name
 
 DRAWN_STATES = ("resolved", "unresolved")
@@ -19,9 +20,15 @@ ENERGY_COLUMNS = (
 )
 
 
+def is_plain(row: Mapping[str, Any]) -> bool:
+    """Whether every factor of a case or a group is at its plain level; a kind of core has none."""
+    return all(row[name] in (None, plain) for name, plain in PLAIN.items())
+
+
 def departures(row: Mapping[str, Any]) -> list[str]:
-    """The factors of a case or a group that are not at their plain level, as `keying each`."""
-    return [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
+    """The factors of a case or a group that are not at their plain level, as `keying each`, and its kind of core."""
+    named = [f"{name} {row[name]}" for name, plain in PLAIN.items() if row[name] not in (None, plain)]
+    return [*named, *([f"{row['core_class']} cores"] if row.get("core_class") else [])]
 
 
 class EvidenceMix(ValueError):
@@ -46,12 +53,15 @@ def one_evidence(rows: pl.DataFrame, column: str) -> str:
 def drawable(estimates: pl.DataFrame) -> pl.DataFrame:
     """The cases that have a number, at the plain level of each factor that no figure here shows, with their `name`.
 
+    Of several kinds of core those on the first are drawn: a figure doesn't mix them.
     A name is the cipher without its mode; the provider and the code path follow where a cipher was measured in several.
     """
     rows = estimates.filter(
         pl.col("state").is_in(DRAWN_STATES),
         *(pl.col(column).is_null() | (pl.col(column) == level) for column, level in PLAIN.items()),
     )
+    if len(kinds := core_classes(rows)) > 1:
+        rows = rows.filter(pl.col("core_class") == kinds[0])
     names = [cipher_name(cipher, mode) for cipher, mode in rows.select("cipher", "mode").iter_rows()]
     rows = rows.with_columns(pl.Series("name", names, dtype=pl.String))
     for column in ("provider", "path"):
@@ -67,10 +77,15 @@ def in_mode(rows: pl.DataFrame, mode: str) -> pl.DataFrame:
 
 
 def with_energy_columns(estimates: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every energy column that it lacks, as nulls; one that tells of no associated data has none."""
+    """The frame with every energy column that it lacks, as nulls; one that tells of no associated data has none.
+
+    One that tells of no kinds of core is of a machine on which all are alike.
+    """
     lacking = [pl.lit(None, pl.Float64).alias(name) for name in ENERGY_COLUMNS if name not in estimates.columns]
     if "aad_B" not in estimates.columns:
         lacking.append(pl.lit(0, pl.Int64).alias("aad_B"))
+    if "core_class" not in estimates.columns:
+        lacking.append(pl.lit(None, pl.String).alias("core_class"))
     if "energy_evidence" not in estimates.columns:
         lacking.append(pl.lit(None, pl.String).alias("energy_evidence"))
     return estimates.with_columns(lacking)

@@ -69,6 +69,18 @@ class DischargeFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreClassFacts:
+    """The kinds of core of a run that knows several: their names, the study's first one first, and their clocks.
+
+    `rows` are those of `Result.core_class_ratios`: a row a case and other kind of core.
+    """
+
+    names: Sequence[str]
+    clocks_GHz: Sequence[float | None]
+    rows: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class InputFacts:
     """One measured file: its label in the frame, its octets, its SHA-256 in hexadecimal. Never its name."""
 
@@ -105,5 +117,6 @@ class RunFacts:
     device: DeviceFacts | None = None
     meter: MeterFacts | None = None
     discharge: DischargeFacts | None = None
+    core_classes: CoreClassFacts | None = None
     inputs: Sequence[InputFacts] = ()
     warnings: Sequence[str] = ()

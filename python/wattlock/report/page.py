@@ -1,7 +1,7 @@
 """The page of a run: one HTML file that works offline, for a screen and a phone; on paper it is two pages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +13,7 @@ from wattlock.report import chip, formats, look, tables
 from wattlock.report.answer import answer, answered_group, answered_rows, with_joules
 from wattlock.report.cases import cases_table
 from wattlock.report.conditions import STEPS, conditions, joules_notes, lost_states, verdict
+from wattlock.report.core_classes import core_class_section
 from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import RunFacts
@@ -27,6 +28,7 @@ SECTIONS = {
     "trust": "Can it be believed?",
     "battery": "The battery",
     "figures": "Figures",
+    "cores": "Kinds of core",
     "ranking": "Ranking",
     "cases": "Every case",
     "method": "How it was measured",
@@ -53,6 +55,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
         "trust": _trust(run, estimates),
         **({"battery": discharge_section(run.discharge)} if run.discharge else {}),
         "figures": _figures(run, estimates),
+        **({"cores": core_class_section(run.core_classes)} if run.valid and run.core_classes else {}),
         "ranking": _ranking(estimates, ranking),
         "cases": _cases(run, estimates),
         "method": _method(run),
@@ -65,7 +68,7 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     printed = summary(run, estimates, ranking, figures=bodies["figures"].count("<figure "))
     return (
         f"{opening(run.title)}"
-        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run)}<main>{sections}{printed}</main>'
+        f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run, bodies)}<main>{sections}{printed}</main>'
         f"<footer><p>Made by wattlock from run {text(run.id)}. "
         "The records beside this page are the source; it can be redrawn.</p></footer>"
         f"{scripts('figures', 'filter', 'sort', 'folds')}</body></html>"
@@ -112,9 +115,8 @@ def _vega() -> str:
     return f"(()=>{{{bundle}\n}})()"
 
 
-def _head(run: RunFacts) -> str:
-    shown = {name: title for name, title in SECTIONS.items() if name != "battery" or run.discharge}
-    links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title in shown.items())
+def _head(run: RunFacts, shown: Iterable[str]) -> str:
+    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in shown)
     banner = "" if run.valid else f'<div class="banner" role="alert">{_invalid(run)}</div>'
     return (
         f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
@@ -170,6 +172,8 @@ def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
     if not any(plate.heading == "Energy" for plate in hung):
         parts.append(_energy_absent(run))
         lacking = [title for title in lacking if not title.startswith("Energy")]
+    if run.core_classes is not None:
+        parts.insert(1, f"<p>Drawn are the {text(run.core_classes.names[0])} cores.</p>")
     if lacking:
         parts.append(f'<p class="quiet">Not in this study, so not drawn: {text("; ".join(lacking))}.</p>')
     return "".join(parts)

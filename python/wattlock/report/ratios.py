@@ -113,7 +113,9 @@ def case_words(row: dict[str, Any]) -> str:
     payload = f" {size(row['payload_B'])}" if row["payload_B"] else ""
     words = f"{does(row)}{payload}{data}"
     associated = [f"{size(row['aad_B'])} of associated data"] if row["aad_B"] else []
-    return ", ".join([words, *associated, *departures(row)])
+    kind = row.get("core_class_a")
+    cores = [f"{kind} cores"] if kind is not None and kind == row.get("core_class_b") else []
+    return ", ".join([words, *associated, *departures(row), *cores])
 
 
 def figures(facts: CompareFacts, measure: Measure) -> list[RatioFigure]:

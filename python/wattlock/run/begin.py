@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wattlock.definitions import Problem, refusal
 from wattlock.errors import InputError, StoreError, StudyError
 from wattlock.run import forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
@@ -20,7 +21,7 @@ from wattlock.store import RunFolder, find, plan_lines, run_id
 from wattlock.store.shelf import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
-from wattlock.study.cases import Rows
+from wattlock.study.cases import Rows, core_classes_of
 from wattlock.study.inputs import sha256
 from wattlock.targets import Target, or_this_machine, probe
 from wattlock.targets.facts import Facts, refuse_emulated
@@ -41,7 +42,8 @@ class Request:
     """What a new run is to be.
 
     * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
-      `source`: a file or folder in place of the sample files; `core_class`: of the cores that are measured on.
+      `source`: a file or folder in place of the sample files; `core_classes`: kinds of core that each case is measured
+      on, in place of those that the study names.
     """
 
     study: str
@@ -51,7 +53,7 @@ class Request:
     meter: Choice | None = None
     discharge: DischargePlan | None = None
     card: KeptCard | None = None
-    core_class: str | None = None
+    core_classes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Planned:
         name = run_id(session.study.id, created, seed)
         lines = plan_lines(
             session.study,
-            [*self.cases, *self_checks(first=len(self.cases))],
+            [*self.cases, *self_checks(len(self.cases), core_classes_of(self.cases))],
             self.inputs,
             id=name,
             created=created,
@@ -118,7 +120,6 @@ class Planned:
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
             "way": session.target.way,
-            "core_class": session.core_class,
         }
         folder = RunFolder.create(out or ROOT / name, lines)
         remember(name, folder.path)
@@ -131,15 +132,15 @@ def plan(request: Request, target: Target) -> Planned:
     Raises StudyError or InputError where the request can't be carried out, ProbeError or EvidenceError where the meter
     or the battery can't be.
     """
-    processors_of(target, request.core_class)
-    metered = _metered(target, request.meter, request.core_class) if request.meter else None
+    study = load(request.study)
+    _refuse_unknown_cores(study, target, request.core_classes)
+    metered = _metered(target, request.meter, _first_class(study, request)) if request.meter else None
     if request.discharge is not None:
         look(target, request.discharge)
-    study = load(request.study)
     inputs = read_inputs(request.source) if request.source else []
     libraries = request.libraries
     rows, nearest = probe.catalogue(target, list(study.ciphers()), libraries)
-    cases = expand(study, rows, inputs, nearest, list(libraries))
+    cases = expand(study, rows, inputs, nearest, list(libraries), core_classes=request.core_classes)
     if request.only:
         cases = choose(cases, rows, request.only)
     for name in sorted(libraries.keys() - {case.provider for case in cases}):
@@ -147,7 +148,7 @@ def plan(request: Request, target: Target) -> Planned:
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
         hint = f"`wattlock selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
-    session = Session(study, target, libraries, metered, request.discharge, request.core_class)
+    session = Session(study, target, libraries, metered, request.discharge)
     return Planned(session, cases, inputs, rows, request.card)
 
 
@@ -184,7 +185,8 @@ def resume(
         raise StudyError("--sys-root and --stream say where a meter is", hint="this run has none: leave them out")
     metered = discharge = None
     if meter:
-        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream), first.get("core_class"))
+        kind = core_classes_of(folder.cases())[0]
+        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream), kind)
     if battery:
         levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
         discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
@@ -192,7 +194,7 @@ def resume(
     study = Study.model_validate(first["study"])
     rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
     own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
-    session = Session(study, target, libraries, metered, discharge, first.get("core_class"))
+    session = Session(study, target, libraries, metered, discharge)
     return Begun(session, folder, inputs, _absent(own, rows, libraries))
 
 
@@ -215,6 +217,27 @@ def measure(
     begun = plan(request, or_this_machine(target)).create(None if out is None else Path(out))
     begun.measure(report or Silent())
     return begun.folder
+
+
+def _refuse_unknown_cores(study: Study, target: Target, core_classes: Sequence[str]) -> None:
+    """Raises StudyError where a kind of core was named, by the request or else by the study, that the device lacks."""
+    for name in core_classes:
+        try:
+            processors_of(target, name)
+        except StudyError as error:
+            raise StudyError(f"--core-class {name}: {error.message}", hint=error.hint) from None
+    problems = []
+    for name, path in () if core_classes else study.core_classes().items():
+        try:
+            processors_of(target, name)
+        except StudyError as error:
+            problems.append(Problem(path, error.message, f"{error.hint}; `--core-class` measures on others"))
+    if problems:
+        raise refusal(f"study {study.origin}", problems, StudyError)
+
+
+def _first_class(study: Study, request: Request) -> str | None:
+    return next(iter([*request.core_classes, *study.core_classes()]), None)
 
 
 def _metered(target: Target, choice: Choice, core_class: str | None) -> tuple[Choice, dict[str, Any]]:

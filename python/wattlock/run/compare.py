@@ -144,6 +144,8 @@ def _sides(a: Result, b: Result, providers: tuple[str, str] | None) -> tuple[pl.
     first, second = (_cases(result, metered=metered) for result in (a, b))
     _refuse_mixed([first, second])
     keys = ["cipher", *comparison.FACTORS]
+    if max(len(a.core_classes), len(b.core_classes)) > 1:
+        keys.append("core_class")
     if providers is None:
         keys.append("provider")
     else:
@@ -172,7 +174,7 @@ def _rules(a: Result, b: Result) -> Rules:
 
 def _same_core(a: Result, b: Result) -> bool:
     keys = [("build", "isa"), *(("hardware", key) for key in ("vendor", "model_name", "family", "model"))]
-    return all(_known(a, *key) == _known(b, *key) for key in keys)
+    return a.core_classes == b.core_classes and all(_known(a, *key) == _known(b, *key) for key in keys)
 
 
 def _same_profile(a: Result, b: Result) -> bool:

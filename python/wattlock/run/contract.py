@@ -196,9 +196,11 @@ class Contract:
         for case in header["cases"]:
             self._judge_case(case, among=self.cases.keys() - self._segments.keys())
             planned = self.cases[case["case"]]
-            other = next((name for name in _SAME if case[name] != planned[name]), None)
+            # Cases that name no kind of core are measured on any, and say on which.
+            same = _SAME if planned.get("core_class") is None else (*_SAME, "core_class")
+            other = next((name for name in same if case.get(name) != planned[name]), None)
             if other is not None:
-                raise self._broken(f"measured case {case['case']} with {other} {str(case[other])[:80]!r}")
+                raise self._broken(f"measured case {case['case']} with {other} {str(case.get(other))[:80]!r}")
             if case["segments"] > _most_segments(planned):
                 raise self._broken(f"cut case {case['case']} into {case['segments']} segments")
             self._segments[case["case"]] = case["segments"]

@@ -78,7 +78,7 @@ class Discharge:
     cases: Sequence[Case]
     seed: int
     discharge: DischargePlan
-    cpu: int | None
+    cpus: Mapping[str | None, int | None]
     report: Callable[[str, int, int | None, float | None], None] = lambda _cipher, _calls, _level, _share: None
 
     def measure(self) -> None:
@@ -124,7 +124,7 @@ class Discharge:
             self.bench.folder.recover().next_process,
             self.seed,
             [case],
-            self.cpu,
+            self.cpus.get(case.core_class),
             policy={"battery": self.discharge.plan(case.case, done, 0 if looks else self.discharge.repeats)},
             kept=not looks,
         )

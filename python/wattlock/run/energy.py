@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from wattlock.run.process import Bench, carry_out, inquire, records_in
 from wattlock.run.shards import Order
 from wattlock.store.records import record_of
 from wattlock.study import Case
+from wattlock.study.cases import core_classes_of
 from wattlock.targets import Target
 
 PROCESSES = 8
@@ -108,7 +110,7 @@ def least_s(meter: Mapping[str, Any], cases: int) -> float:
 class EnergyBlocks:
     """One session of it. What earlier sessions measured is in the run's folder and is not measured again.
 
-    * `report`: receives the processes done and all of them.
+    * `cpus`: the processor to measure on, by kind of core; `report`: receives the processes done and all of them.
     """
 
     bench: Bench
@@ -116,7 +118,7 @@ class EnergyBlocks:
     seed: int
     choice: Choice
     meter: Mapping[str, Any]
-    cpu: int | None
+    cpus: Mapping[str | None, int | None]
     report: Callable[[int, int], None] = lambda _done, _all: None
 
     def measure(self) -> None:
@@ -148,8 +150,8 @@ class EnergyBlocks:
         for turn in range(PROCESSES):
             cases = [case for case in self.cases if counts[case.case] <= turn and case.case not in failed]
             order = random.Random(f"{self.seed} weigh {turn}").sample(cases, len(cases))  # noqa: S311 - an order
-            for own in (None, *self.bench.libraries):
-                kind = [case for case in order if self._library(case) == own]
+            for core_class, own in product(core_classes_of(self.cases), (None, *self.bench.libraries)):
+                kind = [case for case in order if case.core_class == core_class and self._library(case) == own]
                 yield from (kind[first : first + CASES] for first in range(0, len(kind), CASES))
 
     def _library(self, case: Case) -> str | None:
@@ -161,7 +163,7 @@ class EnergyBlocks:
             process,
             random.Random(f"{self.seed} weigh process {process}").getrandbits(63),  # noqa: S311 - order and buffers
             group,
-            self.cpu,
+            self.cpus.get(group[0].core_class),
             cuts=shards.cuts(self.bench.folder.headers()),
             policy={"energy": self.choice.plan(block_length_ns(self.meter), 1)},
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import discharges, energy_blocks, estimate, ranking, self_checks, within
+from wattlock.analysis import core_classes, discharges, energy_blocks, estimate, ranking, self_checks, within
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
@@ -28,6 +28,7 @@ class Result:
 
     * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cases`: as measured;
       `summaries`: a row a case and process; `across`: a row a case; `estimates`: a row a study case.
+    * `clocks`: the canary by kind of core, in the order of the cases; one of null where all cores are alike.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sessions together.
     * `meter`: what the energies were measured with, and `energies`: a row a case, as of `energy_blocks`; null without.
     * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
@@ -40,7 +41,7 @@ class Result:
     across: pl.DataFrame
     estimates: pl.DataFrame
     verdicts: list[self_checks.Verdict]
-    clock: estimate.CanaryClock
+    clocks: Mapping[str | None, estimate.CanaryClock]
     processes: int
     batches: int
     causes: Mapping[str, int]
@@ -67,6 +68,16 @@ class Result:
         return next(iter(self.estimates["time_evidence"].drop_nulls()), "measured")
 
     @property
+    def clock(self) -> estimate.CanaryClock:
+        """The canary of the kind of core that the study names first."""
+        return next(iter(self.clocks.values()))
+
+    @property
+    def core_classes(self) -> list[str]:
+        """The kinds of core that were measured on, the first of the study first; empty where all are alike."""
+        return [name for name in self.clocks if name is not None]
+
+    @property
     def clean_share(self) -> float:
         """The share of batches that count."""
         return 1 - sum(self.causes.values()) / max(1, self.batches)
@@ -78,9 +89,25 @@ class Result:
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
-        """The ciphers of each group of comparable cases, with tie groups."""
+        """The ciphers of each group of comparable cases, with tie groups; each kind of core by its own self-checks."""
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
-        return ranking.rank(self.estimates, self.across, self_checks.aa_spread(self.verdicts), smallest)
+        ranked = []
+        for kind in self.clocks:
+            spread = self_checks.aa_spread([verdict for verdict in self.verdicts if verdict.core_class == kind])
+            cases = self.estimates.filter(pl.col("core_class").eq_missing(kind))
+            ranked.append(ranking.rank(cases, self.across, spread, smallest))
+        return pl.concat(ranked, how="vertical_relaxed")
+
+    @cached_property
+    def core_class_ratios(self) -> pl.DataFrame | None:
+        """Every other kind of core against the first, as of `compare_core_classes`; null where there is one kind."""
+        if len(self.core_classes) < 2:
+            return None
+        estimates = self.estimates
+        if self.energies is not None:
+            named = ("case", "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_random_percent")
+            estimates = estimates.join(self.energies.select(named), on="case", how="left", maintain_order="left")
+        return core_classes.compare_core_classes(estimates, self.across, self_checks.aa_spread(self.verdicts))
 
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
@@ -108,8 +135,10 @@ class Result:
             found.append(f"the processor was emulated ({self.emulator}): these are no costs of a device")
         if self.header["pinned_cpu"] is None:
             found.append("the probe was not pinned to a processor")
-        if self.clock.cycles is None:
-            found.append("the multiplier's latency of this core is not known: no cycles, only times and ratios")
+        for kind, clock in self.clocks.items():
+            if clock.cycles is None:
+                which = "this core" if kind is None else f"the {kind} cores"
+                found.append(f"the multiplier's latency of {which} is not known: no cycles, only times and ratios")
         if self.energies is not None:
             lost = self.energies.filter(~pl.col("energy_state").is_in(["resolved", "unresolved"])).height
             if lost:
@@ -132,30 +161,34 @@ def read(folder: RunFolder) -> Result:
     discharged = [header["battery"] for header in folder.headers() if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
-    quiet = min((header["quiet_ppm"] for header in headers if header["quiet_ppm"] is not None), default=None)
-    summaries, times, causes, batches = [], [], dict.fromkeys(("switch", "migration", "clock", "neighbour"), 0), 0
+    quiet = _quiet_levels(headers)
+    summaries, causes, batches = [], dict.fromkeys(("switch", "migration", "clock", "neighbour"), 0), 0
+    times: dict[str | None, list[pl.Series]] = {}
     for header in headers:
-        frame = folder.batches_of(header["process"])
-        summaries.append(within.summarise(frame, header, quiet))
-        times.append(within.canary_times(frame, header))
+        frame, kind = folder.batches_of(header["process"]), _core_class(header)
+        summaries.append(within.summarise(frame, header, quiet.get(kind)))
+        times.setdefault(kind, []).append(within.canary_times(frame, header))
         batches += len(frame)
-        for cause, count in within.causes(frame, quiet).items():
+        for cause, count in within.causes(frame, quiet.get(kind)).items():
             causes[cause] += count
     rows = pl.concat(summaries)
     cases = {case["case"]: case for header in headers for case in header["cases"]}
     across = estimate.across_processes(rows, study["looks"], study["target_percent"])
-    clock = estimate.canary_clock(pl.concat(times), headers[0]["canary_cycles"])
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
     planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
+    if len(times) == 1:
+        # A case that failed was not resolved: it would have run where all others did.
+        planned = [{**case, "core_class": next(iter(times))} for case in planned]
+    clocks = _clocks(planned, headers, times)
     return Result(
         plan=plan[0],
         inputs=[line for line in plan if line["kind"] == "input"],
         header=headers[0],
         cases=planned,
         across=across,
-        estimates=estimate.estimates(planned, across, clock, failures, _evidence(headers)),
+        estimates=estimate.estimates(planned, across, clocks, failures, _evidence(headers)),
         verdicts=self_checks.judge(planned, rows),
-        clock=clock,
+        clocks=clocks,
         processes=len(headers),
         batches=batches,
         causes=causes,
@@ -166,6 +199,32 @@ def read(folder: RunFolder) -> Result:
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
     )
+
+
+def _core_class(header: Mapping[str, Any]) -> str | None:
+    """The kind of core that a process ran on: one for all of its cases, null where all cores are alike."""
+    return next((case.get("core_class") for case in header["cases"]), None)
+
+
+def _clocks(
+    cases: Sequence[Mapping[str, Any]],
+    headers: Sequence[Mapping[str, Any]],
+    times: Mapping[str | None, Sequence[pl.Series]],
+) -> dict[str | None, estimate.CanaryClock]:
+    """The canary by kind of core, in the order of the cases; `times`: those of clean canaries, by kind as well."""
+    cycles = {_core_class(header): header["canary_cycles"] for header in reversed(headers)}
+    order = dict.fromkeys([*(case.get("core_class") for case in cases), *times])
+    return {kind: estimate.canary_clock(pl.concat(times[kind]), cycles[kind]) for kind in order if kind in times}
+
+
+def _quiet_levels(headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int]:
+    """The least quiet level that any process found, by kind of core."""
+    levels: dict[str | None, int] = {}
+    for header in headers:
+        kind, found = _core_class(header), header["quiet_ppm"]
+        if found is not None:
+            levels[kind] = min(found, levels.get(kind, found))
+    return levels
 
 
 def _evidence(headers: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder
 from wattlock.study import Case, InputFile, Study
+from wattlock.study.cases import core_classes_of
 from wattlock.study.samples import SAMPLES, grow
 from wattlock.targets import Target
 from wattlock.targets.scratch import scratch
@@ -47,7 +48,6 @@ class Session:
     """What a run is measured with.
 
     * `metered`: the meter's choice and what the meter says of itself. `discharge`: how a battery is discharged.
-    * `core_class`: of the cores that are measured on; null for the fastest where they differ.
     """
 
     study: Study
@@ -55,11 +55,6 @@ class Session:
     libraries: Mapping[str, Path]
     metered: tuple[Choice, Mapping[str, Any]] | None = None
     discharge: DischargePlan | None = None
-    core_class: str | None = None
-
-    def processors(self) -> tuple[int, ...]:
-        """Those that are measured on: all of one class, so that a move from one to another changes nothing else."""
-        return processors_of(self.target, self.core_class)
 
     def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> Timing:
         """Measures what the folder doesn't hold yet, and seals the run.
@@ -73,22 +68,24 @@ class Session:
         with folder, files_of(self.study, own, inputs) as files:
             bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
-            timing = Timing(bench, self.study, own, watch, seed, report.measured, list(self.processors()))
+            # A move from one to another of a kind changes nothing else.
+            processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
+            timing = Timing(bench, self.study, own, watch, seed, report.measured, processors)
             timing.measure()
             sound = [case for case in own if case.case not in timing.failed]
             if self.metered:
                 choice, meter = self.metered
-                near = choice.processor(self.target, timing.processors)
+                near = {name: choice.processor(self.target, among) for name, among in processors.items()}
                 EnergyBlocks(bench, sound, seed, choice, meter, near, report.metered).measure()
             if self.discharge:
-                cpu = timing.processors[0] if timing.processors else None
-                Discharge(bench, sound, seed, self.discharge, cpu, report.discharged).measure()
+                first = {name: next(iter(among), None) for name, among in processors.items()}
+                Discharge(bench, sound, seed, self.discharge, first, report.discharged).measure()
         folder.seal()
         return timing
 
 
 def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:
-    """The processors of a class of cores, the last first.
+    """The processors of a kind of core, the last first; of the fastest where none is named.
 
     Raises StudyError where the device has no such class.
     """
@@ -97,8 +94,7 @@ def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:
         return facts.alike(core_class)
     except KeyError:
         classes = ", ".join(one.name for one in facts.core_classes if one.name) or "one kind of core only"
-        what = f"--core-class {core_class}: the device has no such cores"
-        raise StudyError(what, hint=f"it has {classes}") from None
+        raise StudyError(f"the device has no {core_class} cores", hint=f"it has {classes}") from None
 
 
 @contextmanager

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from wattlock.store.schema import SCHEMA
 from wattlock.study import Case
+from wattlock.study.cases import core_classes_of
 
 SHARD_CASES = 300
 """A process measures at most so many cases of the study."""
@@ -34,8 +36,8 @@ SEGMENTS_A_PROCESS = 200
 SELF_CHECKS = ("reference", "aa_test", "injected_slowdown", "empty")
 
 
-def self_checks(first: int) -> list[Case]:
-    """The cases that watch over a run, numbered from `first`: part of every shard.
+def self_checks(first: int, core_classes: Sequence[str | None] = (None,)) -> list[Case]:
+    """The cases that watch over a run, numbered from `first`: those of its kind of core are part of every shard.
 
     The reference is AES in CBC mode on 1024 B: each block waits for the one before, so that it is steady.
     """
@@ -52,8 +54,9 @@ def self_checks(first: int) -> list[Case]:
             pattern="independent",
             payload_B=1024,
             data="random",
+            core_class=core_class,
         )
-        for number, role in enumerate(SELF_CHECKS)
+        for number, (core_class, role) in enumerate(product(core_classes, SELF_CHECKS))
     ]
 
 
@@ -71,14 +74,18 @@ def bounds_of_visits(segments: int) -> tuple[int, int, int]:
 
 
 def split(cases: Sequence[Case], seed: int, own: Iterable[str] = ()) -> list[list[Case]]:
-    """Shards of about equal size, at most `SHARD_CASES` each, drawn anew for each seed.
+    """Shards of about equal size, at most `SHARD_CASES` each and of one kind of core, drawn anew for each seed.
 
     Cases in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CASES` of them.
 
     * `own`: libraries of the user's own, each of which has shards of its own: one that crashes takes no other with it.
     """
-    kept = [case for case in cases if case.provider not in set(own)]
-    groups = [kept, *([case for case in cases if case.provider == name] for name in own)]
+    libraries = list(own)
+    groups = []
+    for core_class in core_classes_of(cases):
+        alike = [case for case in cases if case.core_class == core_class]
+        groups.append([case for case in alike if case.provider not in libraries])
+        groups += [[case for case in alike if case.provider == name] for name in libraries]
     return [shard for group in groups if group for shard in _shards(group, seed)]
 
 

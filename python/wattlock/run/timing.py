@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -64,7 +65,10 @@ def _machine(header: Mapping[str, Any]) -> str:
 class Timing:
     """One session of a run's timing.
 
-    * `watch`: the self-checks; `report`: receives how far it is; `processors`: to measure on, the first of them first.
+    * `watch`: the self-checks; `report`: receives how far it is.
+    * `processors`: by kind of core those to measure on, the first of them first.
+
+    What is known of a core, its quiet level and its canary, is known of its kind alone.
     """
 
     bench: Bench
@@ -73,9 +77,9 @@ class Timing:
     watch: Sequence[Case]
     seed: int
     report: Callable[[Progress], None] = lambda _: None
-    processors: list[int] = field(default_factory=list)
+    processors: Mapping[str | None, list[int]] = field(default_factory=dict)
     process: int = 0
-    quiet_ppm: int | None = None
+    quiet_ppm: dict[str | None, int] = field(default_factory=dict)
     headers: dict[int, dict[str, Any]] = field(default_factory=dict)
     summaries: dict[int, pl.DataFrame] = field(default_factory=dict)
     attempts: Counter[int] = field(default_factory=Counter)
@@ -146,14 +150,15 @@ class Timing:
 
     def _measure_shard(self, group: Sequence[Case], remaining: int) -> None:
         process, self.process = self.process, self.process + 1
+        core_class = group[0].core_class
         order = Order(
             process,
             self._seed("process"),
             group,
-            cpu=self.processors[0] if self.processors else None,
-            watch=self.watch,
+            cpu=next(iter(self.processors.get(core_class, ())), None),
+            watch=[case for case in self.watch if case.core_class == core_class],
             visits=self.visits,
-            quiet_ppm=self.quiet_ppm,
+            quiet_ppm=self.quiet_ppm.get(core_class),
             cuts=self.cuts,
         )
         lines, expected = 0, sum(self._batches(case) for case in group)
@@ -187,27 +192,46 @@ class Timing:
 
     def _take_in(self, header: dict[str, Any]) -> None:
         process, quiet = header["process"], header["quiet_ppm"]
+        core_class = self._core_class(header)
         self.headers[process] = header
         self.cuts = {**shards.cuts([header]), **self.cuts}
         self.segments.update({case["case"]: case["segments"] for case in header["cases"]})
-        known = self.quiet_ppm
+        known = self.quiet_ppm.get(core_class)
         if quiet is not None and (known is None or quiet < known):
-            self.quiet_ppm = quiet
+            self.quiet_ppm[core_class] = quiet
             if known is not None:
-                for earlier in self.summaries:
-                    self._summarise(earlier)
-                self.settled.clear()  # the next look settles again those that still have what settled them
-                if known > within.NEIGHBOUR * quiet:
-                    self.attempts.clear()
+                self._judge_anew(core_class, forgets_attempts=known > within.NEIGHBOUR * quiet)
         self.attempts.update(case["case"] for case in header["cases"])
         self._summarise(process)
+
+    def _judge_anew(self, core_class: str | None, *, forgets_attempts: bool) -> None:
+        """By the quiet level that was found: what was taken for clean on this kind of core may have had a neighbour."""
+        for earlier in self.summaries:
+            if self._core_class(self.headers[earlier]) == core_class:
+                self._summarise(earlier)
+        for case in self.cases:
+            if case.core_class == core_class:
+                self.settled.discard(case.case)  # the next look settles again those that still have what settled them
+                if forgets_attempts:
+                    self.attempts.pop(case.case, None)
+
+    def _core_class(self, header: Mapping[str, Any]) -> str | None:
+        """The kind of core that the cases of a process were planned for: one for all of them."""
+        return self._planned_classes[header["cases"][0]["case"]] if header["cases"] else None
+
+    @cached_property
+    def _planned_classes(self) -> dict[int, str | None]:
+        return {case.case: case.core_class for case in (*self.cases, *self.watch)}
 
     def _refuse_another_machine(self, data: bytes) -> None:
         """Raises StoreError before anything is kept that another machine measured: one run is of one machine."""
         line = data.split(b"\n", 1)[0]
         if not self.headers or b'"header"' not in line[:24]:
             return
-        first, now = (_machine(header) for header in (next(iter(self.headers.values())), record_of(line)))
+        header = record_of(line)
+        core_class = self._core_class(header)
+        known = (one for one in self.headers.values() if self._core_class(one) == core_class)
+        first, now = (_machine(one) for one in (next(known, header), header))
         if first != now:
             raise StoreError(
                 f"run {self.bench.folder.path}: was begun on {first}, this is {now}",
@@ -215,16 +239,18 @@ class Timing:
             )
 
     def _summarise(self, process: int) -> None:
-        batches = self.bench.folder.batches_of(process)
-        self.summaries[process] = within.summarise(batches, self.headers[process], self.quiet_ppm)
+        batches, header = self.bench.folder.batches_of(process), self.headers[process]
+        quiet = self.quiet_ppm.get(self._core_class(header))
+        self.summaries[process] = within.summarise(batches, header, quiet)
 
     def _avoid_neighbours(self, process: int) -> None:
-        """Changes the processor where the last process was disturbed more often than not."""
+        """Changes to another processor of the kind where the last process was disturbed more often than not."""
         summary = self.summaries[process]
         lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cases"])
         dirty, batches = (sum(summary[name].to_list()) for name in ("dirty", "batches"))
-        if len(self.processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
-            self.processors.append(self.processors.pop(0))
+        processors = self.processors.get(self._core_class(self.headers[process]), [])
+        if len(processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
+            processors.append(processors.pop(0))
 
     def _across(self) -> pl.DataFrame:
         rows = pl.concat(self.summaries.values())

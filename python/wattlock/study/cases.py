@@ -57,6 +57,7 @@ class Case:
     * `payload_B`: plaintext of one call, bytes; 0 for a key setup.
     * `data`: `random`, a sample kind, `input-1` and so on, or `none` for a key setup.
     * `aad_B`: associated data of one call of an AEAD, bytes.
+    * `core_class`: the kind of core that it is measured on; null for the fastest that the device has.
     """
 
     case: int
@@ -71,6 +72,7 @@ class Case:
     payload_B: int
     data: str
     aad_B: int = 0
+    core_class: str | None = None
 
 
 Rows = Mapping[str, Sequence[CatalogueRow]]
@@ -83,6 +85,8 @@ def expand(
     inputs: Sequence[InputFile] = (),
     nearest: Mapping[str, str | None] | None = None,
     libraries: Sequence[str] = (),
+    *,
+    core_classes: Sequence[str] = (),
 ) -> list[Case]:
     """The cases of a study, in the order of its file, numbered from 0, each once.
 
@@ -90,6 +94,7 @@ def expand(
     * `inputs`: the user's files; where there are any, they take the place of the sample files.
     * `nearest`: for each unknown id the known one that looks most like it.
     * `libraries`: names of the user's own libraries: each case of a cipher that one has is measured with it too.
+    * `core_classes`: kinds of core that each case is measured on, in place of those that its grid names.
 
     A grid without providers takes `rustcrypto` where that has the cipher, else the first provider that has. A case
     whose provider can't be had here stays: it becomes a failure when it is measured.
@@ -101,7 +106,12 @@ def expand(
     problems += [*_wrong_operations(study, rows), *_input_problems(study, inputs)]
     if problems:
         raise refusal(f"study {study.origin}", problems, StudyError)
-    cases = (case for grid in study.grid for case in _combinations(study, grid, rows, inputs, libraries))
+    cases = (
+        replace(case, core_class=core_class)
+        for grid in study.grid
+        for case in _combinations(study, grid, rows, inputs, libraries)
+        for core_class in core_classes or grid.core_class or (None,)
+    )
     found: dict[Case, None] = {}
     for case in cases:
         found[case] = None
@@ -111,6 +121,11 @@ def expand(
                 f"study {study.origin}", [Problem("grid", f"has more than {MOST_CASES:,} cases", hint)], StudyError
             )
     return [replace(case, case=number) for number, case in enumerate(found)]
+
+
+def core_classes_of(cases: Iterable[Case]) -> list[str | None]:
+    """The kinds of core that cases are measured on, each once, in the order of the cases."""
+    return list(dict.fromkeys(case.core_class for case in cases))
 
 
 def absences(cases: Iterable[Case], rows: Rows) -> dict[tuple[str, str], str]:

@@ -45,6 +45,7 @@ FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000
 
 Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
+CoreClass = Literal["big", "middle", "middle-1", "middle-2", "middle-3", "little"]
 Aad = Annotated[int, Field(ge=0, le=LARGEST_AAD_B)]
 Percent = Annotated[float, Field(gt=0, le=100)]
 
@@ -56,7 +57,8 @@ class Grid(Table):
     A key setup and the operations of key establishment have no payload, and none of the factors from `encoding` on. Of
     key establishment `keying` says whether keys are read from their bytes in each call, as the standard's operation
     does, or were before; a key setup and a new key pair have no key to read and are one case a cipher. Only `seal`,
-    `open` and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one.
+    `open` and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one,
+    without `core_class` on the fastest cores where a device has several kinds.
     """
 
     cipher: list[str] = Field(min_length=1)
@@ -69,6 +71,7 @@ class Grid(Table):
     payload_B: list[Size] | None = Field(default=None, min_length=1)
     data: list[SampleKind] | None = Field(default=None, min_length=1)
     aad_B: list[Aad] = Field(default=[0], min_length=1)
+    core_class: list[CoreClass] | None = Field(default=None, min_length=1)
 
 
 class Study(Table):
@@ -102,6 +105,14 @@ class Study(Table):
         for g, grid in enumerate(self.grid):
             for c, cipher in enumerate(grid.cipher):
                 found.setdefault(cipher, f"grid[{g}].cipher[{c}]")
+        return found
+
+    def core_classes(self) -> dict[str, str]:
+        """All kinds of core that the grids name, each with the path of the key that names it first."""
+        found: dict[str, str] = {}
+        for g, grid in enumerate(self.grid):
+            for c, core_class in enumerate(grid.core_class or []):
+                found.setdefault(core_class, f"grid[{g}].core_class[{c}]")
         return found
 
     def samples(self) -> list[str]:
@@ -171,7 +182,7 @@ def _duplicates(here: str, grid: Grid) -> Iterator[Problem]:
 def _payload_problems(here: str, grid: Grid) -> Iterator[Problem]:
     if WITHOUT_PAYLOAD.issuperset(grid.operation):
         reads_keys = not {"key_setup", "generate"}.issuperset(grid.operation)
-        has = {"cipher", "provider", "operation", *(["keying"] if reads_keys else [])}
+        has = {"cipher", "provider", "operation", "core_class", *(["keying"] if reads_keys else [])}
         for key in sorted(grid.model_fields_set - has):
             what = f"{' and '.join(grid.operation)} alone has no such factor"
             yield Problem(f"{here}.{key}", what, f"leave {key} out of this grid")

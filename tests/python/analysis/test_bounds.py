@@ -12,7 +12,7 @@ from support.made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, case, fram
 from wattlock.analysis import estimate, ranking, self_checks, within
 
 exactly = pytest.approx
-CLOCK = estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)
+CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
 FIVE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])
 EVEN = np.array([[0.001, -0.001]])
 

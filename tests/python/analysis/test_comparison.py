@@ -91,7 +91,14 @@ def cases(*changes: dict[str, Any]) -> pl.DataFrame:
     """Cases of 100 cycles each, with what is changed in them."""
     every: dict[str, Any] = dict.fromkeys(FACTORS, "x") | {"payload_B": 64, "aad_B": None, "cipher": "c"}
     every |= {"provider": "p", "version": "1", "path": "fixsliced", "of": None, "state": "resolved", "processes": 5}
-    every |= {"deviation": 0.01, "cycles": 100.0, "cycles_per_byte": 2.0, "time_ns": 40.0, "reason": None}
+    every |= {
+        "deviation": 0.01,
+        "cycles": 100.0,
+        "cycles_per_byte": 2.0,
+        "time_ns": 40.0,
+        "reason": None,
+        "core_class": None,
+    }
     kinds = {"deviation": pl.Float64, "cycles": pl.Float64, "reason": pl.String, "aad_B": pl.Int64}
     return pl.DataFrame([every | change for change in changes], schema_overrides=kinds)
 

@@ -35,7 +35,7 @@ def across(logs: Numbers = STEADY, *, looks: list[int] = LOOKS, target: float = 
 def estimates(*cases: dict[str, Any], clock: estimate.CanaryClock = CLOCK, **more: Any) -> list[dict[str, Any]]:
     """Estimates of cases that take a tenth of a canary."""
     measured = across(np.repeat(STEADY, len(cases), axis=0) + math.log(0.1))
-    found = estimate.estimates(cases, more.get("across", measured), clock, more.get("failures", {}))
+    found = estimate.estimates(cases, more.get("across", measured), {None: clock}, more.get("failures", {}))
     return found.to_dicts()
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 from support.made_up_batches import Numbers, case, summaries
 from wattlock.analysis import estimate, ranking
 
-CLOCK = estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)
+CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 FIVE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])
 

@@ -70,7 +70,8 @@ def test_the_page_carries_vega_once_and_stays_below_a_megabyte_and_a_half(html: 
 
 def test_the_page_has_every_section_in_the_order_a_reader_asks(html: str) -> None:
     titles = re.findall(r"<h2 [^>]*>(.*?)</h2>", html)
-    assert titles == [title for name, title in SECTIONS.items() if name != "battery"], "no battery was discharged"
+    absent = {"battery", "cores"}  # no battery was discharged, and all cores are alike
+    assert titles == [title for name, title in SECTIONS.items() if name not in absent]
     for heading in ("The machine", "Inputs", "How to repeat it", "Energy", "Whole files", "CPU time", "Checks"):
         assert f"<h3>{heading}</h3>" in html
 

@@ -274,6 +274,7 @@ def test_joules_are_compared_of_one_meter_and_between_machines_of_meters_that_in
 ) -> None:
     runs = [
         SimpleNamespace(
+            core_classes=[],
             meter=dict(zip(("name", "scope"), meter, strict=True)) if meter else None,
             header={"fingerprint": {"hardware": {"model_name": processor}, "build": {"isa": "x"}}},
         )

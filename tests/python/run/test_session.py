@@ -55,7 +55,7 @@ class Sitting:
         self.folder = RunFolder.open(self.folder.path)
         described = self.described.append
         bench = Bench(self.folder, Local(self.probe), {}, self.libraries)
-        session = Timing(bench, self.study, self.cases, self.watch, 7, described, processors=list(processors))
+        session = Timing(bench, self.study, self.cases, self.watch, 7, described, processors={None: list(processors)})
         session.measure()
         return session
 

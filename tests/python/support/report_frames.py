@@ -158,6 +158,7 @@ def _results(payload: float, cycles: float, half: float, state: str) -> dict[str
         "keying": "ready",
         "tag_bits": None,
         "aad_B": 0,
+        "core_class": None,
         "encoding": "raw",
         "placement": "hot",
         "pattern": "independent",

@@ -15,7 +15,9 @@ Keys of the script; those by case or process are text, as JSON has it:
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
   canary. `canary_cycles`: null where the core is not known. `processor`, `lto`: as the fingerprint has them.
-* `emulator`: by what one was noticed; `core_classes`: as the facts have them.
+* `emulator`: by what one was noticed; `core_classes`, `processors`: as the facts have them.
+* `kinds`: by kind of core how many times the ticks its canary takes, and how many times the canaries a call does; a
+  header says the kind of the processor that it was pinned to, `claims` another one.
 """
 
 import hashlib
@@ -169,17 +171,29 @@ def _header(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> dict[s
         "fingerprint": _fingerprint(script),
         "ticks_per_second": TICKS_PER_SECOND,
         "canary_cycles": script.get("canary_cycles", CANARY_CYCLES),
+        **{name: value for name, value in _kind(plan, script).items() if name == "canary_cycles"},
         "quiet_ppm": min(found, plan["quiet_ppm"] or found),
         "timer_ticks": 50,
         "cpu_timer_ns": 200,
         "pinned_cpu": plan["cpu"],
-        "cases": [_case(case, script) for case in cases],
+        "cases": [_case(case, script) | _core_class(plan, script) for case in cases],
     }
+
+
+def _core_class(plan: dict[str, Any], script: dict[str, Any]) -> dict[str, str | None]:
+    """Of the processor that a process is pinned to."""
+    kinds = [one["class"] for one in script.get("core_classes", []) if plan["cpu"] in one["processors"]]
+    return {"core_class": script.get("claims", kinds[0] if kinds else None)}
+
+
+def _kind(plan: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = script.get("kinds", {}).get(_core_class(plan, script)["core_class"], {})
+    return found
 
 
 def _facts(folder: str, script: dict[str, Any]) -> dict[str, Any]:
     program = Path(folder, "wattlock-probe").read_bytes()
-    usable = sorted(os.sched_getaffinity(0))
+    usable = script.get("processors", sorted(os.sched_getaffinity(0)))
     alike = [{"class": None, "part": None, "capacity": None, "processors": usable}]
     build = {"version": "0", "isa": platform.machine(), "executable_sha256": hashlib.sha256(program).hexdigest()}
     return {
@@ -219,9 +233,10 @@ def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    process = plan["process"]
-    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * CANARY_TICKS // 1_000_000
-    edges: dict[str, Any] = {f"canary_{side}_ticks": CANARY_TICKS for side in ("before", "after")}
+    process, kind = plan["process"], _kind(plan, script)
+    canary = round(CANARY_TICKS * kind.get("ticks", 1))
+    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * canary // 1_000_000
+    edges: dict[str, Any] = {f"canary_{side}_ticks": canary for side in ("before", "after")}
     edges |= {f"burst_{side}_ticks": burst for side in ("before", "after")}
     clean = plan["cpu"] not in script.get("loud", [])
     edges |= {"clean": clean, "cause": None if clean else "neighbour"}
@@ -229,18 +244,23 @@ def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Itera
         number = case["case"]
         draw = random.Random(f"{process} {number}")
         between = script.get("between", {}).get(str(number), DEFAULT_BETWEEN if case["role"] == "study" else 0.0)
-        here = _cost(case, script) * (1 + draw.gauss(0, between))
+        here = _cost(case, script) * _more(case, kind) * (1 + draw.gauss(0, between))
         segments = script.get("segments", {}).get(str(number), 1)
         halves = HALVES if segments == 1 and plan["rounds"] else 0
         for round_ in range(case["visits"] + halves):
             calls = CALLS // 2 if round_ >= case["visits"] else CALLS
             for segment in range(segments):
-                ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * CANARY_TICKS)
+                ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * canary)
                 # A half batch has a round in which whole ones are measured as well.
                 when = round_ % plan["rounds"]
                 where = {"case": number, "process": process, "round": when, "attempt": 0, "segment": segment}
                 took = {"calls": calls, "wall_ns": ticks * 2 // 5, "cpu_ns": ticks * 2 // 5, "ticks": ticks}
                 yield {"kind": "batch", **where, "offset_B": segment, **took, **edges}
+
+
+def _more(case: dict[str, Any], kind: dict[str, Any]) -> float:
+    """How many times the canaries a case of the study takes on this kind of core."""
+    return float(kind.get("canaries", 1)) if case["role"] == "study" else 1.0
 
 
 def _cost(case: dict[str, Any], script: dict[str, Any]) -> float:
