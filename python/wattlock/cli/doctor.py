@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.clean_machine import CleanOptions, fix
 from wattlock.cli.options import On
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -16,18 +17,31 @@ from wattlock.extras import EXTRAS, PURPOSE, absent, install
 def doctor(
     seconds: Annotated[int, typer.Option("--seconds", min=1, max=600, help="How long to watch the core.")] = 5,
     on: On = None,
+    clean: CleanOptions = CleanOptions(),
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Say how fit this machine, or the device of --on, is for measuring, and what would make it fitter.
 
-    Examples: wattlock doctor --seconds 5    wattlock doctor --on ssh:pi4
+    --fix lists what can be set: governor, boost, interrupts, the sibling of the core, isolation. With --apply root
+    sets it and sees what each is worth on this machine; --restore puts back what was there, after a kill or a new
+    start of the machine too.
+
+    Examples: wattlock doctor --seconds 5    wattlock doctor --on ssh:pi4    wattlock doctor --fix
+    sudo -E wattlock doctor --fix --apply    sudo -E wattlock doctor --fix --restore
     """
     import polars as pl
 
-    from wattlock.targets import probe
+    from wattlock.targets import clean_machine, probe
 
+    clean.refuse(on)
+    target = chosen(on)
+    if clean.fix:
+        fix(clean, target, seconds, form)
+        return
+    if on is None and clean_machine.read_kept(kept := clean_machine.kept_file()):
+        typer.echo(f"note: `--fix --apply` is in force ({kept}); `wattlock doctor --fix --restore` ends it", err=True)
     checks = probe.rows(
-        chosen(on), "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
+        target, "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
     )
     checks += [_check_of(extra) for extra in EXTRAS]
     print_table(pl.DataFrame(checks, infer_schema_length=None), form)
