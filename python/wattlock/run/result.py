@@ -107,7 +107,9 @@ class Result:
         if self.energies is not None:
             named = ("case", "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_random_percent")
             estimates = estimates.join(self.energies.select(named), on="case", how="left", maintain_order="left")
-        return core_classes.compare_core_classes(estimates, self.across, self_checks.aa_spread(self.verdicts))
+        matters = self.plan["study"]["smallest_effect_percent"] / 100
+        smallest = max(ranking.SMALLEST_CLAIM, matters, self_checks.aa_spread(self.verdicts))
+        return core_classes.compare_core_classes(estimates, self.across, smallest)
 
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
