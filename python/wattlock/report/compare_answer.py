@@ -14,9 +14,8 @@ from wattlock.report.ratios import ENERGY, Measure, case_count, common, quantity
 
 FACTOR = 1.5
 """A ratio beyond this is said as a factor, a lesser one as percent."""
+SMALL = 0.02
 MOST_NAMED = 4
-LONGEST_NAME = 24
-"""A run with a longer name is called by its letter alone in a list."""
 
 VERBS: Mapping[str, str] = MappingProxyType(
     {
@@ -44,7 +43,8 @@ def by(ratio: float) -> str:
     """How much a ratio is: `a factor of 2.10`, `5.2 %`."""
     if max(ratio, 1 / ratio) >= FACTOR:
         return f"a factor of {number(max(ratio, 1 / ratio))}"
-    return percent(abs(ratio - 1), 2)
+    # Near the difference that matters a third digit tells on which side of it a ratio lies.
+    return percent(abs(ratio - 1), 3 if abs(ratio - 1) < SMALL else 2)
 
 
 def _order(facts: CompareFacts, frame: pl.DataFrame, measure: Measure) -> list[str]:
@@ -63,7 +63,7 @@ def _order(facts: CompareFacts, frame: pl.DataFrame, measure: Measure) -> list[s
     same = max(other.smallest for other in facts.others)
     if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
         return [f"At the median of {of}, no run differs from another by more than {percent(same, 2)}."]
-    names = {side.letter: side.label if len(side.name) <= LONGEST_NAME else side.letter for side in facts.sides}
+    names = {side.letter: side.brief for side in facts.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
     told = [
         f"{names[letter]} ({'1' if letter == facts.first.letter else number(medians[letter])})" for letter in ordered

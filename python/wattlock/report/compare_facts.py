@@ -9,6 +9,8 @@ import polars as pl
 
 MOST_SIDES = 8
 """More runs don't fit one page."""
+LONGEST_NAME = 24
+"""A run with a longer name is called by its letter alone where it stands often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Side:
     def label(self) -> str:
         """The letter with the name, as a figure has it."""
         return f"{self.letter} {self.name}"
+
+    @property
+    def brief(self) -> str:
+        """Where it stands a thousand times: with its name where that is short, else the letter alone."""
+        return self.label if len(self.name) <= LONGEST_NAME else self.letter
 
     @property
     def spoken(self) -> str:

@@ -190,10 +190,11 @@ def _rows(facts: CompareFacts, rows: pl.DataFrame) -> Iterator[RatioRow]:
         for row in rows.iter_rows(named=True):
             yield _row(row["label"], row)
         return
+    brief = {other.side.letter: other.side.brief for other in facts.others}
     for (label,), cases in rows.group_by("label", maintain_order=True):
         yield RatioRow(str(label))
         for row in cases.iter_rows(named=True):
-            yield _row(f"{row['letter']} {row['side']}", row)
+            yield _row(brief[row["letter"]], row)
 
 
 def _row(label: str, row: dict[str, Any]) -> RatioRow:

@@ -25,7 +25,7 @@ from wattlock.report.compare_answer import answer, by
 from wattlock.report.compare_facts import MOST_SIDES, CompareFacts
 from wattlock.report.compare_files import write_compare_figures
 from wattlock.report.compare_page import SECTIONS, compare_page
-from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, picture, ratio_words
+from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, described, picture, ratio_words
 from wattlock.report.ratios import COST, ENERGY, figures, measures
 from wattlock.run.compare import compare
 from wattlock.run.result import open_run
@@ -140,11 +140,12 @@ def test_nothing_is_claimed_of_an_invalid_run_and_the_page_says_so_first(two: Co
 
 
 def test_an_amount_is_a_factor_where_it_is_large_and_percent_where_it_is_small() -> None:
-    assert [by(ratio) for ratio in (2.1, 1 / 2.1, 1.052, 0.948)] == [
+    assert [by(ratio) for ratio in (2.1, 1 / 2.1, 1.052, 0.948, 1.0104)] == [
         "a factor of 2.10",
         "a factor of 2.10",
         "5.2 %",
         "5.2 %",
+        "1.04 %",
     ]
 
 
@@ -188,10 +189,9 @@ def test_a_verdict_is_told_by_shape_and_colour_and_word() -> None:
     marks = [Mark(2.0, 1.9, 2.1, verdict) for verdict in ("slower", "faster", "equivalent", "undecided")]
     axis = axis_of(marks)
     drawn = [picture([RatioRow("x", [mark], f"2.00 {mark.verdict}")], axis, "time") for mark in marks]
-    shapes = [re.findall(r"<(path|circle) (?:d=\"([A-Z])[^\"]*L)?", one)[-1] for one in drawn]
-    assert [kind for kind, _ in shapes] == ["path", "path", "path", "circle"]
-    paths = [re.search(r'<path d="([^"]*)"', one) for one in drawn[:3]]
-    assert len({path[1] for path in paths if path}) == 3
+    outlines = [re.findall(r'<path d="M[\d.]+ [\d.]+([^"]*)Z"', one) for one in drawn]
+    assert [len(one) for one in outlines] == [1] * 4
+    assert len({one[0] for one in outlines}) == 4
     assert len({LOOKS[mark.verdict].role for mark in marks}) == 4
     for mark, one in zip(marks, drawn, strict=True):
         assert f"2.00 {mark.verdict}</text>" in one
@@ -250,12 +250,16 @@ def test_every_figure_of_the_page_has_its_four_files_with_the_numbers_that_it_dr
             stem = tmp_path / f"{facts.files_of}--{figure.name}"
             numbers = pl.read_csv(f"{stem}.csv")
             drawn = sorted(mark.ratio for row in figure.rows for mark in row.marks if row.label != "A laptop")
+            alone = sum(len(row.marks) for row in figure.rows if row.label == "A laptop")
             assert numbers["ratio"].drop_nulls().sort().to_list() == pytest.approx(drawn, rel=1e-12)
             assert set(numbers["evidence"]) == {"measured"}
             svg = Path(f"{stem}.svg").read_text(encoding="utf-8")
             assert "var(--" not in svg
             assert not re.search("[▶◀◆○]", svg), "signs that few fonts have change the font of a whole line"
-            assert svg.count("<path") + svg.count("<circle") == sum(len(row.marks) for row in figure.rows)
+            marks = "".join(re.findall(r'<path d="([^"]*)"', svg))
+            assert 0.9 * len(drawn) <= marks.count("M") - alone <= len(drawn), (
+                "a mark a case, but for those in one place"
+            )
 
 
 def test_a_comparison_without_a_ratio_has_nothing_to_export(two: CompareFacts, tmp_path: Path) -> None:
@@ -305,6 +309,38 @@ def test_a_page_holds_eight_runs_and_refuses_nine(runs: dict[str, str], tmp_path
     page.unlink()
     assert cli.answer(["compare", *folders, runs["pi4"], "--html", str(page)]) == InputError.exit_code
     assert not page.exists()
+
+
+MOST_B = 2_500_000
+
+
+def test_a_page_of_eight_runs_of_four_hundred_cases_is_no_heavier_than_a_page_may_be(five: CompareFacts) -> None:
+    """As eight runs of papers/quick: 407 cases, of which each has a row a run in the table and in a figure."""
+    rows = five.others[0].rows.filter(pl.col("ratio").is_not_null())
+    many = pl.concat([rows.with_columns(payload_B=pl.lit(64 + step).cast(pl.Int64)) for step in range(32)])[:407]
+    name = "papers-quick-20261122-2100-a4c2"
+    others = [
+        replace(one, rows=many, side=replace(one.side, name=name, run=name, letter=letter))
+        for one, letter in zip([five.others[0]] * 7, "BCDEFGH", strict=True)
+    ]
+    page = compare_page(replace(five, others=others))
+    assert page.count("<tr data-state=") == 7 * 407
+    assert len(page.encode()) <= MOST_B
+    assert page.count(name) < 50, "a long name stands in the head, and its letter elsewhere"
+
+
+def test_a_picture_of_many_rows_says_what_they_span_and_one_of_few_says_each() -> None:
+    few = [RatioRow(f"case {place}", [Mark(2.0, 1.9, 2.1, "slower")], "2.00 slower") for place in range(3)]
+    assert described(few, "time").count("2.00 slower") == 3
+    many = [RatioRow(str(place), [Mark(1 + place / 10, 1, 9, "slower")], "x") for place in range(30)]
+    assert described(many, "time") == "time. 30 ratios, 1.000 to 3.90; each stands in the table of every case."
+
+
+def test_marks_in_one_place_are_drawn_once_and_those_of_one_look_in_one_path() -> None:
+    marks = [Mark(2.0, 1.9, 2.1, "slower")] * 3 + [Mark(3.0, 2.9, 3.1, "slower"), Mark(0.5, 0.4, 0.6, "faster")]
+    drawn = picture([RatioRow("x", marks, "median 2.00")], axis_of(marks), "time")
+    paths = re.findall(r'<path d="([^"]*)"', drawn)
+    assert sorted(path.count("M") for path in paths) == [1, 2]
 
 
 Seen = list[dict[str, Any]]

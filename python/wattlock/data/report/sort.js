@@ -6,7 +6,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const value = (row, column) => {
     const cell = row.cells[column];
     if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
-    return cell.classList.contains("n") ? null : cell.textContent;
+    if (!cell.classList.contains("n")) return cell.textContent;
+    // A number that stands there as it is sorted, with or without the unit that all of its column have.
+    const plain = /^([−\d][\d,.]*)(?: cycles\/B)?$/.exec(cell.textContent);
+    return plain ? Number(plain[1].replaceAll(",", "").replace("−", "-")) : null;
   };
   const compare = (one, other) => {
     if (one === null || other === null) return (one === null) - (other === null);
