@@ -8,6 +8,7 @@ import typer
 
 from wattlock import extras
 from wattlock.cli.progress import bar, heed_ctrl_c
+from wattlock.cli.table import show_aside
 from wattlock.errors import CasesFailed, Interrupted
 
 if TYPE_CHECKING:
@@ -76,10 +77,11 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         metered = dict(result.energies.group_by("energy_state").len().iter_rows())
         typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
     if result.discharges is not None:
-        typer.echo(
-            f"battery: {result.discharges.height} falls; `{folder.showing} --battery` prints them",
-            err=True,
-        )
+        typer.echo("what a call takes out of the battery:", err=True)
+        show_aside(result.discharges.drop("reason"))
+        for row in result.discharges.filter(result.discharges["reason"].is_not_null()).iter_rows(named=True):
+            typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
+        typer.echo(f"`{folder.showing} --battery` prints it again", err=True)
     for reason in result.reasons:
         typer.echo(f"warning: the run is invalid: {reason}", err=True)
     for warning in result.warnings:

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import typer
 
@@ -40,6 +40,11 @@ def show(frame: pl.DataFrame, form: Format) -> None:
         typer.echo(flat(frame).write_csv(), nl=False)
     else:
         _show_to_eyes(frame)
+
+
+def show_aside(frame: pl.DataFrame) -> None:
+    """Print `frame` for eyes on standard error, beside what a program may read."""
+    _show_to_eyes(frame, sys.stderr)
 
 
 def short(columns: list[str], cases: pl.DataFrame) -> list[str]:
@@ -88,13 +93,14 @@ def markdown(frame: pl.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _show_to_eyes(frame: pl.DataFrame) -> None:
+def _show_to_eyes(frame: pl.DataFrame, to: TextIO | None = None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if fixed else ENDLESS)
+    to = to or sys.stdout
+    fixed = to.isatty() or "COLUMNS" in os.environ
+    console = Console(file=to, width=None if fixed else ENDLESS)
     cells = {name: [_cell(value) for value in frame[name].to_list()] for name in frame.columns}
     widths = narrowed({name: max(map(len, (name, *column))) for name, column in cells.items()}, console.width)
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -205,6 +205,7 @@ def _method(facts: CompareFacts) -> str:
         "A ratio comes from the means of fresh processes; its 95 % interval is Welch’s, each case by itself.",
         f"Slower and faster need an interval that excludes 1, and a difference above {smallest}"
         f"{same}. Everything else is undecided.",
-        "Times of different kinds of evidence are not compared, nor joules of meters that include different things.",
+        "Times of different kinds of evidence are not compared, nor joules of meters that include different "
+        "things. Joules by a device card are not compared: by one card they are the cycles times what a cycle takes.",
     ]
     return f"{paragraphs(steps)}<h3>How to draw it again</h3>{commands([facts.command])}"

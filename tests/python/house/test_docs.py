@@ -327,3 +327,10 @@ def test_the_ledger_of_the_guide_is_the_programs_and_adds_up(capsys: pytest.Capt
     assert joules == pytest.approx(total[2], abs=0.002)
     assert cli.answer(["link", "adhoc-open", "--radio", "intel-5300"]) == 0
     assert "line " + block in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", sorted((TREE / "crates").glob("*/README.md")), ids=lambda page: page.parent.name)
+def test_a_crates_page_has_no_link_that_breaks_outside_the_tree(page: Path) -> None:
+    """It is shown by crates.io and docs.rs too, where nothing lies beside it."""
+    links = re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []

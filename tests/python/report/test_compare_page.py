@@ -343,6 +343,10 @@ def test_marks_in_one_place_are_drawn_once_and_those_of_one_look_in_one_path() -
     assert sorted(path.count("M") for path in paths) == [1, 2]
 
 
+def test_the_page_says_why_joules_by_cards_are_not_compared(two: CompareFacts) -> None:
+    assert "Joules by a device card are not compared: by one card they are the cycles" in words_of(compare_page(two))
+
+
 Seen = list[dict[str, Any]]
 
 

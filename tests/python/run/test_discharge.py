@@ -95,8 +95,11 @@ def test_a_battery_on_the_mains_is_refused_and_says_how_to_go_on(
     assert "Traceback" not in said
     assert not Path("run").exists(), "refused before anything is measured"
     (battery / "status").write_text("Discharging")
-    assert cli.answer(words) == 0, capsys.readouterr().err
-    capsys.readouterr()
+    code, said = cli.answer(words), capsys.readouterr().err
+    assert code == 0, said
+    table = said.partition("what a call takes out of the battery:\n")[2].splitlines()
+    assert table[0].startswith("cipher")
+    assert "inconclusive" in table[1], "the summary has the table, and not only where it is"
     assert cli.answer(["show", "run", "--battery", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["calls"], row["energy_uJ"], row["state"]) == (9, None, "inconclusive"), "nine calls move no gauge"
