@@ -37,9 +37,9 @@ def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Value
         if requested.costs:
             raise InputError("device.costs and device.run both say what the ciphers cost", hint="give one of them")
         # Loaded where there is a run: with its statistics it takes a fifth of a second.
-        from wattlock.run.result import open_run
+        from wattlock.run.result import open_one_kind
 
-        result = open_run(requested.run)
+        result = open_one_kind(requested.run)
         if result.reasons:
             raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
         return of_run(result, card, allow_assumed=allow_assumed)

@@ -163,10 +163,10 @@ def _work(
     Raises InputError where options don't go together.
     """
     from wattlock.energy import operations
-    from wattlock.run.result import open_run
+    from wattlock.run.result import open_one_kind
 
     if run is not None and operation.energy_uJ is None and operation.cycles is None:
-        result = open_run(run)
+        result = open_one_kind(run)
         for reason in result.reasons:
             typer.echo(f"warning: the run is invalid: {reason}", err=True)
         return operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)

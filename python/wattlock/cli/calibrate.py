@@ -66,10 +66,9 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
 
     from wattlock.energy import calibration
     from wattlock.energy.valuing import valued
-    from wattlock.run.result import read
-    from wattlock.store import RunFolder, find
+    from wattlock.run.result import open_one_kind
 
-    result = read(RunFolder.open(find(name)))
+    result = open_one_kind(name)
     meter = result.meter
     if meter is None:
         raise EvidenceError(

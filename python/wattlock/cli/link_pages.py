@@ -52,11 +52,11 @@ class Valuing(NamedTuple):
     def measured(self) -> Measured | None:
         """The run's cases, in joules as far as they can be; None without a run."""
         from wattlock.link.wifi.work import measured
-        from wattlock.run.result import open_run
+        from wattlock.run.result import open_one_kind
 
         if self.run is None:
             return None
-        result = open_run(self.run)
+        result = open_one_kind(self.run)
         for reason in result.reasons:
             typer.echo(f"warning: the run is invalid: {reason}", err=True)
         return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)

@@ -20,7 +20,7 @@ from wattlock.papers import record, sending, transfers
 from wattlock.papers.exhibits import Material, Shown, show_all
 from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
 from wattlock.papers.judges.implementations import place_of
-from wattlock.run.result import Result, open_run
+from wattlock.run.result import Result, open_one_kind
 from wattlock.security import status_of
 from wattlock.targets import Target, or_this_machine, probe, toolbox
 from wattlock.targets.toolbox import Toolbox
@@ -86,7 +86,7 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
 
     Raises as `judge`.
     """
-    results = [open_run(name) for name in runs]
+    results = [open_one_kind(name) for name in runs]
     _refuse_mixed(results)
     frames = [valued(result, beside.device, allow_assumed=beside.allow_assumed) for result in results]
     # What an invalid run measured is no result: nothing of it is judged or drawn.

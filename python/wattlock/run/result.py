@@ -6,7 +6,7 @@ Process by process, so that a run of a million batches needs no more memory than
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis import core_classes, discharges, energy_blocks, estimate, ranking, self_checks, within
-from wattlock.errors import StoreError
+from wattlock.errors import InputError, StoreError
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
+from wattlock.study.study import CORE_CLASSES
 
 NOISY_SHARE = 0.2
 """A run in which more than this share of the batches was disturbed is worth a warning."""
@@ -97,6 +98,26 @@ class Result:
             cases = self.estimates.filter(pl.col("core_class").eq_missing(kind))
             ranked.append(ranking.rank(cases, self.across, spread, smallest))
         return pl.concat(ranked, how="vertical_relaxed")
+
+    def on(self, kind: str) -> Result:
+        """What of the run was measured on one kind of core.
+
+        Raises InputError where nothing was.
+        """
+        if kind not in self.core_classes:
+            has = f"it ran on {' and '.join(self.core_classes) or 'one kind of core only'}"
+            raise InputError(f"run {self.plan['id']}: was not measured on {kind} cores", hint=has)
+        cases = [case for case in self.cases if case.get("core_class") == kind]
+        numbers = [case["case"] for case in cases]
+        return replace(
+            self,
+            cases=cases,
+            across=self.across.filter(pl.col("case").is_in(numbers)),
+            estimates=self.estimates.filter(pl.col("case").is_in(numbers)),
+            verdicts=[verdict for verdict in self.verdicts if verdict.core_class == kind],
+            clocks={kind: self.clocks[kind]},
+            energies=None if self.energies is None else self.energies.filter(pl.col("case").is_in(numbers)),
+        )
 
     @cached_property
     def core_class_ratios(self) -> pl.DataFrame | None:
@@ -256,8 +277,23 @@ TARGET_PERCENT = 2.0
 
 
 def open_run(name_or_path: str | Path) -> Result:
-    """The result of a run by its path, its id, or `last`.
+    """The result of a run by its path, its id, or `last`; `last:little` is what of it ran on little cores.
 
-    Raises StoreError where there is no such run, or it is damaged.
+    Raises StoreError where there is no such run, or it is damaged, InputError where it ran on no such cores.
     """
-    return read(RunFolder.open(find(name_or_path)))
+    name, colon, kind = str(name_or_path).rpartition(":")
+    if not colon or not name or kind not in CORE_CLASSES:
+        return read(RunFolder.open(find(name_or_path)))
+    return read(RunFolder.open(find(name))).on(kind)
+
+
+def open_one_kind(name_or_path: str | Path) -> Result:
+    """The result of a run, as `open_run` has it, all of whose cases ran on one kind of core.
+
+    Raises InputError where it has several and none is named: what a cipher costs is another number on each.
+    """
+    result = open_run(name_or_path)
+    if len(kinds := result.core_classes) > 1:
+        what = f"run {name_or_path} was measured on {' and '.join(kinds)} cores"
+        raise InputError(what, hint=f"name one kind: {name_or_path}:{kinds[0]}")
+    return result

@@ -46,6 +46,7 @@ MOST_PROCESSES = 1000
 
 Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
 CoreClass = Literal["big", "middle", "middle-1", "middle-2", "middle-3", "little"]
+CORE_CLASSES: tuple[str, ...] = get_args(CoreClass)
 Aad = Annotated[int, Field(ge=0, le=LARGEST_AAD_B)]
 Percent = Annotated[float, Field(gt=0, le=100)]
 

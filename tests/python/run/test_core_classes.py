@@ -12,13 +12,13 @@ from wattlock.analysis.core_classes import compare_core_classes
 from wattlock.cli.facts import facts
 from wattlock.cli.table import short
 from wattlock.energy.model import without_card
-from wattlock.errors import ProbeError, StudyError
+from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.report.evidence import drawable
 from wattlock.report.page import write_report
 from wattlock.run import begin
 from wattlock.run.begin import Request
 from wattlock.run.compare import compare
-from wattlock.run.result import Result, read
+from wattlock.run.result import Result, open_one_kind, open_run, read
 from wattlock.run.session import Silent
 from wattlock.targets.local import Local
 
@@ -118,6 +118,34 @@ def test_two_runs_are_compared_kind_by_kind_where_one_has_several(hybrid: tuple[
     same = compare(result, [result]).table
     assert same.height == 8
     assert (same["core_class_a"] == same["core_class_b"]).all()
+
+
+def test_one_kind_of_a_run_is_named_behind_it(hybrid: tuple[Path, Result]) -> None:
+    place, whole = hybrid
+    little = open_run(f"{place / 'run'}:little")
+    assert little.core_classes == [LITTLE]
+    assert little.clock == whole.clocks[LITTLE]
+    assert little.estimates.equals(whole.estimates.filter(core_class=LITTLE))
+    assert {verdict.core_class for verdict in little.verdicts} == {LITTLE}
+    assert little.core_class_ratios is None
+    with pytest.raises(InputError, match="was not measured on middle cores"):
+        open_run(f"{place / 'run'}:middle")
+
+
+def test_two_kinds_of_one_run_are_compared_by_time(hybrid: tuple[Path, Result]) -> None:
+    _, whole = hybrid
+    table = compare(whole.on(BIG), [whole.on(LITTLE)]).table
+    assert set(table["quantity"]) == {"time"}
+    assert table["ratio"].to_list() == pytest.approx([3.0] * 4, rel=0.003)
+
+
+def test_who_needs_one_cost_a_cipher_is_told_to_name_a_kind(hybrid: tuple[Path, Result]) -> None:
+    place, _ = hybrid
+    run = str(place / "run")
+    with pytest.raises(InputError, match="was measured on big and little cores") as caught:
+        open_one_kind(run)
+    assert caught.value.hint == f"name one kind: {run}:big"
+    assert open_one_kind(f"{run}:big").core_classes == [BIG]
 
 
 def test_a_process_is_of_one_kind_of_core_with_the_self_checks_of_that_kind(hybrid: tuple[Path, Result]) -> None:
