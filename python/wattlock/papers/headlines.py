@@ -277,7 +277,7 @@ def _rc4(judged: Judged) -> Answer | None:
     kind = _kind(below)
     word = over_findings([finding.answers.get(kind, "not tested") for finding in advice.findings])
     told = of_kind(crossing, kind) or below
-    sentence = _over_libraries(f"{_capital(told[0].effect.what)}, a key set up for each packet, is {{}}", told)
+    sentence = _over_libraries(f"{_capital(told[0].effect.what)}, key set-up included, is {{}}", told)
     if word == DEPENDS:
         sides = (_listed([_named(name) for name in _advised(advice, kind, holds)]) for holds in (True, False))
         sides_said = ", not with ".join(one for one in sides if one)

@@ -124,7 +124,7 @@ def test_no_band_is_drawn_where_what_is_asked_is_the_side_of_1() -> None:
 def test_where_the_size_is_said_the_keying_is_said_with_it() -> None:
     answer = headlines(judged("holds"))[RC4].answer
     assert answer is not None
-    assert "a key set up for each packet" in answer.sentence
+    assert "key set-up included" in answer.sentence
 
 
 def test_where_libraries_disagree_the_word_says_so_and_the_sentence_has_both() -> None:
