@@ -22,7 +22,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames docs wheels probes changelog setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings docs wheels probes changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,9 @@ advisories: ## ask the network for known holes in the Rust dependencies
 
 bench-battery: setup ## print how long drawing battery lives takes
 	$(VENV)/bin/python benchmarks/battery.py
+
+bench-recordings: setup ## join 500 made-up recordings to made-up runs, and compare with the truth
+	$(VENV)/bin/python benchmarks/recordings.py
 
 bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
 	$(VENV)/bin/python benchmarks/ciphers.py

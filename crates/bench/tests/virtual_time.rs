@@ -37,6 +37,10 @@ struct Machine {
     charged: Option<Nanoseconds>,
     /// Calls of the second made-up subject fail from this time on.
     breaks: Option<Nanoseconds>,
+    /// An instrument beside the machine records, and markers have chips of this length.
+    chip: Option<Nanoseconds>,
+    /// When the pin of the markers changed, and to what.
+    pin: Vec<(Nanoseconds, bool)>,
 }
 
 type Shared = Rc<RefCell<Machine>>;
@@ -110,6 +114,17 @@ impl Meter for Device {
         }
         let counter = before / UPDATE_NS * UPDATE_NS * POWER_NW_A_NS;
         Ok(Reading { counter, before, after: machine.now, suspended: 0 })
+    }
+
+    fn chip(&self) -> Option<Nanoseconds> {
+        self.0.borrow().chip
+    }
+
+    fn show(&mut self, is_busy: bool) -> Result<(), MeterError> {
+        let mut machine = self.0.borrow_mut();
+        let now = machine.now;
+        machine.pin.push((now, is_busy));
+        Ok(())
     }
 }
 
@@ -546,6 +561,51 @@ fn superblocks_of_energy_hold_what_the_counter_rose_by() {
         assert!(calls * call_ns <= run_ns && (call_ns == 0 || calls * call_ns * 10 > run_ns * 9), "{block}");
     }
     assert_eq!(records.last().unwrap()["energy_blocks"], 14);
+}
+
+#[test]
+fn blocks_that_an_instrument_records_lie_between_two_markers_and_have_no_joules_of_their_own() {
+    let machine = Shared::default();
+    let chip_ns = 20 * UPDATE_NS;
+    machine.borrow_mut().chip = Some(chip_ns);
+    let (records, _) = measured(&machine, &share(energy(1), vec![case(0, json!({}))]), usize::MAX);
+    let kinds: Vec<&str> = records.iter().filter_map(|record| record["kind"].as_str()).collect();
+    let expected = [
+        "header",
+        "marker",
+        "energy_block",
+        "energy_block",
+        "energy_block",
+        "energy_block",
+        "energy_block",
+        "marker",
+        "end",
+    ];
+    assert_eq!(kinds, expected);
+    for (number, marker) in (0_u64..).zip(lines(&records, "marker")) {
+        assert_eq!((marker["marker"].as_u64(), marker["chip_ns"].as_u64()), (Some(number), Some(chip_ns)));
+        let edges: Vec<u64> =
+            marker["edges_ns"].as_array().unwrap().iter().map(|edge| edge.as_u64().unwrap()).collect();
+        assert_eq!(edges.len(), 14);
+        // Late by a burst at most, and not from chip to chip.
+        assert!(edges.iter().zip(0..).all(|(edge, at)| (edge - edges[0]).abs_diff(at * chip_ns) <= 4_000), "{edges:?}");
+        let busy: Vec<bool> = marker["busy"].as_array().unwrap().iter().map(|chip| chip.as_bool().unwrap()).collect();
+        assert_eq!(busy, [true, true, true, true, true, false, false, true, true, false, true, false, true]);
+    }
+    let pin = machine.borrow().pin.clone();
+    assert_eq!(pin.len(), 28);
+    assert!(!pin[13].1 && !pin[27].1, "low again when a marker is over");
+    let blocks = lines(&records, "energy_block");
+    for pair in blocks.windows(2) {
+        let (end, start) = (&pair[0]["end"]["not_after_ns"], &pair[1]["start"]["not_before_ns"]);
+        assert!(start.as_u64().unwrap() - end.as_u64().unwrap() >= 10_000_000, "each has 5 ms of its load around it");
+    }
+    for block in &blocks {
+        assert_eq!((&block["gross_nJ"], &block["error"]), (&Value::Null, &Value::Null), "{block}");
+        assert_eq!(block["start"]["counter_nJ"], Value::Null);
+        assert!(block["run_ns"].as_u64().unwrap() >= 20 * UPDATE_NS, "{block}");
+    }
+    assert_eq!(records.last().unwrap()["energy_blocks"], 5);
 }
 
 #[test]

@@ -106,6 +106,40 @@ pub fn energy_block<L: Load + ?Sized, M: Meter + ?Sized>(
     Ok(EnergyBlock { calls: calls + more, run: end.not_after.saturating_sub(start.not_after), start, end, gross })
 }
 
+/// One block of work that an instrument beside the device records: its times alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedBlock {
+    /// Calls carried out in it.
+    pub calls: u64,
+    /// When it began.
+    pub start: Reading,
+    /// When it ended.
+    pub end: Reading,
+}
+
+/// Works for `guard`, for `least`, and for `guard` again; what lies between the two guards is the block. Its ends are
+/// surrounded by the same load, so that a small error of the two clocks takes nothing else into it.
+///
+/// # Errors
+/// Those of the meter; a suspend.
+pub fn recorded_block<L: Load + ?Sized, M: Meter + ?Sized>(
+    load: &mut L,
+    least: Nanoseconds,
+    guard: Nanoseconds,
+    meter: &mut M,
+) -> Result<RecordedBlock, MeterError> {
+    load.work(guard);
+    let start = meter.read()?;
+    let calls = load.work(least);
+    let end = meter.read()?;
+    load.work(guard);
+    let suspended = end.suspended.saturating_sub(start.suspended);
+    if suspended > LEAST_SUSPEND {
+        return Err(MeterError::Suspended { suspended });
+    }
+    Ok(RecordedBlock { calls, start, end })
+}
+
 /// The next edge, and the calls until it was seen.
 ///
 /// # Errors

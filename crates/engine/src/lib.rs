@@ -26,7 +26,9 @@ mod shard;
 
 pub use batch::{Batch, Cause};
 pub use canary::{NEIGHBOUR_PERCENT, burst_ppm, clock_changed, core_shared};
-pub use energy::{Edge, EnergyBlock, Load, Step, counter_since, energy_block, next_edge, superblock};
+pub use energy::{
+    Edge, EnergyBlock, Load, RecordedBlock, Step, counter_since, energy_block, next_edge, recorded_block, superblock,
+};
 pub use ports::{Case, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{LEAST_HALVES, Shard, Sink, Slot, TRIES, VISITS_A_HALF, calls_for, shard};

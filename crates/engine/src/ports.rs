@@ -90,6 +90,21 @@ pub trait Meter {
     fn said(&self) -> Option<&str> {
         None
     }
+
+    /// The length of a chip of the marker, where an instrument beside the device records and nothing is counted here: the
+    /// counter of every reading is 0 then, and only its times tell something. `None` for a meter that counts.
+    fn chip(&self) -> Option<Nanoseconds> {
+        None
+    }
+
+    /// Shows a level of the marker on a pin, where there is one.
+    ///
+    /// # Errors
+    /// The pin can't be set.
+    fn show(&mut self, is_busy: bool) -> Result<(), MeterError> {
+        let _ = is_busy;
+        Ok(())
+    }
 }
 
 /// What follows from an error of measuring.

@@ -54,6 +54,8 @@ pub(crate) enum Open {
     Files(fn(&Wanted) -> Result<Opened, Missing>),
     /// From a device that sends bytes, or its recording.
     Stream(fn(&Wanted, &Path) -> Result<Opened, Missing>),
+    /// Nothing is read: an instrument beside the device records, and a file may show the marker on a pin.
+    Beside(fn(&Wanted, Option<&Path>) -> Result<Opened, Missing>),
 }
 
 /// The meter that a plan names.

@@ -8,6 +8,7 @@
 //! | [`battery`] | what a battery says of itself: charge, energy, or voltage and current |
 //! | [`hwmon`] | sensors of power, of energy, of voltage and current |
 //! | [`stream`], [`ppk2`] | an instrument at a serial port, or its recording |
+//! | [`recording`] | an instrument beside the device that records by itself: nothing is read, blocks are marked |
 //! | [`sum`] | several of them that count different energy |
 //!
 //! [`open`] gives the one that a plan names, [`all`] finds those of a machine, each with what keeps it from being read.
@@ -27,6 +28,7 @@ mod kind;
 pub mod perf;
 pub mod powercap;
 pub mod ppk2;
+pub mod recording;
 mod registry;
 pub mod sampled;
 pub mod stream;

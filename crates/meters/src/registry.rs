@@ -7,10 +7,10 @@ use wattlock_records::{EnergyPlan, MeterRecord};
 
 use super::kind::{Found, Kind, LIST, Missing, Open, Opened, Wanted, refused, root};
 use super::time::{SystemTime, Time};
-use super::{battery, hwmon, perf, powercap, stream, sum};
+use super::{battery, hwmon, perf, powercap, recording, stream, sum};
 
 /// The kinds of meters, in the order in which those of a machine are listed.
-const KINDS: &[Kind] = &[powercap::METER, perf::METER, battery::METER, hwmon::METER, stream::METER];
+const KINDS: &[Kind] = &[powercap::METER, perf::METER, battery::METER, hwmon::METER, stream::METER, recording::METER];
 
 /// All meters of the tree.
 pub fn all(root: &Path) -> Vec<Found> {
@@ -29,6 +29,10 @@ pub fn open(plan: &EnergyPlan, cpu: Option<u32>) -> Result<Opened, Missing> {
     if let Some(cpu) = cpu {
         let domains: Vec<&MeterRecord> = members.iter().map(|member| &member.description).collect();
         powercap::refuse_elsewhere(&root(plan.sys_root.as_deref()), cpu, &domains)?;
+    }
+    if members.len() > 1 && members.iter().any(|member| member.meter.chip().is_some()) {
+        let why = format!("{}: a recording is not added up with another meter", plan.meter);
+        return Err(Missing { why, hint: "name one of them".to_owned() });
     }
     let mut opened = match members.pop() {
         Some(only) if members.is_empty() => only,
@@ -51,6 +55,7 @@ fn one(plan: &EnergyPlan, name: &str, cpu: Option<u32>) -> Result<Opened, Missin
         (Open::Files(open), None) => open(&wanted),
         (Open::Stream(open), Some(path)) => open(&wanted, Path::new(path)),
         (Open::Files(_), Some(_)) => missing(format!("{kind} reads files, not a stream"), "leave the stream out"),
+        (Open::Beside(open), path) => open(&wanted, path.map(Path::new)),
         (Open::Stream(_), None) => {
             missing(format!("{kind} needs a stream"), "the serial device (/dev/ttyACM0) or a recording")
         }
@@ -67,11 +72,14 @@ impl Load for Sleep {
     }
 }
 
-/// Waits until the counter moves, for as long as its patience.
+/// Waits until the counter moves, for as long as its patience; a recording counts nothing here.
 ///
 /// # Errors
 /// It does not, or can't be read.
 pub fn moves(opened: &mut Opened) -> Result<(), Missing> {
+    if opened.meter.chip().is_some() {
+        return Ok(());
+    }
     next_edge(&mut Sleep, &mut *opened.meter).map(drop).map_err(|cause| refused(opened, cause))
 }
 

@@ -120,12 +120,15 @@ pub struct EnergyBlockRecord {
     pub calls: u64,
     /// The time that these calls took.
     pub run_ns: Option<u64>,
-    /// The edge at which the block begins.
+    /// The edge at which the block begins; of a block that is recorded beside the device, the moment.
     pub start: Option<EdgeRecord>,
     /// The edge at which it ends.
     pub end: Option<EdgeRecord>,
-    /// Energy between the edges, the baseline not taken off; null where the meter failed, never 0 in its place.
+    /// Energy between the edges, the baseline not taken off; null where the meter failed, never 0 in its place. Null too
+    /// until the recording of an instrument beside the device is joined to the run.
     pub gross_nJ: Option<u64>,
+    /// Standard uncertainty of `gross_nJ` that the alignment of a recording leaves; null where a meter was read.
+    pub alignment_u_nJ: Option<f64>,
     /// Why the block does not count.
     pub error: Option<String>,
     /// What follows from that.
@@ -148,8 +151,8 @@ pub struct EdgeRecord {
     pub not_before_ns: u64,
     /// It had the new one.
     pub not_after_ns: u64,
-    /// The new value.
-    pub counter_nJ: u64,
+    /// The new value; null where an instrument beside the device records.
+    pub counter_nJ: Option<u64>,
     /// How long the machine had been suspended since it started.
     pub suspended_ns: u64,
 }
@@ -159,8 +162,42 @@ impl From<engine::Edge> for EdgeRecord {
         Self {
             not_before_ns: edge.not_before,
             not_after_ns: edge.not_after,
-            counter_nJ: edge.counter,
+            counter_nJ: Some(edge.counter),
             suspended_ns: edge.suspended,
         }
     }
+}
+
+impl From<engine::Reading> for EdgeRecord {
+    /// The moment of a reading that counts nothing.
+    fn from(reading: engine::Reading) -> Self {
+        Self {
+            not_before_ns: reading.before,
+            not_after_ns: reading.after,
+            counter_nJ: None,
+            suspended_ns: reading.suspended,
+        }
+    }
+}
+
+/// A pattern of load by which the recording of an instrument beside the device is aligned: 13 chips, busy or idle by the
+/// Barker code of that length, with two idle chips before and after them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MarkerRecord {
+    /// Number of the process in the run.
+    pub process: u32,
+    /// Number of the marker in the process, from 0.
+    pub marker: u32,
+    /// The planned length of a chip.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub chip_ns: u64,
+    /// When each chip began, on the machine's monotonic clock, and last when the last one ended.
+    pub edges_ns: Vec<u64>,
+    /// Which chips were busy.
+    pub busy: Vec<bool>,
+    /// How long the machine had been suspended since it started.
+    pub suspended_ns: u64,
+    /// Why the pattern is not whole: the pin could not be set.
+    pub error: Option<String>,
 }

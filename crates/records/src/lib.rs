@@ -36,7 +36,7 @@ mod record;
 pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
 pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 pub use code_path::CodePath;
-pub use energy::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, MeterRecord};
+pub use energy::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, MarkerRecord, MeterRecord};
 pub use facts::{ClockFacts, CoreClass, Facts};
 pub use failure::{Failure, Follows};
 pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};

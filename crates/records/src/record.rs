@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::battery::BatteryLevel;
 use crate::case::Case;
-use crate::energy::{EnergyBlockRecord, MeterRecord};
+use crate::energy::{EnergyBlockRecord, MarkerRecord, MeterRecord};
 use crate::failure::Failure;
 use crate::fingerprint::Fingerprint;
 
@@ -22,6 +22,8 @@ pub enum Record {
     Batch(BatchRecord),
     /// Work between two edges of an energy counter.
     EnergyBlock(Box<EnergyBlockRecord>),
+    /// A pattern of load by which a recording is aligned.
+    Marker(MarkerRecord),
     /// The battery while one case is repeated.
     BatteryLevel(BatteryLevel),
     /// A case that can't be measured.

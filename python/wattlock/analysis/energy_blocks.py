@@ -33,6 +33,7 @@ BLOCK_COLUMNS = {
     "window_u_ns": pl.Float64,
     "gross_nJ": pl.Float64,
     "error": pl.String,
+    "alignment_u_nJ": pl.Float64,
 }
 
 COLUMNS = {
@@ -69,7 +70,7 @@ def _block(record: Mapping[str, Any]) -> tuple[Any, ...]:
         widths = (edge["not_after_ns"] - edge["not_before_ns"] for edge in (start, end))
         uncertainty = math.hypot(*widths) / math.sqrt(12)
     numbers = (record[name] for name in ("process", "superblock", "attempt", "case", "calls", "run_ns"))
-    return (*numbers, window, uncertainty, record["gross_nJ"], record["error"])
+    return (*numbers, window, uncertainty, record["gross_nJ"], record["error"], record.get("alignment_u_nJ"))
 
 
 def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
@@ -77,11 +78,13 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
 
     * `rows`: of `blocks`; `quantum_nJ`: the least step of the counter.
     * Returns `process`, `case`, `net_nJ` and `gross_nJ` (of one call), `net_W`, `baseline_W`, and `known_u_nJ`: the
-      standard uncertainty of `net_nJ` that quantum and edges explain. Blocks with an error are left out, and cases of
-      a superblock without a baseline.
+      standard uncertainty of `net_nJ` that quantum and edges explain; `alignment_u_nJ`: that which a recording's
+      alignment leaves, which may shift all blocks alike and is not averaged away. Blocks with an error or without
+      joules are left out, and cases of a superblock without a baseline.
     """
-    good = rows.filter(pl.col("error").is_null()).with_columns(
+    good = rows.filter(pl.col("error").is_null(), pl.col("gross_nJ").is_not_null()).with_columns(
         power_W=pl.col("gross_nJ") / pl.col("window_ns"),
+        alignment_u_W=pl.col("alignment_u_nJ").fill_null(0.0) / pl.col("window_ns"),
         # Two quanta are rounded in each block (triangular: q / sqrt 6); the window's edges.
         power_u_W=(
             (quantum_nJ**2 / 6 + (pl.col("gross_nJ") / pl.col("window_ns") * pl.col("window_u_ns")) ** 2).sqrt()
@@ -95,6 +98,7 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
         .agg(
             baseline_W=pl.col("power_W").mean(),
             baseline_u_W=(pl.col("power_u_W") ** 2).sum().sqrt() / pl.len(),
+            baseline_alignment_u_W=pl.col("alignment_u_W").mean(),
         )
     )
     call_ns = pl.col("run_ns") / pl.col("calls")
@@ -106,17 +110,18 @@ def by_process(rows: pl.DataFrame, quantum_nJ: float) -> pl.DataFrame:
             gross_nJ=pl.col("power_W") * call_ns,
             own_u_nJ=pl.col("power_u_W") * call_ns,
             shared_u_nJ=pl.col("baseline_u_W") * call_ns,
+            alignment_u_nJ=(pl.col("alignment_u_W") + pl.col("baseline_alignment_u_W")) * call_ns,
         )
         .group_by([*place, "case"])
         .agg(
-            pl.col("net_nJ", "gross_nJ", "power_W", "baseline_W").mean(),
+            pl.col("net_nJ", "gross_nJ", "power_W", "baseline_W", "alignment_u_nJ").mean(),
             known_u_nJ=((pl.col("own_u_nJ") ** 2).sum() / pl.len() ** 2 + pl.col("shared_u_nJ").mean() ** 2).sqrt(),
         )
     )
     return (
         cases.group_by("process", "case")
         .agg(
-            pl.col("net_nJ", "gross_nJ", "baseline_W").mean(),
+            pl.col("net_nJ", "gross_nJ", "baseline_W", "alignment_u_nJ").mean(),
             net_W=(pl.col("power_W") - pl.col("baseline_W")).mean(),
             known_u_nJ=(pl.col("known_u_nJ") ** 2).sum().sqrt() / pl.len(),
         )
@@ -135,7 +140,8 @@ def by_case(processes: pl.DataFrame, gain: float, errors: Mapping[int, str], tar
       there is no energy, and `energy_reason` says what would be needed), `failed`.
 
     Random part: the t interval of the processes' means, or what quantum and edges explain where that is more, as it is
-    where few values happen to agree. u^2(net) = u^2(random) + (gain * net)^2.
+    where few values happen to agree; joined with a recording's alignment, in squares.
+    u^2(net) = u^2(random) + (gain * net)^2.
 
     Source: JCGM 100:2008 (GUM), 4.2, 4.3 and 5.1.2.
     """
@@ -155,8 +161,9 @@ def _estimate(case: object, frame: pl.DataFrame, gain: float, target_percent: fl
     found["power_baseline_W"] = frame["baseline_W"].mean()
     if count < LEAST_PROCESSES:
         return found | {"energy_reason": f"{count} processes with undisturbed blocks, the least is {LEAST_PROCESSES}"}
-    random = max(t_half_width(deviation, count, LEVEL), COVERAGE * known_u)
-    u = max(deviation / math.sqrt(count), known_u)
+    alignment_u = float(frame["alignment_u_nJ"].mean() or 0.0)  # type: ignore[arg-type] # as above
+    random = math.hypot(max(t_half_width(deviation, count, LEVEL), COVERAGE * known_u), COVERAGE * alignment_u)
+    u = math.hypot(max(deviation / math.sqrt(count), known_u), alignment_u)
     if net_nJ < LEAST_SIGNAL * u:
         return found | {"energy_state": "inconclusive", "energy_reason": _needed(net_nJ, u, count)}
     half = math.hypot(random, COVERAGE * gain * net_nJ)

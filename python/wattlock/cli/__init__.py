@@ -35,6 +35,7 @@ VERBS = {
     "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",
     "meters": "List the energy meters of this machine, and what would grant access.",
+    "energy": "Join the recording of a lab instrument to the run that it was made beside.",
     "send": "Send files through a cipher to another machine, both sides measured.",
     "receive": "Receive what another machine sends.",
     "targets": "List the devices that can be measured by --on, and what each lacks.",

@@ -53,6 +53,9 @@ RING_S_A_BYTE = 1e-6
 BLOCKS_S = 3.0
 """A block of energy takes so many times its length where a meter's edges are late."""
 
+MARKERS = 2
+"""Of a process whose energy is recorded beside the device: one before its blocks and one after them."""
+
 
 class Broken(ProbeError):
     """A process that wrote what it was not asked for, or what no record can be."""
@@ -83,7 +86,7 @@ class Contract:
         self._batches: list[pl.Series] = []
         self._lines = 0
         self._rest = b""
-        self._calls = 0
+        self._calls, self._markers = 0, 0
         self._levels, self._begun = 0, time.monotonic()
         self._is_over = False
 
@@ -112,7 +115,7 @@ class Contract:
         if self.battery:
             return math.inf
         if self.energy:
-            return float(around + self.energy["superblocks"] * (3 * len(self.cases) + 3) * TRIES)
+            return float(around + MARKERS + self.energy["superblocks"] * (3 * len(self.cases) + 3) * TRIES)
         return around + sum(self._most_batches(case, _most_segments(case)) for case in self.cases.values())
 
     def take(self, chunk: bytes) -> bytes:
@@ -171,6 +174,8 @@ class Contract:
                 self._is_over |= record["follows"] == "end_run"
             case "energy_block":
                 self._judge_block(record)
+            case "marker":
+                self._judge_marker(record)
             case "battery_level":
                 self._judge_level(record)
 
@@ -219,6 +224,11 @@ class Contract:
         if block["superblock"] >= self.energy["superblocks"] or block["attempt"] >= TRIES or key in self._blocks:
             raise self._broken(f"wrote block {block['position']} of superblock {block['superblock']} too often")
         self._blocks.add(key)
+
+    def _judge_marker(self, marker: Mapping[str, Any]) -> None:
+        if not self.energy or marker["marker"] != self._markers or marker["marker"] >= MARKERS:
+            raise self._broken("wrote a marker that it was not asked for")
+        self._markers += 1
 
     def _judge_level(self, level: Mapping[str, Any]) -> None:
         if not self.battery or level["case"] != self.battery["case"]:

@@ -267,10 +267,18 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
     records = [one for one in folder.records("energy_block") if one["process"] in processes]
     errors = {one["case"]: one["error"] for one in records if one["error"] and one["case"] is not None}
     cases = (case["case"] for header in headers for case in header["cases"])
-    errors = {**dict.fromkeys(cases, "no block was free of other programs"), **errors}
+    errors = {**dict.fromkeys(cases, _NOT_JOINED if is_recorded(meter) else _NO_BLOCK), **errors}
     rows = energy_blocks.by_process(energy_blocks.blocks(records), meter["quantum_nJ"])
     return energy_blocks.by_case(rows, meter["gain_relative_uncertainty"], errors, TARGET_PERCENT)
 
+
+def is_recorded(meter: Mapping[str, Any]) -> bool:
+    """Whether the joules are in the recording of an instrument beside the device, which is not joined yet."""
+    return bool(meter["kind"] == "recording")
+
+
+_NO_BLOCK = "no block was free of other programs"
+_NOT_JOINED = "the joules are in a recording: `wattlock energy --recording FILE --run RUN` joins it"
 
 TARGET_PERCENT = 2.0
 """A random half-width above this is an unresolved energy."""

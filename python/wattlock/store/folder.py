@@ -138,6 +138,10 @@ class RunFolder:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""
         return [other.parsed() for other in self._others() if other.kind == kind]
 
+    def others(self) -> list[dict[str, Any]]:
+        """All records that are no batches, in their order, unknown fields included."""
+        return [other.parsed() for other in self._others()]
+
     def headers(self) -> list[dict[str, Any]]:
         """The header of each process, complete or not."""
         return self.records("header")

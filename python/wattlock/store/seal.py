@@ -61,9 +61,14 @@ def compact(folder: Path, index: Index, journal: Journal) -> None:
             _check_rows(folder, part, index)
             settle(part, folder / BATCHES)
             write_whole(folder / HEADERS, (other.line + b"\n" for other in index.others))
-            write_whole(folder / SUMS, (f"{_sha256(folder / name)}  {name}\n".encode() for name in SEALED))
+            write_sums(folder)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_sums(folder: Path) -> None:
+    """Seals the files of a run."""
+    write_whole(folder / SUMS, (f"{_sha256(folder / name)}  {name}\n".encode() for name in SEALED))
 
 
 def drop_records(folder: Path) -> None:

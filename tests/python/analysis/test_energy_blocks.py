@@ -86,9 +86,10 @@ def test_a_block_without_an_edge_has_no_window(missing: str) -> None:
     assert (row["window_ns"], row["window_u_ns"], row["error"]) == (None, None, "no edge")
 
 
-def processes(net_nJ: list[float], known_u_nJ: float = 0.0, case: int = 0) -> pl.DataFrame:
+def processes(net_nJ: list[float], known_u_nJ: float = 0.0, case: int = 0, alignment_u_nJ: float = 0.0) -> pl.DataFrame:
     """What processes say of a case that draws three times as much with what goes on beside it."""
     numbers = {"net_W": 2.0, "baseline_W": 4.0, "known_u_nJ": known_u_nJ, "case": case}
+    numbers["alignment_u_nJ"] = alignment_u_nJ
     return pl.DataFrame(
         [{"process": at, "net_nJ": net, "gross_nJ": 3 * net, **numbers} for at, net in enumerate(net_nJ)]
     )
@@ -184,3 +185,18 @@ def test_a_ratio_of_energies_joins_the_random_parts_in_squares_of_logarithms() -
     one, other = ({"energy_uJ": uJ, "energy_random_percent": percent} for uJ, percent in ((6.0, 3.0), (2.0, 4.0)))
     width = math.hypot(math.log(1.03), math.log(1.04))
     assert energy_blocks.ratio(one, other) == exactly((3, 3 * math.exp(-width), 3 * math.exp(width)))
+
+
+def test_what_an_alignment_leaves_unsure_is_not_averaged_and_joined_in_squares() -> None:
+    blocks = [block(0, None, 30.0, alignment_u_nJ=1.0), block(0, 1, 100.0, alignment_u_nJ=2.0)]
+    (row,) = said(blocks)
+    # 2 nJ and 1 nJ of 10 ns, of calls of 2 ns; in the worst case both err alike.
+    assert row["alignment_u_nJ"] == exactly((2.0 + 1.0) / 10 * 2)
+    without = estimate([100.0, 102.0, 98.0, 100.0])
+    shifted = energy_blocks.by_case(processes([100.0, 102.0, 98.0, 100.0], alignment_u_nJ=3.0), 0.0, {}, 1000.0)
+    expected = math.hypot(without["energy_random_percent"], 1.96 * 3.0)
+    assert shifted["energy_random_percent"][0] == exactly(expected)
+
+
+def test_a_block_whose_joules_are_in_a_recording_that_is_not_joined_does_not_count() -> None:
+    assert said([block(0, None, 30.0), {**block(0, 1, 0.0), "gross_nJ": None}]) == []

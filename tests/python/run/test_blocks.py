@@ -86,7 +86,7 @@ def simulated(
                 uncertainty = width * math.sqrt(2 / 12)
                 run = window + width
                 rows.append(
-                    (load * 8 + process, 0, 0, case, run / call_ns, run, seen, uncertainty, float(counted), None)
+                    (load * 8 + process, 0, 0, case, run / call_ns, run, seen, uncertainty, float(counted), None, None)
                 )
     return pl.DataFrame(rows, schema=energy_blocks.BLOCK_COLUMNS, orient="row"), np.array(truths)
 
@@ -122,7 +122,7 @@ def steady(net_W: float, wander: float = 0.0, processes: int = 8, first_case: in
         for case in (None, first_case, None, first_case, None):
             power = 3.0 + (net_W if case is not None else 0.0) + wander * draw.standard_normal()
             gross = power * 41e6
-            rows.append((process, 0, 0, case, 41e3, 41e6, 41e6, 1e4, float(gross), None))
+            rows.append((process, 0, 0, case, 41e3, 41e6, 41e6, 1e4, float(gross), None, None))
     return pl.DataFrame(rows, schema=energy_blocks.BLOCK_COLUMNS, orient="row")
 
 
@@ -153,6 +153,7 @@ def test_a_net_power_below_three_times_its_uncertainty_is_inconclusive_and_has_n
 def test_the_joules_of_a_case_begin_at_three_standard_uncertainties() -> None:
     def state(known_u_nJ: float) -> str:
         numbers = {"net_nJ": 100.0, "gross_nJ": 400.0, "baseline_W": 3.0, "net_W": 1.0, "known_u_nJ": known_u_nJ}
+        numbers["alignment_u_nJ"] = 0.0
         rows = [{"process": process, "case": 0, **numbers} for process in range(4)]
         return str(energy_blocks.by_case(pl.DataFrame(rows), 0.0, {}, 1000.0)["energy_state"][0])
 

@@ -34,6 +34,7 @@ VERBS = {
     "compare": ["compare", "RUN", "RUN", "--format", "json"],
     "export": ["export", "RUN", "--format", "json"],
     "papers": ["papers", "--run", "RUN", "--out", "page.html"],
+    "energy": ["energy", "--recording", "none.csv", "--run", "RUN"],
     "battery": ["battery", "cgr18650da", "--run", "RUN", *JOULES, "--format", "json"],
     "link": ["link", "adhoc-open", "--run", "RUN", "--cipher", "aes128-gcm", *JOULES, "--format", "json"],
     "explain": ["explain", "elminaam-wlan", "--run", "RUN", "--format", "json"],

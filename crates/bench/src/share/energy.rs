@@ -8,10 +8,12 @@ use alloc::vec::Vec;
 use core::hint::{black_box, spin_loop};
 
 use wattlock_engine::{
-    self as engine, Case as _, EnergyBlock, Load, MeterError, Nanoseconds, Slot, SplitMix64, Step, energy_block,
+    self as engine, Case as _, EnergyBlock, Load, MeterError, Nanoseconds, RecordedBlock, Slot, SplitMix64, Step,
+    energy_block, recorded_block,
 };
-use wattlock_records::{Baseline, BlockRole, EnergyBlockRecord, EnergyPlan, Follows, Record};
+use wattlock_records::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, Follows, Record};
 
+use super::marker::mark;
 use super::ports::{Clocks, EnergyMeter, Records};
 use crate::prepared::Prepared;
 
@@ -21,6 +23,9 @@ const TRIES: u32 = 3;
 const LEAST_PAUSE: Nanoseconds = 20_000;
 /// A thread that had less of its processor, percent, shared the block with other programs: their joules are in it.
 const LEAST_CPU_PERCENT: u64 = 90;
+/// A recorded block is surrounded by its own load for this long, and for at least so many samples of the instrument.
+const GUARD: Nanoseconds = 5_000_000;
+const GUARD_SAMPLES: u64 = 5;
 /// What a baseline of memcpy copies.
 const COPY_B: usize = 64 * 1024;
 
@@ -36,11 +41,22 @@ pub(super) struct Measurement<'a, C> {
 }
 
 impl<C: Clocks> Measurement<'_, C> {
-    /// Measures all superblocks; gives the lines written. A meter that fails for good ends it.
+    /// Measures all superblocks, between two markers where an instrument beside the device records; gives the lines of
+    /// blocks.
     ///
     /// # Errors
     /// Those of the sink of records.
     pub(super) fn carry_out<R: Records>(&mut self, records: &mut R) -> Result<u64, R::Error> {
+        let Some(chip) = self.meter.chip().filter(|_| self.plan.superblocks > 0) else { return self.measure(records) };
+        records.write(&Record::Marker(mark(self.clock, self.meter, chip, (self.process, 0))))?;
+        let written = self.measure(records)?;
+        records.write(&Record::Marker(mark(self.clock, self.meter, chip, (self.process, 1))))?;
+        records.flush()?;
+        Ok(written)
+    }
+
+    /// Measures all superblocks; gives the lines written. A meter that fails for good ends it.
+    fn measure<R: Records>(&mut self, records: &mut R) -> Result<u64, R::Error> {
         let mut random = SplitMix64::new(self.seed);
         let mut order: Vec<u32> = (0..).take(self.slots.len()).collect();
         let mut baseline = Resting::of(self.plan.baseline);
@@ -81,11 +97,11 @@ impl<C: Clocks> Measurement<'_, C> {
             Some((slot, body)) => {
                 body.settle(random.next_u64());
                 let mut load = Calls { body, calls: slot.calls, clock: &mut *self.clock };
-                (BlockRole::Case, Some(slot.case), energy_block(&mut load, least, self.meter))
+                (BlockRole::Case, Some(slot.case), block_of(&mut load, least, self.meter))
             }
             None => {
                 let mut load = Rest { baseline, clock: &mut *self.clock };
-                (BlockRole::Baseline, None, energy_block(&mut load, least, self.meter))
+                (BlockRole::Baseline, None, block_of(&mut load, least, self.meter))
             }
         };
         let wall_ns = self.clock.now().saturating_sub(start);
@@ -102,9 +118,10 @@ impl<C: Clocks> Measurement<'_, C> {
             case,
             calls: block.map_or(0, |block| block.calls),
             run_ns: block.map(|block| block.run),
-            start: block.map(|block| block.start.into()),
-            end: block.map(|block| block.end.into()),
-            gross_nJ: block.map(|block| block.gross),
+            start: block.map(|block| block.start),
+            end: block.map(|block| block.end),
+            gross_nJ: block.and_then(|block| block.gross),
+            alignment_u_nJ: None,
             error,
             follows,
             wall_ns,
@@ -118,7 +135,7 @@ impl<C: Clocks> Measurement<'_, C> {
     fn judge(
         &self,
         role: BlockRole,
-        block: Result<EnergyBlock, MeterError>,
+        block: Result<Block, MeterError>,
         wall_ns: Nanoseconds,
         cpu_ns: Option<Nanoseconds>,
     ) -> (Option<String>, Option<Follows>) {
@@ -132,6 +149,27 @@ impl<C: Clocks> Measurement<'_, C> {
             _ => (None, None),
         }
     }
+}
+
+/// A block as it is written: with the joules between its edges, or without where they are in a recording.
+#[derive(Clone, Copy)]
+struct Block {
+    calls: u64,
+    run: Nanoseconds,
+    start: EdgeRecord,
+    end: EdgeRecord,
+    gross: Option<u64>,
+}
+
+fn block_of(load: &mut impl Load, least: Nanoseconds, meter: &mut dyn EnergyMeter) -> Result<Block, MeterError> {
+    if meter.chip().is_some() {
+        let guard = GUARD.max(GUARD_SAMPLES * meter.description().update_period);
+        let RecordedBlock { calls, start, end } = recorded_block(load, least, guard, meter)?;
+        let run = end.before.saturating_sub(start.after);
+        return Ok(Block { calls, run, start: start.into(), end: end.into(), gross: None });
+    }
+    let EnergyBlock { calls, run, start, end, gross } = energy_block(load, least, meter)?;
+    Ok(Block { calls, run, start: start.into(), end: end.into(), gross: Some(gross) })
 }
 
 /// Calls of a case, back to back; the clock is read between groups of them that fill part of a batch.

@@ -10,11 +10,13 @@
 //! | `quiet_level` | what a burst takes where nothing shares the core |
 //! | `timing` | batches to records |
 //! | `energy` | blocks of energy: superblocks of all cases around a baseline |
+//! | `marker` | the pattern of load by which a recording is aligned |
 //! | `discharge` | one case repeated while a battery discharges |
 
 pub mod calibration;
 mod discharge;
 mod energy;
+mod marker;
 pub mod ports;
 mod prepared;
 pub mod quiet_level;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use wattlock_bench::share::ports::{Battery, EnergyMeter, Records};
 use wattlock_bench::subject::Payloads;
-use wattlock_engine::{Meter, MeterDescription, MeterError, Reading};
+use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
 use wattlock_meters::{self as meters, Opened};
 use wattlock_records::{BatteryPlan, DataFile, EnergyPlan, GaugeReading, MeterRecord, Record};
 use wattlock_terminal::failure::Failure;
@@ -91,6 +91,14 @@ impl Meter for PlanMeter {
 
     fn said(&self) -> Option<&str> {
         self.opened.meter.said()
+    }
+
+    fn chip(&self) -> Option<Nanoseconds> {
+        self.opened.meter.chip()
+    }
+
+    fn show(&mut self, is_busy: bool) -> Result<(), MeterError> {
+        self.opened.meter.show(is_busy)
     }
 }
 
