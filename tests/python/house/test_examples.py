@@ -35,6 +35,7 @@ NOT_HERE = {
     "meters --read": "this machine shows no meter",
     "--transfers aes.json": "nothing was sent to another machine",
     "meters --csv": "no instrument has recorded anything",
+    "wattlock energy": "no instrument has recorded anything; its own test makes one up",
     "run --resume last": "the run here came to its end",
     "run quick --library mine=./libmine.so": "the library here has none of that study's ciphers",
     "ssh:pi": "there is no board here",
