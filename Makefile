@@ -22,7 +22,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings docs wheels probes changelog setup dev clean help
+.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -114,6 +114,9 @@ bench-advise: setup ## how long advice takes: a million candidates, and the usua
 
 bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames beside the bare AEAD
 	$(VENV)/bin/python benchmarks/frames.py
+
+bench-ways: setup ## what ssh costs and moves, and what a killed client and a cut network lose; PARTS="same cost" for some
+	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/ways.py $(PARTS)
 
 bench: setup ## compare with `openssl speed` and criterion, in shuffled order
 	$(VENV)/bin/python benchmarks/against_peers.py
