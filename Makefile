@@ -79,6 +79,10 @@ mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for
 corrupt: dev ## change a sealed run at 300 places a file, and try each verb that takes a run
 	cd tests/python && ../../$(VENV)/bin/python -m support.corruptions
 
+# Programs for others hold `cargo/...` in place of where their sources lay (setup.py does the same for a wheel's).
+WITHOUT_PATHS = target.'cfg(all())'.rustflags=['--cfg', 'aes_force_soft', \
+	'--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=cargo', '--remap-path-prefix=$(CURDIR)=wattlock']
+
 probes: ## build the static probes that are pushed to other devices into build/probes
 	@for target in $(PROBES); do \
 		[ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ] || \
@@ -87,7 +91,7 @@ probes: ## build the static probes that are pushed to other devices into build/p
 		[ -z "$$linker" ] || command -v $$linker >/dev/null || \
 			{ echo "error: $$linker is missing, which links $$target; get it with \`apt-get install gcc-$${linker%-gcc}\`" >&2; exit 1; }; \
 	done
-	cargo build --profile $(PROBES_PROFILE) --config 'profile.$(PROBES_PROFILE).strip=true' --locked \
+	cargo build --profile $(PROBES_PROFILE) --config 'profile.$(PROBES_PROFILE).strip=true' --config "$(WITHOUT_PATHS)" --locked \
 		-p wattlock-probe --no-default-features $(addprefix --target ,$(PROBES))
 	@for target in $(PROBES); do \
 		install -D -m 755 target/$$target/$(PROBES_PROFILE)/wattlock-probe $(PROBES_FOLDER)/$$target/wattlock-probe && \

@@ -22,6 +22,17 @@ PROBES = ("x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl")
 """The static probes that a wheel carries for other devices, where `make probes` built them before it."""
 
 
+def without_paths() -> str:
+    """Give cargo's setting by which a program holds `cargo/...` in place of where its sources lay (the Makefile too).
+
+    `aes_force_soft` is said again: flags of a target hide those of `[build]` in .cargo/config.toml.
+    """
+    cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    flags = ["--cfg", "aes_force_soft"]
+    flags += [f"--remap-path-prefix={place}={name}" for place, name in ((cargo, "cargo"), (Path.cwd(), "wattlock"))]
+    return f"target.'cfg(all())'.rustflags={flags}"
+
+
 class Wheel(bdist_wheel):
     """A wheel without an extension module: any Python 3 will do."""
 
@@ -52,10 +63,14 @@ class Programs(build_ext):
     """The step at which setuptools-rust builds the programs."""
 
     def run(self) -> None:
-        """Say in words that cargo is missing, before a traceback does."""
+        """Say in words that cargo is missing, before a traceback does; build for others without the builder's paths."""
         if shutil.which(os.environ.get("CARGO", "cargo")) is None:
             workspace = tomllib.loads(Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]
             raise PlatformError(MISSING.format(workspace["package"]["rust-version"]))
+        # An editable install takes what `make` compiled, whose flags are those of .cargo/config.toml alone.
+        if not (self.inplace or self.editable_mode):
+            for program in self.distribution.rust_extensions:
+                program.args = [*(program.args or []), "--config", without_paths()]
         super().run()
 
 

@@ -148,6 +148,20 @@ def test_a_wheel_carries_the_static_probes_of_x86_64_and_aarch64_where_they_were
     }
 
 
+def test_a_wheels_programs_are_built_without_the_builders_paths(source: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    stand_in = tmp_path / "cargo"
+    stand_in.write_text(f'#!/bin/sh\n[ $1 = metadata ] && exec cargo "$@"\nprintf \'%s\\n\' "$@" >{asked}\nexit 1\n')
+    stand_in.chmod(0o755)
+    assert build("wheel", tmp_path, source, CARGO=str(stand_in), CARGO_HOME="/home/who/.cargo").returncode != 0
+    words = asked.read_text().splitlines()
+    flags = tomllib.loads(words[words.index("--config") + 1])["target"]["cfg(all())"]["rustflags"]
+    assert "--remap-path-prefix=/home/who/.cargo=cargo" in flags
+    assert f"--remap-path-prefix={source}=wattlock" in flags
+    assert flags[:2] == ["--cfg", "aes_force_soft"], "flags of a target hide those of all builds"
+    assert "WITHOUT_PATHS" in (TREE / "Makefile").read_text().partition("\nprobes:")[2].partition("\n\n")[0]
+
+
 def test_without_cargo_the_package_says_in_words_what_to_do(source: Path, tmp_path: Path) -> None:
     done = build("wheel", tmp_path, source, PATH="/usr/bin:/bin", CARGO=str(tmp_path / "no-cargo"))
     assert done.returncode != 0
