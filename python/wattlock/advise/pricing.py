@@ -76,6 +76,7 @@ def of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> V
             valued, clock_Hz=None, counts_cycles=False, narrowed_by="longer blocks, or a finer meter"
         )
         return Valued("the run's machine", None, Priced(found, [], [], []))
+    device = device.on(next(iter(result.core_classes), None))
     clock = device.card.frequency
     found = costs.measured(
         value(result.estimates, device, isa=result.isa, allow_assumed=allow_assumed),

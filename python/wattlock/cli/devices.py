@@ -202,8 +202,8 @@ def _cost_rows(file: File) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(card: BaseModel) -> Any:
-    """One row a number; the operating points one row each."""
-    from wattlock.energy.cards import OperatingPoints
+    """One row a number; the operating points one row each, and those of other kinds of core with their name."""
+    from wattlock.energy.cards import Cores, OperatingPoints
     from wattlock.energy.number import Number
 
     for key in type(card).model_fields:
@@ -215,8 +215,11 @@ def _numbers(card: BaseModel) -> Any:
                 name = f"voltage at {point.frequency_MHz:g} MHz"
                 yield _row(name, held.number(point))
         elif isinstance(held, list):
-            for place, number in enumerate(held):
-                yield _row(f"{key}[{place}]", number)
+            for place, one in enumerate(held):
+                if isinstance(one, Cores):
+                    yield from ({**row, "number": f"{one.core_class}: {row['number']}"} for row in _numbers(one))
+                else:
+                    yield _row(f"{key}[{place}]", one)
 
 
 def _row(key: str, number: Number) -> dict[str, Any]:

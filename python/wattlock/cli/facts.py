@@ -48,7 +48,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         ],
         valid=not result.reasons,
         reasons=result.reasons,
-        device=_device(card_of(result, device)),
+        device=_device(card_of(result, device), result.core_classes),
         meter=_meter(result) if device is None else None,
         discharge=_discharge(result),
         core_classes=_core_classes(result),
@@ -94,9 +94,10 @@ def _core_classes(result: Result) -> CoreClassFacts | None:
     return CoreClassFacts(result.core_classes, clocks, result.core_class_ratios)
 
 
-def _device(device: cards.Device | None) -> DeviceFacts | None:
+def _device(device: cards.Device | None, core_classes: list[str]) -> DeviceFacts | None:
     if device is None:
         return None
+    device = next((one for kind in core_classes if (one := device.on(kind)).card.evidence == "assumed"), device)
     notes = [note for note in (device.card.title, device.card.note) if note]
     return DeviceFacts(device.name, device.card.evidence, notes, device.card.narrowed_by)
 

@@ -151,7 +151,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     from wattlock.run import begin
 
     target = chosen(on)
-    card = _card(device, target, allow_assumed=allow_assumed)
+    card = _card(device, target, _levels(core_class), allow_assumed=allow_assumed)
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     libraries = named_libraries(library or [])
     planned = begin.plan(
@@ -177,7 +177,7 @@ def _resume(name: str, target: Target, libraries: Mapping[str, Path], source: Pa
     measure(begun)
 
 
-def _card(device: str | None, target: Target, *, allow_assumed: bool) -> KeptCard | None:
+def _card(device: str | None, target: Target, core_classes: list[str], *, allow_assumed: bool) -> KeptCard | None:
     """The card asked for; refused before anything is measured where it can't value this run."""
     if device is None:
         return None
@@ -190,7 +190,9 @@ def _card(device: str | None, target: Target, *, allow_assumed: bool) -> KeptCar
     facts = target.facts()
     if facts.emulator is not None:
         refuse_emulated(facts.emulator)
-    refuse(card, isa=facts.isa, allow_assumed=allow_assumed)
+    fastest = facts.core_classes[0].name if facts.core_classes else None
+    for kind in core_classes or (fastest,):
+        refuse(card.on(kind), isa=facts.isa, allow_assumed=allow_assumed)
     return KeptCard(card.name, card.card.model_dump(mode="json"))
 
 

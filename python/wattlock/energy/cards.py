@@ -7,11 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from wattlock.definitions import Form, Shelf, Table, Text
 from wattlock.energy.number import Confidence, Number, refuse_doubted, refuse_mixed, require_units
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
+from wattlock.study.study import CoreClass
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
 
@@ -54,6 +55,20 @@ class OperatingPoints(Table):
         return Number(value=point.voltage_V, unit="V", **self.model_dump(exclude={"at"}))
 
 
+class Cores(Table):
+    """What a device draws while a program runs on cores of another kind than the card's own numbers are of.
+
+    It holds power as a card does, and its own clock.
+    """
+
+    core_class: CoreClass
+    power: Number | None = None
+    voltage: Number | None = None
+    current: Number | None = None
+    dynamic_power_coefficient: Number | None = None
+    frequency: Number | None = None
+
+
 class Factor(NamedTuple):
     """A number of a card, by its key, with its exponent in the product that is the energy."""
 
@@ -81,6 +96,7 @@ class Card(Table):
     * `idle_power`: what the device draws while no program runs; it enters no joules of a program.
     * `operating_points`: clocks and voltages; they enter no joules of a program at the card's own clock.
     * `radio`: the radio card of the same chip or board, taken where nobody names another.
+    * `core_class`: the kind of core that the numbers are of, where the device has several; `cores`: those of others.
     """
 
     title: Text
@@ -95,12 +111,15 @@ class Card(Table):
     idle_power: Number | None = None
     operating_points: OperatingPoints | None = None
     radio: Text | None = None
+    core_class: CoreClass | None = None
+    cores: list[Cores] = Field(default=[])
+
+    _lacks: str | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _one_way_to_power(self) -> Self:
         ways = {("power",), ("voltage", "current"), ("voltage", "dynamic_power_coefficient")}
-        drawn = ("power", "voltage", "current", "dynamic_power_coefficient")
-        given = tuple(key for key in drawn if getattr(self, key))
+        given = tuple(key for key in _DRAWN if getattr(self, key))
         if given not in ways:
             raise ValueError(
                 f"has {' and '.join(given) or 'no power'}; it needs power, or voltage and current, or voltage and "
@@ -108,8 +127,40 @@ class Card(Table):
             )
         require_units(self, _UNITS)
         # The clock has no supply, and the idle power enters no product.
-        refuse_mixed({key: getattr(self, key) for key in drawn if getattr(self, key)}, self.voltage)
+        refuse_mixed({key: getattr(self, key) for key in _DRAWN if getattr(self, key)}, self.voltage)
         return self
+
+    @model_validator(mode="after")
+    def _each_kind_once(self) -> Self:
+        kinds = [self.core_class, *(table.core_class for table in self.cores)]
+        if self.cores and self.core_class is None:
+            raise ValueError("has cores of another kind, and doesn't say by core_class of which its own numbers are")
+        for table in self.cores:
+            if kinds.count(table.core_class) > 1:
+                raise ValueError(f"has two tables of {table.core_class} cores")
+            other = self.model_validate(self._numbers_on(table).model_dump())
+            if other.counts_cycles != self.counts_cycles:
+                raise ValueError(f"values cycles of one kind of core and time of another: see {table.core_class}")
+        return self
+
+    def on(self, kind: str | None) -> Self:
+        """The card for one kind of core; null where a machine has one kind, or nobody knows on which it ran.
+
+        Where the card knows other kinds and not this one, its own numbers stand for it, and are assumed.
+        """
+        if kind is None or self.core_class in {None, kind}:
+            return self
+        for table in self.cores:
+            if table.core_class == kind:
+                return self._numbers_on(table)
+        card = self.model_copy()
+        card._lacks = kind
+        return card
+
+    def _numbers_on(self, table: Cores) -> Self:
+        # Operating points are of the card's own cores.
+        own = {key: getattr(table, key) for key in (*_DRAWN, "frequency")}
+        return self.model_copy(update={**own, "core_class": table.core_class, "cores": [], "operating_points": None})
 
     @property
     def counts_cycles(self) -> bool:
@@ -160,10 +211,14 @@ class Card(Table):
 
     @property
     def evidence(self) -> Literal["modelled", "assumed"]:
-        """What an energy by this card is: modelled, or assumed where a number in use is not verified."""
-        return "assumed" if self.doubted() else "modelled"
+        """What an energy by this card is: modelled, or assumed where a number in use is not verified.
+
+        Assumed is as well what is valued by the numbers of another kind of core.
+        """
+        return "assumed" if self.doubted() or self._lacks else "modelled"
 
 
+_DRAWN = ("power", "voltage", "current", "dynamic_power_coefficient")
 _UNITS = {
     "power": ["W"],
     "voltage": ["V"],
@@ -180,8 +235,16 @@ class Device(NamedTuple):
     name: str
     card: Card
 
+    def on(self, kind: str | None) -> "Device":
+        """The same device by its card for one kind of core."""
+        return Device(self.name, self.card.on(kind))
+
     def refuse_doubted(self, *, allow_assumed: bool) -> None:
-        """Raises EvidenceError where a number in use is verified by nobody, and nobody allowed that."""
+        """Raises EvidenceError where a number in use is unverified, or of other cores, and nobody allowed that."""
+        if self.card._lacks and not allow_assumed:
+            what = f"has numbers of {self.card.core_class} cores, and none of {self.card._lacks} ones"
+            hint = "--allow-assumed takes them all the same, and the result says so"
+            raise EvidenceError(f"device card {self.name} {what}", hint=hint)
         numbers = {key: number for key, number, _ in self.card.factors()}
         refuse_doubted(f"device card {self.name}", numbers, allow_assumed=allow_assumed)
 

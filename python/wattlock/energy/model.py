@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from wattlock.analysis.core_classes import core_classes
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.cards import DEVICES, Card, Device
 from wattlock.errors import EvidenceError
@@ -43,6 +44,7 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
     * `estimates`: one row a case, with `cycles`, `time_ns`, their `_low` and `_high`, and `payload_B`.
     * `isa`: the instruction set of the run, as its header states it.
     * `allow_assumed`: the user asked for numbers that nobody could verify.
+    * Each kind of core is valued by its own numbers of the card.
 
     Returns the rows with the columns of `COLUMNS`; a row without time has no energy. Intervals are 95 %: they join the
     case's interval and the card's uncertainty in squares, on the logarithmic scale, each side for itself; where one
@@ -55,6 +57,16 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
 
     Source: Prasithsangaree and Krishnamurthy, GLOBECOM 2003, for E = Vcc * I * T; it gives no uncertainty.
     """
+    kinds = core_classes(estimates)
+    if len(kinds) > 1:
+        known = estimates.filter(pl.col("core_class").is_not_null())
+        parts = [
+            value(known.filter(pl.col("core_class") == kind), device, isa=isa, allow_assumed=allow_assumed)
+            for kind in kinds
+        ]
+        columns = parts[0].columns
+        return estimates.select("case").join(pl.concat(parts), on="case", maintain_order="left").select(columns)
+    device = device.on(next(iter(kinds), None))
     refuse(device, isa=isa, allow_assumed=allow_assumed)
     if "time_evidence" in estimates.columns and (estimates["time_evidence"] == "emulated").any():
         refuse_emulated("its times are of a program that imitates one")

@@ -44,5 +44,5 @@ def clock_of(result: Result, device: str | None, own: Path | None = None) -> Clo
     card = card_of(result, device, own)
     if card is None:
         return Clock(None, counts_cycles=False)
-    clock = card.card.frequency
+    clock = card.on(next(iter(result.core_classes), None)).card.frequency
     return Clock(clock.in_SI if clock else None, card.card.counts_cycles)

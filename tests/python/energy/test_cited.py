@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from wattlock.energy import battery_cards, cards, published, radio_cards
 from wattlock.energy.number import IN_SI, Number
@@ -26,12 +27,17 @@ ROUNDED = 0.003
 
 def numbers(card: str) -> dict[str, Number]:
     folder, name = card.split("/")
-    read = SHELVES[folder].load(name)[1]
+    return numbers_of(SHELVES[folder].load(name)[1])
+
+
+def numbers_of(read: BaseModel) -> dict[str, Number]:
     found: dict[str, Number] = {}
     for key in type(read).model_fields:
         held = getattr(read, key)
         if isinstance(held, Number):
             found[key] = held
+        elif key == "cores":
+            found |= {f"{one.core_class}.{name}": number for one in held for name, number in numbers_of(one).items()}
         elif isinstance(held, list):
             found |= {f"{key}[{place}]": one for place, one in enumerate(held)}
     return found
