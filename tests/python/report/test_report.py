@@ -30,6 +30,7 @@ from wattlock.report.tables import ranking_tables
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
 RUN = report_frames.run_facts(ESTIMATES)
+MOST_B = 2_500_000
 ENERGY = [name for name in ESTIMATES.columns if name.startswith("energy")]
 
 
@@ -66,6 +67,15 @@ def test_the_page_names_no_other_host_outside_its_scripts_and_forbids_every_fetc
 def test_the_page_carries_vega_once_and_stays_below_a_megabyte_and_a_half(html: str) -> None:
     assert html.count("window.vegaEmbed=") == 1
     assert len(html.encode()) < 1_500_000
+
+
+def test_a_page_of_six_hundred_cases_of_two_libraries_is_no_heavier_than_a_page_may_be(tmp_path: Path) -> None:
+    """As papers/quick, which has 510: 1.84 MB."""
+    again = ESTIMATES.with_columns(provider=pl.lit("openssl"), case=pl.col("case") + ESTIMATES.height)
+    both = pl.concat([ESTIMATES, again])
+    page = written(tmp_path, report_frames.run_facts(both), both, report_frames.ranking(both))
+    assert page.count('<tr data-state="') >= 600
+    assert len(page.encode()) <= MOST_B
 
 
 def test_the_page_has_every_section_in_the_order_a_reader_asks(html: str) -> None:
