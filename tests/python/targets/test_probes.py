@@ -46,6 +46,7 @@ def test_a_probe_that_is_not_there_is_one_command_away(
     if linker[1].endswith("-gcc"):
         package = f"gcc-{linker[1].removesuffix('-gcc')}"
         assert f"Debian's {package}" in refused.value.hint
+        assert package in (TREE / ".ci" / "run").read_text()
 
 
 def test_a_machine_without_a_probe_is_told_for_which_there_are_some(
@@ -60,6 +61,9 @@ def test_a_machine_without_a_probe_is_told_for_which_there_are_some(
 def test_all_that_name_the_static_probes_name_the_same() -> None:
     built = targets_of(MAKEFILE, "PROBES")
     assert set(probes.TARGETS.values()) == built
+    assert targets_of((TREE / ".ci" / "run").read_text(), "PROBE_TARGETS") == built
+    tried = set(re.findall(r'echo "(\S+-linux-\S+) ', (TREE / ".ci" / "try-probes").read_text()))
+    assert tried == built
     carried = re.search(r"^PROBES = \((.*)\)", (TREE / "setup.py").read_text(), re.MULTILINE)
     assert carried is not None
     assert set(re.findall(r'"(.*?)"', carried[1])) == targets_of(MAKEFILE, "WHEEL_PROBES") < built
