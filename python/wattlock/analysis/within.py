@@ -1,10 +1,12 @@
-"""What one process says of each of its cases: the mean over its clean rounds, the extreme tenths left out.
+"""What one process says of each of its cases: the mean over its clean rounds, without those beyond a fence.
 
 The unit is the **canary**: the time of the multiplication chain beside each batch. A batch's ticks over its canaries'
 ticks do not depend on the core's clock; times and cycles follow from it by one factor each.
 
-A trimmed mean and not the median, because buffers and stack lie elsewhere at each visit: some ciphers have two speeds,
-11 % apart, by where a vector falls on a cache line. Their median jumps from one to the other; their mean does not.
+A mean and not the median, because buffers and stack lie elsewhere at each visit: some ciphers have two speeds, 11 %
+apart, by where a vector falls on a cache line. Their median jumps from one to the other; their mean does not. A fence,
+because in a few batches something is at work that no canary sees: it would take the rarer of two speeds for that, so
+where the places of the stack differ each has a fence of its own. No batch is marked for its value: all stay in the run.
 """
 
 from __future__ import annotations
@@ -22,8 +24,20 @@ LEAST_CLEAN_ROUNDS = 3
 MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
 """Of a case with many segments each needs one clean round, and all together two on average: errors average out."""
 
-TRIMMED_SHARE = 0.1
-"""Of the clean rounds, the least and the greatest tenth are left out, rounded to whole rounds."""
+FENCE = 1.5
+"""Rounds further beyond the quartiles than this many interquartile ranges do not count (Tukey's fence)."""
+
+LEAST_RANGE = 0.002
+"""An interquartile range (log) below this is taken for this: of few rounds it may be next to nothing."""
+
+PLACES = 4
+"""Places of the stack on a cache line, of 16 B each; visits take them in turn."""
+
+LEAST_ROUNDS_AT_A_PLACE = 4
+"""With fewer rounds a place has too few of them for a fence of its own."""
+
+APART, APART_ERRORS = 0.003, 5.0
+"""Places differ where the medians of the fastest and the slowest are so far apart: a log, and standard errors."""
 
 NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 """A burst that takes more than this of what it takes on a quiet core means a neighbour."""
@@ -68,21 +82,22 @@ def undisturbed(quiet_ppm: int | None) -> pl.Expr:
     return pl.col("clean") & quiet[0] & quiet[1]
 
 
-def trimmed_mean(values: pl.Expr) -> pl.Expr:
-    """The mean without the least and the greatest tenth, each rounded to a whole number of values."""
-    cut = (pl.len() * TRIMMED_SHARE + 0.5).floor().cast(pl.Int64)
-    return values.sort().slice(cut, pl.len() - 2 * cut).mean()
+def fenced(values: pl.Expr, *over: str) -> pl.Expr:
+    """Whether each value lies within the fence of its group: at most 1.5 interquartile ranges beyond the quartiles."""
+    low, high = (values.quantile(share, "linear").over(over) for share in (0.25, 0.75))
+    beyond = FENCE * pl.max_horizontal(high - low, LEAST_RANGE)
+    return (values >= low - beyond) & (values <= high + beyond)
 
 
 def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int | None = None) -> pl.DataFrame:
     """Summarises the batches of one complete process.
 
     * `batches`: columns of a batch record; `header`: the process's header record; `quiet_ppm`: as of `undisturbed`.
-    * Returns one row a case (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the trimmed mean over
-      undisturbed rounds, summed over segments), `wall_ns` and `cpu_ns` a call, `rounds` (the least number of
-      undisturbed rounds of a segment), `spread` (standard deviation of the log over rounds), `log_half` (log of time a
-      call in half batches over whole ones; null where there are none), `batches` and `dirty` (counts). Cases of which
-      too little is left have no row.
+    * Returns one row a case (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the mean over the undisturbed
+      rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call, `rounds` (the least number of
+      undisturbed rounds of a segment), `spread` (standard deviation of the log over all of them, which asks for visits
+      enough to tell two speeds), `log_half` (log of time a call in half batches over whole ones; null where there are
+      none), `batches` and `dirty` (counts). Cases of which too little is left have no row.
     """
     timed = batches.join(cases_of(header), on="case").with_columns(
         log=(
@@ -100,7 +115,7 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
         .join(seen, on="case")
         .with_columns(
             process=pl.lit(header["process"], dtype=pl.Int64),
-            # Trimming would take other shares of two speeds from a few half batches than from many whole ones.
+            # A fence would take other shares of two speeds from a few half batches than from many whole ones.
             log_half=pl.col("half") - pl.col("plain"),
         )
         .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
@@ -110,12 +125,14 @@ def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int |
 
 def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
-    by_segment = whole.group_by("case", "segment").agg(
+    kept = _weighted(whole)
+    weight = pl.col("weight") / pl.col("weight").sum()
+    by_segment = kept.group_by("case", "segment").agg(
         pl.col("segments").first(),
-        log=trimmed_mean(pl.col("log")),
+        log=(pl.col("log") * weight).sum(),
         plain=pl.col("log").mean(),
-        wall_ns=trimmed_mean(pl.col("wall_ns") / pl.col("calls")),
-        cpu_ns=trimmed_mean(pl.col("cpu_ns") / pl.col("calls")),
+        wall_ns=(pl.col("wall_ns") / pl.col("calls") * weight).sum(),
+        cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then((pl.col("cpu_ns") / pl.col("calls") * weight).sum()),
         rounds=pl.len(),
         spread=pl.col("log").std(),
     )
@@ -140,6 +157,42 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
             whole=pl.len() == pl.col("segments").first(),
         )
         .filter(pl.col("whole") & enough)
+    )
+
+
+def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
+    """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
+    # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
+    rest = pl.col("log") - pl.col("log").median().over("case", "segment")
+    place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
+    known = whole.with_columns(rest=rest, place=place).with_columns(
+        within=fenced(pl.col("rest"), "case"), within_place=fenced(pl.col("rest"), "case", "place")
+    )
+    count = pl.col("within_place").sum().over("case", "place")
+    return known.join(_by_place(known), on="case", how="left").with_columns(
+        weight=pl.when(pl.col("differ").fill_null(value=False))
+        .then(pl.col("within_place") / count)
+        .otherwise(pl.col("within").cast(pl.Float64))
+    )
+
+
+def _by_place(known: pl.DataFrame) -> pl.DataFrame:
+    """The cases that are not cut, and whether their speeds `differ` by the place of the stack: each place tells."""
+    kept = pl.col("log").filter(pl.col("within_place"))
+    # A median's standard error is 1.2533 times a mean's.
+    places = (
+        known.filter(pl.col("segments") == 1)
+        .group_by("case", "place")
+        .agg(rounds=pl.len(), median=pl.col("log").median(), error=1.2533 * kept.std() / kept.len().sqrt())
+    )
+    fastest, slowest = (pl.struct("median", "error").sort_by("median").get(index) for index in (0, -1))
+    gap = slowest.struct.field("median") - fastest.struct.field("median")
+    error = (slowest.struct.field("error").pow(2) + fastest.struct.field("error").pow(2)).sqrt()
+    return places.group_by("case").agg(
+        differ=(pl.len() == PLACES)
+        & (pl.col("rounds").min() >= LEAST_ROUNDS_AT_A_PLACE)
+        & (gap > APART)
+        & (gap > APART_ERRORS * error).fill_null(value=False)
     )
 
 

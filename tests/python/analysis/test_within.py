@@ -26,8 +26,9 @@ from wattlock.analysis import within
 exactly = pytest.approx
 
 
-def trimmed(values: list[float]) -> float:
-    return float(pl.DataFrame({"x": values}).select(within.trimmed_mean(pl.col("x"))).item())
+def within_fence(values: list[float]) -> list[float]:
+    frame = pl.DataFrame({"x": values, "group": 0})
+    return frame.filter(within.fenced(pl.col("x"), "group"))["x"].to_list()
 
 
 def test_a_case_costs_the_same_canaries_whatever_the_clock_does() -> None:
@@ -50,10 +51,12 @@ def test_a_disturbed_batch_does_not_count_and_is_counted(cause: str) -> None:
     assert within.causes(frame(batches)) == {cause: 6}
 
 
-def test_a_slow_batch_without_a_cause_counts() -> None:
-    values = [1.0] * 18 + [1.3] * 6
+@pytest.mark.parametrize(("slow", "counts"), [(4, 0), (8, 8)])
+def test_a_few_slow_batches_lie_beyond_the_fence_and_a_third_of_all_do_not(slow: int, counts: int) -> None:
+    values = [1.0] * (24 - slow) + [1.3] * slow
     found = summary_of([batch(value, round=number) for number, value in enumerate(values)])
-    assert found["log_canaries"] == exactly(4 / 20 * math.log(1.3), rel=1e-6)
+    assert found["log_canaries"] == exactly(counts / 24 * math.log(1.3), rel=1e-6)
+    assert (found["rounds"], found["dirty"]) == (24, 0)
 
 
 def test_a_batch_beside_a_neighbour_does_not_count_once_the_run_knows_a_quiet_core() -> None:
@@ -79,20 +82,48 @@ def test_a_batch_that_the_engine_gave_a_cause_keeps_it_beside_a_neighbour() -> N
     assert within.causes(frame(rounds(2, burst=2.0, clean=False, cause="switch")), QUIET_PPM) == {"switch": 2}
 
 
-@pytest.mark.parametrize(
-    ("count", "cut"), [(1, 0), (3, 0), (4, 0), (5, 1), (10, 1), (14, 1), (15, 2), (24, 2), (25, 3), (96, 10)]
-)
-def test_the_trimmed_mean_leaves_out_a_tenth_on_each_side_in_whole_values(count: int, cut: int) -> None:
-    values = [float(number**2) for number in range(count)]
-    assert trimmed(random.Random(1).sample(values, count)) == exactly(np.mean(values[cut : count - cut]))
+@given(st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=120))
+def test_the_fence_lies_one_and_a_half_ranges_beyond_the_quartiles(values: list[float]) -> None:
+    low, high = np.quantile(values, [0.25, 0.75])
+    beyond = 1.5 * max(high - low, 0.002)
+    expected = [value for value in values if low - beyond - 1e-12 <= value <= high + beyond + 1e-12]
+    assert within_fence(values) == expected or within_fence(values) == [
+        value for value in values if low - beyond + 1e-12 <= value <= high + beyond - 1e-12
+    ]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=120), st.floats(1e7, 1e9))
-def test_one_wild_value_among_five_and_more_moves_no_trimmed_mean_beyond_the_others(
-    values: list[float], wild: float
+def test_one_wild_value_among_five_and_more_never_counts(values: list[float], wild: float) -> None:
+    assert wild not in within_fence([*values, wild])
+    assert -wild not in within_fence([*values, -wild])
+
+
+def two_speeds(draw: np.random.Generator, visits: int, slow: float, unseen: float) -> float:
+    """What a process says of a case that takes 11 % more at one place of the stack, some batches more by chance."""
+    noise = draw.normal(0, 0.001, visits)
+    hit = np.where(draw.random(visits) < unseen, draw.uniform(0.13, 0.4, visits), 0)
+    cost = [
+        (slow if number % 4 == 1 else 1.0) * math.exp(noise[number]) * (1 + hit[number]) for number in range(visits)
+    ]
+    batches = [batch(value, round=number, place=number % 4 + 4 * (number % 7)) for number, value in enumerate(cost)]
+    return float(summary_of(batches)["log_canaries"])
+
+
+@pytest.mark.parametrize("visits", [24, 48, 96])
+@pytest.mark.parametrize("slow", [1.0, 1.004, 1.11])
+def test_what_a_place_of_the_stack_costs_is_kept_and_what_hits_a_batch_by_chance_is_not(
+    visits: int, slow: float
 ) -> None:
-    assert trimmed([*values, wild]) <= max(values) + 1e-6
-    assert trimmed([*values, -wild]) >= min(values) - 1e-6
+    draw = np.random.default_rng(visits)
+    found = [two_speeds(draw, visits, slow, unseen=0.03) for _ in range(60)]
+    assert np.mean(found) == exactly(math.log(slow) / 4, abs=0.001)
+
+
+def test_with_fewer_than_four_rounds_at_a_place_all_places_have_one_fence() -> None:
+    batches = [batch(1.11 if number % 4 == 1 else 1.0, round=number, place=number % 4) for number in range(16)]
+    assert summary_of(batches)["log_canaries"] == exactly(math.log(1.11) / 4, rel=1e-6)
+    without_one = [one for one in batches if one["round"] != 13]
+    assert summary_of(without_one)["log_canaries"] == exactly(0.0, abs=1e-9)
 
 
 def test_a_case_with_two_speeds_has_the_mean_of_both_and_not_one_of_them() -> None:
