@@ -45,7 +45,7 @@ pub fn take_from(root: &Path, cpu: Option<u32>) -> Fingerprint {
 /// The kinds of cores among some processors of this machine, the fastest first.
 #[must_use]
 pub fn core_classes(processors: &[u32]) -> Vec<CoreClass> {
-    linux::Files::new(Path::new("/"), 0).core_classes(processors)
+    linux::Files::new(Path::new("/"), 0).usable_core_classes(processors)
 }
 
 fn program() -> emulator::Program {

@@ -44,6 +44,16 @@ impl Files {
         kinds.into_iter().map(class).collect()
     }
 
+    /// The kinds of the processors that may be used, by the names that they have among all on line: what one process
+    /// says of the core that it is pinned to.
+    pub(crate) fn usable_core_classes(&self, usable: &[u32]) -> Vec<CoreClass> {
+        let known = self.online().unwrap_or_else(|| usable.to_vec());
+        let mut classes = self.core_classes(&known);
+        classes.iter_mut().for_each(|class| class.processors.retain(|cpu| usable.contains(cpu)));
+        classes.retain(|class| !class.processors.is_empty());
+        classes
+    }
+
     /// The class of one processor among those on line; `None` where all are alike.
     pub(crate) fn core_class(&self, cpu: u32) -> Option<String> {
         let classes = self.core_classes(&self.online()?);
@@ -86,6 +96,10 @@ mod tests {
         let expected = [(Some("big".to_owned()), vec![0, 1]), (Some("little".to_owned()), vec![2, 3])];
         assert_eq!(classes(&machine, &[0, 1, 2, 3]), expected);
         assert_eq!(Files::new(machine.root(), 3).core_class(3).unwrap(), "little");
+        let usable = Files::new(machine.root(), 0).usable_core_classes(&[2, 3]);
+        assert_eq!(usable.len(), 1);
+        assert_eq!(usable[0].class.as_deref(), Some("little"), "as they are called among all");
+        assert_eq!(usable[0].processors, [2, 3]);
     }
 
     #[test]
