@@ -168,6 +168,8 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     known = whole.with_columns(rest=rest, place=place).with_columns(
         within=fenced(pl.col("rest"), "case"), within_place=fenced(pl.col("rest"), "case", "place")
     )
+    # A segment of which no round is like the others' has to be told by those it has.
+    known = known.with_columns(within=pl.col("within") | ~pl.col("within").any().over("case", "segment"))
     count = pl.col("within_place").sum().over("case", "place")
     return known.join(_by_place(known), on="case", how="left").with_columns(
         weight=pl.when(pl.col("differ").fill_null(value=False))

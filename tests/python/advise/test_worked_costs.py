@@ -138,6 +138,7 @@ def run_of(device: str | None = None, *, metered: bool = False) -> Any:
         energies=ENERGIES if metered else None,
         estimates=estimates(**widths),
         isa="thumbv7em",
+        core_classes=[],
     )
 
 

@@ -143,6 +143,12 @@ def test_the_segments_of_a_long_input_are_summed() -> None:
     assert found["rounds"] == 4
 
 
+def test_a_segment_of_which_all_rounds_are_unlike_the_others_is_told_by_them() -> None:
+    costs = {segment: (1.0, 1.0) for segment in range(12)} | {5: (1.0, 1.5)}
+    batches = [batch(cost, segment=at, round=when) for at, both in costs.items() for when, cost in enumerate(both)]
+    assert summary_of(batches, {0: 12})["log_canaries"] == exactly(math.log(11 + math.sqrt(1.5)))
+
+
 def test_a_case_of_which_a_segment_is_missing_has_no_row() -> None:
     batches = [one for segment in (0, 2) for one in rounds(9, segment=segment)]
     assert within.summarise(frame(batches), header({0: 3})).is_empty()
