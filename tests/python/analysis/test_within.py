@@ -144,7 +144,7 @@ def test_the_segments_of_a_long_input_are_summed() -> None:
 
 
 def test_a_segment_of_which_all_rounds_are_unlike_the_others_is_told_by_them() -> None:
-    costs = {segment: (1.0, 1.0) for segment in range(12)} | {5: (1.0, 1.5)}
+    costs = dict.fromkeys(range(12), (1.0, 1.0)) | {5: (1.0, 1.5)}
     batches = [batch(cost, segment=at, round=when) for at, both in costs.items() for when, cost in enumerate(both)]
     assert summary_of(batches, {0: 12})["log_canaries"] == exactly(math.log(11 + math.sqrt(1.5)))
 
