@@ -36,7 +36,13 @@ CANDIDATES, CANDIDATES_A_MARKER = 200, 4
 """So many places are looked at, those most like a marker."""
 
 ANCHORS = 5
+"""So many of the run's markers, spread over it, are tried at each place: one of them may be missing."""
+
 OUTLIER = 5.0
+"""Places further off the line than so many standard deviations, by the median absolute deviation, are left out."""
+
+CHIPS = 13
+"""Chips of a marker."""
 
 
 class Marker(NamedTuple):
@@ -140,7 +146,7 @@ def align(recording: Recording, markers: Sequence[Marker], signal: Averages) -> 
     # A marker whose chips the system cut short is not like the plain code; it is like its own.
     for at in sorted(set(range(len(markers))) - exact.keys()):
         place_s, likeness_there = _exact(signal, markers[at], float(line.recorded_s(starts_s[at])), chip_s)
-        if likeness_there > LEAST_CORRELATION and signal.hole_in(place_s, place_s + 13 * chip_s) is None:
+        if likeness_there > LEAST_CORRELATION and signal.hole_in(place_s, place_s + CHIPS * chip_s) is None:
             exact[at] = place_s
     rows = sorted(exact)
     return _line(starts_s[rows], np.array([exact[at] for at in rows]), signal.period_s, len(markers))
@@ -198,7 +204,7 @@ def _places(at_s: Array, likeness: Array, starts_s: Array, time_s: Array, chip_s
     for anchor in anchors:
         for place_s in at_s:
             places, predicted = _grown(at_s, starts_s, int(anchor), float(place_s), chip_s)
-            inside = int(np.sum((predicted >= first_s) & (predicted + 13 * chip_s <= last_s)))
+            inside = int(np.sum((predicted >= first_s) & (predicted + CHIPS * chip_s <= last_s)))
             matches.append(_Match(float(predicted[0]), places, inside))
     weights = dict(zip(at_s.tolist(), likeness.tolist(), strict=True))
 

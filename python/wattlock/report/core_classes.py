@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -14,29 +13,15 @@ from wattlock.report.cases import does
 from wattlock.report.facts import CoreClassFacts
 from wattlock.report.markup import cell, facts, folded, paragraphs, table, text
 from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, picture, ratio_words
-from wattlock.report.ratios import case_words, cipher_title
+from wattlock.report.ratios import COST, ENERGY, Measure, case_words, cipher_title
 
 WIDTH_PX = 520
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """What a ratio is of: its columns, its words."""
-
-    ratio: str
-    verdict: str
-    title: str
-    says: str
-
-
-TIME = _Measure("ratio", "verdict", "Time", "the time of")
-ENERGY = _Measure("energy_ratio", "energy_verdict", "Joules", "the joules of")
-
-
 def core_class_section(cores: CoreClassFacts) -> str:
     """The ratios of every other kind of core to the first: in words, as figures, in a table."""
-    measures = [measure for measure in (ENERGY, TIME) if cores.rows[measure.ratio].count()]
+    measures = [measure for measure in (ENERGY, COST) if cores.rows[measure.ratio].count()]
     first = cores.names[0]
     about = [
         f"Every case was measured on the {formats.listing(list(cores.names))} cores, each kind in processes of its "
@@ -52,16 +37,21 @@ def core_class_section(cores: CoreClassFacts) -> str:
     return f"{''.join(parts)}{folded('The ratio of every case', _table(cores))}"
 
 
+def _of_what(measure: Measure) -> str:
+    """Cycles of two kinds of core are not compared: what is no joules is time."""
+    return measure.of or "time"
+
+
 def _of(cores: CoreClassFacts, name: str) -> pl.DataFrame:
     return cores.rows.filter(pl.col("core_class_b") == name)
 
 
-def _said(cores: CoreClassFacts, name: str, measure: _Measure) -> Iterator[str]:
+def _said(cores: CoreClassFacts, name: str, measure: Measure) -> Iterator[str]:
     found = _of(cores, name)[measure.ratio].drop_nulls().to_list()
     if not found:
         return
     middle, first = median(found), cores.names[0]
-    takes = f"take {formats.number(middle)} times {measure.says} the {first} ones"
+    takes = f"take {formats.number(middle)} times the {_of_what(measure)} of the {first} ones"
     if len(found) == 1:
         yield f"The {name} cores {takes}."
         return
@@ -74,7 +64,7 @@ def _clocks(cores: CoreClassFacts) -> list[tuple[str, str]]:
     return [(f"Clock, {name}", "not known" if GHz is None else f"{formats.number(GHz)} GHz") for name, GHz in known]
 
 
-def _figure(cores: CoreClassFacts, name: str, measure: _Measure) -> str:
+def _figure(cores: CoreClassFacts, name: str, measure: Measure) -> str:
     """A row a cipher; a mark a case."""
     drawn = _of(cores, name).filter(pl.col(measure.ratio).is_not_null())
     if drawn.is_empty():
@@ -87,15 +77,16 @@ def _figure(cores: CoreClassFacts, name: str, measure: _Measure) -> str:
         middle = ratio_words(median(mark.ratio for mark in marks))
         rows.append(RatioRow(label, marks, middle if len(marks) == 1 else f"median {middle}"))
     axis = axis_of([mark for row in rows for mark in row.marks])
-    title = f"{measure.title} on {name} cores, times that on {cores.names[0]} ones"
+    what = _of_what(measure)
+    title = f"{what.capitalize()} on {name} cores, times that on {cores.names[0]} ones"
     return (
         f"<figure><figcaption><strong>{text(title)}</strong> "
         f'<span class="quiet">A mark is a case; the line holds all of a row.</span></figcaption>'
-        f"{picture(rows, axis, f'{measure.title.lower()}, times {cores.names[0]}', WIDTH_PX)}</figure>"
+        f"{picture(rows, axis, f'{what}, times {cores.names[0]}', WIDTH_PX)}</figure>"
     )
 
 
-def _mark(row: Row, measure: _Measure) -> Mark:
+def _mark(row: Row, measure: Measure) -> Mark:
     name = measure.ratio
     return Mark(row[name], row[f"{name}_low"], row[f"{name}_high"], row[measure.verdict])
 
@@ -115,7 +106,7 @@ def _cells(row: Row, *, has_joules: bool) -> Iterator[str]:
     yield cell(str(row["provider_a"]))
     yield cell(case_words(row) if row["payload_B"] else does(row))
     yield cell(str(row["core_class_b"]))
-    for measure in (ENERGY, TIME) if has_joules else (TIME,):
+    for measure in (ENERGY, COST) if has_joules else (COST,):
         value, low, high = (row[f"{measure.ratio}{end}"] for end in ("", "_low", "_high"))
         if value is None:
             yield from (cell(formats.MISSING, True), cell(formats.MISSING, True), cell(formats.MISSING))

@@ -168,7 +168,7 @@ def _rules(a: Result, b: Result) -> Rules:
     quantity: Quantity = "cycles" if same_core else "time"
     if not same_core and _builds(a, b) and _same_profile(a, b):
         # A machine of another kind has a build of its own, which is a part of what it costs there.
-        return Rules(max(smallest, SMALLEST_BETWEEN_BUILDS), False, quantity, one_meter=False)
+        return Rules(max(smallest, SMALLEST_BETWEEN_BUILDS), has_equivalence=False, quantity=quantity, one_meter=False)
     return Rules(smallest, quantity=quantity, one_meter=same_core)
 
 

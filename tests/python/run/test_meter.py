@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.metered_study import STUDY
 from support.tree import TREE
 from wattlock import cli
 from wattlock.run.energy import Choice, describe
@@ -19,20 +20,6 @@ from wattlock.store import RunFolder
 from wattlock.targets import local
 
 IDLE_W, BUSY_W = 3.0, 8.0
-
-STUDY = """
-id = "tiny"
-title = "Two ciphers, measured"
-question = "What does a call cost?"
-target_percent = 20.0
-smallest_effect_percent = 5.0
-looks = [5]
-
-[[grid]]
-cipher = ["des-cbc", "aes128-cbc"]
-operation = ["encrypt"]
-payload_B = [4096]
-"""
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.metered_study import STUDY
 from support.recorded_runs import made_up
 from support.tree import TREE
 from wattlock import cli
@@ -17,20 +18,6 @@ from wattlock.store import RunFolder
 from wattlock.store.derived import derive, sums_sha256
 from wattlock.study.inputs import sha256
 from wattlock.targets import local
-
-STUDY = """
-id = "tiny"
-title = "Two ciphers, recorded"
-question = "What does a call cost?"
-target_percent = 20.0
-smallest_effect_percent = 5.0
-looks = [5]
-
-[[grid]]
-cipher = ["des-cbc", "aes128-cbc"]
-operation = ["encrypt"]
-payload_B = [4096]
-"""
 
 
 @pytest.fixture(scope="module")
