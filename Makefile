@@ -8,6 +8,10 @@ BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-e
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
 
+# The image for microcontrollers: a target each for Cortex-M0, M3, M4, M33 and RV32; IMAGES="aes rc4" for other families.
+FIRMWARE_TARGETS := thumbv6m-none-eabi thumbv7m-none-eabi thumbv7em-none-eabi thumbv8m.main-none-eabi riscv32imc-unknown-none-elf
+IMAGES ?= aes-gcm ascon
+
 # Elsewhere the joules stay empty until a card is named.
 MACHINE := $(shell uname -m)
 ENERGY := $(if $(filter x86_64 amd64,$(MACHINE)),--device x86-server-assumed --allow-assumed)
@@ -22,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes changelog setup dev clean help
+.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +51,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs crates/providers/src/libraries/*.rs # lists in macros name them
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
+	cd crates/firmware && cargo fmt --check
 	cd benchmarks/criterion && cargo build --quiet --locked
 	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
 	$(VENV)/bin/ruff format --check
@@ -67,6 +72,18 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 				--target $(firstword $(BARE_TARGETS)) || exit 1; \
 		done; \
 	fi
+
+firmware: ## lint and build the image for microcontrollers for each core, some families: IMAGES="aes-gcm ascon"
+	@for target in $(FIRMWARE_TARGETS); do \
+		if [ ! -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+			echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; continue; fi; \
+		echo "wattlock-firmware for $$target: $(IMAGES)"; \
+		(cd crates/firmware && export CARGO_TARGET_DIR=../../build/board/target && \
+			cargo clippy --quiet --release --locked --all-features --target $$target -- -D warnings && \
+			for family in $(IMAGES); do \
+				cargo build --quiet --release --locked --target $$target --features $$family || exit 1; \
+			done) || exit 1; \
+	done
 
 fuzz: ## fuzz the capture and frame parsers, FUZZ_SECONDS (60) for each
 	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked

@@ -1,0 +1,36 @@
+//! Gives the linker the memory of the machine that the image is for.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The machine of the emulator on which images for a target run.
+const MACHINES: [(&str, &str); 5] = [
+    ("thumbv6m-none-eabi", "microbit"),
+    ("thumbv7m-none-eabi", "mps2-an385"),
+    ("thumbv7em-none-eabi", "mps2-an386"),
+    ("thumbv8m.main-none-eabi", "mps2-an505"),
+    ("riscv32imc-unknown-none-elf", "virt"),
+];
+
+fn main() {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let target = variable("TARGET");
+    println!("cargo:rerun-if-changed=memory");
+    println!("cargo:rerun-if-changed=link.x");
+    let Some((_, machine)) = MACHINES.iter().find(|(name, _)| *name == target) else {
+        println!("cargo:error=no machine is known for the target {target}");
+        return;
+    };
+    let memory = here.join("memory").join(format!("{machine}.x"));
+    for (from, name) in [(memory.as_path(), "memory.x"), (Path::new("link.x"), "link.x")] {
+        if let Err(error) = fs::copy(here.join(from), out.join(name)) {
+            println!("cargo:error={}: {error}", from.display());
+        }
+    }
+    println!("cargo:rustc-link-search={}", out.display());
+    println!("cargo:rustc-link-arg-bins=-Tlink.x");
+    // What calls what stays known after linking: the flash that a cipher takes is counted from it.
+    println!("cargo:rustc-link-arg-bins=--emit-relocs");
+}

@@ -1,0 +1,295 @@
+//! A case made ready, carried out twice between the markers, and checked.
+//!
+//! Key, IV, payload and associated data are those that the same case has on any other device: drawn from the run's seed
+//! in the same order. What must come out is said by another implementation or by the definition of the mode, at the
+//! very length that is counted, before anything is.
+#![forbid(unsafe_code)]
+
+use core::fmt::{self, Write as _};
+use core::hint::black_box;
+
+use wattlock_ciphers::proof::{self, Message, ProofError};
+use wattlock_ciphers::{Cipher, Code, Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite, Visitor};
+use wattlock_engine::SplitMix64;
+
+use crate::board::{self, Console, LARGEST_AAD_B, LARGEST_PAYLOAD_B, Memory};
+use crate::counted;
+use crate::plan::{Case, Operation};
+
+/// A key setup is shown by what its key makes of so many bytes.
+const KEY_SHOWN_B: usize = 64;
+/// What an output holds before something is written to it.
+const BLANK: u8 = 0xa5;
+/// The second time is what counts: the state of nothing but the memory differs from the first.
+const TIMES: usize = 2;
+
+/// Why a case can't be carried out.
+enum Failed {
+    Refuses(Error),
+    Unproven(ProofError),
+    NoSuchCode,
+    NoSuchOperation,
+    TooLong { given_B: usize, most_B: usize },
+    DoesNotComeBack,
+    Differs,
+    Opens,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Refuses(error)
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refuses(error) => write!(f, "the cipher refuses: {error}"),
+            Self::Unproven(error) => write!(f, "refused by its own proof: {error}"),
+            Self::NoSuchCode => f.write_str("the image has no code of this provider"),
+            Self::NoSuchOperation => f.write_str("an AEAD seals and opens, any other cipher encrypts and decrypts"),
+            Self::TooLong { given_B, most_B } => write!(f, "{given_B} B, the image has room for {most_B} B"),
+            Self::DoesNotComeBack => f.write_str("decryption does not give the plaintext back"),
+            Self::Differs => f.write_str("the output is not what another implementation gives"),
+            Self::Opens => f.write_str("a message with a wrong tag is opened"),
+        }
+    }
+}
+
+/// What is known of a case that was carried out.
+struct Done {
+    path: &'static str,
+    /// What a key leaves in memory between two messages.
+    state_B: usize,
+    /// The deepest stack below the call.
+    stack_B: usize,
+    /// The addresses of the functions between the markers.
+    functions: [usize; 2],
+}
+
+/// Where cases are carried out.
+pub struct Bench {
+    memory: &'static mut Memory,
+    /// The code that was proven last: the cases of one follow each other.
+    proven: Option<(Spec, &'static Code)>,
+}
+
+impl Bench {
+    /// Nothing is proven yet.
+    pub fn new(memory: &'static mut Memory) -> Self {
+        Self { memory, proven: None }
+    }
+
+    /// Carries out a line of the plan and says how it went.
+    pub fn carry_out(&mut self, line: &str) {
+        let Some(case) = Case::read(line) else {
+            let _ = writeln!(Console, "unreadable {line}");
+            return;
+        };
+        let number = case.number;
+        let _ = writeln!(Console, "case {number}");
+        let _ = match self.attempt(&case) {
+            Ok(Done { path, state_B, stack_B, functions: [key_setup, operation] }) => {
+                let region = board::last_region();
+                writeln!(Console, "counted {number} {path} {state_B} {stack_B} {region} {key_setup:x} {operation:x}")
+            }
+            Err(reason) => writeln!(Console, "failed {number} {reason}"),
+        };
+    }
+
+    fn attempt(&mut self, case: &Case<'_>) -> Result<Done, Failed> {
+        let spec = Spec::parse(case.cipher)?;
+        let code = spec.code(case.provider).ok_or(Failed::NoSuchCode)?;
+        let fits = match case.operation {
+            Operation::KeySetup => true,
+            Operation::Encrypt | Operation::Decrypt => spec.card.mode != Mode::Aead,
+            Operation::Seal | Operation::Open | Operation::OpenForged => spec.card.mode == Mode::Aead,
+        };
+        if !fits {
+            return Err(Failed::NoSuchOperation);
+        }
+        for (given_B, most_B) in [(case.payload_B, LARGEST_PAYLOAD_B), (case.aad_B, LARGEST_AAD_B)] {
+            if given_B > most_B {
+                return Err(Failed::TooLong { given_B, most_B });
+            }
+        }
+        if self.proven != Some((spec, code)) {
+            proof::prove(&spec, code).map_err(Failed::Unproven)?;
+            self.proven = Some((spec, code));
+        }
+        spec.visit(code, Attempt { case, code, memory: self.memory })
+    }
+}
+
+/// Fills `bytes` from the generator, eight a draw.
+fn draw(random: &mut SplitMix64, bytes: &mut [u8]) {
+    for chunk in bytes.chunks_mut(8) {
+        let word = random.next_u64().to_le_bytes();
+        chunk.copy_from_slice(&word[..chunk.len()]);
+    }
+}
+
+struct Attempt<'a> {
+    case: &'a Case<'a>,
+    code: &'static Code,
+    memory: &'a mut Memory,
+}
+
+impl Visitor for Attempt<'_> {
+    type Output = Result<Done, Failed>;
+
+    fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
+        let Self { case, code, memory } = self;
+        let Memory { plain, sealed, output, aad } = memory;
+        let payload_B = if case.operation == Operation::KeySetup { KEY_SHOWN_B } else { case.payload_B };
+        let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
+        let (key, iv) = (&mut key[..spec.key_B()], &mut iv[..spec.iv_B()]);
+        let (plain, aad) = (&mut plain[..payload_B], &mut aad[..case.aad_B]);
+        let mut random = SplitMix64::new(case.seed ^ (u64::from(case.number) << 32));
+        for bytes in [&mut *key, &mut *iv, &mut *plain, &mut *aad] {
+            draw(&mut random, bytes);
+        }
+        let message = Message { key, iv, aad, text: plain };
+        let sealed_B = made_ready(&suite, spec, code, message, sealed, output)?;
+        let sealed = &mut sealed[..sealed_B];
+        if let (Operation::OpenForged, Some(last)) = (case.operation, sealed.last_mut()) {
+            *last ^= 1;
+        }
+        let input: &[u8] = if case.operation.is_backward() { sealed } else { plain };
+        let call = Call { suite: &suite, message, input, keyed_each: case.keyed_each, operation: case.operation };
+        let mut stack_B = 0;
+        for _ in 0..TIMES {
+            output.fill(BLANK);
+            let mut cipher = counted::key_setup(&suite, key, call.direction())?;
+            let (mut written, mut stack_at) = (Ok(0), 0);
+            let deepest = board::on_stack(case.stack_B, &mut || {
+                stack_at = board::stack_pointer();
+                written = call.carry_out(black_box(&mut cipher), black_box(&mut *output));
+            });
+            stack_B = stack_at.saturating_sub(deepest);
+            call.check(&mut cipher, written, sealed, output)?;
+        }
+        Ok(Done { path: spec.path(code), state_B: size_of::<S::Cipher>(), stack_B, functions: call.functions() })
+    }
+}
+
+/// The ciphertext that is right for a message, which this code brings back; gives its bytes.
+fn made_ready<S: Suite>(
+    suite: &S,
+    spec: &Spec,
+    code: &Code,
+    message: Message<'_>,
+    sealed: &mut [u8],
+    output: &mut [u8],
+) -> Result<usize, Failed> {
+    let Message { key, iv, aad, text } = message;
+    let is_aead = spec.card.mode == Mode::Aead;
+    let sealed_B = match proof::expected(spec, Some(code), message, sealed)? {
+        Some(sealed_B) => sealed_B,
+        None => {
+            let mut cipher = suite.key_setup(key, Direction::Encrypt)?;
+            if is_aead { cipher.seal(iv, aad, text, sealed) } else { cipher.encrypt(iv, text, sealed) }?
+        }
+    };
+    let sealed = &sealed[..sealed_B];
+    let mut cipher = suite.key_setup(key, Direction::Decrypt)?;
+    let back_B = if is_aead { cipher.open(iv, aad, sealed, output) } else { cipher.decrypt(iv, sealed, output) }?;
+    if output[..back_B] == *text { Ok(sealed_B) } else { Err(Failed::DoesNotComeBack) }
+}
+
+/// What is called between the markers, with its arguments.
+struct Call<'c, S> {
+    suite: &'c S,
+    message: Message<'c>,
+    input: &'c [u8],
+    keyed_each: bool,
+    operation: Operation,
+}
+
+impl<S: Suite> Call<'_, S> {
+    fn direction(&self) -> Direction {
+        if self.operation.is_backward() { Direction::Decrypt } else { Direction::Encrypt }
+    }
+
+    /// Carries it out, once.
+    fn carry_out(&self, cipher: &mut S::Cipher, output: &mut [u8]) -> Result<usize, Error> {
+        let Self { suite, message, input, keyed_each, operation } = black_box(self);
+        let Message { key, iv, aad, .. } = *message;
+        if *operation == Operation::KeySetup {
+            let made = board::between_markers(|| counted::key_setup(*suite, key, Direction::Encrypt));
+            return black_box(made).map(|made| {
+                *cipher = made;
+                0
+            });
+        }
+        if *keyed_each {
+            let direction = self.direction();
+            return board::between_markers(|| {
+                let mut keyed = counted::key_setup(*suite, key, direction)?;
+                let written = called(*operation, &mut keyed, (iv, aad), input, output);
+                black_box(&keyed);
+                written
+            });
+        }
+        match operation {
+            Operation::Encrypt => board::between_markers(|| counted::encrypt(cipher, iv, input, output)),
+            Operation::Decrypt => board::between_markers(|| counted::decrypt(cipher, iv, input, output)),
+            Operation::Seal => board::between_markers(|| counted::seal(cipher, iv, aad, input, output)),
+            _ => board::between_markers(|| counted::open(cipher, iv, aad, input, output)),
+        }
+    }
+
+    /// Whether what came out is right.
+    fn check(
+        &self,
+        cipher: &mut S::Cipher,
+        written: Result<usize, Error>,
+        sealed: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Failed> {
+        let Message { iv, aad, text, .. } = self.message;
+        let (written_B, right) = match (self.operation, written) {
+            (Operation::OpenForged, Err(Error::Forged)) => return Ok(()),
+            (Operation::OpenForged, Ok(_)) => return Err(Failed::Opens),
+            (Operation::KeySetup, Ok(_)) => {
+                let sealed_B = match cipher.encrypt(iv, text, output) {
+                    Err(Error::NoSuchOperation) => cipher.seal(iv, aad, text, output),
+                    done => done,
+                }?;
+                (sealed_B, sealed)
+            }
+            (_, written) => (written?, if self.operation.is_backward() { text } else { sealed }),
+        };
+        if output[..written_B] == *right { Ok(()) } else { Err(Failed::Differs) }
+    }
+
+    /// The addresses of the key schedule and of what is done with the key.
+    fn functions(&self) -> [usize; 2] {
+        let key_setup = counted::key_setup::<S> as *const () as usize;
+        let operation = match self.operation {
+            Operation::KeySetup => key_setup,
+            Operation::Encrypt => counted::encrypt::<S::Cipher> as *const () as usize,
+            Operation::Decrypt => counted::decrypt::<S::Cipher> as *const () as usize,
+            Operation::Seal => counted::seal::<S::Cipher> as *const () as usize,
+            Operation::Open | Operation::OpenForged => counted::open::<S::Cipher> as *const () as usize,
+        };
+        [key_setup, operation]
+    }
+}
+
+/// The operation by its function.
+#[inline(always)]
+fn called<C: Cipher>(
+    operation: Operation,
+    cipher: &mut C,
+    (iv, aad): (&[u8], &[u8]),
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<usize, Error> {
+    match operation {
+        Operation::Encrypt => counted::encrypt(cipher, iv, input, output),
+        Operation::Decrypt => counted::decrypt(cipher, iv, input, output),
+        Operation::Seal => counted::seal(cipher, iv, aad, input, output),
+        _ => counted::open(cipher, iv, aad, input, output),
+    }
+}

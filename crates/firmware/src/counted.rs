@@ -1,0 +1,34 @@
+//! The functions that are called between the markers: each a function of its own, so that what is counted is one call.
+#![forbid(unsafe_code)]
+
+use wattlock_ciphers::{Cipher, Direction, Error, Suite};
+
+/// The key schedule.
+#[inline(never)]
+pub fn key_setup<S: Suite>(suite: &S, key: &[u8], direction: Direction) -> Result<S::Cipher, Error> {
+    suite.key_setup(key, direction)
+}
+
+/// A whole message from plaintext to ciphertext.
+#[inline(never)]
+pub fn encrypt<C: Cipher>(cipher: &mut C, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    cipher.encrypt(iv, input, output)
+}
+
+/// A whole message from ciphertext to plaintext.
+#[inline(never)]
+pub fn decrypt<C: Cipher>(cipher: &mut C, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    cipher.decrypt(iv, input, output)
+}
+
+/// A whole message from plaintext to ciphertext and tag.
+#[inline(never)]
+pub fn seal<C: Cipher>(cipher: &mut C, iv: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    cipher.seal(iv, aad, input, output)
+}
+
+/// A whole message from ciphertext and tag to plaintext, or up to its refusal.
+#[inline(never)]
+pub fn open<C: Cipher>(cipher: &mut C, iv: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    cipher.open(iv, aad, input, output)
+}
