@@ -1,0 +1,122 @@
+"""What is published of a microcontroller's memory: flash and its wait states by clock, prefetch, caches, SRAM.
+
+`crates/cores` makes part cycles of the same files. Part cycles are no board's: a board has a debugger, interrupts and a
+linker's layout besides.
+"""
+
+from itertools import pairwise
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from wattlock.definitions.shelf import Shelf
+from wattlock.definitions.table import Table, Text
+
+Core = Literal["cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m33", "sifive-e31", "esp32-c3"]
+Count = Annotated[int, Field(ge=0)]
+Size = Annotated[int, Field(gt=0)]
+MOST_WAIT_STATES = 15
+
+
+class Sourced(Table):
+    """Numbers of one source. Confidence as in cards: primary where it was read there, secondary where it was quoted."""
+
+    source: Text
+    url: Text | None = None
+    confidence: Literal["primary", "secondary", "unverified"]
+
+
+class WaitStates(Table):
+    """`count` cycles are added to a read of the flash where the clock is at most `up_to_Hz`."""
+
+    up_to_Hz: Size
+    count: Annotated[int, Field(ge=0, le=MOST_WAIT_STATES)]
+
+
+class Range(Sourced):
+    """Wait states in one range of the supply or of the core's voltage; the usual range of a part stands first.
+
+    * `prefetch`: whether it may be used there.
+    """
+
+    name: Text
+    wait_states: Annotated[list[WaitStates], Field(min_length=1)]
+    prefetch: bool = True
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        steps = [(step.up_to_Hz, step.count) for step in self.wait_states]
+        for (low_Hz, few), (high_Hz, more) in pairwise(steps):
+            if low_Hz >= high_Hz or few >= more:
+                raise ValueError(f"{high_Hz} Hz with {more} wait states does not follow {low_Hz} Hz with {few}")
+        return self
+
+
+class Flash(Sourced):
+    """Where code lies: inside the part, or outside behind a serial interface. One read gives `width_bits`."""
+
+    where: Literal["inside", "outside"]
+    width_bits: Size | None = None
+
+
+class Prefetch(Sourced):
+    """Blocks that are read ahead of the fetch; none where `blocks` is 0."""
+
+    blocks: Count
+    block_B: Size | None = None
+    after_reset: bool | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.blocks > 0) != (self.block_B is not None and self.after_reset is not None):
+            raise ValueError("a prefetch of blocks needs block_B and after_reset, and one without blocks has neither")
+        return self
+
+
+class Cache(Sourced):
+    """A cache between core and flash. What is absent is not published. `ways` of a fully associative one is absent."""
+
+    holds: Literal["instructions", "data", "both"]
+    lines: Size | None = None
+    line_B: Size | None = None
+    ways: Size | None = None
+    replacement: Literal["lru", "pseudo-lru", "direct", "not published"]
+    after_reset: bool
+
+
+class Sram(Sourced):
+    """Wait states of the memory for data."""
+
+    wait_states: Count
+
+
+class Part(Table):
+    """A microcontroller as its vendor describes its memory.
+
+    * `not_published`: in words, what a model of its flash would need and the vendor does not say.
+    """
+
+    title: Text
+    core: Core
+    greatest_Hz: Size
+    note: Text | None = None
+    not_published: list[Text]
+    flash: Flash
+    ranges: list[Range] = Field(default=[])
+    prefetch: Prefetch | None = None
+    caches: list[Cache] = Field(default=[])
+    sram: Sram
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.flash.where == "inside") != bool(self.ranges):
+            raise ValueError("flash inside has wait states in ranges, and flash outside has none")
+        if self.ranges and self.ranges[0].wait_states[-1].up_to_Hz != self.greatest_Hz:
+            raise ValueError(f"the first range does not end at greatest_Hz, {self.greatest_Hz}")
+        unsaid = [self.flash.width_bits, *(size for cache in self.caches for size in (cache.lines, cache.line_B))]
+        if None in unsaid and not self.not_published:
+            raise ValueError("sizes are absent and not_published does not name them")
+        return self
+
+
+PARTS = Shelf("part", "parts", "parts", Part)
