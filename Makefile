@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes changelog setup dev clean help
+.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes board-plugin changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -114,6 +114,11 @@ probes: ## build the static probes that are pushed to other devices into build/p
 		install -D -m 755 target/$$target/$(PROBES_PROFILE)/wattlock-probe $(PROBES_FOLDER)/$$target/wattlock-probe && \
 			ls -l $(PROBES_FOLDER)/$$target/wattlock-probe || exit 1; \
 	done
+
+board-plugin: ## build QEMU's plugin that counts on microcontrollers' cores: build/board/trace.so up to QEMU 8.2, trace-v2.so from 9.0 on
+	@mkdir -p build/board
+	cc -Wall -Wextra -Werror -O2 -shared -fPIC -fvisibility=hidden -o build/board/trace.so crates/cores/plugin/trace.c
+	cc -Wall -Wextra -Werror -O2 -shared -fPIC -fvisibility=hidden -DAPI=2 -o build/board/trace-v2.so crates/cores/plugin/trace.c
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories

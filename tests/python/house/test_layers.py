@@ -26,6 +26,7 @@ CRATES_BELOW = {
     "meters": {"engine", "records"},
     "providers": {"bench", "ciphers", "records"},
     "terminal": {"bench", "ciphers", "providers", "records"},
+    "cores": set(),
     "probe": {"engine", "records", "ciphers", "bench", "meters", "providers", "terminal"},
     "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
