@@ -11,8 +11,8 @@ pub struct Overlap {
     cycles: u64,
     open: u64,
     previous: Option<Instruction>,
-    /// Wide instructions in a row that don't begin on a word.
-    unaligned_row: u64,
+    /// Wide instructions in a row that don't begin on a word, since one of several cycles; nothing in any other row.
+    unaligned_row: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl Overlap {
             unaligned_row: rules.take("unaligned_row")?,
             unaligned_row_stall: rules.take("unaligned_row_stall")?,
         };
-        Ok(Self { rules: numbers, cycles: 0, open: 0, previous: None, unaligned_row: 0 })
+        Ok(Self { rules: numbers, cycles: 0, open: 0, previous: None, unaligned_row: None })
     }
 
     fn range(&mut self, range: Range) -> u64 {
@@ -108,6 +108,18 @@ impl Overlap {
             },
             (Class::System, Form::Special) => rules.special,
             _ => rules.arithmetic,
+        }
+    }
+
+    /// While an instruction of several cycles runs, the buffer of fetched words fills up and fetching stops; a row of wide
+    /// instructions that lie across words then catches up with it.
+    fn follow_row(&mut self, instruction: &Instruction, cost: u64) {
+        self.unaligned_row = match self.unaligned_row {
+            Some(row) if instruction.is_unaligned_wide() => Some(row + 1),
+            _ => (cost > 1).then_some(0),
+        };
+        if self.unaligned_row == Some(self.rules.unaligned_row) {
+            self.cycles += self.rules.unaligned_row_stall;
         }
     }
 
@@ -169,16 +181,14 @@ impl Pipeline for Overlap {
             let jumped = !follows(&before, instruction);
             if jumped {
                 self.cycles += self.refill(&before, instruction);
-                self.unaligned_row = 0;
+                self.unaligned_row = None;
             }
             let (more, less) = self.between(&before, instruction);
             self.cycles = (self.cycles + more).saturating_sub(less);
         }
-        self.unaligned_row = if instruction.is_unaligned_wide() { self.unaligned_row + 1 } else { 0 };
-        if self.rules.unaligned_row > 0 && self.unaligned_row == self.rules.unaligned_row {
-            self.cycles += self.rules.unaligned_row_stall;
-        }
-        self.cycles += self.cost(instruction);
+        let cost = self.cost(instruction);
+        self.follow_row(instruction, cost);
+        self.cycles += cost;
         self.previous = Some(*instruction);
     }
 
