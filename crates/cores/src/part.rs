@@ -51,6 +51,7 @@ struct CacheRow {
     holds: String,
     lines: Option<usize>,
     line_B: Option<u32>,
+    ways: Option<usize>,
 }
 
 /// A part at a clock: its flash with the wait states that this clock needs, prefetch and caches on.
@@ -64,8 +65,10 @@ pub struct Part {
     pub wait_states: u64,
     line_B: u32,
     has_prefetch: bool,
-    instruction_lines: usize,
-    data_lines: usize,
+    caches: Vec<Cache>,
+    /// Which of these holds instructions, and which constants.
+    instructions: Option<usize>,
+    data: Option<usize>,
 }
 
 impl Part {
@@ -94,8 +97,9 @@ impl Part {
             wait_states,
             line_B: width_B,
             has_prefetch: file.prefetch.is_some_and(|prefetch| prefetch.blocks > 0) && range.prefetch != Some(false),
-            instruction_lines: 0,
-            data_lines: 0,
+            caches: Vec::new(),
+            instructions: None,
+            data: None,
         };
         for cache in file.caches {
             let (Some(lines), Some(line_B)) = (cache.lines, cache.line_B) else {
@@ -105,10 +109,14 @@ impl Part {
                 return Err(wrong(format!("a cache has lines of {line_B} bytes")));
             }
             part.line_B = part.line_B.max(line_B);
+            // Where no ways are given a line may lie anywhere.
+            let ways = cache.ways.unwrap_or(lines).clamp(1, lines.max(1));
+            let place = Some(part.caches.len());
+            part.caches.push(Cache { ways, sets: vec![VecDeque::new(); (lines / ways).max(1)] });
             match cache.holds.as_str() {
-                "instructions" => part.instruction_lines = lines,
-                "data" => part.data_lines = lines,
-                _ => (part.instruction_lines, part.data_lines) = (lines, lines),
+                "instructions" => part.instructions = place,
+                "data" => part.data = place,
+                _ => (part.instructions, part.data) = (place, place),
             }
         }
         Ok(part)
@@ -123,14 +131,30 @@ impl Part {
     /// The flash's state before anything was fetched.
     #[must_use]
     pub fn fetch(&self) -> Fetch {
-        Fetch {
-            part: self.clone(),
-            line: None,
-            data_line: None,
-            prefetched: None,
-            instructions: VecDeque::new(),
-            data: VecDeque::new(),
+        Fetch { part: self.clone(), line: None, prefetched: None }
+    }
+}
+
+/// Lines by the set that each may lie in, the one that was used last behind the others.
+#[derive(Clone, Debug)]
+struct Cache {
+    ways: usize,
+    sets: Vec<VecDeque<u32>>,
+}
+
+impl Cache {
+    /// Whether a line was there; now it is.
+    fn had(&mut self, line: u32) -> bool {
+        let sets = self.sets.len();
+        let set = &mut self.sets[line as usize % sets];
+        let known = set.iter().position(|held| *held == line);
+        if let Some(place) = known {
+            set.remove(place);
+        } else if set.len() == self.ways {
+            set.pop_front();
         }
+        set.push_back(line);
+        known.is_some()
     }
 }
 
@@ -138,17 +162,14 @@ impl Part {
 #[derive(Debug)]
 pub struct Fetch {
     part: Part,
-    /// The line that instructions come from, and the one that constants come from.
+    /// The line that instructions come from.
     line: Option<u32>,
-    data_line: Option<u32>,
     /// The next line, and when it will have arrived.
     prefetched: Option<(u32, u64)>,
-    instructions: VecDeque<u32>,
-    data: VecDeque<u32>,
 }
 
 impl Fetch {
-    /// Cycles that an instruction at `address` comes late, asked for in cycle `now`. Code outside of the flash never does.
+    /// Cycles that an instruction at `address` comes late, wanted in cycle `now`. Code outside of the flash never does.
     pub fn instruction(&mut self, address: u32, length_B: u8, now: u64) -> u64 {
         let last = address.wrapping_add(u32::from(length_B) - 1);
         let mut late = 0;
@@ -165,25 +186,18 @@ impl Fetch {
     /// Cycles that a constant comes late.
     pub fn load(&mut self, address: u32) -> u64 {
         let Some(line) = self.line_of(address) else { return 0 };
-        let lines = self.part.data_lines;
-        if self.data_line == Some(line) || self.line == Some(line) || found(&mut self.data, line) {
-            return 0;
-        }
-        keep(&mut self.data, line, lines);
-        // Where there is no buffer for constants each of them is read anew.
-        self.data_line = (lines > 0).then_some(line);
-        self.part.wait_states
+        let was_cached = self.part.data.is_some_and(|cache| self.part.caches[cache].had(line));
+        if was_cached { 0 } else { self.part.wait_states }
     }
 
     fn line_late(&mut self, line: u32, now: u64) -> u64 {
-        let lines = self.part.instruction_lines;
         self.line = Some(line);
         let prefetched = self.prefetched.take().filter(|(expected, _)| *expected == line);
-        let late = if found(&mut self.instructions, line) {
-            0
-        } else {
-            keep(&mut self.instructions, line, lines);
-            prefetched.map_or(self.part.wait_states, |(_, arrives)| arrives.saturating_sub(now))
+        let was_cached = self.part.instructions.is_some_and(|cache| self.part.caches[cache].had(line));
+        let late = match prefetched {
+            _ if was_cached => 0,
+            Some((_, arrives)) => arrives.saturating_sub(now),
+            None => self.part.wait_states,
         };
         if self.part.has_prefetch {
             self.prefetched = Some((line + 1, now + late + 1 + self.part.wait_states));
@@ -195,19 +209,5 @@ impl Fetch {
     fn line_of(&self, address: u32) -> Option<u32> {
         let (low, high) = CODE_REGION;
         (low..high).contains(&address).then(|| address / self.part.line_B)
-    }
-}
-
-fn found(lines: &mut VecDeque<u32>, line: u32) -> bool {
-    let Some(place) = lines.iter().position(|known| *known == line) else { return false };
-    lines.remove(place);
-    lines.push_back(line);
-    true
-}
-
-fn keep(lines: &mut VecDeque<u32>, line: u32, most: usize) {
-    lines.push_back(line);
-    if lines.len() > most {
-        lines.pop_front();
     }
 }

@@ -43,6 +43,34 @@ fn a_cached_line_is_never_late_until_others_have_driven_it_out() {
 }
 
 #[test]
+fn a_direct_mapped_cache_of_both_loses_an_instructions_line_to_a_constant_of_the_same_place() {
+    let row = "[[caches]]\nholds = \"both\"\nlines = 8\nline_B = 8\nways = 1\n";
+    let mut fetch = part(row).fetch();
+    assert_eq!((fetch.instruction(0, 2, 0), fetch.instruction(8, 2, 0)), (2, 2));
+    assert_eq!((fetch.load(72), fetch.load(0)), (2, 0));
+    assert_eq!((fetch.instruction(0, 2, 0), fetch.instruction(8, 2, 0)), (0, 2));
+}
+
+#[test]
+fn every_parts_file_gives_its_flash_or_says_why_not() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/wattlock/data/parts");
+    let known = ["stm32f103", "stm32f407", "stm32l476", "stm32u575", "samd21"];
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let id = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let found = Part::from_toml(&id, &std::fs::read_to_string(&path).unwrap(), 24_000_000);
+        match found {
+            Ok(_) => assert!(known.contains(&id.as_str()), "{id}"),
+            Err(problem) => {
+                let problem = problem.to_string();
+                assert!(problem.contains("not published") || problem.contains("another vendor"), "{problem}");
+                assert!(!known.contains(&id.as_str()), "{problem}");
+            }
+        }
+    }
+}
+
+#[test]
 fn code_and_constants_in_ram_are_never_late() {
     let mut fetch = part("").fetch();
     assert_eq!((fetch.instruction(0x2000_0000, 4, 0), fetch.load(0x2000_0000), fetch.load(0x100)), (0, 0, 2));
