@@ -54,6 +54,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	cd crates/firmware && cargo fmt --check
 	cd benchmarks/criterion && cargo build --quiet --locked
 	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
+	for api in 1 2; do cc -Wall -Wextra -Werror -DAPI=$$api -fsyntax-only crates/cores/plugin/trace.c || exit 1; done
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy

@@ -150,3 +150,21 @@ fn e31_gives_a_word_after_two_cycles_a_byte_after_three_and_a_product_after_five
     assert_eq!(run(0x02c5_8533), 6); // mul a0, a1, a2
     assert_eq!(run(0x0015_0513), 2);
 }
+
+#[test]
+fn e31_foresees_a_loop_that_it_has_seen_once_but_for_its_end() {
+    let word = |at: u32, code: u32| rv32::decode(at, &code.to_le_bytes()).unwrap();
+    let body = [word(0x100, 0xfff5_0513), word(0x104, 0xfe05_1ee3)]; // addi a0, a0, -1; bnez a0 to it
+    let mut pipeline = Core::named("sifive-e31").unwrap().pipeline().unwrap().unwrap();
+    let mut run = || {
+        pipeline.rewind();
+        std::iter::repeat_n(&body, 100)
+            .flatten()
+            .chain(&[word(0x108, 0x0000_0013)])
+            .for_each(|step| pipeline.step(step));
+        pipeline.cycles()
+    };
+    let (first, second, third) = (run(), run(), run());
+    assert!(first > second, "{first} and {second}");
+    assert_eq!((second, third), (200 + 3 + 1, 200 + 3 + 1));
+}
