@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use wattlock_engine::SplitMix64;
+use wattlock_engine::{SPREAD_PAGES, SplitMix64};
 use wattlock_records::Placement;
 
 /// A ring of this size stays in a second-level cache and not in a first-level one.
@@ -12,10 +12,10 @@ pub(crate) const L2_RING_B: usize = 512 * 1024;
 pub(crate) const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
 /// Packets begin on a cache line, behind a random offset of whole lines.
 const LINE_B: usize = 64;
-/// Lines of a page, within which the random offset stays.
-const LINES: u32 = 64;
+/// Lines of the pages of 4 KiB within which the random offset stays.
+const LINES: u32 = SPREAD_PAGES * 64;
 
-/// A buffer whose bytes begin at a random cache line of a page.
+/// A buffer whose bytes begin at a random cache line of some pages.
 pub struct Placed {
     room: Vec<u8>,
     start: usize,
@@ -35,14 +35,14 @@ impl Placed {
         self.room.as_ptr().align_offset(LINE_B).min(LINE_B - 1) + index * LINE_B
     }
 
-    /// Moves the bytes to another line of the page.
+    /// Moves the bytes to another line of the pages.
     pub fn settle(&mut self, random: &mut SplitMix64) {
         let to = self.line(random.below(LINES) as usize);
         self.room.copy_within(self.start..self.start + self.length, to);
         self.start = to;
     }
 
-    /// Moves to another line of the page and fills all bytes there with `byte`.
+    /// Moves to another line of the pages and fills all bytes there with `byte`.
     pub fn settle_blank(&mut self, random: &mut SplitMix64, byte: u8) {
         self.start = self.line(random.below(LINES) as usize);
         self.bytes_mut().fill(byte);
@@ -111,6 +111,12 @@ impl Packets {
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
+    }
+
+    /// The address of the first packet.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.heap.bytes().as_ptr().addr()
     }
 
     /// Begins again at the first packet.

@@ -54,6 +54,9 @@ impl Case for Box<dyn Prepared> {
     fn settle(&mut self, seed: u64) {
         (**self).settle(seed);
     }
+    fn buffers(&self) -> (usize, usize) {
+        (**self).buffers()
+    }
     fn run(&mut self, segment: u32, calls: u32) {
         (**self).run(segment, calls);
     }

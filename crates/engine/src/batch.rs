@@ -23,8 +23,12 @@ pub struct Batch {
     pub case: u32,
     /// Round, from 0.
     pub round: u32,
-    /// The depth of the stack at which the visit began, in frames: code that keeps vectors there is slower at some.
+    /// The 16-byte slot of a cache line at which the visit's stack began: code that keeps vectors there is slower at some.
     pub place: u32,
+    /// The address of the visit's stack.
+    pub stack: usize,
+    /// The addresses of what the visit read and of what it wrote, as [`Case::buffers`](crate::Case::buffers) has them.
+    pub buffers: (usize, usize),
     /// 0 for the first try; discarded batches are tried again, and all tries are kept.
     pub attempt: u32,
     /// Segment of a long input, from 0.

@@ -31,7 +31,7 @@ pub use energy::{
 };
 pub use ports::{Case, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
-pub use shard::{LEAST_HALVES, Shard, Sink, Slot, TRIES, VISITS_A_HALF, calls_for, shard};
+pub use shard::{LEAST_HALVES, SPREAD_PAGES, Shard, Sink, Slot, TRIES, VISITS_A_HALF, calls_for, shard};
 
 /// Whole nanoseconds.
 pub type Nanoseconds = u64;

@@ -17,6 +17,11 @@ pub trait Case {
         let _ = seed;
     }
 
+    /// The addresses of what is read and of what is written until the next [`Case::settle`]; 0 where there is none.
+    fn buffers(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
     /// Carries out `calls` calls of segment `segment`, back to back, with nothing else in between.
     fn run(&mut self, segment: u32, calls: u32);
 }

@@ -1,6 +1,7 @@
 //! The timed loop: rounds of shuffled visits; a visit is warm-up, canary, batch, canary.
 
 use core::hint::black_box;
+use core::mem::MaybeUninit;
 
 use crate::batch::{Edge, cause};
 use crate::{Batch, Case, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
@@ -12,8 +13,20 @@ pub const VISITS_A_HALF: u32 = 6;
 /// Half batches of a case in one process, where it has that many visits.
 pub const LEAST_HALVES: u32 = 4;
 
-/// Depths of the stack at which visits begin: frames of an odd number of 16 bytes that together pass a page.
-const STACK_DEPTHS: u32 = 96;
+/// Pages over which the stack and the buffers of visits are spread.
+///
+/// A core compares addresses by their lower bits: code whose stack or buffers lie on some of the pages may take a fifth
+/// more. Spread over one page only, that would tell processes apart, which each have their own; spread over many, it is
+/// part of each process's mean. Where there is no operating system there are no pages, and no room for them.
+pub const SPREAD_PAGES: u32 = if cfg!(target_os = "none") { 1 } else { 64 };
+/// Bytes of a page.
+const PAGE_B: usize = 4096;
+/// Small frames of the stack of which a visit takes a random number: together they pass a page.
+const STACK_FRAMES: u32 = 96;
+/// The 16-byte slots of a cache line, at one of which a visit's stack begins.
+const PLACES: u32 = 4;
+/// Small frames in which each of the slots is met: each frame is of an odd number of 16 bytes, or of 64.
+const FRAMES_TO_A_PLACE: u32 = 8;
 
 /// One case's place in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,29 +116,49 @@ where
             let Some(body) = bodies.get_mut(slot.body) else { continue };
             let slot = if entry.half { half(slot) } else { *slot };
             body.settle(random.next_u64());
-            let at = At { round, place: depth(entry.visit, &mut random) };
-            deeper(at.place, &mut || visit(body, &slot, at, rules, clock, sink));
+            // Code that keeps vectors on the stack is up to 11 % slower at some slots of a line: each is taken in turn.
+            let place = entry.visit % PLACES;
+            let down = Down { pages: random.below(SPREAD_PAGES), frames: random.below(STACK_FRAMES), place };
+            deeper(down, &mut |stack| visit(body, &slot, At { round, place, stack }, rules, clock, sink));
         }
         sink.round_ended(round)?;
     }
     Ok(())
 }
 
-/// The depth of the stack for a visit: a random one, but each of the four places of a 16-byte slot on a cache line is
-/// taken in turn, because code that keeps vectors on the stack is up to 11 % slower at some of them.
-fn depth(visit: u32, random: &mut SplitMix64) -> u32 {
-    random.below(STACK_DEPTHS / 4) * 4 + visit % 4
+/// How far down the stack a visit begins: so many pages and small frames, and at which 16-byte slot of a cache line.
+#[derive(Clone, Copy)]
+struct Down {
+    pages: u32,
+    frames: u32,
+    place: u32,
 }
 
-/// Calls `then` with the stack pointer moved down by `levels` small frames.
+/// Calls `then` with the stack pointer moved down, and tells it the address there.
+fn deeper(down: Down, then: &mut dyn FnMut(usize)) {
+    if down.pages == 0 { by_frames(down.frames, down.place, FRAMES_TO_A_PLACE, then) } else { by_pages(down, then) }
+}
+
 #[inline(never)]
-fn deeper(levels: u32, then: &mut dyn FnMut()) {
+fn by_pages(down: Down, then: &mut dyn FnMut(usize)) {
+    // Nothing is written to it: zeros would drive the case's data out of the nearest cache.
+    let mut frame = MaybeUninit::<[u8; PAGE_B]>::uninit();
+    black_box(&mut frame);
+    deeper(Down { pages: down.pages - 1, ..down }, then);
+    black_box(&mut frame);
+}
+
+#[inline(never)]
+fn by_frames(frames: u32, place: u32, more: u32, then: &mut dyn FnMut(usize)) {
     let mut frame = [0_u8; 16];
     black_box(&mut frame);
-    if levels == 0 {
-        then();
+    let here = (&raw const frame).addr();
+    if frames > 0 {
+        by_frames(frames - 1, place, more, then);
+    } else if more > 0 && here / 16 % PLACES as usize != place as usize {
+        by_frames(0, place, more - 1, then);
     } else {
-        deeper(levels - 1, then);
+        then(here);
     }
     black_box(&mut frame);
 }
@@ -150,6 +183,7 @@ struct Rules {
 struct At {
     round: u32,
     place: u32,
+    stack: usize,
 }
 
 fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, at: At, rules: Rules, clock: &mut C, sink: &mut S) {
@@ -171,6 +205,8 @@ fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, at: At, rules: R
                 place: at.place,
                 attempt,
                 segment,
+                stack: at.stack,
+                buffers: body.buffers(),
                 calls: slot.claimed_calls,
                 ticks,
                 cpu_ns,
@@ -216,17 +252,26 @@ fn warm_up<B: Case, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn visits_take_the_four_places_of_a_cache_line_in_turn_and_all_depths_of_the_page() {
+    fn a_visit_begins_at_the_slot_it_asks_for_and_visits_are_spread_over_all_pages_and_lines() {
         let mut random = SplitMix64::new(1);
-        let mut taken = [0_u32; STACK_DEPTHS as usize];
-        for visit in 0..9_600 {
-            let depth = depth(visit, &mut random);
-            assert_eq!(depth % 4, visit % 4);
-            taken[depth as usize] += 1;
+        let (mut pages, mut lines) = (BTreeSet::new(), BTreeSet::new());
+        for visit in 0..4_000 {
+            let place = visit % PLACES;
+            let down = Down { pages: random.below(SPREAD_PAGES), frames: random.below(STACK_FRAMES), place };
+            deeper(down, &mut |stack| {
+                assert_eq!(stack / 16 % PLACES as usize, place as usize, "visit {visit} at {stack:#x}");
+                pages.insert(stack / PAGE_B);
+                lines.insert(stack % PAGE_B / 64);
+            });
         }
-        assert!(taken.iter().all(|count| (50..150).contains(count)), "{taken:?}");
+        assert!(pages.len() >= SPREAD_PAGES as usize, "{} pages", pages.len());
+        assert_eq!(lines.len(), PAGE_B / 64);
     }
 }

@@ -77,8 +77,15 @@ pub struct BatchRecord {
     pub process: u32,
     /// Round, from 0.
     pub round: u32,
-    /// The depth of the stack at which the visit began, in frames; null in schema 1.
+    /// The 16-byte slot of a cache line at which the visit's stack began: a depth in frames in earlier runs, of which the
+    /// remainder by 4 tells as much; null in schema 1.
     pub place: Option<u32>,
+    /// Where the visit's stack began: its address modulo 1 MiB; null in earlier runs.
+    pub stack_B: Option<u64>,
+    /// Where what was read began: its address modulo 1 MiB; null in earlier runs.
+    pub input_B: Option<u64>,
+    /// Where what was written began: its address modulo 1 MiB; null in earlier runs.
+    pub output_B: Option<u64>,
     /// 0 for the first try.
     pub attempt: u32,
     /// Segment, from 0.

@@ -232,6 +232,10 @@ impl Case for Bound {
         (self.ran, self.written) = (false, 0);
     }
 
+    fn buffers(&self) -> (usize, usize) {
+        (self.factors.input.address(), self.factors.output.bytes().as_ptr().addr())
+    }
+
     fn run(&mut self, segment: u32, calls: u32) {
         self.ran |= calls > 0;
         let done = if self.segments.len() > 1 {

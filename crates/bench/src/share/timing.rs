@@ -11,6 +11,8 @@ use wattlock_records::{BatchRecord, Plan, Record};
 use super::ports::{Clocks, Records, scale};
 use crate::prepared::Prepared;
 
+/// Of addresses the part below this is kept: more does not tell two layouts apart.
+const ADDRESSES_B: u64 = 1 << 20;
 /// Warm-up before each visit.
 const WARM_NS: Nanoseconds = 20_000;
 
@@ -68,6 +70,9 @@ impl<R: Records> Sink for Lines<'_, R> {
                 process: self.process,
                 round: batch.round,
                 place: Some(batch.place),
+                stack_B: Some(batch.stack as u64 % ADDRESSES_B),
+                input_B: Some(batch.buffers.0 as u64 % ADDRESSES_B),
+                output_B: Some(batch.buffers.1 as u64 % ADDRESSES_B),
                 attempt: batch.attempt,
                 segment: batch.segment,
                 offset_B: offsets.and_then(|all| all.get(batch.segment as usize)).copied().unwrap_or(0),
