@@ -35,6 +35,17 @@ pub fn pads(mode: Mode) -> bool {
     matches!(mode, Mode::Ecb | Mode::Cbc)
 }
 
+/// Bytes of a message with its PKCS#7 padding.
+#[inline]
+pub fn padded_B(block_B: usize, message_B: usize) -> usize {
+    // A block's length that the compiler knows spares a division.
+    match block_B {
+        8 => (message_B / 8 + 1) * 8,
+        16 => (message_B / 16 + 1) * 16,
+        _ => (message_B / block_B + 1) * block_B,
+    }
+}
+
 /// Whole blocks where the mode wants them.
 ///
 /// # Errors

@@ -80,7 +80,7 @@ impl<H> Moded<H> {
 
 impl<H: Handle> Moded<H> {
     /// Begins where there is an IV to begin at, and goes on where there is something to go on with.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         if !iv.is_empty() {
             self.handle.start(decrypts, iv)?;
@@ -104,7 +104,7 @@ impl<H: Handle> Moded<H> {
 
 impl<H: Handle> Moded<H> {
     /// A message in ECB or CBC; PKCS#7: each byte of the padding is their number, which is at most a block's.
-    #[inline]
+    #[inline(always)]
     fn padded<const BLOCK_B: usize>(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let (_, rest) = input.as_chunks::<BLOCK_B>();
         let (whole, _) = input.split_at(input.len() - rest.len());
@@ -119,7 +119,7 @@ impl<H: Handle> Moded<H> {
 }
 
 impl<H: Handle> Cipher for Moded<H> {
-    #[inline]
+    #[inline(always)]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         if self.mode == Mode::Aead {
             return Err(Error::NoSuchOperation);

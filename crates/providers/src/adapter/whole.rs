@@ -84,15 +84,15 @@ impl<M: Messages> Whole<M> {
 }
 
 impl<M: Messages> Cipher for Whole<M> {
-    #[inline]
+    #[inline(always)]
     fn encrypt(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         if self.mode == Mode::Aead {
             return Err(Error::NoSuchOperation);
         }
         lengths::iv(iv, self.iv_B)?;
-        let padded_B = (input.len() / self.block_B + 1) * self.block_B;
-        let output = lengths::room(output, if lengths::pads(self.mode) { padded_B } else { input.len() })?;
-        self.messages.message(false, iv, input, output)
+        let pads = lengths::pads(self.mode);
+        let needed_B = if pads { lengths::padded_B(self.block_B, input.len()) } else { input.len() };
+        self.messages.message(false, iv, input, lengths::room(output, needed_B)?)
     }
 
     #[inline]

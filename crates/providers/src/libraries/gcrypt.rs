@@ -233,7 +233,7 @@ impl Suite for GcryptSuite {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn check(error: c_uint, function: &'static str) -> Result<(), Error> {
     if error == 0 { Ok(()) } else { Err(Error::Library { function }) }
 }
@@ -283,7 +283,7 @@ impl Keyed {
         check(done, "gcry_cipher_authenticate")
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> c_uint {
         let run = if decrypts { self.functions.gcry_cipher_decrypt } else { self.functions.gcry_cipher_encrypt };
         // SAFETY: the handle is live; both are as long as said.
@@ -292,13 +292,13 @@ impl Keyed {
 }
 
 impl Handle for Keyed {
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
         // SAFETY: the handle is live and the IV as long as said.
         check(unsafe { (self.set_iv)(self.pointer.as_ptr(), iv.as_ptr(), iv.len()) }, "gcry_cipher_setiv or _setctr")
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         check(self.text(decrypts, input, output), if decrypts { "gcry_cipher_decrypt" } else { "gcry_cipher_encrypt" })
     }

@@ -17,8 +17,8 @@ use libloading::Library;
 use wattlock_ciphers::Error;
 
 use self::functions::{CipherContext, CipherObject, Functions, LibraryContext};
-use crate::adapter::file;
 use crate::adapter::functions::text;
+use crate::adapter::{file, lengths};
 
 /// The files that may be the library, the likeliest first. Without a version only where the system allows it: macOS
 /// ends a program that asks for its own `libcrypto.dylib`.
@@ -300,13 +300,13 @@ impl Context {
     ///
     /// # Errors
     /// As of [`wattlock_ciphers::Cipher`].
-    #[inline]
+    #[inline(always)]
     pub fn message(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let block_B = self.evp.block_B;
         let needed_B = match (block_B, self.decrypts) {
             (1, _) => input.len(),
             (_, true) => self.whole_blocks(input)?,
-            (_, false) => (input.len() / block_B + 1) * block_B,
+            (_, false) => lengths::padded_B(block_B, input.len()),
         };
         has_room(output, needed_B)?;
         self.pad(true)?;
@@ -372,7 +372,7 @@ impl Context {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, iv: &[u8]) -> Result<(), Error> {
         self.iv_fits(iv)?;
         let iv = if iv.is_empty() { ptr::null() } else { iv.as_ptr() };

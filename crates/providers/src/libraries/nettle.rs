@@ -138,13 +138,13 @@ struct Keyed {
 
 impl Keyed {
     /// Which of the contexts a direction works in: the first is the forward one.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, decrypts: bool) -> usize {
         usize::from(decrypts && matches!(self.calls, Calls::Blocks { forwards: false, .. }))
     }
 
     /// The context in which a direction works.
-    #[inline]
+    #[inline(always)]
     fn context(&mut self, decrypts: bool) -> *mut c_void {
         let at = self.slot(decrypts);
         let Self { calls, key, room_B, contexts, .. } = self;
@@ -162,7 +162,7 @@ impl Keyed {
 }
 
 impl Handle for Keyed {
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, _decrypts: bool, iv: &[u8]) -> Result<(), Error> {
         if let Calls::Stream { nonce: Some(nonce), .. } = self.calls {
             let context = self.context(false);
@@ -177,7 +177,7 @@ impl Handle for Keyed {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, decrypts: bool, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let (slot, context) = (self.slot(decrypts), self.context(decrypts));
         let (to, from, length_B) = (output.as_mut_ptr(), input.as_ptr(), input.len());

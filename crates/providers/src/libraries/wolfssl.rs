@@ -174,7 +174,8 @@ impl Suite for EvpSuite {
         lengths::key(&self.spec, key)?;
         let decrypts = direction == Direction::Decrypt;
         let contexts = EachWay::new(key, decrypts, self.context(key, decrypts)?);
-        Ok(Whole::new(Keyed { suite: self.clone(), contexts }))
+        let is_chacha20 = self.spec.card.family == "chacha20";
+        Ok(Whole::new(Keyed { suite: self.clone(), is_chacha20, contexts }))
     }
 }
 
@@ -254,13 +255,14 @@ impl Context {
 /// An EVP cipher with its key.
 struct Keyed {
     suite: EvpSuite,
+    is_chacha20: bool,
     contexts: EachWay<Context>,
 }
 
 impl Keyed {
     #[inline]
     fn context(&mut self, decrypts: bool) -> Result<&mut Context, Error> {
-        let Self { suite, contexts } = self;
+        let Self { suite, contexts, .. } = self;
         let has_directions = matches!(suite.spec.card.mode, Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Aead);
         if !has_directions {
             return Ok(contexts.ready());
@@ -279,8 +281,7 @@ impl Messages for Keyed {
     fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let pads = lengths::pads(self.suite.spec.card.mode);
         let mut with_counter = [0; COUNTER_B + 12];
-        let is_chacha20 = self.suite.spec.card.family == "chacha20";
-        let iv = if is_chacha20 {
+        let iv = if self.is_chacha20 {
             with_counter[COUNTER_B..].copy_from_slice(iv);
             &with_counter[..]
         } else {

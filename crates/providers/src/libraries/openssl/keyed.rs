@@ -66,7 +66,7 @@ impl Keyed {
         self.contexts.get(decrypts, |key| evp.context(key, effective(&spec), decrypts))
     }
 
-    #[inline]
+    #[inline(always)]
     fn message(&mut self, decrypts: bool, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         match self.stream {
             None => self.context(decrypts)?.message(iv, input, output),
