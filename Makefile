@@ -133,6 +133,12 @@ bench-recordings: setup ## join 500 made-up recordings to made-up runs, and comp
 bench-ciphers: setup ## compare every implementation with the libraries' own benchmarks
 	$(VENV)/bin/python benchmarks/ciphers.py
 
+bench-calls: setup ## what the engine adds to a small call, beside bare loops in C over each library
+	$(VENV)/bin/python benchmarks/direct.py
+
+bench-conditions: setup ## do printed intervals hold the truth, in six conditions? Some 40 minutes
+	$(VENV)/bin/python benchmarks/conditions.py
+
 bench-air: setup ## hold `wattlock-net air` against ns-3, figures and speed
 	$(VENV)/bin/python benchmarks/air.py
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import direct
 import engine_process
 from engine_process import Machine
 
@@ -284,7 +283,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="ciphers whose id contains it")
     requested = parser.parse_args()
     rows = [row for row in ROWS if requested.only in row.cipher]
-    wanted = {row.cipher for row in rows} | {"aes128-cbc", "chacha20"}
+    wanted = {row.cipher for row in rows}
     catalogue = probe.ask(local.find(), "catalogue", "--format", "json", "--cipher", *wanted)
     providers: dict[str, list[str]] = {}
     for described in catalogue:
@@ -303,7 +302,6 @@ def main() -> int:
             contender.measure(machine, figures)
     print(f"{machine.model}, {machine.hertz / 1e9:.2f} GHz, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
     show(rows, figures, machine)
-    direct.show(catalogue, machine)
     return 0
 
 

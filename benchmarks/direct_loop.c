@@ -1,8 +1,8 @@
-/* A bare loop over one library, as a program would write it: `direct_loop LIBRARY FILE BYTES`.
+/* A bare loop over one library, as a program would write it: `direct_loop LIBRARY FILE CIPHER BYTES`.
  *
- * Each call encrypts one message of BYTES bytes under a key that is ready and a fresh IV: AES-128-CBC with PKCS#7
- * padding, or ChaCha20 of RFC 8439 where LIBRARY is libsodium. Prints nanoseconds a call: the median batch.
- * `cc -O2 -o direct_loop direct_loop.c -ldl`. Nothing is linked but the loader: FILE is the library.
+ * Each call encrypts one message of BYTES bytes under a key that is ready and a fresh IV: aes128-cbc and des-cbc with
+ * PKCS#7 padding, aes128-ctr, chacha20 of RFC 8439, or rc4-128, which has no IV and goes on. Prints nanoseconds a call:
+ * the median batch. `cc -O2 -o direct_loop direct_loop.c -ldl`. Nothing is linked but the loader: FILE is the library.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,10 +12,17 @@
 #include <time.h>
 
 enum { BLOCK = 16, MOST = 16 * 1024, BATCHES = 201, BATCH_NS = 200000 };
+enum cipher { AES_CBC, AES_CTR, DES_CBC, RC4, CHACHA20, CIPHERS };
 
-static unsigned char key[32], iv[16], plain[MOST], padded[MOST + BLOCK], out[MOST + 2 * BLOCK];
+static const char *const CIPHER_NAMES[CIPHERS] = {"aes128-cbc", "aes128-ctr", "des-cbc", "rc4-128", "chacha20"};
+static unsigned char key[32], iv[17], plain[MOST], padded[BLOCK], out[MOST + 2 * BLOCK];
 static void *library;
-static size_t size;
+static enum cipher cipher;
+static size_t size, block = BLOCK, iv_B = BLOCK, key_B = 16;
+
+static int pads(void) {
+    return cipher == AES_CBC || cipher == DES_CBC;
+}
 
 static void *function(const char *name) {
     void *found = dlsym(library, name);
@@ -33,12 +40,16 @@ static void must(int right, const char *what) {
     }
 }
 
-/* PKCS#7 by hand, for libraries that take whole blocks: the last block alone is copied. */
-static size_t pad(void) {
-    size_t whole = size / BLOCK * BLOCK;
-    memset(padded, (int)(BLOCK - (size - whole)), BLOCK);
+/* PKCS#7 by hand, for libraries that take whole blocks: the last block alone is copied. Gives the whole blocks' bytes. */
+static inline size_t pad_to(size_t of) {
+    size_t whole = size / of * of;
+    memset(padded, (int)(of - (size - whole)), of);
     memcpy(padded, plain + whole, size - whole);
     return whole;
+}
+
+static inline size_t pad(void) {
+    return block == 8 ? pad_to(8) : pad_to(16); /* a length that the compiler knows */
 }
 
 /* OpenSSL 3 and wolfSSL, whose interface is the same under other names. */
@@ -46,32 +57,40 @@ static void *evp;
 static int (*evp_init)(void *, const void *, void *, const void *, const void *, int);
 static int (*evp_update)(void *, void *, int *, const void *, int);
 static int (*evp_final)(void *, void *, int *);
+static int evp_ends; /* as OpenSSL's manual has it for any cipher; RC4 goes on */
 
 static void openssl_ready(void) {
+    static const char *const names[CIPHERS] = {"AES-128-CBC", "AES-128-CTR", "DES-CBC", "RC4", "ChaCha20"};
     void *(*create)(void) = function("EVP_CIPHER_CTX_new");
     void *(*fetch)(void *, const char *, const char *) = function("EVP_CIPHER_fetch");
+    void *(*provider)(void *, const char *) = function("OSSL_PROVIDER_load");
     evp_init = function("EVP_CipherInit_ex");
     evp_update = function("EVP_CipherUpdate");
     evp_final = function("EVP_CipherFinal_ex");
+    must(provider(NULL, "legacy") && provider(NULL, "default"), "OSSL_PROVIDER_load");
+    evp_ends = cipher != RC4;
     evp = create();
-    must(evp_init(evp, fetch(NULL, "AES-128-CBC", NULL), NULL, key, iv, 1), "EVP_CipherInit_ex");
+    must(evp_init(evp, fetch(NULL, names[cipher], NULL), NULL, key, iv, 1), "EVP_CipherInit_ex");
 }
 
 static void wolfssl_ready(void) {
+    static const char *const names[CIPHERS] = {"wolfSSL_EVP_aes_128_cbc", "wolfSSL_EVP_aes_128_ctr",
+                                               "wolfSSL_EVP_des_cbc", "wolfSSL_EVP_rc4", "wolfSSL_EVP_chacha20"};
     void *(*create)(void) = function("wolfSSL_EVP_CIPHER_CTX_new");
-    const void *(*cipher)(void) = function("wolfSSL_EVP_aes_128_cbc");
+    const void *(*get)(void) = function(names[cipher]);
     evp_init = function("wolfSSL_EVP_CipherInit_ex");
     evp_update = function("wolfSSL_EVP_CipherUpdate");
     evp_final = function("wolfSSL_EVP_CipherFinal");
+    evp_ends = pads();
     evp = create();
-    must(evp_init(evp, cipher(), NULL, key, iv, 1), "wolfSSL_EVP_CipherInit_ex");
+    must(evp_init(evp, get(), NULL, key, iv, 1), "wolfSSL_EVP_CipherInit_ex");
 }
 
 static void evp_call(void) {
     int written = 0, rest = 0;
-    must(evp_init(evp, NULL, NULL, NULL, iv, -1) == 1, "init");
+    if (cipher != RC4) must(evp_init(evp, NULL, NULL, NULL, iv, -1) == 1, "init");
     must(evp_update(evp, out, &written, plain, (int)size) == 1, "update");
-    must(evp_final(evp, out + written, &rest) == 1, "final");
+    if (evp_ends) must(evp_final(evp, out + written, &rest) == 1, "final");
 }
 
 /* libgcrypt */
@@ -80,68 +99,130 @@ static unsigned (*gcry_setiv)(void *, const void *, size_t);
 static unsigned (*gcry_encrypt)(void *, void *, size_t, const void *, size_t);
 
 static void gcrypt_ready(void) {
+    /* GCRY_CIPHER_AES, _DES, _ARCFOUR, _CHACHA20; GCRY_CIPHER_MODE_CBC, _CTR, _STREAM */
+    static const int algorithms[CIPHERS] = {7, 7, 302, 301, 316}, modes[CIPHERS] = {3, 6, 3, 4, 4};
     const char *(*version)(const char *) = function("gcry_check_version");
     unsigned (*control)(int, ...) = function("gcry_control");
     unsigned (*open)(void **, int, int, unsigned) = function("gcry_cipher_open");
     unsigned (*setkey)(void *, const void *, size_t) = function("gcry_cipher_setkey");
-    gcry_setiv = function("gcry_cipher_setiv");
+    gcry_setiv = function(cipher == AES_CTR ? "gcry_cipher_setctr" : "gcry_cipher_setiv");
     gcry_encrypt = function("gcry_cipher_encrypt");
     version(NULL);
     control(37 /* GCRYCTL_DISABLE_SECMEM */, 0);
     control(38 /* GCRYCTL_INITIALIZATION_FINISHED */, 0);
-    must(!open(&gcry, 7 /* GCRY_CIPHER_AES */, 3 /* GCRY_CIPHER_MODE_CBC */, 0), "gcry_cipher_open");
-    must(!setkey(gcry, key, 16), "gcry_cipher_setkey");
+    must(!open(&gcry, algorithms[cipher], modes[cipher], 0), "gcry_cipher_open");
+    must(!setkey(gcry, key, key_B), "gcry_cipher_setkey");
 }
 
 static void gcrypt_call(void) {
+    if (cipher != RC4) must(!gcry_setiv(gcry, iv, iv_B), "gcry_cipher_setiv");
+    if (!pads()) {
+        must(!gcry_encrypt(gcry, out, size, plain, size), "gcry_cipher_encrypt");
+        return;
+    }
     size_t whole = pad();
-    must(!gcry_setiv(gcry, iv, 16), "gcry_cipher_setiv");
     if (whole) must(!gcry_encrypt(gcry, out, whole, plain, whole), "gcry_cipher_encrypt");
-    must(!gcry_encrypt(gcry, out + whole, BLOCK, padded, BLOCK), "gcry_cipher_encrypt");
+    must(!gcry_encrypt(gcry, out + whole, block, padded, block), "gcry_cipher_encrypt");
 }
 
 /* nettle */
-static unsigned char aes_context[4096] __attribute__((aligned(16)));
-static void (*nettle_cbc)(const void *, void *, size_t, void *, const void *);
+static unsigned char nettle_context[4096] __attribute__((aligned(16)));
+static void *nettle_block;
+static void (*nettle_aes_cbc)(const void *, void *, size_t, void *, const void *);
+static void (*nettle_mode)(const void *, void *, size_t, void *, size_t, void *, const void *);
+static void (*nettle_nonce)(void *, const void *);
+static void (*nettle_stream)(void *, size_t, void *, const void *);
 
 static void nettle_ready(void) {
-    void (*set)(void *, const void *) = function("nettle_aes128_set_encrypt_key");
-    nettle_cbc = function("nettle_cbc_aes128_encrypt");
-    set(aes_context, key);
+    void (*set)(void *, const void *);
+    if (cipher == RC4) {
+        void (*set_sized)(void *, size_t, const void *) = function("nettle_arcfour_set_key");
+        set_sized(nettle_context, key_B, key);
+        nettle_stream = function("nettle_arcfour_crypt");
+        return;
+    }
+    set = function(cipher == DES_CBC    ? "nettle_des_set_key"
+                   : cipher == CHACHA20 ? "nettle_chacha_set_key"
+                                        : "nettle_aes128_set_encrypt_key");
+    set(nettle_context, key);
+    if (cipher == CHACHA20) {
+        nettle_nonce = function("nettle_chacha_set_nonce96");
+        nettle_stream = function("nettle_chacha_crypt32");
+        return;
+    }
+    nettle_aes_cbc = function("nettle_cbc_aes128_encrypt");
+    nettle_mode = function(cipher == AES_CTR ? "nettle_ctr_crypt" : "nettle_cbc_encrypt");
+    nettle_block = function(cipher == DES_CBC ? "nettle_des_encrypt" : "nettle_aes128_encrypt");
+}
+
+static void nettle_blocks(unsigned char *chain, size_t length, void *to, const void *from) {
+    if (cipher == AES_CBC) nettle_aes_cbc(nettle_context, chain, length, to, from);
+    else nettle_mode(nettle_context, nettle_block, block, chain, length, to, from);
 }
 
 static void nettle_call(void) {
+    if (cipher == RC4 || cipher == CHACHA20) {
+        if (cipher == CHACHA20) nettle_nonce(nettle_context, iv);
+        nettle_stream(nettle_context, size, out, plain);
+        return;
+    }
     unsigned char chain[BLOCK];
-    size_t whole = pad();
+    size_t whole = pads() ? pad() : size;
     memcpy(chain, iv, BLOCK);
-    if (whole) nettle_cbc(aes_context, chain, whole, out, plain);
-    nettle_cbc(aes_context, chain, BLOCK, out + whole, padded);
+    if (whole) nettle_blocks(chain, whole, out, plain);
+    if (pads()) nettle_blocks(chain, block, out + whole, padded);
 }
 
 /* libtomcrypt: the context's size is asked of the library. */
 static void *tom;
 static int (*tom_setiv)(const void *, unsigned long, void *);
 static int (*tom_encrypt)(const void *, void *, unsigned long, void *);
+static int (*tom_stream)(void *, const void *, unsigned long, void *);
+static int (*tom_nonce)(void *, const void *, unsigned long, unsigned);
 
 static void tomcrypt_ready(void) {
+    static const char *const sizes[CIPHERS] = {"symmetric_CBC", "symmetric_CTR", "symmetric_CBC", "rc4_state",
+                                               "chacha_state"};
     int (*add)(const void *) = function("register_cipher");
     int (*find)(const char *) = function("find_cipher");
     int (*get)(const char *, unsigned *) = function("crypt_get_size");
-    int (*start)(int, const void *, const void *, int, int, void *) = function("cbc_start");
     unsigned context_B = 0;
-    tom_setiv = function("cbc_setiv");
-    tom_encrypt = function("cbc_encrypt");
-    add(function("aes_desc"));
-    must(!get("symmetric_CBC", &context_B) && context_B, "crypt_get_size");
+    must(!get(sizes[cipher], &context_B) && context_B, "crypt_get_size");
     tom = calloc(1, context_B);
-    must(!start(find("aes"), iv, key, 16, 0, tom), "cbc_start");
+    if (cipher == RC4) {
+        int (*setup)(void *, const void *, unsigned long) = function("rc4_stream_setup");
+        tom_stream = function("rc4_stream_crypt");
+        must(!setup(tom, key, key_B), "rc4_stream_setup");
+    } else if (cipher == CHACHA20) {
+        int (*setup)(void *, const void *, unsigned long, int) = function("chacha_setup");
+        tom_nonce = function("chacha_ivctr32");
+        tom_stream = function("chacha_crypt");
+        must(!setup(tom, key, key_B, 20), "chacha_setup");
+    } else if (cipher == AES_CTR) {
+        int (*start)(int, const void *, const void *, int, int, int, void *) = function("ctr_start");
+        tom_setiv = function("ctr_setiv");
+        tom_encrypt = function("ctr_encrypt");
+        add(function("aes_desc"));
+        must(!start(find("aes"), iv, key, 16, 0, 0x1000 /* CTR_COUNTER_BIG_ENDIAN */, tom), "ctr_start");
+    } else {
+        int (*start)(int, const void *, const void *, int, int, void *) = function("cbc_start");
+        tom_setiv = function("cbc_setiv");
+        tom_encrypt = function("cbc_encrypt");
+        add(function(cipher == DES_CBC ? "des_desc" : "aes_desc"));
+        must(!start(find(cipher == DES_CBC ? "des" : "aes"), iv, key, (int)key_B, 0, tom), "cbc_start");
+    }
 }
 
 static void tomcrypt_call(void) {
-    size_t whole = pad();
-    must(!tom_setiv(iv, BLOCK, tom), "cbc_setiv");
-    if (whole) must(!tom_encrypt(plain, out, whole, tom), "cbc_encrypt");
-    must(!tom_encrypt(padded, out + whole, BLOCK, tom), "cbc_encrypt");
+    if (cipher == RC4 || cipher == CHACHA20) {
+        if (cipher == CHACHA20) must(!tom_nonce(tom, iv, iv_B, 0), "chacha_ivctr32");
+        must(!tom_stream(tom, plain, size, out), "stream");
+        return;
+    }
+    size_t whole = pads() ? pad() : size;
+    must(!tom_setiv(iv, iv_B, tom), "setiv");
+    if (whole) must(!tom_encrypt(plain, out, whole, tom), "encrypt");
+    if (pads()) must(!tom_encrypt(padded, out + whole, block, tom), "encrypt");
 }
 
 /* libmcrypt works in place: what is kept is copied. */
@@ -150,21 +231,26 @@ static int (*mcrypt_state)(void *, const void *, int);
 static int (*mcrypt_run)(void *, void *, int);
 
 static void mcrypt_ready(void) {
+    static const char *const names[CIPHERS] = {"rijndael-128", "rijndael-128", "des", "arcfour", NULL};
+    static const char *const modes[CIPHERS] = {"cbc", "ctr", "cbc", "stream", NULL};
     void *(*open)(const char *, const char *, const char *, const char *) = function("mcrypt_module_open");
     int (*init)(void *, const void *, int, const void *) = function("mcrypt_generic_init");
+    must(names[cipher] != NULL, "libmcrypt has no such cipher:");
     mcrypt_state = function("mcrypt_enc_set_state");
     mcrypt_run = function("mcrypt_generic");
-    mcrypt = open("rijndael-128", NULL, "cbc", NULL);
-    must(mcrypt && init(mcrypt, key, 16, iv) >= 0, "mcrypt_generic_init");
+    mcrypt = open(names[cipher], NULL, modes[cipher], NULL);
+    must(mcrypt && init(mcrypt, key, (int)key_B, iv) >= 0, "mcrypt_generic_init");
+    if (cipher == AES_CTR) iv_B = BLOCK + 1; /* its place in the block comes first */
 }
 
 static void mcrypt_call(void) {
-    size_t whole = pad();
-    must(!mcrypt_state(mcrypt, iv, BLOCK), "mcrypt_enc_set_state");
+    size_t whole = pads() ? pad() : size;
+    if (cipher != RC4) must(!mcrypt_state(mcrypt, iv, (int)iv_B), "mcrypt_enc_set_state");
     memcpy(out, plain, whole);
-    memcpy(out + whole, padded, BLOCK);
     if (whole) must(!mcrypt_run(mcrypt, out, (int)whole), "mcrypt_generic");
-    must(!mcrypt_run(mcrypt, out + whole, BLOCK), "mcrypt_generic");
+    if (!pads()) return;
+    memcpy(out + whole, padded, block);
+    must(!mcrypt_run(mcrypt, out + whole, (int)block), "mcrypt_generic");
 }
 
 /* Botan, by its interface for C */
@@ -173,17 +259,20 @@ static int (*botan_start)(void *, const void *, size_t);
 static int (*botan_update)(void *, unsigned, void *, size_t, size_t *, const void *, size_t, size_t *);
 
 static void botan_ready(void) {
+    static const char *const names[CIPHERS] = {"AES-128/CBC/PKCS7", "CTR-BE(AES-128)", "DES/CBC/PKCS7", "RC4",
+                                               "ChaCha(20)"};
     int (*init)(void **, const char *, unsigned) = function("botan_cipher_init");
     int (*set)(void *, const void *, size_t) = function("botan_cipher_set_key");
     botan_start = function("botan_cipher_start");
     botan_update = function("botan_cipher_update");
-    must(!init(&botan, "AES-128/CBC/PKCS7", 0), "botan_cipher_init");
-    must(!set(botan, key, 16), "botan_cipher_set_key");
+    must(!init(&botan, names[cipher], 0), "botan_cipher_init");
+    must(!set(botan, key, key_B), "botan_cipher_set_key");
+    if (cipher == RC4) iv_B = 0;
 }
 
 static void botan_call(void) {
     size_t written = 0, consumed = 0;
-    must(!botan_start(botan, iv, BLOCK), "botan_cipher_start");
+    must(!botan_start(botan, iv, iv_B), "botan_cipher_start");
     must(!botan_update(botan, 1, out, sizeof out, &written, plain, size, &consumed), "botan_cipher_update");
 }
 
@@ -192,7 +281,7 @@ static int (*sodium_xor)(void *, const void *, unsigned long long, const void *,
 
 static void sodium_ready(void) {
     int (*init)(void) = function("sodium_init");
-    must(init() >= 0, "sodium_init");
+    must(cipher == CHACHA20 && init() >= 0, "sodium_init");
     sodium_xor = function("crypto_stream_chacha20_ietf_xor_ic");
 }
 
@@ -232,10 +321,14 @@ static double batch(void (*call)(void), long calls) {
 
 int main(int count, char **words) {
     static double taken[BATCHES];
-    if (count != 4 || (size = strtoul(words[3], NULL, 10)) > MOST) {
-        fprintf(stderr, "usage: direct_loop LIBRARY FILE BYTES\n");
+    while (count == 5 && cipher < CIPHERS && strcmp(CIPHER_NAMES[cipher], words[3])) cipher++;
+    if (count != 5 || cipher == CIPHERS || (size = strtoul(words[4], NULL, 10)) > MOST) {
+        fprintf(stderr, "usage: direct_loop LIBRARY FILE CIPHER BYTES\n");
         return 2;
     }
+    if (cipher == DES_CBC) block = iv_B = key_B = 8;
+    if (cipher == CHACHA20) iv_B = 12, key_B = 32;
+    for (size_t at = 0; at < key_B; at++) key[at] = (unsigned char)(37 * at + 11); /* no weak key of DES */
     library = dlopen(words[2], RTLD_NOW);
     if (!library) {
         fprintf(stderr, "error: %s\n", dlerror());
