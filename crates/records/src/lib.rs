@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`PlanLine`] | what one process is asked for: the plan, files of payloads, cases, cases that ended a process before |
 //! | [`Facts`] | what a device says of itself before |
-//! | [`Record`] | what it answers: a header, batches or blocks of energy or levels of a battery, failures, the end |
+//! | [`Record`] | what it answers: a header, batches, blocks of energy, levels of a battery or counts, failures, the end |
 //!
 //! Integers where exact. Unknown fields are ignored on the way in; an unknown schema version is refused. A path is text
 //! here, as JSON has it: whoever opens a file makes a path of it.
@@ -25,6 +25,7 @@ extern crate std;
 mod battery;
 mod case;
 mod code_path;
+mod count;
 mod energy;
 mod facts;
 mod failure;
@@ -36,6 +37,7 @@ mod record;
 pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
 pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 pub use code_path::CodePath;
+pub use count::CountRecord;
 pub use energy::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, MarkerRecord, MeterRecord};
 pub use facts::{ClockFacts, CoreClass, Facts};
 pub use failure::{Failure, Follows};

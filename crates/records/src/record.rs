@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::battery::BatteryLevel;
 use crate::case::Case;
+use crate::count::CountRecord;
 use crate::energy::{EnergyBlockRecord, MarkerRecord, MeterRecord};
 use crate::failure::Failure;
 use crate::fingerprint::Fingerprint;
@@ -26,6 +27,8 @@ pub enum Record {
     Marker(MarkerRecord),
     /// The battery while one case is repeated.
     BatteryLevel(BatteryLevel),
+    /// Instructions of one case, counted on an emulated core.
+    Count(Box<CountRecord>),
     /// A case that can't be measured.
     Failure(Failure),
     /// The process has measured all that it was asked for; the last line.
@@ -44,17 +47,17 @@ pub struct Header {
     pub seed: u64,
     /// The machine, the build, the state.
     pub fingerprint: Fingerprint,
-    /// Rate of the tick counter.
+    /// Rate of the tick counter; null where instructions are counted and no clock is read.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub ticks_per_second: u64,
+    pub ticks_per_second: Option<u64>,
     /// Core cycles of one canary; null where the multiplier's latency is not known.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub canary_cycles: Option<u64>,
     /// What a burst took on this core when nothing shared it, in millionths of a canary.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quiet_ppm: Option<u32>,
-    /// What two reads of the tick counter take.
-    pub timer_ticks: u64,
+    /// What two reads of the tick counter take; null without a clock.
+    pub timer_ticks: Option<u64>,
     /// What two reads of the CPU time take; null where there is none.
     pub cpu_timer_ns: Option<u64>,
     /// Processor pinned to; null where not pinned.
