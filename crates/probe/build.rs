@@ -9,9 +9,10 @@ use std::{env, fs};
 
 /// What decides the machine code; a change here outside the commit makes a build dirty. The crates are those that the
 /// program links, so that a change in the toolbox of the network makes no other instrument (`house/test_layers.py`).
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "crates/bench",
     "crates/ciphers",
+    "crates/cores",
     "crates/engine",
     "crates/frames",
     "crates/meters",
@@ -21,6 +22,7 @@ const SOURCES: [&str; 11] = [
     "crates/terminal",
     "Cargo.toml",
     "Cargo.lock",
+    "python/wattlock/data/cores",
 ];
 
 fn main() {

@@ -56,7 +56,9 @@ fn program() -> emulator::Program {
     }
 }
 
-fn build() -> Build {
+/// How this program was made.
+#[must_use]
+pub fn build() -> Build {
     const LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
     Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),

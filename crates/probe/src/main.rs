@@ -11,6 +11,8 @@ mod verbs;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+#[cfg(feature = "board")]
+use verbs::board;
 use verbs::{apply, catalogue, doctor, facts, measure, meters, schema, selftest, supervise};
 use wattlock_terminal::failure::command_line;
 use wattlock_terminal::open_library;
@@ -42,6 +44,9 @@ enum Verb {
     Facts(facts::Options),
     #[command(after_help = schema::EXAMPLE)]
     Schema(schema::Options),
+    #[cfg(feature = "board")]
+    #[command(after_help = board::EXAMPLE)]
+    Board(board::Options),
     #[command(hide = true)]
     Supervise(supervise::Options),
     #[command(hide = true)]
@@ -67,6 +72,8 @@ fn main() -> ExitCode {
         Verb::Doctor(options) => doctor::run(options),
         Verb::Facts(options) => facts::run(options),
         Verb::Schema(options) => schema::run(options),
+        #[cfg(feature = "board")]
+        Verb::Board(options) => board::run(options),
         Verb::Supervise(options) => supervise::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),
     };

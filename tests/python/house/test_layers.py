@@ -27,7 +27,7 @@ CRATES_BELOW = {
     "providers": {"bench", "ciphers", "records"},
     "terminal": {"bench", "ciphers", "providers", "records"},
     "cores": set(),
-    "probe": {"engine", "records", "ciphers", "bench", "meters", "providers", "terminal"},
+    "probe": {"engine", "records", "ciphers", "cores", "bench", "meters", "providers", "terminal"},
     "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
 }

@@ -103,8 +103,10 @@ fn battery_of(plan: &BatteryPlan, share: &Share) -> Result<PlanBattery, Failure>
     Ok(PlanBattery::of(battery, plan))
 }
 
-struct ReadPlan {
-    share: Share,
+/// A plan, read.
+pub(super) struct ReadPlan {
+    /// What is asked for.
+    pub(super) share: Share,
     files: Files,
 }
 
@@ -126,7 +128,11 @@ fn parse(line: &str) -> Result<PlanLine, Failure> {
     }
 }
 
-fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
+/// Reads the lines of a plan.
+///
+/// # Errors
+/// Code 2, with the line that can't be read.
+pub(super) fn read_plan(text: &str) -> Result<ReadPlan, Failure> {
     let (mut head, mut files, mut cases, mut failed) = (None, HashMap::new(), Vec::new(), BTreeMap::new());
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {

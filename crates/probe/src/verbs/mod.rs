@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod apply;
+#[cfg(feature = "board")]
+pub mod board;
 pub mod catalogue;
 pub mod doctor;
 pub mod facts;

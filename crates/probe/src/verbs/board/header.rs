@@ -1,0 +1,53 @@
+//! The first record: the emulated core, and how its images were made.
+
+use wattlock_records::{Case, Fingerprint, Hardware, Header, Kernel, Load, Plan, Power, SCHEMA, Virtualisation};
+
+use super::cores::Core;
+use super::emulator::Emulator;
+use super::images::{Made, PROFILE};
+use crate::fingerprint;
+
+/// The header of a process that counts.
+///
+/// * `made`: how the images were made; `None` where there was none.
+pub fn of(plan: &Plan, core: &Core, emulator: &Emulator, made: Option<&Made>, cases: Vec<Case>) -> Header {
+    let [profile, opt_level, lto, codegen_units] = PROFILE.map(|word| Some(word.to_owned()));
+    let build = wattlock_records::Build {
+        rustc: made.map(|made| made.compiler.clone()),
+        target: Some(core.target.to_owned()),
+        isa: core.isa().to_owned(),
+        profile,
+        opt_level,
+        lto,
+        codegen_units,
+        lock_sha256: made.map(|made| made.lock_sha256.clone()),
+        ..fingerprint::build()
+    };
+    let fingerprint = Fingerprint {
+        hardware: Hardware { model_name: Some(core.name.to_owned()), processors: Some(1), ..Hardware::default() },
+        virtualisation: Virtualisation {
+            hypervisor: None,
+            product: Some(core.machine.to_owned()),
+            emulator: Some(emulator.version.clone()),
+        },
+        kernel: Kernel { os: "none".to_owned(), ..Kernel::default() },
+        power: Power::default(),
+        load: Load::default(),
+        build,
+    };
+    Header {
+        schema: SCHEMA,
+        process: plan.process,
+        seed: plan.seed,
+        fingerprint,
+        ticks_per_second: None,
+        canary_cycles: None,
+        quiet_ppm: None,
+        timer_ticks: None,
+        cpu_timer_ns: None,
+        pinned_cpu: None,
+        meter: None,
+        battery: None,
+        cases,
+    }
+}

@@ -1,0 +1,157 @@
+//! The cases of a plan, as an image takes them.
+
+use wattlock_bench::subjects::REGISTRY;
+use wattlock_ciphers::{Code, Spec};
+use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
+
+use super::images::feature_of;
+
+/// A case that an image can carry out.
+#[derive(Clone)]
+pub struct BoardCase<'p> {
+    /// As planned.
+    pub planned: &'p PlannedCase,
+    /// The cipher.
+    pub spec: Spec,
+    /// Its implementation.
+    pub code: &'static Code,
+}
+
+impl<'p> BoardCase<'p> {
+    /// A planned case, bound to what an image holds.
+    ///
+    /// # Errors
+    /// Why no image carries it out.
+    pub fn of(planned: &'p PlannedCase) -> Result<Self, String> {
+        if let Some(reason) = refused(planned) {
+            return Err(reason.to_owned());
+        }
+        let spec = Spec::parse(&planned.cipher).map_err(|error| match REGISTRY.kind(&planned.cipher) {
+            Some(_) => format!("no image holds {}: images have ciphers alone", planned.cipher),
+            None => format!("cipher {}: {error}", planned.cipher),
+        })?;
+        let code = spec.code(&planned.provider);
+        let code =
+            code.ok_or_else(|| format!("no image holds {}: only what is built in runs there", planned.provider))?;
+        Ok(Self { planned, spec, code })
+    }
+
+    /// The feature of the image that holds it.
+    pub fn feature(&self) -> Option<&'static str> {
+        feature_of(&self.spec)
+    }
+
+    /// The line that the image reads.
+    ///
+    /// * `seed`: of the process. `stack_B`: what the counted call gets, 0 for all that there is.
+    pub fn line(&self, seed: u64, stack_B: u32) -> String {
+        let PlannedCase { case, cipher, provider, operation, keying, payload_B, aad_B, .. } = self.planned;
+        let keying = if *keying == Keying::Each { "each" } else { "ready" };
+        let operation = operation_name(*operation);
+        format!("{case} {cipher} {provider} {operation} {keying} {payload_B} {aad_B} {seed} {stack_B}\n")
+    }
+
+    /// The case as a header has it.
+    ///
+    /// * `path`: the way that the code takes in the image.
+    pub fn record(&self, path: &str) -> Case {
+        let Self { planned, spec, code } = self;
+        Case {
+            planned: (*planned).clone(),
+            family: spec.card.family.to_owned(),
+            mode: spec.card.mode.to_string(),
+            path: CodePath::named(path),
+            of: None,
+            version: code.version.to_owned(),
+            key_bits: spec.key_bits.into(),
+            block_bits: spec.card.block_bits.into(),
+            rounds: spec.rounds.map(u32::from),
+            tag_bits: (spec.card.tag_bits > 0).then(|| spec.card.tag_bits.into()),
+            calls: 1,
+            segments: 1,
+            segment_B: None,
+            core_class: None,
+        }
+    }
+}
+
+fn operation_name(operation: Operation) -> String {
+    serde_json::to_value(operation).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Why a combination of factors is none for an image; `None` where it is one.
+fn refused(planned: &PlannedCase) -> Option<&'static str> {
+    let PlannedCase { role, operation, keying, encoding, placement, pattern, data, .. } = planned;
+    let is_of_a_cipher = matches!(
+        operation,
+        Operation::Encrypt
+            | Operation::Decrypt
+            | Operation::KeySetup
+            | Operation::Seal
+            | Operation::Open
+            | Operation::OpenForged
+    );
+    if !matches!(role, Role::Study | Role::Reference) {
+        Some("instructions need no self-check: only the study's own cases are counted")
+    } else if !is_of_a_cipher {
+        Some("images carry out key_setup, encrypt, decrypt, seal, open and open_forged")
+    } else if *operation == Operation::KeySetup && *keying == Keying::Each {
+        Some("a key setup with a key setup in every packet is no case")
+    } else if *encoding != Encoding::Raw {
+        Some("an image has no encoder: encoding raw")
+    } else if *placement != Placement::Hot {
+        Some("an image has one packet: placement hot")
+    } else if *pattern != Pattern::Independent {
+        Some("an image has one packet: pattern independent")
+    } else if !["random", "none"].contains(&data.as_str()) {
+        Some("an image has no room for files: data random")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn planned(change: &str) -> PlannedCase {
+        let mut fields = serde_json::json!({
+            "case": 3, "role": "study", "cipher": "aes128-ctr", "provider": "rustcrypto", "operation": "encrypt",
+            "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "payload_B": 64,
+            "data": "random",
+        });
+        if let Some((key, value)) = change.split_once('=') {
+            fields[key] = value.into();
+        }
+        serde_json::from_value(fields).unwrap()
+    }
+
+    #[test]
+    fn a_case_is_one_line_of_the_images_plan() {
+        let planned = planned("");
+        let case = BoardCase::of(&planned).unwrap();
+        assert_eq!(case.line(7, 0), "3 aes128-ctr rustcrypto encrypt ready 64 0 7 0\n");
+        assert_eq!(case.feature(), Some("aes"));
+        assert_eq!(case.record("fixsliced").path, Some(CodePath::Fixsliced));
+    }
+
+    #[test]
+    fn what_an_image_can_not_carry_out_is_refused_with_the_reason() {
+        for (change, reason) in [
+            ("provider=openssl", "only what is built in"),
+            ("cipher=x25519", "ciphers alone"),
+            ("cipher=aes129-ctr", "129"),
+            ("operation=sign", "key_setup, encrypt"),
+            ("encoding=hex", "raw"),
+            ("placement=L2", "hot"),
+            ("pattern=chained", "independent"),
+            ("data=file", "random"),
+            ("role=empty", "self-check"),
+        ] {
+            let planned = planned(change);
+            let refusal = BoardCase::of(&planned).map(|_| ()).unwrap_err();
+            assert!(refusal.contains(reason), "{change}: {refusal}");
+        }
+    }
+}
