@@ -1,8 +1,10 @@
 """Kinds of core as a factor: each case on each kind, by the canary and the self-checks of that kind alone."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from support import scripted_probe
@@ -104,6 +106,23 @@ def test_the_report_compares_the_kinds_and_draws_the_first(hybrid: tuple[Path, R
     drawn = drawable(result.estimates)
     assert set(drawn["core_class"]) == {BIG}
     assert "A/A test on little cores" in page
+
+
+def test_joules_of_the_kinds_are_compared_and_go_with_their_kind(hybrid: tuple[Path, Result]) -> None:
+    _, result = hybrid
+    little = set(result.estimates.filter(core_class=LITTLE)["case"])
+    joules = [5.0 * (0.6 if case in little else 1.0) for case in result.estimates["case"]]
+    energies = pl.DataFrame({"case": result.estimates["case"], "energy_uJ": joules}).with_columns(
+        energy_low_uJ=0.99 * pl.col("energy_uJ"), energy_high_uJ=1.01 * pl.col("energy_uJ"), energy_random_percent=1.0
+    )
+    metered = replace(result, energies=energies)
+    ratios = metered.core_class_ratios
+    assert ratios is not None
+    assert ratios["energy_ratio"].to_list() == pytest.approx([0.6] * 4)
+    assert ((ratios["energy_ratio_low"] < 0.6) & (ratios["energy_ratio_high"] > 0.6)).all()
+    own = metered.on(LITTLE).energies
+    assert own is not None
+    assert set(own["case"]) == little
 
 
 def test_a_table_for_eyes_names_the_kinds_where_there_are_several(hybrid: tuple[Path, Result]) -> None:
