@@ -42,7 +42,7 @@ FACTORS = ("encrypt", "ready", "raw", "hot", "independent")
 PROCESSES = 5
 MOST_PROCESSES = 10
 """A repeat goes on beyond its five processes where some were too disturbed to tell anything."""
-CASE_NS = 28_000_000 / PROCESSES
+CASE_NS = 38_000_000 / PROCESSES
 """What the cases of a cipher may take of one process; the rest to 50 ms is for batches that are tried again."""
 SMALL_SHARE = 0.15
 """Of that, what goes to the small message."""

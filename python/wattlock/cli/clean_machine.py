@@ -98,7 +98,8 @@ def _apply(knobs: list[Knob], kept: Path, measured: tuple[Target, int, int], for
             rows.append({**_row(knob), "state": "refused", **_worth(None, None)})
             continue
         after = _watch(*measured)
-        rows.append({**_row(knob), "state": "set now", **_worth(before, after)})
+        taken = f"{len(knob.settings) - len(refused)} of {len(knob.settings)} set; before: {knob.now}"
+        rows.append({**_row(knob), "state": "set now", "now": taken, **_worth(before, after)})
         before = after
     _print(rows, form)
     if clean_machine.read_kept(kept):
