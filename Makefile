@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-ciphers bench-frames bench-recordings bench-ways docs wheels probes board-plugin changelog setup dev clean help
+.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile

@@ -355,7 +355,7 @@ def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str,
     """Prints a row a tool, and how the engine stands to its aims."""
     ratios = {name: [ratio for one in all_of if (ratio := one.ratio()) is not None] for name, all_of in done.items()}
     errors: dict[str, float] = {}
-    print(f"{'':22}{'repeats':>9}{'DES/AES':>10}{'error, %':>25}{'of pair, %':>25}{'s a case':>10}{'s in all':>10}")
+    print(f"{'':22}{'repeats':>9}{'DES/AES':>10}{'error, %':>27}{'of pair, %':>27}{'s a case':>10}{'s in all':>10}")
     for tool in tools:
         own, every = ratios[tool.name], done[tool.name]
         if tool.name in absent or len(own) < 2:
@@ -368,8 +368,8 @@ def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str,
         errors[tool.name] = error.percent
         case_s, total_s = statistics.fmean(one.case_s for one in every), sum(one.total_s for one in every)
         print(
-            f"{tool.name:22}{f'{len(own)}/{len(every)}':>9}{statistics.median(own):10.3f}{error!s:>25}"
-            f"{Errors.of(own, pooled)!s:>25}{case_s:10.3f}{total_s:10.1f}"
+            f"{tool.name:22}{f'{len(own)}/{len(every)}':>9}{statistics.median(own):10.3f}{error!s:>27}"
+            f"{Errors.of(own, pooled)!s:>27}{case_s:10.3f}{total_s:10.1f}"
         )
     for engine in (tool.name for tool in tools if isinstance(tool, Engine) and tool.name in errors):
         peers = [
