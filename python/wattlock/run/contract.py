@@ -74,6 +74,9 @@ def left_out_where_broken(folder: RunFolder, process: int) -> Iterator[None]:
 class Contract:
     """One process: its plan, and how much of that it wrote."""
 
+    clocks: Sequence[str] = ("ticks_per_second", "timer_ticks")
+    """What the header of a process says that reads a clock."""
+
     def __init__(self, plan: Sequence[Mapping[str, Any]]) -> None:
         self.head = next(line for line in plan if line["kind"] == "plan")
         self.process: int = self.head["process"]
@@ -196,6 +199,8 @@ class Contract:
             requested = self.battery if name == "battery" else self.energy
             if bool(header.get(name)) != bool(requested):
                 raise self._broken(f"wrote a header {'without' if requested else 'with'} a {name}")
+        if (absent := next((name for name in self.clocks if header[name] is None), None)) is not None:
+            raise self._broken(f"wrote a header without {absent}")
         if header["seed"] != self.head["seed"]:
             raise self._broken(f"wrote a header of seed {header['seed']}")
         for case in header["cases"]:

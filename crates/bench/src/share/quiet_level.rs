@@ -44,8 +44,6 @@ pub(super) fn of(samples: &mut [u32]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
 
     #[test]
@@ -67,6 +65,6 @@ mod tests {
     #[test]
     fn samples_that_agree_on_nothing_and_too_few_tell_nothing() {
         assert_eq!(of(&mut (1..=100).map(|step| step * 4_000).collect::<Vec<_>>()), None);
-        assert_eq!(of(&mut vec![307_400; 24]), None);
+        assert_eq!(of(&mut [307_400; 24]), None);
     }
 }
