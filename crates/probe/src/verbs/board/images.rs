@@ -98,8 +98,13 @@ impl Images {
         let Some(workshop) = &self.workshop else { return only_one(&folder, family) };
         let file = folder.join(format!("{family}-{}.elf", &workshop.hash[..SHORT]));
         if !file.is_file() {
-            let built = workshop.build(self.target, feature)?;
-            keep(&file, &built, &workshop.made).map_err(|error| format!("{}: {error}", file.display()))?;
+            let turn = workshop.turn().map_err(|error| format!("the folder of the images: {error}"))?;
+            // Who had the turn before may have built it.
+            if !file.is_file() {
+                let built = workshop.build(self.target, feature)?;
+                keep(&file, &built, &workshop.made).map_err(|error| format!("{}: {error}", file.display()))?;
+            }
+            drop(turn);
         }
         read(&file)
     }
@@ -122,6 +127,15 @@ impl Workshop {
         let compiler = version.lines().next().unwrap_or_default().to_owned();
         let made = Made { compiler, lock_sha256: sources.lock_hash().map_err(unreadable)? };
         Ok(Self { sources, made, hash })
+    }
+
+    /// Waits until no other process builds: all images of a target come out under one name. Dropped, it is another's turn.
+    fn turn(&self) -> std::io::Result<fs::File> {
+        let folder = self.sources.path("build/board");
+        fs::create_dir_all(&folder)?;
+        let file = fs::File::create(folder.join("lock"))?;
+        file.lock()?;
+        Ok(file)
     }
 
     fn build(&self, target: &str, feature: Option<&str>) -> Result<Vec<u8>, String> {
