@@ -79,7 +79,7 @@ firmware: ## lint and build the image for microcontrollers for each core, some f
 		if [ ! -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
 			echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; continue; fi; \
 		echo "wattlock-firmware for $$target: $(IMAGES)"; \
-		(cd crates/firmware && export CARGO_TARGET_DIR=../../build/board/target && \
+		(cd crates/firmware && export CARGO_TARGET_DIR=../../target/firmware && \
 			cargo clippy --quiet --release --locked --all-features --target $$target -- -D warnings && \
 			for family in $(IMAGES); do \
 				cargo build --quiet --release --locked --target $$target --features $$family || exit 1; \
