@@ -3,7 +3,7 @@
 //! `NUMBER CIPHER PROVIDER OPERATION KEYING PAYLOAD_B AAD_B SEED STACK_B`; a stack of 0 bytes is all that there is.
 #![forbid(unsafe_code)]
 
-/// What is counted.
+/// What is counted. The names are those of `wattlock-records`, which needs an allocator, and an image has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// A whole message from plaintext to ciphertext.

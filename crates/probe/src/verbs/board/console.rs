@@ -19,16 +19,16 @@ pub struct Counted {
     pub region: usize,
 }
 
-/// How a case went, by its number.
+/// The outcome of each case, by its number.
 pub type Outcomes = BTreeMap<u32, Result<Counted, String>>;
 
 /// Reads what an image said.
 ///
-/// * Returns how its cases went. Of an image that ended in the middle of a case the others are not known, since what ran
-///   was cut: they are left out.
+/// Returns the outcome of each case. Where an image stops in the middle of a case, its trace is incomplete: the outcomes
+/// of the other cases are left out, and the session runs these again.
 ///
 /// # Errors
-/// How an image ended before its first case.
+/// Why an image stopped before its first case.
 pub fn outcomes(lines: &[String], ended: &Ended, stack_B: u32) -> Result<Outcomes, String> {
     let mut found = Outcomes::new();
     let mut current = None;

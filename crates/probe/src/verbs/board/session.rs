@@ -15,6 +15,12 @@ use super::part::Part;
 use super::plan::BoardCase;
 use super::sources::hash_of;
 
+/// What a region took, in words.
+fn taken(region: &Region) -> String {
+    let cycles = region.core_cycles.map(|cycles| format!(" in {cycles} core cycles")).unwrap_or_default();
+    format!("{} instructions{cycles}", region.instructions)
+}
+
 /// One process's share of a run on an emulated core.
 pub struct Session<'s> {
     core: &'s Core,
@@ -137,8 +143,8 @@ impl<'s> Session<'s> {
         let (first, second) = first.zip(second).ok_or_else(missing)?;
         let empty = regions.first().ok_or_else(missing)?;
         if (first.instructions, first.core_cycles) != (second.instructions, second.core_cycles) {
-            let [first, second] = [first.instructions, second.instructions];
-            return Err(format!("two calls with the same bytes took {first} and {second} instructions"));
+            let [first, second] = [first, second].map(taken);
+            return Err(format!("two calls with the same bytes took {first} and {second}"));
         }
         let reach = opened.layout.reach(&counted.functions);
         let less = |whole: Option<u64>, empty: Option<u64>| Some(whole?.saturating_sub(empty?));
