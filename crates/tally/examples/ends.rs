@@ -1,0 +1,132 @@
+//! Two ends driven by lines of standard input, so that another implementation can be compared state by state.
+//!
+//! `ends HINT_B MESSAGES SENSOR GATEWAY` makes them: octets of hint, messages a report, the octet that fills each nonce.
+//! Then a line a step, and a line of answer to each: `seal 0|1 HEX` (a payload, 1 with a whole tag), `rescue`, `up KIND NUMBER HEX`, `speak`, `down HEX`, `state`.
+//! An answer is what was made in hexadecimal, `-` for nothing, or the word of what happened.
+#![allow(non_snake_case)]
+
+use std::fmt::Write;
+use std::io::{self, BufRead, Write as _};
+
+use wattlock_tally::{Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, Standing, answer};
+
+struct Ends {
+    sensor: Sensor,
+    gateway: Gateway,
+    received: String,
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::from("="), |mut text, octet| {
+        let _ = write!(text, "{octet:02x}");
+        text
+    })
+}
+
+fn octets(hex: &str) -> Option<Vec<u8>> {
+    let digits = hex.strip_prefix('=')?;
+    (0..digits.len()).step_by(2).map(|place| u8::from_str_radix(digits.get(place..place + 2)?, 16).ok()).collect()
+}
+
+fn ends(words: &[&str]) -> Option<Ends> {
+    let hint = match *words.first()? {
+        "0" => Hint::None,
+        "1" => Hint::Octet,
+        _ => Hint::Pair,
+    };
+    let parameters = Parameters::new(hint).report_every(words.get(1)?.parse().ok()?).ok()?;
+    let pair = Pair { secret: [0x21; 32], link: *b"test" };
+    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(2)?.parse().ok()?; 8]);
+    let (root, flight) = answer(&pair, &opening, [words.get(3)?.parse().ok()?; 8]).ok()?;
+    let sensor = Sensor::new(resuming.finish(&flight).ok()?, parameters);
+    Some(Ends { sensor, gateway: Gateway::new(root, parameters), received: String::new() })
+}
+
+impl Ends {
+    fn step(&mut self, words: &[&str]) -> Option<String> {
+        let mut frame = [0; 256];
+        let made =
+            |frame: &[u8], length_B: Option<usize>| length_B.map_or("-".into(), |length_B| hex(&frame[..length_B]));
+        Some(match words {
+            ["seal", whole, payload] => {
+                let protection = if *whole == "1" { Protection::Whole } else { Protection::Short };
+                let sealed = self.sensor.seal(&octets(payload)?, protection, &mut frame).ok()?;
+                format!("{} {}", sealed.kind as u8, hex(&frame[..sealed.length_B]))
+            }
+            ["rescue"] => {
+                let length_B = self.sensor.rescue(&mut frame).ok()?;
+                made(&frame, length_B)
+            }
+            ["up", kind, number, record] => {
+                let kind = [Kind::Short, Kind::Whole, Kind::Rescue].into_iter().nth(kind.parse().ok()?)?;
+                match self.gateway.hear(&octets(record)?, Some((kind, number.parse().ok()?))) {
+                    Ok(heard) => format!("{} {}", heard.kind as u8, heard.counter),
+                    Err(_) => "refused".into(),
+                }
+            }
+            ["speak"] => {
+                let length_B = self.gateway.speak(&mut frame).ok()?;
+                made(&frame, length_B)
+            }
+            ["down", record] => {
+                self.sensor.hear(&octets(record)?).map_or("refused".into(), |heard| format!("{heard:?}"))
+            }
+            ["state"] => self.state(),
+            _ => return None,
+        })
+    }
+
+    /// Generations, the expected counter, and what stands where; what is settled since the last state is taken.
+    fn state(&mut self) -> String {
+        let mut held: Vec<(u32, String)> = Vec::new();
+        while let Some(message) = self.gateway.receive() {
+            held.push((message.counter(), format!("verified.{}.{}", message.bits, hex(message.payload()))));
+        }
+        while let Some((counter, fate)) = self.gateway.lost() {
+            let word = match fate {
+                Fate::Doubted => "doubted",
+                Fate::Refuted => "refuted",
+                Fate::Expired => "expired",
+            };
+            held.push((counter, word.into()));
+        }
+        for (counter, standing) in self.gateway.standings() {
+            let word = match standing {
+                Standing::Unreported => "unreported".into(),
+                Standing::Frozen => "frozen".into(),
+                Standing::Attested { acceptances } => format!("attested.{acceptances}"),
+                _ => continue,
+            };
+            held.push((counter, word));
+        }
+        held.sort();
+        self.received.clear();
+        for (counter, word) in held {
+            let _ = write!(self.received, " {counter}:{word}");
+        }
+        let (sensor, gateway) = (&self.sensor, &self.gateway);
+        let spent = u8::from(gateway.is_spent());
+        let next = gateway.window().next;
+        format!("{} {} {} {next} {spent}{}", sensor.generation(), sensor.counter(), gateway.generation(), self.received)
+    }
+}
+
+fn main() -> io::Result<()> {
+    let mut at_work: Option<Ends> = None;
+    let mut output = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let said = match (words.first(), &mut at_work) {
+            (Some(&"ends"), _) => {
+                at_work = ends(&words[1..]);
+                "ends".into()
+            }
+            (_, Some(ends)) => ends.step(&words).unwrap_or_else(|| "no such step".into()),
+            (_, None) => "no ends".into(),
+        };
+        writeln!(output, "{said}")?;
+        output.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Keys: a root of each resumption, generations below it, and what a rescue derives.
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::sealing::{KEY_B, Key, TAG_B, Tag, cxof};
+
+/// Octets of the secret that a pair shares.
+pub const SECRET_B: usize = 32;
+/// Octets of a side's nonce in a resumption.
+pub const NONCE_B: usize = 8;
+
+const ROOT: &[u8] = b"tally1 root";
+#[cfg(feature = "handshake")]
+const HANDSHAKE_ROOT: &[u8] = b"tally1 handshake root";
+const BELOW_ROOT: &[u8] = b"tally1 below root";
+const GENERATION: &[u8] = b"tally1 generation";
+const NEXT: &[u8] = b"tally1 next";
+const AGAIN: &[u8] = b"tally1 again";
+const HINT: &[u8] = b"tally1 hint";
+
+/// What a pair shares for ever.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Pair {
+    /// The secret, uniformly random.
+    pub secret: [u8; SECRET_B],
+    /// The link's number, the same at both ends and for no two pairs of one gateway.
+    pub link: [u8; 4],
+}
+
+/// The keys that a root gives beside its generations.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Root {
+    link: [u8; 4],
+    first: Key,
+    rescue: Key,
+    hint: Key,
+    /// Seals rescue records.
+    pub rescue_up: Key,
+    /// Seals requests for a rescue.
+    pub rescue_down: Key,
+}
+
+impl Root {
+    /// The root of a pair and of both sides' nonces.
+    #[must_use]
+    pub fn new(pair: &Pair, of_sensor: [u8; NONCE_B], of_gateway: [u8; NONCE_B]) -> Self {
+        Self::below(pair.link, ROOT, &[&pair.secret, &pair.link, &of_sensor, &of_gateway])
+    }
+
+    /// The root that a handshake's new pair begins with.
+    #[cfg(feature = "handshake")]
+    #[must_use]
+    pub fn of_handshake(pair: &Pair) -> Self {
+        Self::below(pair.link, HANDSHAKE_ROOT, &[&pair.secret, &pair.link])
+    }
+
+    fn below(link: [u8; 4], label: &[u8], parts: &[&[u8]]) -> Self {
+        let mut root = [0; KEY_B];
+        cxof(label, parts, &mut root);
+        let mut keys = [0; 5 * KEY_B];
+        cxof(BELOW_ROOT, &[&root], &mut keys);
+        root.zeroize();
+        let [first, rescue, hint, rescue_up, rescue_down] = split(&mut keys);
+        Self { link, first, rescue, hint, rescue_up, rescue_down }
+    }
+
+    /// The generation that a root begins with.
+    #[must_use]
+    pub fn first(&self, short_tag_bits: u8) -> Generation {
+        Generation::of(&self.first, 0, self.link, short_tag_bits)
+    }
+
+    /// The generation behind the rescue of this number, in which the sensor confirmed `generation`.
+    #[must_use]
+    pub fn again(&self, rescue: u32, generation: u32, confirmed: &[u8; KEY_B], short_tag_bits: u8) -> Generation {
+        let number = generation.wrapping_add(1);
+        let mut key = [0; KEY_B];
+        let parts: [&[u8]; 4] = [self.rescue.octets(), &rescue.to_be_bytes(), &generation.to_be_bytes(), confirmed];
+        cxof(AGAIN, &parts, &mut key);
+        let generation = Generation::of(&Key::new(key), number, self.link, short_tag_bits);
+        key.zeroize();
+        generation
+    }
+
+    /// The two octets that stand before a record of this kind and counter.
+    #[must_use]
+    pub fn hint(&self, kind: u8, counter: u32) -> [u8; 2] {
+        let mut hint = [0; 2];
+        cxof(HINT, &[self.hint.octets(), &[kind], &counter.to_be_bytes()], &mut hint);
+        hint
+    }
+}
+
+/// The keys between two reports.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Generation {
+    /// Its number below the root.
+    pub number: u32,
+    link: [u8; 4],
+    short_tag_bits: u8,
+    /// Seals records with short tags.
+    pub short: Key,
+    /// Seals records with whole tags.
+    pub whole: Key,
+    /// Seals the report.
+    pub down: Key,
+    next: Key,
+    confirm: Key,
+}
+
+impl Generation {
+    fn of(key: &Key, number: u32, link: [u8; 4], short_tag_bits: u8) -> Self {
+        let mut keys = [0; 5 * KEY_B];
+        cxof(GENERATION, &[key.octets(), &link, &[short_tag_bits]], &mut keys);
+        let [short, whole, down, next, confirm] = split(&mut keys);
+        Self { number, link, short_tag_bits, short, whole, down, next, confirm }
+    }
+
+    /// The generation that the attested messages lead to: `sum` is that of their whole tags.
+    #[must_use]
+    pub fn next(&self, base: u32, bitmap: u32, sum: &Tag) -> Self {
+        let number = self.number.wrapping_add(1);
+        let mut key = [0; KEY_B];
+        let tags: &[u8; TAG_B] = sum.octets();
+        let parts: [&[u8]; 5] =
+            [self.next.octets(), &number.to_be_bytes(), &base.to_be_bytes(), &bitmap.to_be_bytes(), tags];
+        cxof(NEXT, &parts, &mut key);
+        let generation = Self::of(&Key::new(key), number, self.link, self.short_tag_bits);
+        key.zeroize();
+        generation
+    }
+
+    /// What proves that a side holds this generation, and so the same transcripts before it. Never sent in the clear.
+    #[must_use]
+    pub fn confirmation(&self) -> &[u8; KEY_B] {
+        self.confirm.octets()
+    }
+}
+
+fn split<const N: usize>(octets: &mut [u8]) -> [Key; N] {
+    let keys = core::array::from_fn(|index| {
+        let mut key = [0; KEY_B];
+        key.copy_from_slice(&octets[index * KEY_B..(index + 1) * KEY_B]);
+        Key::new(key)
+    });
+    octets.zeroize();
+    keys
+}

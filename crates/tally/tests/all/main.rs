@@ -1,0 +1,8 @@
+//! Tests of the link from outside.
+#![allow(non_snake_case, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod laws;
+mod link;
+mod published;
+mod resumption;
+mod vectors;
