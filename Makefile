@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
-NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-engine -p wattlock-air -p wattlock-records -p wattlock-bench
+NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-tally -p wattlock-engine -p wattlock-air -p wattlock-records -p wattlock-bench
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin changelog setup dev clean help
+.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -120,6 +120,9 @@ board-plugin: ## build QEMU's plugin that counts on microcontrollers' cores: bui
 	@mkdir -p build/board
 	cc -Wall -Wextra -Werror -O2 -shared -fPIC -fvisibility=hidden -o build/board/trace.so crates/cores/plugin/trace.c
 	cc -Wall -Wextra -Werror -O2 -shared -fPIC -fvisibility=hidden -DAPI=2 -o build/board/trace-v2.so crates/cores/plugin/trace.c
+
+adapters: setup ## fetch the AES of others that is counted on microcontrollers' cores (GitHub), each file checked by its hash
+	$(VENV)/bin/python tools/adapters.py
 
 advisories: ## ask the network for known holes in the Rust dependencies
 	cargo deny --locked check advisories

@@ -29,8 +29,24 @@ fn main() {
             println!("cargo:error={}: {error}", from.display());
         }
     }
+    // Of a board the host gives the memory and the registers.
+    println!("cargo:rustc-check-cfg=cfg(on_board)");
+    for (name, file) in [("WATTLOCK_BOARD_MEMORY", "memory.x"), ("WATTLOCK_BOARD_MACHINE", "machine.rs")] {
+        println!("cargo:rerun-if-env-changed={name}");
+        let Ok(text) = env::var(name) else { continue };
+        println!("cargo:rustc-cfg=on_board");
+        if let Err(error) = fs::write(out.join(file), text) {
+            println!("cargo:error={file}: {error}");
+        }
+    }
     println!("cargo:rustc-link-search={}", out.display());
     println!("cargo:rustc-link-arg-bins=-Tlink.x");
+    println!("cargo:rerun-if-env-changed=WATTLOCK_ADAPTER");
+    if env::var_os("CARGO_FEATURE_ADAPTER").is_some() {
+        let archive = variable("WATTLOCK_ADAPTER");
+        println!("cargo:rerun-if-changed={archive}");
+        println!("cargo:rustc-link-arg-bins={archive}");
+    }
     // What calls what stays known after linking: the flash that a cipher takes is counted from it.
     println!("cargo:rustc-link-arg-bins=--emit-relocs");
 }

@@ -35,7 +35,7 @@ fn m0_takes_the_tables_cycles() {
         (&[STORE], 2, 2),
         (&[0x4348], 1, 1),         // muls r0, r1
         (&[0xb5f0], 6, 6),         // push {r4-r7, lr}
-        (&[0xbdf0], 8, 7),         // pop {r4-r7, pc}
+        (&[0xbdf0], 9, 8),         // pop {r4-r7, pc}
         (&[0xc93c], 5, 5),         // ldmia r1!, {r2-r5}
         (&[0xd0fe, MOVE], 2, 2),   // beq, not taken
         (&[0x4770], 3, 2),         // bx lr

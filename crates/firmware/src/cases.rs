@@ -12,6 +12,8 @@ use wattlock_ciphers::proof::{self, Message, ProofError};
 use wattlock_ciphers::{Cipher, Code, Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite, Visitor};
 use wattlock_engine::SplitMix64;
 
+#[cfg(feature = "adapter")]
+use crate::adapted::Adapted;
 use crate::board::{self, Console, LARGEST_AAD_B, LARGEST_PAYLOAD_B, Memory};
 use crate::counted;
 use crate::plan::{Case, Operation};
@@ -27,9 +29,13 @@ const TIMES: usize = 2;
 enum Failed {
     Refuses(Error),
     Unproven(ProofError),
+    #[cfg(not(feature = "adapter"))]
     NoSuchCode,
     NoSuchOperation,
-    TooLong { given_B: usize, most_B: usize },
+    TooLong {
+        given_B: usize,
+        most_B: usize,
+    },
     DoesNotComeBack,
     Differs,
     Opens,
@@ -46,6 +52,7 @@ impl fmt::Display for Failed {
         match self {
             Self::Refuses(error) => write!(f, "the cipher refuses: {error}"),
             Self::Unproven(error) => write!(f, "refused by its own proof: {error}"),
+            #[cfg(not(feature = "adapter"))]
             Self::NoSuchCode => f.write_str("the image has no code of this provider"),
             Self::NoSuchOperation => f.write_str("an AEAD seals and opens, any other cipher encrypts and decrypts"),
             Self::TooLong { given_B, most_B } => write!(f, "{given_B} B, the image has room for {most_B} B"),
@@ -71,7 +78,7 @@ struct Done {
 pub struct Bench {
     memory: &'static mut Memory,
     /// The code that was proven last: the cases of one follow each other.
-    proven: Option<(Spec, &'static Code)>,
+    proven: Option<(Spec, Option<&'static Code>)>,
 }
 
 impl Bench {
@@ -99,7 +106,7 @@ impl Bench {
 
     fn attempt(&mut self, case: &Case<'_>) -> Result<Done, Failed> {
         let spec = Spec::parse(case.cipher)?;
-        let code = spec.code(case.provider).ok_or(Failed::NoSuchCode)?;
+        let code = spec.code(case.provider);
         let fits = match case.operation {
             Operation::KeySetup => true,
             Operation::Encrypt | Operation::Decrypt => spec.card.mode != Mode::Aead,
@@ -114,11 +121,40 @@ impl Bench {
             }
         }
         if self.proven != Some((spec, code)) {
-            proof::prove(&spec, code).map_err(Failed::Unproven)?;
+            self.proven = None;
+            prove(&spec, code)?;
             self.proven = Some((spec, code));
         }
-        spec.visit(code, Attempt { case, code, memory: self.memory })
+        let Self { memory, .. } = self;
+        match code {
+            Some(of) => spec.visit(of, Attempt { case, code, state_B: None, memory }),
+            #[cfg(feature = "adapter")]
+            None => {
+                let state_B = Some(board::adapter::context_B());
+                Attempt { case, code, state_B, memory }.visit(&spec, Adapted::of(&spec))
+            }
+            #[cfg(not(feature = "adapter"))]
+            None => Err(Failed::NoSuchCode),
+        }
     }
+}
+
+/// Proves the catalogue's code, or else the adapter's.
+fn prove(spec: &Spec, code: Option<&Code>) -> Result<(), Failed> {
+    match code {
+        Some(code) => proof::prove(spec, code).map_err(Failed::Unproven)?,
+        #[cfg(feature = "adapter")]
+        None => {
+            let (given_B, most_B) = (board::adapter::context_B(), board::adapter::LARGEST_CONTEXT_B);
+            if given_B > most_B {
+                return Err(Failed::TooLong { given_B, most_B });
+            }
+            proof::prove_suite(spec, &Adapted::of(spec)).map_err(Failed::Unproven)?
+        }
+        #[cfg(not(feature = "adapter"))]
+        None => return Err(Failed::NoSuchCode),
+    };
+    Ok(())
 }
 
 /// Fills `bytes` from the generator, eight a draw.
@@ -131,7 +167,10 @@ fn draw(random: &mut SplitMix64, bytes: &mut [u8]) {
 
 struct Attempt<'a> {
     case: &'a Case<'a>,
-    code: &'static Code,
+    /// `None` of an adapter's.
+    code: Option<&'static Code>,
+    /// What a key takes, where the cipher's type doesn't say it.
+    state_B: Option<usize>,
     memory: &'a mut Memory,
 }
 
@@ -139,7 +178,7 @@ impl Visitor for Attempt<'_> {
     type Output = Result<Done, Failed>;
 
     fn visit<S: Suite>(self, spec: &Spec, suite: S) -> Self::Output {
-        let Self { case, code, memory } = self;
+        let Self { case, code, state_B, memory } = self;
         let Memory { plain, sealed, output, aad } = memory;
         let payload_B = if case.operation == Operation::KeySetup { KEY_SHOWN_B } else { case.payload_B };
         let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
@@ -169,7 +208,9 @@ impl Visitor for Attempt<'_> {
             stack_B = stack_at.saturating_sub(deepest);
             call.check(&mut cipher, written, sealed, output)?;
         }
-        Ok(Done { path: spec.path(code), state_B: size_of::<S::Cipher>(), stack_B, functions: call.functions() })
+        let path = code.map_or("adapter", |code| spec.path(code));
+        let state_B = state_B.unwrap_or(size_of::<S::Cipher>());
+        Ok(Done { path, state_B, stack_B, functions: call.functions() })
     }
 }
 
@@ -177,14 +218,14 @@ impl Visitor for Attempt<'_> {
 fn made_ready<S: Suite>(
     suite: &S,
     spec: &Spec,
-    code: &Code,
+    code: Option<&Code>,
     message: Message<'_>,
     sealed: &mut [u8],
     output: &mut [u8],
 ) -> Result<usize, Failed> {
     let Message { key, iv, aad, text } = message;
     let is_aead = spec.card.mode == Mode::Aead;
-    let sealed_B = match proof::expected(spec, Some(code), message, sealed)? {
+    let sealed_B = match proof::expected(spec, code, message, sealed)? {
         Some(sealed_B) => sealed_B,
         None => {
             let mut cipher = suite.key_setup(key, Direction::Encrypt)?;

@@ -7,6 +7,7 @@
 //! | `plan` | the cases, as the host writes them into the image |
 //! | `cases` | a case made ready, carried out and checked |
 //! | `counted` | the functions that are called between the markers |
+//! | `adapted` | code of others that was linked in (`include/wattlock_board.h`), as a cipher |
 //!
 //! The host (`wattlock-probe board`) writes the plan into the section `.plan` of a copy of the image, so that no image is
 //! built for another length, key or operation, and reads the console:
@@ -23,9 +24,12 @@
 #![no_main]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 
+#[cfg(feature = "adapter")]
+mod adapted;
 mod board;
 mod cases;
 mod counted;
+#[cfg_attr(on_board, allow(dead_code, reason = "lines come over the line"))]
 mod plan;
 
 use core::fmt::Write as _;
@@ -35,7 +39,8 @@ use board::Console;
 
 board::entry!(run);
 
-/// Carries the plan out.
+/// Carries the plan out that stands in the image.
+#[cfg(not(on_board))]
 fn run() -> ! {
     let _ = writeln!(Console, "wattlock-firmware {}", env!("CARGO_PKG_VERSION"));
     // What the markers themselves take: the host takes it off.
@@ -48,6 +53,44 @@ fn run() -> ! {
         let _ = writeln!(Console, "done");
     }
     board::exit(true)
+}
+
+/// Carries out what comes over the line, a case a time.
+#[cfg(on_board)]
+fn run() -> ! {
+    board::start();
+    let _ = writeln!(Console, "wattlock-firmware {} {}", env!("CARGO_PKG_VERSION"), board::IMAGE);
+    if let Some(memory) = board::memory() {
+        let mut bench = cases::Bench::new(memory);
+        let mut buffer = [0; board::LONGEST_LINE_B];
+        loop {
+            match board::line(&mut buffer) {
+                None => {
+                    let _ = writeln!(Console, "again");
+                }
+                Some("hello") => introduce(),
+                Some(line) => {
+                    bench.carry_out(line);
+                    let [first, second] = board::ticks();
+                    let _ = writeln!(Console, "ticks {first} {second}");
+                    let _ = writeln!(Console, "end");
+                }
+            }
+        }
+    }
+    board::exit(false)
+}
+
+/// What the host has to know of the clock: an empty region, and a loop of two instructions a round.
+#[cfg(on_board)]
+fn introduce() {
+    board::between_markers(|| ());
+    board::between_markers(|| ());
+    let [_, empty] = board::ticks();
+    let loops = [board::known_loop(), board::known_loop(), board::known_loop()];
+    let [first, second, third] = loops;
+    let rounds = board::KNOWN_ROUNDS;
+    let _ = writeln!(Console, "board {} {empty} {rounds} {first} {second} {third}", board::IMAGE);
 }
 
 #[panic_handler]

@@ -1,5 +1,6 @@
 //! Instructions that were counted on an emulated core, and the cycles that its rules make of them.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
@@ -44,4 +45,25 @@ pub struct CountRecord {
     pub stack_B: u64,
     /// Flash of the whole image: the family in all its modes, their proof and vectors.
     pub image_flash_B: u64,
+    /// Whose code it is, where it is not the catalogue's: how it was compiled, and where it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<Box<AdapterRecord>>,
+}
+
+/// Code of others that was compiled for a core and linked into an image.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AdapterRecord {
+    /// What it is.
+    pub title: String,
+    /// What it is written in.
+    pub language: String,
+    /// Where its source is kept.
+    pub source: String,
+    /// Its licence.
+    pub licence: String,
+    /// What compiled it.
+    pub compiler: String,
+    /// How.
+    pub flags: String,
 }

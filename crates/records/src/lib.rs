@@ -23,6 +23,7 @@ extern crate alloc;
 extern crate std;
 
 mod battery;
+mod board;
 mod case;
 mod code_path;
 mod count;
@@ -35,9 +36,10 @@ mod quote;
 mod record;
 
 pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
+pub use board::BoardRecord;
 pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 pub use code_path::CodePath;
-pub use count::CountRecord;
+pub use count::{AdapterRecord, CountRecord};
 pub use energy::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, MarkerRecord, MeterRecord};
 pub use facts::{ClockFacts, CoreClass, Facts};
 pub use failure::{Failure, Follows};

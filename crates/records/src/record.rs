@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use crate::battery::BatteryLevel;
+use crate::board::BoardRecord;
 use crate::case::Case;
 use crate::count::CountRecord;
 use crate::energy::{EnergyBlockRecord, MarkerRecord, MeterRecord};
@@ -29,6 +30,8 @@ pub enum Record {
     BatteryLevel(BatteryLevel),
     /// Instructions of one case, counted on an emulated core.
     Count(Box<CountRecord>),
+    /// Cycles of one case by the counter of a board.
+    Board(Box<BoardRecord>),
     /// A case that can't be measured.
     Failure(Failure),
     /// The process has measured all that it was asked for; the last line.

@@ -2,27 +2,50 @@
 //!
 //! The one place of the image where `unsafe` stands: assembly, memory that the linker lays out, and what reads it.
 
+#[cfg(feature = "adapter")]
+pub mod adapter;
 #[cfg(target_arch = "arm")]
 mod arm;
+#[cfg(on_board)]
+mod clock;
+#[cfg(not(on_board))]
 mod console;
+#[cfg(on_board)]
+mod machine;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
+#[cfg(on_board)]
+mod serial;
 mod stack;
 
 use core::cell::UnsafeCell;
+#[cfg(not(on_board))]
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use wattlock_ciphers::MAX_PADDING_B;
 
-pub use console::{Console, exit};
+#[cfg(not(on_board))]
+use console as host;
+#[cfg(on_board)]
+use serial as host;
+
+pub use host::{Console, exit};
+#[cfg(on_board)]
+pub use machine::IMAGE;
+#[cfg(on_board)]
+pub use serial::{LONGEST_LINE_B, line};
 pub use stack::{on_stack, stack_pointer};
 
 /// The longest payload that the image has room for.
+#[cfg(not(on_board))]
 pub const LARGEST_PAYLOAD_B: usize = 16 * 1024;
+#[cfg(on_board)]
+pub use machine::LARGEST_PAYLOAD_B;
 /// The longest associated data.
 pub const LARGEST_AAD_B: usize = 2 * 1024;
 /// Room for the plan's lines.
+#[cfg(not(on_board))]
 const PLAN_B: usize = 16 * 1024;
 
 /// What cases are carried out in.
@@ -66,6 +89,7 @@ pub fn memory() -> Option<&'static mut Memory> {
 }
 
 /// The plan, which the host writes into the finished image.
+#[cfg(not(on_board))]
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".plan")]
@@ -73,6 +97,7 @@ pub fn memory() -> Option<&'static mut Memory> {
 static wattlock_plan: [u8; PLAN_B] = [0; PLAN_B];
 
 /// The bytes of the plan as they stand in the image that runs.
+#[cfg(not(on_board))]
 pub fn plan() -> &'static [u8] {
     // What the compiler sees is a table of zeros: it must not take it for what is there.
     black_box(&wattlock_plan)
@@ -97,9 +122,45 @@ pub fn between_markers<T>(work: impl FnOnce() -> T) -> T {
     // ARMv6-M has no atomic addition, and nobody else adds.
     REGIONS.store(last_region().wrapping_add(2), Ordering::Relaxed);
     wattlock_count_begin();
+    #[cfg(on_board)]
+    let from = clock::before();
     let result = work();
+    #[cfg(on_board)]
+    {
+        LAST_BUT_ONE.store(LAST.load(Ordering::Relaxed), Ordering::Relaxed);
+        LAST.store(clock::since(from), Ordering::Relaxed);
+    }
     wattlock_count_end();
     result
+}
+
+/// What the clock said of the last two regions.
+#[cfg(on_board)]
+static LAST: AtomicU32 = AtomicU32::new(0);
+#[cfg(on_board)]
+static LAST_BUT_ONE: AtomicU32 = AtomicU32::new(0);
+
+/// Cycles of the last two regions, the earlier first; `u32::MAX` is more than the clock counts.
+#[cfg(on_board)]
+pub fn ticks() -> [u32; 2] {
+    [LAST_BUT_ONE.load(Ordering::Relaxed), LAST.load(Ordering::Relaxed)]
+}
+
+/// Rounds of the loop by which the host sees whether the clock is the core's.
+#[cfg(on_board)]
+pub const KNOWN_ROUNDS: u32 = 20_000;
+
+/// What the clock says of that loop.
+#[cfg(on_board)]
+pub fn known_loop() -> u32 {
+    clock::known_loop(KNOWN_ROUNDS)
+}
+
+/// Lets the UART and the clock run.
+#[cfg(on_board)]
+pub fn start() {
+    serial::start();
+    clock::start();
 }
 
 /// Makes `$run` what the image starts with.

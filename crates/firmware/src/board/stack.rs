@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::fmt::Write as _;
 use core::ptr;
 
-use super::console::{Console, exit};
+use super::host::{Console, exit};
 
 /// What unused stack holds.
 const PAINT: u32 = 0x5741_5454;

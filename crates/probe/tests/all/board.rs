@@ -28,7 +28,7 @@ fn can_count() -> bool {
     has_target && tools::is_installed("qemu-system-arm", "qemu-system-arm") && tools::is_installed("cc", "gcc")
 }
 
-fn case(number: usize, cipher: &str, provider: &str, operation: &str, payload_B: u32) -> Value {
+pub fn case(number: usize, cipher: &str, provider: &str, operation: &str, payload_B: u32) -> Value {
     json!({
         "kind": "case", "case": number, "role": "study", "cipher": cipher, "provider": provider,
         "operation": operation, "keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent",
@@ -36,7 +36,7 @@ fn case(number: usize, cipher: &str, provider: &str, operation: &str, payload_B:
     })
 }
 
-fn board(arguments: &[&str], cases: &[Value]) -> Output {
+pub fn board(arguments: &[&str], cases: &[Value]) -> Output {
     let plan = json!({"kind": "plan", "schema": 2, "process": 3, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 1});
     let lines: Vec<_> = std::iter::once(&plan).chain(cases).map(Value::to_string).collect();
     let mut command = Command::new(PROBE);
@@ -47,7 +47,7 @@ fn board(arguments: &[&str], cases: &[Value]) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn records(arguments: &[&str], cases: &[Value]) -> Vec<Value> {
+pub fn records(arguments: &[&str], cases: &[Value]) -> Vec<Value> {
     let output = board(arguments, cases);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
@@ -57,12 +57,12 @@ fn on_m4(cases: &[Value]) -> Vec<Value> {
     records(&["--qemu", "cortex-m4"], cases)
 }
 
-fn of_kind<'r>(records: &'r [Value], kind: &str) -> Vec<&'r Value> {
+pub fn of_kind<'r>(records: &'r [Value], kind: &str) -> Vec<&'r Value> {
     records.iter().filter(|record| record["kind"] == kind).collect()
 }
 
 /// The reason of the only case that failed.
-fn failure(records: &[Value]) -> String {
+pub fn failure(records: &[Value]) -> String {
     match of_kind(records, "failure")[..] {
         [failure] => failure["error"].as_str().unwrap().to_owned(),
         _ => panic!("not one failure: {records:?}"),
@@ -241,5 +241,77 @@ fn what_is_missing_is_named_with_the_command_that_brings_it() {
         refused(&without(&path, &["--qemu", "cortex-m4"]), 10, &[TARGET, "rustup target add thumbv7em-none-eabi"]);
         let plugin = without(&path, &["--qemu", "cortex-m4", "--plugin", "/no/plugin.so"]);
         refused(&plugin, 10, &["/no/plugin.so", "make board-plugin"]);
+    }
+}
+
+/// As [`board`], with a folder of C sources as the library `mine`.
+fn with_library(folder: &Path, cases: &[Value]) -> Vec<Value> {
+    let plan = json!({
+        "kind": "plan", "schema": 2, "process": 3, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 1,
+        "libraries": [{"name": "mine", "path": folder}],
+    });
+    let lines: Vec<_> = std::iter::once(&plan).chain(cases).map(Value::to_string).collect();
+    let mut command = Command::new(PROBE);
+    command.args(["board", "--qemu", "cortex-m4"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+#[test]
+fn code_of_ones_own_is_proven_counted_and_named_beside_the_catalogues() {
+    if !can_count() || !tools::is_installed("arm-none-eabi-gcc", "gcc-arm-none-eabi") {
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board");
+    let mine = case(0, "xtea-ctr", "mine", "encrypt", 64);
+    let found = with_library(
+        &example,
+        &[mine.clone(), case(1, "xtea-ctr", "wattlock", "encrypt", 64), case(2, "aes128-ctr", "mine", "encrypt", 64)],
+    );
+    assert_eq!(failure(&found), "library mine has no aes128-ctr: its adapter.toml names what it has");
+    let counts = of_kind(&found, "count");
+    let [own, catalogues] = counts[..] else { panic!("{found:?}") };
+    let compiler = own["adapter"]["compiler"].as_str().unwrap();
+    assert!(compiler.starts_with("arm-none-eabi-gcc"), "{compiler}");
+    assert!(own["adapter"]["flags"].as_str().unwrap().starts_with("-mcpu=cortex-m4 "));
+    assert!(catalogues.get("adapter").is_none());
+    // 64 round keys are all that its context holds, and neither takes twice as long as the other.
+    assert_eq!(own["ram_B"], 256);
+    let cycles = [own, catalogues].map(|count| count["core_cycles"].as_f64().unwrap());
+    assert!((0.5..2.0).contains(&(cycles[0] / cycles[1])), "{cycles:?}");
+    assert_eq!(of_kind(&with_library(&example, &[mine]), "count")[0]["core_cycles"], own["core_cycles"]);
+}
+
+#[test]
+fn code_of_ones_own_that_is_wrong_fails_by_its_cases_and_the_others_go_on() {
+    if !can_count() || !tools::is_installed("arm-none-eabi-gcc", "gcc-arm-none-eabi") {
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board");
+    let [manifest, source] = ["adapter.toml", "xtea.c"].map(|name| fs::read_to_string(example.join(name)).unwrap());
+    let folder = tools::own("wrong-adapter");
+    fs::create_dir_all(&folder).unwrap();
+    let cases = [case(0, "xtea-ctr", "mine", "encrypt", 64), case(1, "xor", "wattlock", "encrypt", 64)];
+    for (changed_manifest, changed_source, reason) in [
+        (manifest.clone(), source.replace("0x9e3779b9", "0x9e3779b8"), "refused by its own proof"),
+        (
+            manifest.clone(),
+            source.replace("sizeof(struct context)", "100000"),
+            "100000 B, the image has room for 8192 B",
+        ),
+        (manifest.clone(), source.replace("return 0;", "return -1;"), "wattlock_key_setup failed"),
+        (manifest.clone(), source.replace("return 0;", "return nothing;"), "xtea.c of library mine: "),
+        (manifest.clone(), source.replace("return 0;", "for (;;) *(volatile int *)0xfffffff0 = 1;"), "faulted"),
+        (manifest.replace("cortex-m4", "cortex-m5"), source.clone(), "no code for the core cortex-m4"),
+        (manifest.replace("xtea.c\"]", "../xtea.c\"]"), source.clone(), "a source lies in the folder"),
+    ] {
+        fs::write(folder.join("adapter.toml"), changed_manifest).unwrap();
+        fs::write(folder.join("xtea.c"), changed_source).unwrap();
+        let found = with_library(&folder, &cases);
+        assert!(failure(&found).contains(reason), "{reason}: {found:?}");
+        assert_eq!(of_kind(&found, "count").len(), 1, "the other case goes on");
     }
 }

@@ -6,3 +6,5 @@ mod board;
 mod cli;
 mod own_library;
 mod providers;
+#[cfg(all(unix, feature = "board"))]
+mod serial;

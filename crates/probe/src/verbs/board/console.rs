@@ -22,10 +22,10 @@ pub struct Counted {
 /// The outcome of each case, by its number.
 pub type Outcomes = BTreeMap<u32, Result<Counted, String>>;
 
-/// Reads what an image said.
+/// Parses the lines of an image.
 ///
-/// Returns the outcome of each case. Where an image stops in the middle of a case, its trace is incomplete: the outcomes
-/// of the other cases are left out, and the session runs these again.
+/// Returns each case's count or error. If an image stops during a case, its trace is incomplete: the counts of the
+/// other cases are omitted, and the session runs these again.
 ///
 /// # Errors
 /// Why an image stopped before its first case.
@@ -73,7 +73,7 @@ fn is_end(word: &str) -> bool {
 
 impl Counted {
     /// `PATH STATE_B STACK_B REGION FUNCTION...`, the functions in hexadecimal.
-    fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let mut fields = text.split(' ');
         let mut next = || fields.next();
         let (path, state_B, stack_B, region) = (next()?.to_owned(), next()?, next()?, next()?);

@@ -1,16 +1,22 @@
-//! The first record: the emulated core, and how its images were made.
+//! The first record: the core, the emulator's machine or the board, and how its images were made.
 
 use wattlock_records::{Case, Fingerprint, Hardware, Header, Kernel, Load, Plan, Power, SCHEMA, Virtualisation};
 
 use super::cores::Core;
-use super::emulator::Emulator;
 use super::images::{Made, PROFILE};
 use crate::fingerprint;
 
 /// The header of a process that counts.
 ///
+/// * `product`: the emulator's machine or the board. `emulator`: what is known of one; `None` on a board.
 /// * `made`: how the images were made; `None` where there was none.
-pub fn of(plan: &Plan, core: &Core, emulator: &Emulator, made: Option<&Made>, cases: Vec<Case>) -> Header {
+pub fn of(
+    plan: &Plan,
+    core: &Core,
+    (product, emulator): (&str, Option<String>),
+    made: Option<&Made>,
+    cases: Vec<Case>,
+) -> Header {
     let [profile, opt_level, lto, codegen_units] = PROFILE.map(|word| Some(word.to_owned()));
     let build = wattlock_records::Build {
         rustc: made.map(|made| made.compiler.clone()),
@@ -25,11 +31,7 @@ pub fn of(plan: &Plan, core: &Core, emulator: &Emulator, made: Option<&Made>, ca
     };
     let fingerprint = Fingerprint {
         hardware: Hardware { model_name: Some(core.name.to_owned()), processors: Some(1), ..Hardware::default() },
-        virtualisation: Virtualisation {
-            hypervisor: None,
-            product: Some(core.machine.to_owned()),
-            emulator: Some(emulator.version.clone()),
-        },
+        virtualisation: Virtualisation { hypervisor: None, product: Some(product.to_owned()), emulator },
         kernel: Kernel { os: "none".to_owned(), ..Kernel::default() },
         power: Power::default(),
         load: Load::default(),

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use wattlock_ciphers::Spec;
 use wattlock_terminal::failure::Failure;
 
+use super::adapter::Adapter;
 use super::cores::Core;
+use super::serial_board::Board;
 use super::sources::{Sources, hash_of};
 
 /// Of a hash as it stands in a file's name.
@@ -17,8 +19,8 @@ const SHORT: usize = 16;
 pub const PROFILE: [&str; 4] = ["release", "3", "fat", "1"];
 
 /// Variables by which another code would come of the same sources: an image is the same for everybody.
-const CHANGE_CODE: [&str; 5] =
-    ["CARGO_ENCODED_RUSTFLAGS", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC_WRAPPER", "RUSTFLAGS"];
+const CHANGE_CODE: [&str; 6] =
+    ["CARGO_ENCODED_RUSTFLAGS", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC_WRAPPER", "RUSTFLAGS", "WATTLOCK_BOARD_"];
 
 /// How an image was made: a file beside it.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Made {
 
 /// An image that is there.
 pub struct Image {
+    /// Where it lies.
+    pub file: PathBuf,
     /// The ELF file.
     pub bytes: Vec<u8>,
     /// Its SHA-256.
@@ -42,6 +46,8 @@ pub struct Image {
 /// Where images of one target come from.
 pub struct Images {
     target: &'static str,
+    /// Whose memory and registers the images get; `None` for the emulator's machines.
+    board: Option<Board>,
     folder: PathBuf,
     /// `None` where there is nothing to build from: then the folder has the images.
     workshop: Option<Workshop>,
@@ -70,6 +76,25 @@ pub fn feature_of(spec: &Spec) -> Option<&'static str> {
     })
 }
 
+/// What an image holds: a family of the catalogue, or that and one cipher of an adapter.
+#[derive(Clone, Copy)]
+pub struct Held<'h> {
+    /// As of [`feature_of`].
+    pub feature: Option<&'static str>,
+    /// The adapter, and the cipher that it is compiled for.
+    pub adapted: Option<(&'h Adapter, Spec)>,
+}
+
+impl Held<'_> {
+    /// What the image's file is called, the hash left out.
+    pub fn name(&self) -> String {
+        match &self.adapted {
+            Some((adapter, spec)) => format!("{}-{spec}", adapter.name),
+            None => self.feature.unwrap_or("baselines").to_owned(),
+        }
+    }
+}
+
 impl Images {
     /// The images for a core.
     ///
@@ -85,23 +110,39 @@ impl Images {
             Failure::new(10, "no images, and no sources (crates/firmware) to build them from").hint(hint)
         })?;
         let workshop = sources.map(|sources| Workshop::of(core, sources)).transpose()?;
-        Ok(Self { target: core.target, folder, workshop })
+        Ok(Self { target: core.target, board: None, folder, workshop })
     }
 
-    /// The image that holds a family.
+    /// The same for a board: its images say their names over its line.
+    #[must_use]
+    pub fn on(mut self, board: Board) -> Self {
+        if let Some(workshop) = &mut self.workshop {
+            workshop.hash = hash_of(format!("{}\n{}", workshop.hash, board.machine("")).as_bytes());
+        }
+        self.board = Some(board);
+        self
+    }
+
+    /// The image that holds a family, or a cipher of an adapter.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn image(&self, feature: Option<&str>) -> Result<Image, String> {
-        let family = feature.unwrap_or("baselines");
+    pub fn image(&self, held: Held<'_>) -> Result<Image, String> {
+        let name = held.name();
         let folder = self.folder.join(self.target);
-        let Some(workshop) = &self.workshop else { return only_one(&folder, family) };
-        let file = folder.join(format!("{family}-{}.elf", &workshop.hash[..SHORT]));
+        let Some(workshop) = &self.workshop else { return only_one(&folder, &name) };
+        let hash = match &held.adapted {
+            Some((adapter, spec)) => hash_of(format!("{}\n{}", workshop.hash, adapter.hash(spec)).as_bytes()),
+            None => workshop.hash.clone(),
+        };
+        let file = folder.join(format!("{name}-{}.elf", &hash[..SHORT]));
         if !file.is_file() {
             let turn = workshop.turn().map_err(|error| format!("the folder of the images: {error}"))?;
             // Who had the turn before may have built it.
             if !file.is_file() {
-                let built = workshop.build(self.target, feature)?;
+                let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+                let variables = self.board.as_ref().map(|board| board.variables(name)).unwrap_or_default();
+                let built = workshop.build(self.target, held, &variables)?;
                 keep(&file, &built, &workshop.made).map_err(|error| format!("{}: {error}", file.display()))?;
             }
             drop(turn);
@@ -138,17 +179,25 @@ impl Workshop {
         Ok(file)
     }
 
-    fn build(&self, target: &str, feature: Option<&str>) -> Result<Vec<u8>, String> {
+    fn build(&self, target: &str, held: Held<'_>, variables: &[(&'static str, String)]) -> Result<Vec<u8>, String> {
         let built = self.sources.path("build/board/target");
+        let objects = tempfile::tempdir().map_err(|error| format!("no folder for what is compiled: {error}"))?;
+        let mut features: Vec<_> = held.feature.into_iter().collect();
         let mut cargo = Command::new("cargo");
-        let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        for name in variables.filter(|name| CHANGE_CODE.iter().any(|beginning| name.starts_with(beginning))) {
+        if let Some((adapter, spec)) = &held.adapted {
+            let header = self.sources.path("crates/firmware/include");
+            cargo.env("WATTLOCK_ADAPTER", adapter.compile(spec, &header, objects.path())?);
+            features.push("adapter");
+        }
+        let inherited = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        for name in inherited.filter(|name| CHANGE_CODE.iter().any(|beginning| name.starts_with(beginning))) {
             cargo.env_remove(name);
         }
         let output = cargo
             .args(["build", "--quiet", "--release", "--locked", "--target", target, "--target-dir"])
             .arg(&built)
-            .args(feature.iter().flat_map(|feature| ["--features", feature]))
+            .args(features.iter().flat_map(|feature| ["--features", feature]))
+            .envs(variables.iter().map(|(name, text)| (name, text)))
             // There the flags of the workspace's `.cargo/config.toml` hold too.
             .current_dir(self.sources.path("crates/firmware"))
             .output()
@@ -198,7 +247,7 @@ fn read(file: &Path) -> Result<Image, String> {
     let bytes = fs::read(file).map_err(|error| unreadable(&error))?;
     let beside = fs::read_to_string(file.with_extension("json")).map_err(|error| unreadable(&error))?;
     let made = serde_json::from_str(&beside).map_err(|error| unreadable(&error))?;
-    Ok(Image { sha256: hash_of(&bytes), bytes, made })
+    Ok(Image { file: file.to_path_buf(), sha256: hash_of(&bytes), bytes, made })
 }
 
 /// The image of a family in a folder, where nothing says which hash is right: there may be one.

@@ -4,7 +4,8 @@ use wattlock_bench::subjects::REGISTRY;
 use wattlock_ciphers::{Code, Spec};
 use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 
-use super::images::feature_of;
+use super::adapter::{Adapter, Adapters};
+use super::images::{Held, feature_of};
 
 /// A case that an image can carry out.
 #[derive(Clone)]
@@ -14,15 +15,26 @@ pub struct BoardCase<'p> {
     /// The cipher.
     pub spec: Spec,
     /// Its implementation.
-    pub code: &'static Code,
+    pub code: Implementation<'p>,
+}
+
+/// Whose code carries a case out.
+#[derive(Clone, Copy)]
+pub enum Implementation<'p> {
+    /// The catalogue's.
+    BuiltIn(&'static Code),
+    /// That of a folder of the user's own.
+    Adapted(&'p Adapter),
 }
 
 impl<'p> BoardCase<'p> {
     /// A planned case, bound to what an image holds.
     ///
+    /// * `adapters`: code of others, by the names of its providers.
+    ///
     /// # Errors
     /// Why no image carries it out.
-    pub fn of(planned: &'p PlannedCase) -> Result<Self, String> {
+    pub fn of(planned: &'p PlannedCase, adapters: &'p Adapters) -> Result<Self, String> {
         if let Some(reason) = refused(planned) {
             return Err(reason.to_owned());
         }
@@ -30,15 +42,28 @@ impl<'p> BoardCase<'p> {
             Some(_) => format!("no image holds {}: images have ciphers alone", planned.cipher),
             None => format!("cipher {}: {error}", planned.cipher),
         })?;
-        let code = spec.code(&planned.provider);
-        let code =
-            code.ok_or_else(|| format!("no image holds {}: only what is built in runs there", planned.provider))?;
+        let provider = &planned.provider;
+        let code = match (adapters.get(provider), spec.code(provider)) {
+            (Some(Err(why)), _) => {
+                return Err(why.hint.iter().fold(why.message.clone(), |all, hint| all + "; " + hint));
+            }
+            (Some(Ok(adapter)), _) if adapter.has(&spec) => Implementation::Adapted(adapter),
+            (Some(_), _) => {
+                return Err(format!("library {provider} has no {spec}: its adapter.toml names what it has"));
+            }
+            (None, Some(code)) => Implementation::BuiltIn(code),
+            (None, None) => return Err(format!("no image holds {provider}: only what is built in runs there")),
+        };
         Ok(Self { planned, spec, code })
     }
 
-    /// The feature of the image that holds it.
-    pub fn feature(&self) -> Option<&'static str> {
-        feature_of(&self.spec)
+    /// What the image holds that carries it out.
+    pub fn held(&self) -> Held<'p> {
+        let adapted = match self.code {
+            Implementation::Adapted(adapter) => Some((adapter, self.spec)),
+            Implementation::BuiltIn(_) => None,
+        };
+        Held { feature: feature_of(&self.spec), adapted }
     }
 
     /// The line that the image reads.
@@ -56,13 +81,17 @@ impl<'p> BoardCase<'p> {
     /// * `path`: the way that the code takes in the image.
     pub fn record(&self, path: &str) -> Case {
         let Self { planned, spec, code } = self;
+        let (path, version) = match code {
+            Implementation::BuiltIn(code) => (CodePath::named(path), code.version),
+            Implementation::Adapted(adapter) => (adapter.path(), adapter.version()),
+        };
         Case {
             planned: (*planned).clone(),
             family: spec.card.family.to_owned(),
             mode: spec.card.mode.to_string(),
-            path: CodePath::named(path),
+            path,
             of: None,
-            version: code.version.to_owned(),
+            version: version.to_owned(),
             key_bits: spec.key_bits.into(),
             block_bits: spec.card.block_bits.into(),
             rounds: spec.rounds.map(u32::from),
@@ -129,10 +158,10 @@ mod tests {
 
     #[test]
     fn a_case_is_one_line_of_the_images_plan() {
-        let planned = planned("");
-        let case = BoardCase::of(&planned).unwrap();
+        let (planned, none) = (planned(""), Adapters::new());
+        let case = BoardCase::of(&planned, &none).unwrap();
         assert_eq!(case.line(7, 0), "3 aes128-ctr rustcrypto encrypt ready 64 0 7 0\n");
-        assert_eq!(case.feature(), Some("aes"));
+        assert_eq!(case.held().feature, Some("aes"));
         assert_eq!(case.record("fixsliced").path, Some(CodePath::Fixsliced));
     }
 
@@ -149,8 +178,8 @@ mod tests {
             ("data=file", "random"),
             ("role=empty", "self-check"),
         ] {
-            let planned = planned(change);
-            let refusal = BoardCase::of(&planned).map(|_| ()).unwrap_err();
+            let (planned, none) = (planned(change), Adapters::new());
+            let refusal = BoardCase::of(&planned, &none).map(|_| ()).unwrap_err();
             assert!(refusal.contains(reason), "{change}: {refusal}");
         }
     }

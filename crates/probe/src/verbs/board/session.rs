@@ -10,7 +10,7 @@ use super::console::{Counted, outcomes};
 use super::cores::Core;
 use super::elf::Layout;
 use super::emulator::{Emulator, Ended};
-use super::images::{Image, Images, Made};
+use super::images::{Held, Image, Images, Made};
 use super::part::Part;
 use super::plan::BoardCase;
 use super::sources::hash_of;
@@ -75,8 +75,8 @@ impl<'s> Session<'s> {
     ///
     /// # Errors
     /// Why there is no image.
-    pub fn family(&self, feature: Option<&str>, cases: &[BoardCase<'_>]) -> Result<Family, String> {
-        let image = self.images.image(feature)?;
+    pub fn family(&self, held: Held<'_>, cases: &[BoardCase<'_>]) -> Result<Family, String> {
+        let image = self.images.image(held)?;
         let opened = Opened { layout: Layout::read(&image.bytes)?, image: &image };
         let mut decided: BTreeMap<u32, Outcome> = BTreeMap::new();
         loop {
@@ -170,6 +170,7 @@ impl<'s> Session<'s> {
             ram_B: counted.state_B + reach.ram_B,
             stack_B: counted.stack_B,
             image_flash_B: opened.layout.sizes().flash_B,
+            adapter: case.held().adapted.map(|(adapter, _)| Box::new(adapter.record())),
         })
     }
 }

@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 /// What decides the code of an image.
 const OF_AN_IMAGE: [&str; 5] =
     ["crates/firmware", "crates/ciphers", "crates/engine", "Cargo.toml", ".cargo/config.toml"];
-/// What in a crate does not: what tests and documents hold, and what was built.
-const LEFT_OUT: [&str; 5] = ["target", "tests", "examples", "README.md", "benches"];
+/// What in a crate does not: what tests and documents hold, what was built, and adapters, each of which decides its own.
+const LEFT_OUT: [&str; 6] = ["target", "tests", "examples", "README.md", "benches", "adapters"];
 
 /// The folder of the sources.
 pub struct Sources(PathBuf);
@@ -40,15 +40,7 @@ impl Sources {
         for name in OF_AN_IMAGE {
             collect(&self.path(name), &mut files)?;
         }
-        files.sort();
-        let mut hash = Sha256::new();
-        for file in files {
-            let name = file.strip_prefix(&self.0).unwrap_or(&file);
-            let bytes = fs::read(&file)?;
-            hash.update(format!("{}\n{}\n", name.display(), bytes.len()));
-            hash.update(bytes);
-        }
-        Ok(HEXLOWER.encode(&hash.finalize()))
+        hash_of_files(&self.0, files)
     }
 
     /// SHA-256 of the images' lock file.
@@ -63,6 +55,28 @@ impl Sources {
 /// SHA-256 in hexadecimal.
 pub fn hash_of(bytes: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of all files below a folder, names and contents.
+///
+/// # Errors
+/// A file that can't be read.
+pub fn hash_of_folder(folder: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    hash_of_files(folder, files)
+}
+
+fn hash_of_files(folder: &Path, mut files: Vec<PathBuf>) -> io::Result<String> {
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        let name = file.strip_prefix(folder).unwrap_or(&file);
+        let bytes = fs::read(&file)?;
+        hash.update(format!("{}\n{}\n", name.display(), bytes.len()));
+        hash.update(bytes);
+    }
+    Ok(HEXLOWER.encode(&hash.finalize()))
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
