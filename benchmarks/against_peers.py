@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,9 +68,9 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Repeat:
-    """One answer of a tool: DES/AES once all is measured, None where nothing can be said; seconds a case and in all."""
+    """One answer of a tool: DES/AES, None where nothing can be said; seconds a case and in all."""
 
-    ratio: Callable[[], float | None]
+    ratio: float | None
     case_s: float
     total_s: float
 
@@ -92,7 +92,7 @@ def _processors() -> list[int]:
 
 @dataclass
 class Machine:
-    """What the engine's processes learn from one another: where it is quiet, and how quiet."""
+    """What the engine's processes learn from one another: where it is quiet, and, within a repeat, how quiet."""
 
     processors: list[int] = field(default_factory=_processors)
     quiet_ppm: int | None = None
@@ -155,6 +155,8 @@ class Engine:
     def repeat(self) -> Repeat:
         """Five processes, more where some were disturbed."""
         self.visits = self.visits or self._visits()
+        # A repeat is a run of its own: one mistaken quiet level must not judge all that come after.
+        self.machine.quiet_ppm = None
         start, described = time.perf_counter(), 0
         done: list[Process] = []
         while described < PROCESSES and len(done) < MOST_PROCESSES:
@@ -165,7 +167,8 @@ class Engine:
                 self.machine.elsewhere()
             else:
                 described += 1
-        return Repeat(lambda: self._ratio(done), sum(one.case_s() for one in done), time.perf_counter() - start)
+        ratio = self._ratio(done)
+        return Repeat(ratio, sum(one.case_s() for one in done), time.perf_counter() - start)
 
     def _ratio(self, done: Sequence[Process]) -> float | None:
         logs = [log for log in map(self._log_ratio, done) if log is not None]
@@ -231,7 +234,7 @@ class Speed:
         for name, providers in random.sample(cases, len(cases)):
             bytes_a_second[name] = self._measure(name, providers)
         ratio = bytes_a_second["aes-128-cbc"] / bytes_a_second["des-cbc"]
-        return Repeat(lambda: ratio, SPEED_S, time.perf_counter() - start)
+        return Repeat(ratio, SPEED_S, time.perf_counter() - start)
 
     def _measure(self, name: str, providers: Sequence[str]) -> float:
         if shutil.which("openssl") is None:
@@ -275,7 +278,7 @@ class Criterion:
             subprocess.run(words, env=environment, capture_output=True, check=True)
             time_of = {cipher: self._estimate(Path(home), cipher) for cipher in (AES, DES)}
         ratio = time_of[DES] / time_of[AES]
-        return Repeat(lambda: ratio, CRITERION_WARM_S + CRITERION_S, time.perf_counter() - start)
+        return Repeat(ratio, CRITERION_WARM_S + CRITERION_S, time.perf_counter() - start)
 
     def _build(self) -> Path:
         manifest = CRITERION / "Cargo.toml"
@@ -353,7 +356,7 @@ class Errors:
 
 def show(tools: Sequence[Tool], done: dict[str, list[Repeat]], absent: dict[str, str]) -> None:
     """Prints a row a tool, and how the engine stands to its aims."""
-    ratios = {name: [ratio for one in all_of if (ratio := one.ratio()) is not None] for name, all_of in done.items()}
+    ratios = {name: [ratio for one in all_of if (ratio := one.ratio) is not None] for name, all_of in done.items()}
     errors: dict[str, float] = {}
     print(f"{'':22}{'repeats':>9}{'DES/AES':>10}{'error, %':>27}{'of pair, %':>27}{'s a case':>10}{'s in all':>10}")
     for tool in tools:

@@ -14,12 +14,16 @@ from wattlock import advise as advice
 from wattlock import extras
 from wattlock.advise.answer import advise as answer
 from wattlock.energy import operations
+from wattlock.energy.counted import valued_counts
 from wattlock.energy.valuing import valued
 from wattlock.errors import InputError
 from wattlock.papers import material, record
 from wattlock.papers.verdicts import table as verdicts
 from wattlock.run import begin
 from wattlock.run.compare import compare as compared
+from wattlock.run.compare_counts import compare as compared_counts
+from wattlock.run.counts import Counts, is_counted, open_counted, refuse
+from wattlock.run.counts import read as read_counts
 from wattlock.run.libraries import named_libraries
 from wattlock.run.result import Result, open_run
 from wattlock.run.result import read as read_result
@@ -35,17 +39,20 @@ class Run:
 
     * `estimates`: a row a case with its factors, time, cycles and joules, each with its 95 % interval.
     * `ranking`: its cases from the cheapest, with groups of those that can't be told apart.
-    * `folder`, `result`: where it lies, and all that is known of it.
+    * `folder`, `result`: where it lies, and all that is known of it; `Counts` where it counted on an emulated core.
     """
 
     folder: RunFolder
-    result: Result
+    result: Result | Counts
     estimates: pl.DataFrame
 
     @property
     def batches(self) -> pl.DataFrame:
-        """Every batch as it was measured, with the factors of its case; `complete`: whether its process ended."""
-        factors = pl.DataFrame(self.result.cases, infer_schema_length=None)
+        """Every batch as it was measured, with the factors of its case; `complete`: whether its process ended.
+
+        Raises EvidenceError where the run counted: it has none.
+        """
+        factors = pl.DataFrame(_measured(self.result).cases, infer_schema_length=None)
         return self.folder.scan().collect().join(factors, on="case", how="left", suffix="_of_case")
 
     @property
@@ -90,9 +97,18 @@ def compare(first: Run | Name, *others: Run | Name, providers: Sequence[str] | N
     """Ratios of runs to the first, or of two providers of one run: a row a case and other run, with their intervals.
 
     What differs between the runs, and cases that only the first has, are told as warnings. Raises InputError where
-    `providers` are not two, or where there is nothing to compare the run with.
+    `providers` are not two, or where there is nothing to compare the run with, EvidenceError where only some counted.
     """
-    found = compared(_result(first), [_result(other) for other in others], _two(providers, others))
+    two = _two(providers, others)
+    runs = [_anything(of) for of in (first, *others)]
+    counts = [one for one in runs if isinstance(one, Counts)]
+    if len(counts) == len(runs):
+        counted = compared_counts(counts[0], counts[1:], two)
+        for line in counted.warnings:
+            warnings.warn(line, stacklevel=2)
+        return counted.table
+    results = [_measured(one) for one in runs]
+    found = compared(results[0], results[1:], two)
     for line in [*found.against, *found.warnings]:
         warnings.warn(line, stacklevel=2)
     if found.lost.height:
@@ -154,9 +170,23 @@ def advise(
 
 
 def _read(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> Run:
+    if is_counted(folder):
+        counted = read_counts(folder)
+        return Run(folder, counted, valued_counts(counted, device, allow_assumed=allow_assumed))
     result = read_result(folder)
     return Run(folder, result, valued(result, device, allow_assumed=allow_assumed))
 
 
 def _result(of: Run | Name) -> Result:
-    return of.result if isinstance(of, Run) else open_run(of)
+    return _measured(of.result) if isinstance(of, Run) else open_run(of)
+
+
+def _anything(of: Run | Name) -> Result | Counts:
+    return of.result if isinstance(of, Run) else open_counted(of) or open_run(of)
+
+
+def _measured(found: Result | Counts) -> Result:
+    """Raises EvidenceError where a run counted."""
+    if isinstance(found, Counts):
+        refuse(found.id, found.core)
+    return found

@@ -19,9 +19,10 @@ from wattlock.security.rules import Globs, matches
 BORROWED = 1.0
 # Whose cycles are borrowed where nobody published any for a core.
 LENDER: Isa = "thumbv7em"
-Language = Literal["C", "assembly", "hardware"]
-Counted = Literal["core cycles", "board cycles", "hardware time"]
-"""Counted without wait states, by a counter on a board, or by the clock while the core waits for hardware."""
+Language = Literal["C", "Rust", "assembly", "hardware"]
+Counted = Literal["core cycles", "part cycles", "board cycles", "hardware time"]
+"""Counted without wait states, through a modelled flash, by a counter on a board, or by the clock
+while the core waits for hardware."""
 Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
 IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
 TIMES = {"us", *IN_B_PER_s}

@@ -31,6 +31,7 @@ VERBS = {
     "explain": "Rank hypotheses why ciphertext took longer, by measured durations.",
     "capture": "Count the packets of a capture by size and kind.",
     "advise": "Rank the ciphers that meet a security requirement by days of battery, with the reasons.",
+    "costs": "Write what ciphers cost on a core, out of a run that counted.",
     "battery": "Say how many operations, hours or days a battery carries.",
     "calibrate": "Fit a device card to this machine, or to a published run.",
     "devices": "List the cards of devices, radios and batteries.",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from wattlock.report.compare_facts import CompareFacts
     from wattlock.run.compare import Comparison
+    from wattlock.run.counts import Counts
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
@@ -88,13 +89,16 @@ def compare(
     the first run and none in the second; cases that can't be decided are named. A slowdown of just that size is
     found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for
     --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
-    Energies are compared where one meter measured both, two kinds of processor by time. --libraries measures a study
-    by two builds of your library, in one run, and compares them.
+    Energies are compared where one meter measured both, two kinds of processor by time. Runs that counted on
+    emulated cores are compared by cycles, and as counts repeat, --fail-above judges by the counts alone; of several
+    cores it says how alike they order the ciphers. --libraries measures a study by two builds of your library, in one
+    run, and compares them.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare laptop pi4 phone --html machines.html
     wattlock compare before after --export figures    wattlock compare last --providers rustcrypto openssl
     wattlock compare --libraries old.so new.so mine.toml --fail-above 2% --format markdown
     """
+    from wattlock.cli.compare_counted import counted_runs
     from wattlock.cli.compare_facts import compare_facts
     from wattlock.run.compare import compare as compared
     from wattlock.run.result import open_run
@@ -112,6 +116,9 @@ def compare(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
+    if counted := counted_runs(runs):
+        _compare_counts(runs, counted, providers, form=form, share=share, drawn=drawn)
+        return
     results = [open_run(name) for name in runs]
     found = compared(results[0], results[1:], providers)
     for line in found.warnings:
@@ -126,20 +133,50 @@ def compare(
         found.refuse_slower(share)
 
 
+def _compare_counts(
+    names: list[str],
+    runs: list[Counts],
+    providers: tuple[str, str] | None,
+    *,
+    form: Form | None,
+    share: float | None,
+    drawn: Drawn,
+) -> None:
+    from wattlock.cli.compare_counted import counted_page, print_counts, say_differences
+    from wattlock.run.compare_counts import compare as compared
+
+    if drawn.export is not None:
+        raise InputError("--export is for runs that measured, and these counted", hint="--html draws the page")
+    if drawn.html is not None and providers is not None:
+        raise InputError("--html draws runs that counted, no two providers of them", hint="leave out one of them")
+    found = compared(runs[0], runs[1:], providers)
+    say_differences(found)
+    if drawn.html is not None:
+        _write(drawn.html, counted_page(names, found))
+    if form is not None or drawn.html is None:
+        print_counts(found, str(form or Form.table))
+    if share is not None:
+        found.refuse_more(share)
+
+
 def _draw(facts: CompareFacts, drawn: Drawn) -> None:
     from wattlock.report.compare_files import write_compare_figures
     from wattlock.report.compare_page import compare_page
-    from wattlock.store.disk import write_whole
 
     if drawn.html is not None:
-        try:
-            write_whole(drawn.html, [compare_page(facts).encode()])
-        except OSError as error:
-            what = f"--html {drawn.html}: can't be written: {error.strerror}"
-            raise InputError(what, hint="name another file") from error
-        typer.echo(str(drawn.html))
+        _write(drawn.html, compare_page(facts))
     if drawn.export is not None:
         typer.echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+
+
+def _write(file: Path, page: str) -> None:
+    from wattlock.store.disk import write_whole
+
+    try:
+        write_whole(file, [page.encode()])
+    except OSError as error:
+        raise InputError(f"--html {file}: can't be written: {error.strerror}", hint="name another file") from error
+    typer.echo(str(file))
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:

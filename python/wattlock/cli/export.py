@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.run.result import Result
+    from wattlock.store import RunFolder
 
     About = dict[str, str | bool | None]
 
@@ -54,6 +55,7 @@ def export(
     wattlock export last --format latex --public --out table.tex
     """
     from wattlock.energy.valuing import valued
+    from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
@@ -61,6 +63,10 @@ def export(
     if form is Form.parquet and out is None:
         raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
     folder = RunFolder.open(find(run))
+    if is_counted(folder):
+        frame, about = _counted(folder, form, device, allow_assumed=allow_assumed)
+        _write(_bytes(*(_public(frame, about) if public else (frame, about)), form), out)
+        return
     result = read(folder)
     frame = valued(result, device, allow_assumed=allow_assumed)
     about = _about(result, device)
@@ -72,6 +78,18 @@ def export(
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
     _write(_bytes(frame, about, form), out)
+
+
+def _counted(folder: RunFolder, form: Form, device: str | None, *, allow_assumed: bool) -> tuple[pl.DataFrame, About]:
+    """The estimates of a run that counted, and what it was."""
+    from wattlock.cli.counted import about
+    from wattlock.energy.counted import valued_counts
+    from wattlock.run.counts import read
+
+    if form is Form.latex:
+        raise InputError("a run that counted has no table for LaTeX", hint="--format csv, json or parquet has it all")
+    found = read(folder)
+    return valued_counts(found, device, allow_assumed=allow_assumed), about(found, device)
 
 
 def _form_of(out: Path) -> Form:

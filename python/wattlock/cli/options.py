@@ -24,7 +24,9 @@ SysRoot = Annotated[
 On = Annotated[
     str | None,
     typer.Option(
-        "--on", metavar="TARGET", help="The device: local, ssh:HOST, adb:SERIAL, or one of `wattlock targets`."
+        "--on",
+        metavar="TARGET",
+        help="The device: local, ssh:HOST, adb:SERIAL, qemu:CORE, or one of `wattlock targets`.",
     ),
 ]
 DryRun = Annotated[

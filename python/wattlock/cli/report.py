@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device, Run
+from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    from wattlock.store import RunFolder
 
 
 def report(
@@ -29,12 +33,16 @@ def report(
     from wattlock.cli.facts import facts
     from wattlock.energy.valuing import valued
     from wattlock.report.page import write_report
+    from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
     folder = RunFolder.open(find(run))
-    result = read(folder)
     page = out or folder.path / "report.html"
+    if is_counted(folder):
+        _counted(folder, page, device, export, allow_assumed=allow_assumed)
+        return
+    result = read(folder)
     described, estimates = facts(result, device), valued(result, device, allow_assumed=allow_assumed)
     write_report(page, described, estimates, result.ranking)
     typer.echo(str(page))
@@ -43,3 +51,13 @@ def report(
 
         written = write_report_figures(export, described, estimates, result.ranking)
         typer.echo(f"wrote {written} files into {export}", err=True)
+
+
+def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | None, *, allow_assumed: bool) -> None:
+    from wattlock.cli.counted import write_page
+    from wattlock.run.counts import read
+
+    if export is not None:
+        raise InputError("a run that counted has no figures as files", hint="`wattlock export` writes its numbers")
+    write_page(read(folder), page, device, allow_assumed=allow_assumed)
+    typer.echo(str(page))

@@ -131,7 +131,10 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     It ends with 12 where a case failed. --only and --library may be given several times.
 
+    By `--on qemu:CORE` instructions are counted on an emulated microcontroller, and cycles by the core's rules.
+
     Examples: wattlock run first-look --only 'aes*'    wattlock run quick --on ssh:pi4
+    wattlock run mcu-quick --on qemu:cortex-m4    wattlock run mcu-quick --on qemu:cortex-m4/stm32f407@168MHz
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
     wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
@@ -203,9 +206,12 @@ def _print_plan(planned: Planned) -> None:
 
     from wattlock.cli.table import Format, show
 
-    expected, looks = planned.forecast(), planned.session.study.looks
     cases = pl.DataFrame([asdict(case) for case in planned.cases]).drop("role")
     show(cases if cases["core_class"].count() else cases.drop("core_class"), Format.table)
+    if (counted := planned.session.target.facts().counted) is not None:
+        typer.echo(f"{len(planned.cases)} cases, counted once on an emulated {counted.core}", err=True)
+        return
+    expected, looks = planned.forecast(), planned.session.study.looks
     typer.echo(
         f"{len(planned.cases)} cases: about {expected.least_s:.0f} s if all are sure after {looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {looks[-1]}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from wattlock import extras
+from wattlock.cli.counted import say_what_was_counted
 from wattlock.cli.progress import bar, heed_ctrl_c
 from wattlock.cli.table import show_aside
 from wattlock.errors import CasesFailed, Interrupted
@@ -44,11 +45,13 @@ def measure(begun: Begun) -> None:
     with bar() as report:
         heed_ctrl_c()
         try:
-            timing = begun.measure(report)
+            processes = begun.measure(report)
         except KeyboardInterrupt:
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`{folder.resuming}` goes on") from None
-    _refuse_failures(_say_what_came_out(folder, timing.process), folder, begun.absent)
+    counted = session.target.facts().counted is not None
+    estimates = say_what_was_counted(folder) if counted else _say_what_came_out(folder, processes)
+    _refuse_failures(estimates, folder, begun.absent)
 
 
 def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collection[tuple[str, str]]) -> None:

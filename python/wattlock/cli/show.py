@@ -41,17 +41,21 @@ def show(
     ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Print what a run found: one row a case.
+    """Print what a run found: one row a case; of a run by `--on qemu:CORE` cycles, instructions, flash, RAM and stack.
 
     Examples: wattlock show last --format json    wattlock show last --battery
     """
     import polars as pl
 
     from wattlock.energy.valuing import valued
+    from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
     folder = RunFolder.open(find(run))
+    if is_counted(folder):
+        _counts(folder, device, form, battery=battery, allow_assumed=allow_assumed)
+        return
     result = read(folder)
     if battery:
         _discharges(folder, result, form)
@@ -72,6 +76,22 @@ def show(
     if set(estimates["time_evidence"].drop_nulls()) - {"measured"}:
         columns = [*columns, "time_evidence"]
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+
+
+def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: bool, allow_assumed: bool) -> None:
+    """A run that counted: core cycles and instructions, never times."""
+    from wattlock.cli.counted import short_columns
+    from wattlock.energy.counted import valued_counts
+    from wattlock.run.counts import read
+
+    if battery:
+        raise StoreError(f"run {folder.path}: counted, and discharged no battery", hint="leave out --battery")
+    found = read(folder)
+    estimates = valued_counts(found, device, allow_assumed=allow_assumed)
+    for line in found.warnings:
+        typer.echo(f"warning: {line}", err=True)
+    typer.echo(f"emulated: {found.target}, {found.emulator}; {found.compiler or 'nothing was compiled'}", err=True)
+    print_table(estimates.select(short_columns(estimates)) if form is Format.table else estimates, form)
 
 
 def _discharges(folder: RunFolder, result: Result, form: Format) -> None:

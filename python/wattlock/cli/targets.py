@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def targets(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Only these: ssh:HOST, adb:SERIAL, or a name.")
+        list[str] | None,
+        typer.Argument(metavar="[TARGET]...", help="Only these: ssh:HOST, adb:SERIAL, qemu:CORE, or a name."),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
@@ -24,7 +25,7 @@ def targets(
 
     Those known are this machine and the tables of targets.toml in the user's configuration, as [pi4] way = "ssh:pi4".
 
-    Examples: wattlock targets    wattlock targets ssh:pi4    wattlock targets adb:R58M123ABC --format json
+    Examples: wattlock targets    wattlock targets ssh:pi4    wattlock targets qemu:cortex-m4 --format json
     """
     import polars as pl
 

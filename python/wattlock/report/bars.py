@@ -61,7 +61,7 @@ def picture(bars: Sequence[Bar | None], axis: str, layout: Layout) -> str:
     names = max(_width(bar.name, bar.beside) for bar in shown)
     whole = min(max(_width(bar.name, "") for bar in shown), MOST_NAME_SHARE * layout.width_px)
     left = min(names, max(whole, LABEL_SHARE * layout.width_px)) + 8
-    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 10
+    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 14
     ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None and math.isfinite(end)]
     scale, bottom = span / max(ends), len(bars) * layout.row_px + PAD_PX
     parts = [_ticks(max(ends), left, scale, bottom, axis)]

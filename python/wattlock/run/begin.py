@@ -11,18 +11,16 @@ from typing import Any, NamedTuple
 
 from wattlock.definitions import Problem, refusal
 from wattlock.errors import InputError, StoreError, StudyError
-from wattlock.run import forecast
+from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
-from wattlock.run.timing import Timing
 from wattlock.store import RunFolder, find, plan_lines, run_id
 from wattlock.store.shelf import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
-from wattlock.study.cases import Rows, core_classes_of
-from wattlock.study.inputs import sha256
+from wattlock.study.cases import CatalogueRow, Rows, core_classes_of
 from wattlock.targets import Target, or_this_machine, probe
 from wattlock.targets.facts import Facts, refuse_emulated
 
@@ -68,8 +66,11 @@ class Begun:
     inputs: Sequence[InputFile]
     absent: Collection[tuple[str, str]]
 
-    def measure(self, report: Listener) -> Timing:
-        """Measures what is missing, and seals the run. Errors are those of `Session.measure`."""
+    def measure(self, report: Listener) -> int:
+        """Measures what is missing, and seals the run; gives how many processes it has.
+
+        Errors are those of `Session.measure`.
+        """
         return self.session.measure(self.folder, self.inputs, report)
 
 
@@ -87,7 +88,7 @@ class Planned:
         """What of the study the device has not, that it is none, and that its clock is wrong."""
         facts = self.session.target.facts()
         told = []
-        if facts.emulator:
+        if facts.emulator and facts.counted is None:
             told.append(f"the processor is emulated ({facts.emulator}): its times are no costs of a device")
         if self.session.target.way != "local" and (wrong := facts.out_of_step()):
             told.append(f"{self.session.target.name}: {wrong}; the run is dated by this machine, {OWN_TIMES}")
@@ -102,10 +103,12 @@ class Planned:
     def create(self, out: Path | None = None) -> Begun:
         """Makes its folder: `out`, or one below `runs/`. Raises StoreError where that can't be."""
         session, created, seed = self.session, datetime.now(UTC), secrets.randbits(53)
+        counted = session.target.facts().counted
+        watch = [] if counted else self_checks(len(self.cases), core_classes_of(self.cases))
         name = run_id(session.study.id, created, seed)
         lines = plan_lines(
             session.study,
-            [*self.cases, *self_checks(len(self.cases), core_classes_of(self.cases))],
+            [*self.cases, *watch],
             self.inputs,
             id=name,
             created=created,
@@ -115,11 +118,12 @@ class Planned:
         )
         choice = session.metered[0] if session.metered else None
         lines[0] |= {
-            "libraries": [{"name": own, "sha256": sha256(path)} for own, path in session.libraries.items()],
+            "libraries": [{"name": own, "sha256": adapters.hash_of(path)} for own, path in session.libraries.items()],
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
             "way": session.target.way,
+            **({"counted": counted._asdict()} if counted else {}),
         }
         folder = RunFolder.create(out or ROOT / name, lines)
         remember(name, folder.path)
@@ -133,13 +137,23 @@ def plan(request: Request, target: Target) -> Planned:
     or the battery can't be.
     """
     study = load(request.study)
+    if (counted := target.facts().counted) is not None:
+        counting.refuse_what_needs_a_device(
+            counted,
+            meter=request.meter,
+            battery=request.discharge,
+            device=request.card,
+            input=request.source,
+            core_class=request.core_classes,
+        )
+    adapters.refuse_unfit(request.libraries, counted)
     _refuse_unknown_cores(study, target, request.core_classes)
     metered = _metered(target, request.meter, _first_class(study, request)) if request.meter else None
     if request.discharge is not None:
         look(target, request.discharge)
     inputs = read_inputs(request.source) if request.source else []
     libraries = request.libraries
-    rows, nearest = probe.catalogue(target, list(study.ciphers()), libraries)
+    rows, nearest = _catalogue(target, study, libraries)
     cases = expand(study, rows, inputs, nearest, list(libraries), core_classes=request.core_classes)
     if request.only:
         cases = choose(cases, rows, request.only)
@@ -172,6 +186,7 @@ def resume(
     if folder.is_sealed:
         raise StoreError(f"run {folder.path}: is finished", hint=f"`{folder.showing}` prints it")
     first = folder.plan()[0]
+    counting.refuse_another_core(folder, target.facts().counted)
     if target.facts().probe_sha256 != first["probe_sha256"]:
         raise StoreError(
             f"run {folder.path}: was measured by another build of the probe",
@@ -192,7 +207,7 @@ def resume(
         discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
         look(target, discharge)
     study = Study.model_validate(first["study"])
-    rows, _ = probe.catalogue(target, list(study.ciphers()), libraries)
+    rows, _ = _catalogue(target, study, libraries)
     own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
     session = Session(study, target, libraries, metered, discharge)
     return Begun(session, folder, inputs, _absent(own, rows, libraries))
@@ -248,6 +263,17 @@ def _metered(target: Target, choice: Choice, core_class: str | None) -> tuple[Ch
     return choice, describe(target, choice)
 
 
+def _catalogue(
+    target: Target, study: Study, libraries: Mapping[str, Path]
+) -> tuple[dict[str, list[CatalogueRow]], dict[str, str | None]]:
+    """The catalogue's rows of a study's ciphers, those of the user's own libraries among them."""
+    ciphers = list(study.ciphers())
+    if target.facts().counted is None:
+        return probe.catalogue(target, ciphers, libraries)
+    rows, nearest = probe.catalogue(target, ciphers)
+    return adapters.with_adapters(rows, libraries), nearest
+
+
 def _absent(cases: Sequence[Case], rows: Rows, libraries: Mapping[str, Path]) -> list[tuple[str, str]]:
     return [key for key in absences(cases, rows) if key[1] not in libraries]
 
@@ -269,7 +295,7 @@ def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], lib
     """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
     for one in planned:
         path = libraries.get(one["name"])
-        if path is None or sha256(path) != one["sha256"]:
+        if path is None or adapters.hash_of(path) != one["sha256"]:
             what = "needs" if path is None else f"was begun with another {path.name}, and needs"
             wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
             raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")

@@ -181,6 +181,8 @@ class Contract:
                 self._judge_marker(record)
             case "battery_level":
                 self._judge_level(record)
+            case "count":
+                self._judge_count(record)
 
     def _judge_schema(self, record: Mapping[str, Any]) -> None:
         if record["kind"] == "header" and record.get("schema") not in KNOWN:
@@ -244,6 +246,9 @@ class Contract:
         # One at the begin, one at the end, and one each time that is asked for.
         if self._levels > 3 + (time.monotonic() - self._begun) / self.battery["log_every_s"]:
             raise self._broken(f"wrote {self._levels} levels of the battery, more than one in the time asked for")
+
+    def _judge_count(self, _: Mapping[str, Any]) -> None:
+        raise self._broken("wrote a count that it was not asked for")
 
     def _judge_batches(self, batches: pl.DataFrame) -> None:
         if self.energy or self.battery:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wattlock.errors import InputError
+from wattlock.run.adapters import MANIFEST, is_adapter
 
 
 def named_libraries(given: Sequence[str | Path]) -> dict[str, Path]:
@@ -22,8 +23,10 @@ def named_libraries(given: Sequence[str | Path]) -> dict[str, Path]:
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             hint = "lower-case letters, digits and hyphens: --library mine=./libmine.so"
             raise InputError(f'--library {one}: "{name}" is no name for a provider', hint=hint)
-        if not path.is_file():
-            raise InputError(f"--library {one}: there is no file {path}", hint="check the path")
+        if not path.is_file() and not is_adapter(path):
+            raise InputError(
+                f"--library {one}: there is no file {path}", hint=f"check the path; a folder needs an {MANIFEST}"
+            )
         if name in found:
             raise InputError(f'--library {one}: there are two libraries "{name}"', hint="name them NAME=PATH")
         found[name] = path.absolute()

@@ -107,16 +107,23 @@ def inquire(
     return b"".join(written)
 
 
-def measure(target: Target, plan: Iterable[Mapping[str, Any]], process: int, take: Callable[[bytes], None]) -> None:
+def measure(
+    target: Target,
+    plan: Iterable[Mapping[str, Any]],
+    process: int,
+    take: Callable[[bytes], None],
+    contract: Contract | None = None,
+) -> None:
     """Runs one probe process on a plan and hands over its record lines as they come, whole lines only.
 
     * `take`: receives one or more lines, each judged before; what it raises ends the probe.
+    * `contract`: what it may write, where that is no measurement of time, energy or a battery.
 
     Raises Broken where the probe writes what it was not asked for, Refused where it takes more than that can need, and
     ProbeError where it dies or ends with an error; the lines before it were handed over.
     """
     lines = list(plan)
-    contract = Contract(lines)
+    contract = contract or Contract(lines)
 
     def judged(chunk: bytes) -> None:
         if data := contract.take(chunk):

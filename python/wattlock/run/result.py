@@ -15,6 +15,7 @@ import polars as pl
 
 from wattlock.analysis import core_classes, discharges, energy_blocks, estimate, ranking, self_checks, within
 from wattlock.errors import InputError, StoreError
+from wattlock.run.counts import refuse_counted
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
 from wattlock.study.study import CORE_CLASSES
@@ -172,8 +173,9 @@ class Result:
 def read(folder: RunFolder) -> Result:
     """Reads a run, sealed or not.
 
-    Raises StoreError where no process of it is complete.
+    Raises StoreError where no process of it is complete, EvidenceError where it counted and measured nothing.
     """
+    refuse_counted(folder)
     complete = folder.complete()
     whole = [header for header in folder.headers() if header["process"] in complete]
     headers = [header for header in whole if is_timed(header)]

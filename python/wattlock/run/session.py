@@ -1,4 +1,7 @@
-"""One session of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for."""
+"""One session of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for.
+
+On an emulated core it is counting alone.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from wattlock.errors import StudyError
+from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
 from wattlock.run.process import Bench
@@ -56,13 +60,15 @@ class Session:
     metered: tuple[Choice, Mapping[str, Any]] | None = None
     discharge: DischargePlan | None = None
 
-    def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> Timing:
-        """Measures what the folder doesn't hold yet, and seals the run.
+    def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> int:
+        """Measures what the folder doesn't hold yet, and seals the run; gives how many processes it has.
 
         Raises EvidenceError where a meter or a battery fails for good, ProbeError where the probe does; what was
         measured is kept.
         """
         cases = folder.cases()
+        if self.target.facts().counted is not None:
+            return self._count(folder, cases, report)
         own = [case for case in cases if case.role == "study"]
         watch = [case for case in cases if case.role != "study"]
         with folder, files_of(self.study, own, inputs) as files:
@@ -81,7 +87,14 @@ class Session:
                 first = {name: next(iter(among), None) for name, among in processors.items()}
                 Discharge(bench, sound, seed, self.discharge, first, report.discharged).measure()
         folder.seal()
-        return timing
+        return timing.process
+
+    def _count(self, folder: RunFolder, cases: Sequence[Case], report: Listener) -> int:
+        with folder:
+            counting = Counting(folder, self.target, cases, report.measured, libraries=self.libraries)
+            counting.count()
+        folder.seal()
+        return counting.process
 
 
 def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:

@@ -128,11 +128,11 @@ class RunFolder:
         return Recovery(cut_B, index.complete, seen - index.complete, max(seen, default=-1) + 1)
 
     def complete(self) -> frozenset[int]:
-        """The processes that ended with all their batches or blocks of energy."""
+        """The processes that ended with all their batches, blocks of energy or counts."""
         if not self.is_sealed:
             return self._followed().complete
         ended = self.scan().filter("complete").select(pl.col("process").unique()).collect(engine="streaming")
-        return frozenset(ended["process"]) | self._sealed_index.metered
+        return frozenset(ended["process"]) | self._sealed_index.without_batches
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""

@@ -30,7 +30,7 @@ class Index:
 
     * `schema`: the version of the run.
     * `others`: every record that is no batch, in its order.
-    * `batches`: how many batches each process has; `blocks`: how many blocks of energy.
+    * `batches`: how many batches each process has; `blocks`: how many blocks of energy; `counts`: how many counts.
     * `left_out`: processes that broke their contract: what they wrote before does not count.
     """
 
@@ -40,6 +40,7 @@ class Index:
     others: list[Other] = field(default_factory=list)
     batches: Counter[int] = field(default_factory=Counter)
     blocks: Counter[int] = field(default_factory=Counter)
+    counts: Counter[int] = field(default_factory=Counter)
     left_out: set[int] = field(default_factory=set)
     _began: set[int] = field(default_factory=set)
     _ended: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -84,6 +85,8 @@ class Index:
                 self._began.add(process)
             case "energy_block":
                 self.blocks[process] += 1
+            case "count":
+                self.counts[process] += 1
             case "left_out":
                 self.left_out.add(process)
             case "end":
@@ -106,9 +109,11 @@ class Index:
         return frozenset(self._began.intersection(ended) - self.left_out)
 
     @property
-    def metered(self) -> frozenset[int]:
-        """Those of them that measured energy."""
-        return frozenset(process for process, (_, blocks) in self._ended.items() if blocks) & self.complete
+    def without_batches(self) -> frozenset[int]:
+        """Those of them that measured energy, or counted."""
+        return (frozenset(process for process, (_, blocks) in self._ended.items() if blocks) | set(self.counts)) & (
+            self.complete
+        )
 
     @property
     def seen(self) -> frozenset[int]:

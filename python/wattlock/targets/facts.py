@@ -28,6 +28,14 @@ class CoreClass(NamedTuple):
     processors: tuple[int, ...]
 
 
+class CountedCore(NamedTuple):
+    """The emulated core whose instructions are counted, with the part and its clock where a flash is modelled."""
+
+    core: str
+    part: str | None = None
+    part_clock_Hz: int | None = None
+
+
 class Facts(NamedTuple):
     """What is true of a device, by the device itself and never by the host.
 
@@ -38,6 +46,7 @@ class Facts(NamedTuple):
     * `emulator`: by what an emulator was noticed, null where none was.
     * `told`: all that the device said.
     * `clock_ahead_s`: by how much its clock is ahead of the host's, below 0 where it is behind.
+    * `counted`: the emulated core on which nothing is timed and instructions are counted; null where time is measured.
     """
 
     probe_sha256: str
@@ -47,6 +56,7 @@ class Facts(NamedTuple):
     emulator: str | None = None
     told: Mapping[str, Any] = {}
     clock_ahead_s: float = 0.0
+    counted: CountedCore | None = None
 
     def out_of_step(self) -> str | None:
         """What is wrong with the device's clock; null where it goes with the host's."""

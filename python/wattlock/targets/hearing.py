@@ -41,12 +41,16 @@ SLOW = f"a machine that slow needs more time: {PATIENCE}=4 waits four times as l
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may take: seconds until it says anything, between two words and in all; bytes of all its words."""
+    """What a program may take: seconds until it says anything, between two words and in all; bytes of all its words.
+
+    * `stopped`: says that it is to end at once, where several are heard at a time and one of them may end all.
+    """
 
     start_s: float
     silence_s: float
     most_s: float
     most_B: float
+    stopped: Callable[[], bool] | None = None
 
 
 class Refused(ProbeError):
@@ -163,6 +167,7 @@ class _Hearing:
                         closed = time.monotonic()
                 elif key.fileobj is err:
                     self._complain(err)
+            self._heed_stop()
             if ended is None and self.child.poll() is not None:
                 ended = time.monotonic()
                 if self.ending is not None:
@@ -177,7 +182,7 @@ class _Hearing:
         return self.child.stdout, self.child.stderr
 
     def _step(self) -> float:
-        return math.inf if self.ending is not None else LOOK_S
+        return math.inf if self.ending is not None and self.limits.stopped is None else LOOK_S
 
     def _due(
         self, begun: float, last: float, ended: float | None, closed: float | None
@@ -203,6 +208,10 @@ class _Hearing:
         self.heard_B += len(chunk)
         if self.heard_B > self.limits.most_B:
             self._refuse(f"{self.who} wrote more than {self.limits.most_B:,.0f} bytes", BROKEN)
+
+    def _heed_stop(self) -> None:
+        if self.limits.stopped is not None and self.limits.stopped():
+            self._refuse(f"{self.who} was stopped", "`wattlock run --resume` goes on")
 
     def _complain(self, err: IO[bytes], *, everything: bool = False) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -13,12 +13,14 @@ from support.tools import needs
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import InputError, Slower
+from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run.result import open_run
 
 CTR = "        ctr(context, iv, input, input_B, output);"
 LIMIT_S = 5
 """The least time that a case has."""
+TRIES = 5
+"""How often a run is measured before its being invalid is a failure: a busy machine may make it so."""
 
 pytestmark = needs(shutil.which("cc"), "no cc, so that there is no library to build: install gcc or clang")
 
@@ -127,17 +129,27 @@ def two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, P
     return built(tmp_path / "old.c", "old.so"), built(tmp_path / "new.c", "new.so")
 
 
+def weighed(words: list[str], out: str) -> int:
+    """The exit code of a comparison into `out`, measured again while others' work makes its run invalid."""
+    for attempt in range(TRIES):
+        code = cli.answer([*words, "--out", out])
+        if code != EvidenceError.exit_code:
+            break
+        Path(out).rename(f"{out}-{attempt}")
+    return code
+
+
 def test_two_builds_of_a_library_are_weighed_and_compared_by_one_command(
     two_builds: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = map(str, two_builds)
-    words = ["compare", "mine.toml", "--fail-above", "2%", "--format", "markdown", "--out"]
-    assert cli.answer([*words, "slower", "--libraries", old, new]) == Slower.exit_code
-    head, _, row = capsys.readouterr().out.splitlines()
+    words = ["compare", "mine.toml", "--fail-above", "2%", "--format", "markdown"]
+    assert weighed([*words, "--libraries", old, new], "slower") == Slower.exit_code
+    head, _, row = capsys.readouterr().out.splitlines()[-3:]
     assert head.split(" | ")[-2:] == ["ratio (95 % interval)", "verdict |"]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert (cells[0], cells[4], cells[5], cells[-1]) == ("xtea-ctr", "before", "after", "slower")
-    assert cli.answer([*words, "faster", "--libraries", new, old]) == 0
+    assert weighed([*words, "--libraries", new, old], "faster") == 0
     assert set(open_run("slower").estimates["provider"]) == {"before", "after"}
 
 

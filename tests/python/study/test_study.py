@@ -13,6 +13,10 @@ from wattlock.study import load, names
 HEAD = 'id = "mine"\ntitle = "t"\nquestion = "q?"\n'
 GRID = '[[grid]]\ncipher = ["aes128-cbc", "des-cbc"]\noperation = ["encrypt"]\n'
 SOUND = HEAD + GRID + "payload_B = [64]\n"
+STUDIES_ARE = (
+    "the studies are: advice, calibration, first-look, mcu, mcu-quick, papers/battery, papers/full, "
+    "papers/mcu, papers/quick, quick"
+)
 LISTS = "looks = [5, 8]\n"
 
 
@@ -61,13 +65,13 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
         (
             "zzz",
             "there is no study zzz",
-            "the studies are: advice, calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+            STUDIES_ARE,
         ),
         ("first-look.toml", "there is no study first-look.toml", 'did you mean "first-look"?'),
         (
             ".",
             "study .: is not a file",
-            "the studies are: advice, calibration, first-look, papers/battery, papers/full, papers/quick, quick",
+            STUDIES_ARE,
         ),
     ],
 )

@@ -39,6 +39,7 @@ VERBS = {
     "link": ["link", "adhoc-open", "--run", "RUN", "--cipher", "aes128-gcm", *JOULES, "--format", "json"],
     "explain": ["explain", "elminaam-wlan", "--run", "RUN", "--format", "json"],
     "calibrate": ["calibrate", "--run", "RUN"],
+    "costs": ["costs", "--from", "RUN"],
     "advise": ["advise", "--message", "64B", "--every", "1s", "--run", "RUN", *JOULES, *PARTS, "--format", "json"],
 }
 """A command line of each verb that takes a run."""

@@ -1,0 +1,166 @@
+"""From counts to what is known of a case on an emulated core: cycles with the error of its rules, ranks, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis.comparison import FACTORS
+from wattlock.analysis.estimate import CASE_FIELDS
+from wattlock.analysis.ranking import GROUP
+
+EVIDENCE = "emulated"
+
+SIZES = ("flash_B", "ram_B", "stack_B", "image_flash_B")
+COUNTED: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("instructions", "cycles"), pl.Int64),
+    **dict.fromkeys(("cycles_low", "cycles_high", "cycles_error_percent"), pl.Float64),
+    **dict.fromkeys(("cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"), pl.Float64),
+    "part_cycles": pl.Int64,
+    "part_cycles_per_byte": pl.Float64,
+    **dict.fromkeys(SIZES, pl.Int64),
+    "image_sha256": pl.String,
+    "time_ns": pl.Float64,
+    **dict.fromkeys(("state", "reason", "evidence"), pl.String),
+}
+"""What stands beside a case; `time_ns` is always null: a count is no time."""
+
+_INTEGERS = {"case", "key_bits", "block_bits", "rounds", "tag_bits", "payload_B", "aad_B"}
+
+
+def estimates(
+    cases: Sequence[Mapping[str, Any]],
+    counts: Mapping[int, Mapping[str, Any]],
+    failures: Mapping[int, str],
+    no_cycles: str,
+) -> pl.DataFrame:
+    """One row a case: what one call takes on the core, in which memory, and how far the cycles may be from the truth.
+
+    * `cases`: as the headers have them; `counts`: the record by case; `failures`: the error by case.
+      `no_cycles`: why one has no cycles, where that is so.
+    * The truth lies between `cycles_low` and `cycles_high` for 95 % of the published figures that the core's rules were
+      compared with; no interval where the rules were compared with none. Part cycles have no interval.
+    """
+    fields = {name: pl.Int64 if name in _INTEGERS else pl.String for name in CASE_FIELDS}
+    rows = []
+    for case in cases:
+        number = case["case"]
+        known: dict[str, Any] = {name: case.get(name) for name in CASE_FIELDS}
+        rows.append(known | _counted(counts.get(number), case["payload_B"], failures.get(number), no_cycles))
+    return pl.DataFrame(rows, schema={**fields, **COUNTED})
+
+
+def _counted(count: Mapping[str, Any] | None, payload_B: int, failure: str | None, no_cycles: str) -> dict[str, Any]:
+    if count is None:
+        state = "failed" if failure else "missing"
+        return {"state": state, "reason": failure or "no process that came to its end counted it"}
+    cycles, error = count["core_cycles"], count["core_error_percent"]
+    found = {name: count[name] for name in ("instructions", "part_cycles", "image_sha256", *SIZES)}
+    found |= {"cycles": cycles, "state": "counted", "evidence": EVIDENCE}
+    found |= {"reason": no_cycles if cycles is None else None}
+    if cycles is not None and error is not None:
+        open_cycles = count["open_cycles"]
+        found["cycles_error_percent"] = error
+        found["cycles_low"] = (cycles - open_cycles) / (1 + error / 100)
+        found["cycles_high"] = (cycles + open_cycles) / (1 - error / 100)
+    if payload_B:
+        for name in ("cycles", "part_cycles"):
+            found[f"{name}_per_byte"] = None if found[name] is None else found[name] / payload_B
+        for end in ("low", "high"):
+            value = found.get(f"cycles_{end}")
+            found[f"cycles_per_byte_{end}"] = None if value is None else value / payload_B
+    return found
+
+
+RANKED = ("case", "cipher", "provider", "cycles", "cycles_low", "cycles_high", "cycles_per_byte", "flash_B", "ram_B")
+
+
+def rank(counted: pl.DataFrame) -> pl.DataFrame:
+    """Ranks the ciphers of each group of comparable cases by core cycles, the fewest first.
+
+    * `counted`: as of `estimates`. Cases without cycles have no rank.
+    * Returns the group's columns, those of `RANKED`, `tie_group` and `ratio_to_best`. A case shares the place of the
+      first of its group whose interval it touches: within the error of the rules neither is ahead.
+    """
+    rows = counted.filter(pl.col("cycles").is_not_null()).sort(*GROUP, "cycles", "cipher")
+    ranked: list[dict[str, Any]] = []
+    for _, group in rows.group_by(GROUP, maintain_order=True):
+        ranked += _placed(group.to_dicts())
+    schema = {name: counted.schema[name] for name in (*GROUP, *RANKED)}
+    return pl.DataFrame(ranked, schema={**schema, "tie_group": pl.Int64, "ratio_to_best": pl.Float64})
+
+
+def _placed(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    place, first = 1, rows[0]
+    for row in rows:
+        low, high = row["cycles_low"], first["cycles_high"]
+        is_apart = row["cycles"] > first["cycles"] if low is None or high is None else low > high
+        if is_apart:
+            place, first = place + 1, row
+        best = rows[0]["cycles"]
+        yield row | {"tie_group": place, "ratio_to_best": row["cycles"] / best if best else None}
+
+
+LIKE = ("mode", *FACTORS)
+"""What two cases must have in common beside the cipher."""
+
+SIDE = ("version", "path", "cycles", "cycles_per_byte", "instructions", "part_cycles", "flash_B", "ram_B", "stack_B")
+
+
+def compare(a: pl.DataFrame, b: pl.DataFrame, providers: tuple[str, str] | None = None) -> pl.DataFrame:
+    """A row a case of both: the ratio of the second's cycles to the first's, and of its instructions.
+
+    * `providers`: those of the first and of the second, where implementations are compared.
+
+    `ratio_low` and `ratio_high` hold the error of the rules on both sides, as if they were independent; the verdict is
+    `alike` where both counts are the same, `fewer` or `more` where the interval is wholly below or above 1, and
+    `undecided` where the error of the rules is larger than the difference, or there are no cycles.
+    """
+    keys = ["cipher", *LIKE] if providers else ["cipher", *LIKE, "provider"]
+    sides = [_side(frame, keys, providers[place] if providers else None) for place, frame in enumerate((a, b))]
+    joined = sides[0].join(sides[1], on=keys, how="inner", suffix="_b", nulls_equal=True, maintain_order="left")
+    kept = [name for name in sides[0].columns if name not in keys]
+    named = joined.rename({name: f"{name}_a" for name in kept})
+    ratio = pl.col("cycles_b") / pl.col("cycles_a")
+    low, high = pl.col("cycles_low_b") / pl.col("cycles_high_a"), pl.col("cycles_high_b") / pl.col("cycles_low_a")
+    same = pl.all_horizontal(pl.col(f"{name}_a").eq_missing(pl.col(f"{name}_b")) for name in ("cycles", "instructions"))
+    verdict = (
+        pl.when(same & pl.col("cycles_a").is_not_null())
+        .then(pl.lit("alike"))
+        .when(high < 1)
+        .then(pl.lit("fewer"))
+        .when(low > 1)
+        .then(pl.lit("more"))
+        .otherwise(pl.lit("undecided"))
+    )
+    return named.with_columns(
+        ratio=ratio,
+        ratio_low=low,
+        ratio_high=high,
+        instructions_ratio=pl.col("instructions_b") / pl.col("instructions_a"),
+        verdict=verdict,
+    )
+
+
+def _side(frame: pl.DataFrame, keys: Sequence[str], provider: str | None) -> pl.DataFrame:
+    """The cases of one side that were counted; of two implementations each keeps its provider's name."""
+    counted = frame.filter(pl.col("state") == "counted").with_columns(pl.col("aad_B").fill_null(0))
+    own = counted if provider is None else counted.filter(pl.col("provider") == provider)
+    return own.select(*keys, *([] if "provider" in keys else ["provider"]), *SIDE, "cycles_low", "cycles_high")
+
+
+def more_than(compared: pl.DataFrame, share: float) -> pl.DataFrame:
+    """The rows of `compare` whose second case takes more cycles by more than `share`, or instructions without them.
+
+    A count repeats bit for bit, so no interval is asked.
+    """
+    return compared.filter(pl.col("ratio").fill_null(pl.col("instructions_ratio")) > 1 + share)
+
+
+def lost(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
+    """The cases of the first that were counted and of which the second has no count."""
+    keys = ["cipher", *LIKE, "provider"]
+    sides = [_side(frame, keys, None) for frame in (a, b)]
+    return sides[0].join(sides[1], on=keys, how="anti", nulls_equal=True, maintain_order="left")

@@ -1,0 +1,132 @@
+"""Runs that counted on an emulated core, as `show`, `export`, `report` and `run` tell of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from wattlock import extras
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import polars as pl
+
+    from wattlock.report.counted import CountedFacts
+    from wattlock.run.counts import Counts
+    from wattlock.store import RunFolder
+
+SHORT = ["cipher", "provider", "operation", "payload_B", "instructions", "cycles", "cycles_per_byte"]
+SHORT += ["cycles_error_percent", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
+"""The columns for eyes, `reason` where a case has one; JSON and CSV have all of them."""
+
+
+def short_columns(estimates: pl.DataFrame) -> list[str]:
+    """The columns of a run that counted for eyes: those that hold anything."""
+    from wattlock.cli.table import short
+
+    columns = [*SHORT, "reason"] if estimates["reason"].count() else SHORT
+    if "energy_uJ" in estimates.columns:
+        columns = [*columns[:9], "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence", *columns[9:]]
+    empty = {name for name in columns if not estimates[name].count()} - {"cycles"}
+    return short([name for name in columns if name not in empty], estimates)
+
+
+def about(found: Counts, device: str | None) -> dict[str, str | bool | None]:
+    """What the run was: what stands in each row that is exported."""
+    return {
+        "run": found.id,
+        "study": found.plan["study"]["id"],
+        "created": found.plan["created"],
+        "core": found.core,
+        "part": found.part[0] if found.part else None,
+        "part_clock_Hz": str(found.part[1]) if found.part else None,
+        "isa": found.isa,
+        "emulator": found.emulator,
+        "compiler": found.compiler,
+        "probe_sha256": found.plan["probe_sha256"],
+        "wattlock": found.plan["wattlock"],
+        "joules_by": device,
+    }
+
+
+def counted_facts(found: Counts, device: str | None = None) -> CountedFacts:
+    """A run that counted in the words of its page."""
+    from wattlock.report.counted import CountedFacts
+
+    study, error = found.plan["study"], found.described.error if found.described else None
+    return CountedFacts(
+        study=study["id"],
+        on=_on(found),
+        title=study["title"],
+        question=study["question"],
+        id=found.id,
+        created=found.plan["created"],
+        target=f"an emulated {_target(found)}",
+        error_percent=found.error_percent,
+        figures=error.figures if error else None,
+        conditions=list(_conditions(found)),
+        not_modelled=found.not_modelled,
+        warnings=found.warnings,
+        card=device,
+    )
+
+
+def _target(found: Counts) -> str:
+    core = found.described.name if found.described else found.core
+    return core if found.part is None else f"{core} of {found.part[0]} at {found.part[1] / 1e6:g} MHz"
+
+
+def _on(found: Counts) -> str:
+    return f"qemu:{found.core}" + (f"/{found.part[0]}@{found.part[1] / 1e6:g}MHz" if found.part else "")
+
+
+def _conditions(found: Counts) -> Iterator[tuple[str, str]]:
+    build: dict[str, Any] = found.header["fingerprint"]["build"]
+    known = {
+        "Core": found.described.name if found.described else found.core,
+        "Part": f"{found.part[0]} at {found.part[1] / 1e6:g} MHz" if found.part else None,
+        "Emulator": found.emulator,
+        "Compiler": found.compiler,
+        "Flags": build["flags"],
+        "Commit": f"{build['commit']}{' with changes' if build['dirty'] else ''}" if build["commit"] else None,
+        "Probe, SHA-256": found.plan["probe_sha256"],
+        "wattlock": found.plan["wattlock"],
+        "Cases": f"{found.estimates.height} in {found.processes} processes, {found.wall_s:.0f} s",
+    }
+    yield from ((label, value) for label, value in known.items() if value)
+
+
+def write_page(found: Counts, page: Path, device: str | None = None, *, allow_assumed: bool = False) -> None:
+    """Writes the page of a run that counted, valued by a card where one is named."""
+    from wattlock.energy.counted import valued_counts
+    from wattlock.report.counted import write_counted
+
+    estimates = valued_counts(found, device, allow_assumed=allow_assumed)
+    write_counted(page, counted_facts(found, device), estimates, found.ranking)
+
+
+def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
+    """Says what came of a run, and draws its page where the extra for that is installed; gives its estimates."""
+    from wattlock.report.counted_answer import answering, groups_of, sentences
+    from wattlock.run.counts import read
+
+    found = read(folder)
+    states = dict(found.estimates.group_by("state").len().iter_rows())
+    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
+    typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.target}: {counted}", err=True)
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    group = answering(groups_of(found.estimates, found.ranking))
+    if group is not None:
+        typer.echo(" ".join(sentences(f"an emulated {_target(found)}", group)), err=True)
+    if extras.absent("report"):
+        typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
+    else:
+        page = folder.path / "report.html"
+        write_page(found, page)
+        typer.echo(f"The report: {page}", err=True)
+    typer.echo(f"The numbers: {folder.showing}", err=True)
+    return found.estimates

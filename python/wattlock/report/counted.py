@@ -1,0 +1,270 @@
+"""The page of a run that counted on an emulated core: cycles, flash, RAM and stack, and what these numbers are not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from wattlock.report import bars, chip, formats
+from wattlock.report.cases import Column, state_words
+from wattlock.report.counted_answer import Group, Row, answering, groups_of, sentences, unit_words
+from wattlock.report.evidence import departures
+from wattlock.report.main_figure import MOST, MOST_ON_A_PHONE, chosen
+from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text, unbroken
+from wattlock.report.page import asset, opening
+
+SECTIONS = {
+    "answer": "The answer",
+    "trust": "What these numbers are",
+    "ranking": "Cycles, flash, RAM and stack",
+    "cases": "Every case",
+    "method": "How it was counted",
+}
+PRINTED = ("answer", "trust", "ranking")
+STEPS = (
+    "An image of each cipher family is compiled for the core and carries out its cases in QEMU, after it proved itself "
+    "by the vectors of its ciphers. A plugin writes which instructions ran, in order; cycles come from these by the "
+    "rules of the core’s pipeline, each with its source. The same image gives the same count in every run, so nothing "
+    "is repeated.",
+    "What is counted is one call of the operation. Flash is what the key schedule and the operation can reach, "
+    "functions and constants; RAM what a key takes between two messages, with the variables that the operation can "
+    "reach; stack is what lies below the call at its deepest.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFacts:
+    """A run that counted in the words of the page.
+
+    * `target`: the core, with the part and its clock; `error_percent`: of the core's rules, with how many published
+      `figures` they were compared with, null where there is none. `not_modelled`: what the numbers don't hold.
+    * `conditions`: labels and values in their order. `study`, `on`: what `wattlock run` takes. `card`: the device card
+      that valued the part cycles, null without joules.
+    """
+
+    study: str
+    on: str
+    title: str
+    question: str
+    id: str
+    created: str
+    target: str
+    error_percent: float | None
+    figures: int | None
+    conditions: Sequence[tuple[str, str]]
+    not_modelled: Sequence[str]
+    warnings: Sequence[str]
+    card: str | None = None
+
+
+def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> None:
+    """Write the page to `path`, over what is there; `estimates` and `ranking` as of `analysis.counts`."""
+    path.write_text(page(run, estimates, ranking), encoding="utf-8")
+
+
+def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
+    """The page as HTML; nothing in it is fetched from elsewhere."""
+    groups = groups_of(estimates, ranking)
+    bodies = {
+        "answer": _answer(run, groups),
+        "trust": _trust(run),
+        "ranking": _joules_are(run, estimates) + _tables(groups),
+        "cases": _cases(estimates),
+        "method": _method(run),
+    }
+    sections = "".join(
+        f'<section id="{name}" class="{"printed" if name in PRINTED else "unprinted"}" '
+        f'aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
+        for name, body in bodies.items()
+    )
+    links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
+    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("filter", "sort", "folds"))
+    return (
+        f"{opening(run.title)}"
+        '<a class="skip" href="#answer">Skip to the answer</a>'
+        f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
+        f'<h1>{text(run.title)}</h1><p class="question">{text(run.question)}</p>'
+        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{sections}</main>'
+        f"<footer><p>Made by wattlock from run {text(run.id)}. "
+        f"The records beside this page are the source; it can be redrawn.</p></footer>{scripts}</body></html>"
+    )
+
+
+def _answer(run: CountedFacts, groups: Sequence[Group]) -> str:
+    group = answering(groups)
+    if group is None:
+        return f"<p>No two cases of this run can be compared.</p>{_what_it_is(run)}"
+    lead, *tied = sentences(run.target, group)
+    return (
+        f'<p class="lead">{unbroken(lead)} {chip.chip("emulated")}</p>{paragraphs(tied)}{_what_it_is(run)}'
+        f"{_figure(group)}"
+    )
+
+
+def _what_it_is(run: CountedFacts) -> str:
+    what = "Cycles that were counted are no time" + ("" if run.card else " and no energy") + ": no board was measured."
+    return paragraphs([what, *run.warnings])
+
+
+def _figure(group: Group) -> str:
+    """The answer as bars, for a screen and for a phone: the style shows one of them."""
+    rows = tuple(_bar(row, group) for row in group.rows)
+    drawn = ""
+    has_interval = any(bar.low is not None for bar in rows)
+    for kind, layout, most in (("wide", bars.WIDE, MOST), ("narrow", bars.NARROW, MOST_ON_A_PHONE)):
+        cut = "" if len(rows) <= most + 1 else f"Shown are {most} of {len(rows)}."
+        note = " ".join(part for part in ("Lines: the error of the core’s rules." if has_interval else "", cut) if part)
+        axis = f"{unit_words(group)} a message"
+        drawn += f'<div class="{kind}">{bars.picture(chosen(rows, most), axis, layout)}'
+        drawn += f'<p class="quiet">{text(note)}</p></div>'
+    title = f"{_capital(unit_words(group))} to {group.does}"
+    return (
+        f'<figure data-name="answer" class="main-figure"><figcaption><strong>{text(title)} {chip.chip("emulated")}'
+        f"</strong></figcaption>{drawn}</figure>"
+    )
+
+
+def _bar(row: Row, group: Group) -> bars.Bar:
+    value = row[group.unit]
+    low, high = (row["cycles_low"], row["cycles_high"]) if group.unit == "cycles" else (None, None)
+    words = formats.interval(value, low, high) if low is not None else ""
+    several = len({one["provider"] for one in group.rows}) > 1
+    name, beside = formats.cipher_name(row["cipher"], row["mode"]), row["provider"] if several else ""
+    role = bars.role_of(row["family"])
+    return bars.Bar(name, beside, value, low, high, formats.number(value, 4), words, role)
+
+
+def _trust(run: CountedFacts) -> str:
+    if run.error_percent is None:
+        error = "The rules of this core were compared with no published figure, so no interval is given."
+    else:
+        error = (
+            f"Cycles by the rules of this core were compared with {run.figures} figures that others published: 95 % of "
+            f"them lie within {formats.number(run.error_percent, 2)} %. The intervals say that."
+        )
+    lead = "Core cycles are counted with every memory answering at once; part cycles have the part’s flash in them."
+    return (
+        f"{paragraphs([lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
+        f"<h3>What counted</h3>{facts(run.conditions)}"
+    )
+
+
+def _tables(groups: Sequence[Group]) -> str:
+    if not groups:
+        return "<p>No case was counted.</p>"
+    first = answering(groups)
+    shown = "".join(folded(_capital(group.does), _table(group), group is first) for group in groups)
+    return (
+        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart within the "
+        f"error of the core’s rules.</p>{shown}"
+    )
+
+
+def _joules_are(run: CountedFacts, estimates: pl.DataFrame) -> str:
+    """What the joules rest on; nothing without a card."""
+    if run.card is None:
+        return ""
+    kinds = estimates["energy_evidence"].drop_nulls().unique().sort()
+    words = (
+        f"Joules are part cycles valued by the card {run.card}, with the error of the core’s rules and the card’s "
+        "uncertainty; that of the flash’s model is not known, and not in them."
+    )
+    return f"<p>{unbroken(words)} {chip.chips(kinds)}</p>"
+
+
+def _table(group: Group) -> str:
+    has_parts = any(row["part_cycles"] is not None for row in group.rows)
+    has_joules = any(row.get("energy_uJ") is not None for row in group.rows)
+    several = len({row["provider"] for row in group.rows}) > 1
+    head = ["Cipher", *(["Provider"] if several else []), "#Place", "#Core cycles", "#Within", "#Cycles per byte"]
+    head += [
+        *(["#Part cycles"] if has_parts else []),
+        *(["#µJ by the card"] if has_joules else []),
+        "#× best",
+        "#Instructions",
+        "#Flash, B",
+        "#RAM, B",
+        "#Stack, B",
+    ]
+    shared = [row["tie_group"] for row in group.rows]
+    body = "".join(
+        f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
+        + (cell(row["provider"]) if several else "")
+        + cell(_place(row["tie_group"], shared.count(row["tie_group"])), True)
+        + cell(_whole(row["cycles"]), True)
+        + cell(formats.interval(row["cycles"], row["cycles_low"], row["cycles_high"]), True)
+        + cell(formats.number(row["cycles_per_byte"]), True)
+        + (cell(_whole(row["part_cycles"]), True) if has_parts else "")
+        + (cell(_joules(row), True) if has_joules else "")
+        + cell(formats.number(row["ratio_to_best"]), True)
+        + "".join(cell(_whole(row[name]), True) for name in ("instructions", "flash_B", "ram_B", "stack_B"))
+        + "</tr>"
+        for row in group.rows
+    )
+    return table(f"To {group.does}", head, [f"<tbody>{body}</tbody>"])
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _place(place: int | None, sharing: int) -> str:
+    return formats.MISSING if place is None else f"{'= ' if sharing > 1 else ''}{place}"
+
+
+def _joules(row: Row) -> str:
+    ends = row["energy_uJ"], row["energy_low_uJ"], row["energy_high_uJ"]
+    return f"{formats.estimate(*ends)} ({formats.interval(*ends)})"
+
+
+def _whole(value: int | None) -> str:
+    return formats.MISSING if value is None else f"{value:,}"
+
+
+def _number(head: str, name: str) -> Column:
+    return Column(head, lambda row: _whole(row[name]), name)
+
+
+COLUMNS = (
+    Column("Does", lambda row: formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))),
+    Column("Payload, B", lambda row: _whole(row["payload_B"] or None), "payload_B"),
+    Column("State", state_words, kind="state"),
+    _number("Core cycles", "cycles"),
+    Column("Cycles per byte", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
+    _number("Part cycles", "part_cycles"),
+    _number("Instructions", "instructions"),
+    _number("Flash, B", "flash_B"),
+    _number("RAM, B", "ram_B"),
+    _number("Stack, B", "stack_B"),
+    Column(
+        "Implementation", lambda row: " ".join(str(row[one]) for one in ("provider", "path", "version") if row[one])
+    ),
+    Column("Setting", lambda row: ", ".join(departures(row)) or "plain"),
+    Column("Case", lambda row: str(row["case"]), "case"),
+    Column("Reason", lambda row: row["reason"] or "", kind="reason"),
+)
+
+
+def _cases(estimates: pl.DataFrame) -> str:
+    columns = [one for one in COLUMNS if one.number != "part_cycles" or estimates["part_cycles"].count()]
+    options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
+    body = "".join(
+        f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'
+        f"{''.join(column.cell(row) for column in columns)}</tr>"
+        for row in estimates.iter_rows(named=True)
+    )
+    head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
+    shown = table("Every case of the study", head, [f"<tbody>{body}</tbody>"], "case-table", "sortable")
+    return (
+        '<form class="filter" role="search"><label>Filter '
+        '<input id="filter" type="search" placeholder="aes-128 seal 64 B" autocomplete="off"></label>'
+        f'<label>State <select id="state"><option value="">any</option>{options}</select></label>'
+        f'<output id="shown" aria-live="polite">{estimates.height:,} cases</output></form>{shown}'
+    )
+
+
+def _method(run: CountedFacts) -> str:
+    card = f" --device {run.card}" if run.card else ""
+    repeat = commands([f"wattlock run {run.study} --on {run.on}", f"wattlock report {run.id}{card}"])
+    return f"{paragraphs(STEPS)}<h3>How to repeat it</h3>{repeat}"

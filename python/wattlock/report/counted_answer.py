@@ -1,0 +1,93 @@
+"""The answer of a run that counted: comparable cases, the cheapest first, and what is said of them in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis.ranking import GROUP
+from wattlock.report import formats
+
+USUAL_B = 64
+"""The payload that the answer speaks of, or the one next to it."""
+
+MODES = {"aead": "AEADs", "stream": "stream ciphers"}
+FIRST = ("seal", "encrypt", "open", "decrypt", "key_setup", "open_forged")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Comparable cases, the cheapest first; `unit`: what orders them, cycles, or instructions where there are none."""
+
+    named: Row
+    unit: str
+    rows: Sequence[Row]
+
+    @property
+    def does(self) -> str:
+        """What its cases do, in words."""
+        operation = formats.OPERATION_NAMES.get(self.named["operation"], str(self.named["operation"]))
+        size = f" {formats.size(self.named['payload_B'])}" if self.named["payload_B"] else ""
+        aad = f" and {formats.size(self.named['aad_B'])} of associated data" if self.named["aad_B"] else ""
+        mode = str(self.named["mode"])
+        # Key set-ups are grouped by mode too, and would all be called alike.
+        is_told = self.named["operation"] == "key_setup" or mode not in {"aead", "stream"}
+        return f"{operation}{size}{aad}" + (f", {MODES.get(mode, mode.upper())}" if is_told else "")
+
+
+def groups_of(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[Group]:
+    """The cases that were counted by what they have in common, those that answer first."""
+    counted = estimates.filter(pl.col("state") == "counted")
+    places = ranking.select("case", "tie_group", "ratio_to_best")
+    unit = "cycles" if counted["cycles"].count() else "instructions"
+    rows = counted.join(places, on="case", how="left").sort(unit, "cipher", nulls_last=True)
+    found = [
+        Group(dict(zip(GROUP, key, strict=True)), unit, members.to_dicts())
+        for key, members in rows.group_by(GROUP, maintain_order=True)
+    ]
+    return sorted(found, key=_order)
+
+
+def _order(group: Group) -> tuple[Any, ...]:
+    operation, payload_B = group.named["operation"], group.named["payload_B"]
+    place = FIRST.index(operation) if operation in FIRST else len(FIRST)
+    return group.named["mode"] != "aead", place, group.named["mode"], payload_B, group.named["aad_B"] or 0
+
+
+def answering(groups: Sequence[Group]) -> Group | None:
+    """The group that answers: of AEADs where there are any, at the usual payload; null where nothing is compared."""
+    compared = [group for group in groups if len(group.rows) > 1 and group.named["payload_B"]]
+    return min(compared, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
+
+
+def sentences(target: str, group: Group) -> list[str]:
+    """Which cipher takes the fewest and the most, and which are alike; `target`: the core and part in words."""
+    best, worst = group.rows[0], group.rows[-1]
+    alike = [row for row in group.rows if row["tie_group"] == 1]
+    lead = (
+        f"On {target}, {_name(best, group)} takes the fewest {unit_words(group)} of {len(group.rows)} to {group.does}: "
+        f"{_amount(best, group)}; {_name(worst, group)} takes the most: {_amount(worst, group)}."
+    )
+    names = [_name(row, group) for row in alike]
+    tied = [f"Within the error of the core’s rules {formats.listing(names)} are alike."] if len(alike) > 1 else []
+    return [lead, *tied]
+
+
+def unit_words(group: Group) -> str:
+    """What orders a group, in words."""
+    return "core cycles" if group.unit == "cycles" else "instructions"
+
+
+def _name(row: Row, group: Group) -> str:
+    """A cipher as it is written, with whose code it is where the group has several."""
+    several = len({one["provider"] for one in group.rows}) > 1
+    name = formats.cipher_name(row["cipher"], row["mode"])
+    return f"{name} of {row['provider']}" if several else name
+
+
+def _amount(row: Row, group: Group) -> str:
+    value = formats.number(row[group.unit], 4)
+    return f"{value}, {formats.number(row[group.unit] / group.named['payload_B'])} a byte"

@@ -1,0 +1,112 @@
+"""Runs that counted, as the probe wrote them on Debian's QEMU, and a target that says again what stands in one."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from support.tree import PROBE, TESTS
+from wattlock.store import RunFolder
+from wattlock.targets.facts import CoreClass, CountedCore, Facts
+from wattlock.targets.hearing import Limits
+from wattlock.targets.local import Local
+
+RUNS = TESTS / "run" / "counted_runs"
+M4, M4_PART, M4_L476, M0PLUS, C3 = (
+    RUNS / name for name in ("m4", "m4-stm32f407", "m4-stm32l476", "m0plus", "esp32-c3")
+)
+
+STUDY = """
+id = "counted"
+title = "Four ciphers, counted"
+question = "Which of four ciphers takes the fewest cycles on this core?"
+looks = [5]
+
+[[grid]]
+cipher = ["ascon-aead128", "chacha20-poly1305", "aes128-ccm"]
+operation = ["seal", "open"]
+payload_B = [16, 64]
+
+[[grid]]
+cipher = ["rc4-128"]
+operation = ["encrypt"]
+payload_B = [64]
+
+[[grid]]
+cipher = ["ascon-aead128", "chacha20-poly1305", "aes128-ccm", "rc4-128"]
+operation = ["key_setup"]
+"""
+"""The study of these runs."""
+
+CASES = 17
+SAME = ("cipher", "provider", "operation", "payload_B")
+
+
+@dataclass(unsafe_hash=True)
+class Replayed:
+    """An emulated Cortex-M4 whose probe says again what it said in a run.
+
+    * `changed`: makes of the lines of a process those that it writes, for a process that doesn't keep to its plan.
+    * `codes`: exit code of the process that holds a cipher.
+    * `asked`: the plans that it was given.
+    """
+
+    run: Path = M4
+    changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = field(default=list, hash=False, compare=False)
+    codes: dict[str, int] = field(default_factory=dict, hash=False, compare=False)
+    asked: list[list[dict[str, Any]]] = field(default_factory=list, hash=False, compare=False)
+
+    way = "qemu"
+    name = "qemu:cortex-m4"
+
+    def facts(self) -> Facts:
+        header = RunFolder.open(self.run).headers()[0]["fingerprint"]
+        told = {"model_name": header["hardware"]["model_name"], "kernel": header["kernel"], "clocks": {"counter": None}}
+        build, emulator = header["build"], header["virtualisation"]["emulator"]
+        counted = CountedCore(**RunFolder.open(self.run).plan()[0]["counted"])
+        sha256, isa = build["executable_sha256"], build["isa"]
+        return Facts(sha256, isa, (0,), (CoreClass(None, None, (0,)),), emulator, told, 0.0, counted)
+
+    def push(self, file: Path) -> str:
+        raise AssertionError(file)
+
+    def fetch(self, place: str) -> bytes:
+        raise AssertionError(place)
+
+    def start(
+        self, words: Sequence[str], text: bytes, limits: Limits, take: Callable[[bytes], None], *, who: str
+    ) -> tuple[int, bytes]:
+        if words[0] != "measure":
+            return Local(PROBE).start(words, text, limits, take, who=who)
+        plan = [json.loads(line) for line in text.splitlines()]
+        self.asked.append(plan)
+        ciphers = {line["cipher"] for line in plan if line["kind"] == "case"}
+        code = next((self.codes[cipher] for cipher in ciphers if cipher in self.codes), 0)
+        if code:
+            return code, b"error: the image of it can't be run\n"
+        take(b"".join(json.dumps(line).encode() + b"\n" for line in self.changed(self._records(plan))))
+        return 0, b""
+
+    def _records(self, plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The header with the cases of a plan, their counts, and the end; a failure where the run has no such case."""
+        folder, head = RunFolder.open(self.run), plan[0]
+        known = {case["case"]: case for header in folder.headers() for case in header["cases"]}
+        counts = {_key(known[count["case"]]): count for count in folder.records("count")}
+        header = folder.headers()[0] | {"process": head["process"], "seed": head["seed"], "cases": []}
+        records: list[dict[str, Any]] = []
+        for line in (line for line in plan if line["kind"] == "case"):
+            number = {"case": line["case"], "process": head["process"]}
+            count = counts.get(_key(line))
+            if count is None:
+                records.append({"kind": "failure", **number, "error": "no image holds it", "follows": "skip_case"})
+                continue
+            case = next(case for case in known.values() if _key(case) == _key(line))
+            header["cases"].append(case | {"case": line["case"]})
+            records.append(count | number)
+        end = {"kind": "end", "process": head["process"], "batches": 0, "energy_blocks": 0, "wall_ns": 1}
+        return [header, *records, end]
+
+
+def _key(case: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(case[name] for name in SAME)
