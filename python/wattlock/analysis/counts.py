@@ -109,6 +109,10 @@ LIKE = ("mode", *FACTORS)
 SIDE = ("version", "path", "cycles", "cycles_per_byte", "instructions", "part_cycles", "flash_B", "ram_B", "stack_B")
 
 
+ENERGY = ("energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence")
+"""Of a side that a card valued."""
+
+
 def compare(a: pl.DataFrame, b: pl.DataFrame, providers: tuple[str, str] | None = None) -> pl.DataFrame:
     """A row a case of both: the ratio of the second's cycles to the first's, and of its instructions.
 
@@ -148,7 +152,9 @@ def _side(frame: pl.DataFrame, keys: Sequence[str], provider: str | None) -> pl.
     """The cases of one side that were counted; of two implementations each keeps its provider's name."""
     counted = frame.filter(pl.col("state") == "counted").with_columns(pl.col("aad_B").fill_null(0))
     own = counted if provider is None else counted.filter(pl.col("provider") == provider)
-    return own.select(*keys, *([] if "provider" in keys else ["provider"]), *SIDE, "cycles_low", "cycles_high")
+    valued = [name for name in ENERGY if name in own.columns]
+    named = [] if "provider" in keys else ["provider"]
+    return own.select(*keys, *named, *SIDE, "cycles_low", "cycles_high", *valued)
 
 
 def more_than(compared: pl.DataFrame, share: float) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.option_rules import given, refuse_pair, refuse_without
+from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, markdown, short
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.report.compare_facts import CompareFacts
+    from wattlock.report.counted_compare import CountedCompareFacts
     from wattlock.run.compare import Comparison
     from wattlock.run.counts import Counts
+    from wattlock.run.result import Result
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
@@ -35,7 +38,7 @@ BEFORE, AFTER = "before", "after"
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn of the comparison."""
+    """What is drawn of the comparison, and the cards that value it."""
 
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Draw the comparison as one page; up to 8 runs.")
@@ -46,6 +49,11 @@ class Drawn:
             "--export", metavar="DIR", help="Write each figure of the page as PNG, SVG, PDF and its numbers as CSV."
         ),
     ] = None
+    device: Annotated[
+        list[str] | None,
+        typer.Option("--device", metavar="CARD", help="Value a run that counted by the card of its part; repeatable."),
+    ] = None
+    allow_assumed: AllowAssumed = False
 
 
 class Form(StrEnum):
@@ -101,7 +109,6 @@ def compare(
     from wattlock.cli.compare_counted import counted_runs
     from wattlock.cli.compare_facts import compare_facts
     from wattlock.run.compare import compare as compared
-    from wattlock.run.result import open_run
 
     share = _share(fail_above) if fail_above is not None else None
     requested = given(context)
@@ -119,7 +126,7 @@ def compare(
     if counted := counted_runs(runs):
         _compare_counts(runs, counted, providers, form=form, share=share, drawn=drawn)
         return
-    results = [open_run(name) for name in runs]
+    results = _measured_runs(runs, drawn)
     found = compared(results[0], results[1:], providers)
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
@@ -133,6 +140,15 @@ def compare(
         found.refuse_slower(share)
 
 
+def _measured_runs(names: list[str], drawn: Drawn) -> list[Result]:
+    from wattlock.run.result import open_run
+
+    if drawn.device:
+        what = "--device: joules by a card are the cycles times what a cycle takes, and times are what is compared here"
+        raise InputError(what, hint="`wattlock show RUN --device CARD` values a run")
+    return [open_run(name) for name in names]
+
+
 def _compare_counts(
     names: list[str],
     runs: list[Counts],
@@ -142,21 +158,29 @@ def _compare_counts(
     share: float | None,
     drawn: Drawn,
 ) -> None:
-    from wattlock.cli.compare_counted import counted_page, print_counts, say_differences
+    from wattlock.cli.compare_counted import counted_compare_facts, print_counts, say_differences
+    from wattlock.energy.counted import valued_runs
     from wattlock.run.compare_counts import compare as compared
 
-    if drawn.export is not None:
-        raise InputError("--export is for runs that measured, and these counted", hint="--html draws the page")
-    if drawn.html is not None and providers is not None:
-        raise InputError("--html draws runs that counted, no two providers of them", hint="leave out one of them")
+    runs = valued_runs(runs, drawn.device or (), allow_assumed=drawn.allow_assumed)
     found = compared(runs[0], runs[1:], providers)
     say_differences(found)
-    if drawn.html is not None:
-        _write(drawn.html, counted_page(names, found))
+    if drawn.html is not None or drawn.export is not None:
+        _draw_counts(counted_compare_facts(names, found, providers, drawn.device or ()), drawn)
     if form is not None or drawn.html is None:
         print_counts(found, str(form or Form.table))
     if share is not None:
         found.refuse_more(share)
+
+
+def _draw_counts(facts: CountedCompareFacts, drawn: Drawn) -> None:
+    from wattlock.report.compare_files import write_counted_figures
+    from wattlock.report.counted_compare import counted_compare_page
+
+    if drawn.html is not None:
+        _write(drawn.html, counted_compare_page(facts))
+    if drawn.export is not None:
+        typer.echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _draw(facts: CompareFacts, drawn: Drawn) -> None:

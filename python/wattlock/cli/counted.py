@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from wattlock import extras
+from wattlock.targets.parts import short_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def about(found: Counts, device: str | None) -> dict[str, str | bool | None]:
     }
 
 
-def counted_facts(found: Counts, device: str | None = None) -> CountedFacts:
+def counted_facts(found: Counts, device: str | None = None, *, is_assumed: bool = False) -> CountedFacts:
     """A run that counted in the words of its page."""
     from wattlock.report.counted import CountedFacts
 
@@ -64,19 +65,16 @@ def counted_facts(found: Counts, device: str | None = None) -> CountedFacts:
         question=study["question"],
         id=found.id,
         created=found.plan["created"],
-        target=f"an emulated {_target(found)}",
+        target=f"an emulated {found.title}",
         error_percent=found.error_percent,
         figures=error.figures if error else None,
         conditions=list(_conditions(found)),
         not_modelled=found.not_modelled,
         warnings=found.warnings,
         card=device,
+        is_assumed=is_assumed,
+        adapters=found.adapters,
     )
-
-
-def _target(found: Counts) -> str:
-    core = found.described.name if found.described else found.core
-    return core if found.part is None else f"{core} of {found.part[0]} at {found.part[1] / 1e6:g} MHz"
 
 
 def _on(found: Counts) -> str:
@@ -87,7 +85,7 @@ def _conditions(found: Counts) -> Iterator[tuple[str, str]]:
     build: dict[str, Any] = found.header["fingerprint"]["build"]
     known = {
         "Core": found.described.name if found.described else found.core,
-        "Part": f"{found.part[0]} at {found.part[1] / 1e6:g} MHz" if found.part else None,
+        "Part": f"{short_title(found.part[0])} at {found.part[1] / 1e6:g} MHz" if found.part else None,
         "Emulator": found.emulator,
         "Compiler": found.compiler,
         "Flags": build["flags"],
@@ -99,13 +97,15 @@ def _conditions(found: Counts) -> Iterator[tuple[str, str]]:
     yield from ((label, value) for label, value in known.items() if value)
 
 
-def write_page(found: Counts, page: Path, device: str | None = None, *, allow_assumed: bool = False) -> None:
-    """Writes the page of a run that counted, valued by a card where one is named."""
+def write_page(found: Counts, page: Path, device: str | None = None, *, allow_assumed: bool = False) -> pl.DataFrame:
+    """Writes the page of a run that counted, valued by a card where one is named; gives its estimates."""
     from wattlock.energy.counted import valued_counts
     from wattlock.report.counted import write_counted
 
     estimates = valued_counts(found, device, allow_assumed=allow_assumed)
-    write_counted(page, counted_facts(found, device), estimates, found.ranking)
+    is_assumed = device is not None and "assumed" in estimates["energy_evidence"]
+    write_counted(page, counted_facts(found, device, is_assumed=is_assumed), estimates, found.ranking)
+    return estimates
 
 
 def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
@@ -116,12 +116,12 @@ def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     found = read(folder)
     states = dict(found.estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.target}: {counted}", err=True)
+    typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.title}: {counted}", err=True)
     for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)
     group = answering(groups_of(found.estimates, found.ranking))
     if group is not None:
-        typer.echo(" ".join(sentences(f"an emulated {_target(found)}", group)), err=True)
+        typer.echo(" ".join(sentences(f"an emulated {found.title}", group)), err=True)
     if extras.absent("report"):
         typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
     else:

@@ -64,7 +64,7 @@ def export(
         raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
     folder = RunFolder.open(find(run))
     if is_counted(folder):
-        frame, about = _counted(folder, form, device, allow_assumed=allow_assumed)
+        frame, about = _counted(folder, device, allow_assumed=allow_assumed)
         _write(_bytes(*(_public(frame, about) if public else (frame, about)), form), out)
         return
     result = read(folder)
@@ -80,14 +80,12 @@ def export(
     _write(_bytes(frame, about, form), out)
 
 
-def _counted(folder: RunFolder, form: Form, device: str | None, *, allow_assumed: bool) -> tuple[pl.DataFrame, About]:
+def _counted(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> tuple[pl.DataFrame, About]:
     """The estimates of a run that counted, and what it was."""
     from wattlock.cli.counted import about
     from wattlock.energy.counted import valued_counts
     from wattlock.run.counts import read
 
-    if form is Form.latex:
-        raise InputError("a run that counted has no table for LaTeX", hint="--format csv, json or parquet has it all")
     found = read(folder)
     return valued_counts(found, device, allow_assumed=allow_assumed), about(found, device)
 

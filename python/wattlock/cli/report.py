@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.options import AllowAssumed, Device, Run
-from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from wattlock.store import RunFolder
@@ -57,7 +56,11 @@ def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | N
     from wattlock.cli.counted import write_page
     from wattlock.run.counts import read
 
-    if export is not None:
-        raise InputError("a run that counted has no figures as files", hint="`wattlock export` writes its numbers")
-    write_page(read(folder), page, device, allow_assumed=allow_assumed)
+    found = read(folder)
+    estimates = write_page(found, page, device, allow_assumed=allow_assumed)
     typer.echo(str(page))
+    if export is not None:
+        from wattlock.report.report_files import write_counted_figures
+
+        written = write_counted_figures(export, found.id, found.plan["study"]["title"], estimates, found.ranking)
+        typer.echo(f"wrote {written} files into {export}", err=True)

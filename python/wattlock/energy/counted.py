@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from wattlock.energy import cards
-from wattlock.energy.model import COLUMNS, value
+from wattlock.energy.model import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts
 
@@ -37,12 +39,39 @@ def valued_counts(found: Counts, device: str | None, *, allow_assumed: bool, own
     return counted.join(energies, on="case", how="left", maintain_order="left")
 
 
+def valued_runs(runs: Sequence[Counts], devices: Sequence[str], *, allow_assumed: bool) -> list[Counts]:
+    """The runs, each valued by the card of its part; without one it has energy columns without numbers.
+
+    Raises EvidenceError as `valued_counts` does, and where a card values no run.
+    """
+    if not devices:
+        return list(runs)
+    by_run = [next((name for name in devices if _is_of(found, name)), None) for found in runs]
+    for name in devices:
+        if name not in by_run:
+            what = f"device card {cards.load(name).name}: is of no part whose cycles were counted"
+            raise EvidenceError(
+                what, hint="a run with part cycles takes the first card of its part: --on qemu:CORE/PART"
+            )
+    return [
+        replace(found, estimates=without_card(found.estimates))
+        if name is None
+        else replace(found, estimates=valued_counts(found, name, allow_assumed=allow_assumed))
+        for found, name in zip(runs, by_run, strict=True)
+    ]
+
+
+def _is_of(found: Counts, card: str) -> bool:
+    """Whether a card is named after the part whose cycles a run counted."""
+    return found.part is not None and (card == found.part[0] or card.startswith(f"{found.part[0]}-"))
+
+
 def _refuse_another_part(found: Counts, card: cards.Device) -> None:
     if found.part is None:
         hint = f"count with the part's flash: wattlock run STUDY --on qemu:{found.core}/{card.name}"
         raise EvidenceError(f"device card {card.name}: core cycles are no part's, and not valued in joules", hint=hint)
     part, clock_Hz = found.part
-    if card.name != part and not card.name.startswith(f"{part}-"):
+    if not _is_of(found, card.name):
         what = f"device card {card.name} is none of {part}, whose cycles were counted"
         raise EvidenceError(what, hint=f"name a card of {part}; `wattlock devices` lists the cards")
     if not found.estimates["part_cycles"].count():

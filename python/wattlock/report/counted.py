@@ -1,16 +1,18 @@
 """The page of a run that counted on an emulated core: cycles, flash, RAM and stack, and what these numbers are not."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from wattlock.report import bars, chip, formats
+from wattlock.report import chip, formats
 from wattlock.report.cases import Column, state_words
-from wattlock.report.counted_answer import Group, Row, answering, groups_of, sentences, unit_words
+from wattlock.report.counted_answer import Group, answering, groups_of, sentences
+from wattlock.report.counted_figures import ENERGY, counted_figures
+from wattlock.report.counted_table import heads, number, place, taken, whole
 from wattlock.report.evidence import departures
-from wattlock.report.main_figure import MOST, MOST_ON_A_PHONE, chosen
+from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
 from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import asset, opening
 
@@ -40,7 +42,8 @@ class CountedFacts:
     * `target`: the core, with the part and its clock; `error_percent`: of the core's rules, with how many published
       `figures` they were compared with, null where there is none. `not_modelled`: what the numbers don't hold.
     * `conditions`: labels and values in their order. `study`, `on`: what `wattlock run` takes. `card`: the device card
-      that valued the part cycles, null without joules.
+      that valued the part cycles, null without joules; `is_assumed`: whether it had to be allowed.
+      `adapters`: code of others by its provider: `title`, `language`, `source`, `licence`, `compiler`, `flags`.
     """
 
     study: str
@@ -56,6 +59,8 @@ class CountedFacts:
     not_modelled: Sequence[str]
     warnings: Sequence[str]
     card: str | None = None
+    is_assumed: bool = False
+    adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> None:
@@ -66,10 +71,11 @@ def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, rankin
 def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
     groups = groups_of(estimates, ranking)
+    figures = dict(counted_figures(groups))
     bodies = {
-        "answer": _answer(run, groups),
+        "answer": _answer(run, groups, figures),
         "trust": _trust(run),
-        "ranking": _joules_are(run, estimates) + _tables(groups),
+        "ranking": _joules_are(run, estimates, figures) + _tables(groups),
         "cases": _cases(estimates),
         "method": _method(run),
     }
@@ -91,48 +97,20 @@ def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> s
     )
 
 
-def _answer(run: CountedFacts, groups: Sequence[Group]) -> str:
+def _answer(run: CountedFacts, groups: Sequence[Group], figures: Mapping[str, MainFigure]) -> str:
     group = answering(groups)
     if group is None:
         return f"<p>No two cases of this run can be compared.</p>{_what_it_is(run)}"
     lead, *tied = sentences(run.target, group)
     return (
-        f'<p class="lead">{unbroken(lead)} {chip.chip("emulated")}</p>{paragraphs(tied)}{_what_it_is(run)}'
-        f"{_figure(group)}"
+        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip("emulated")}</p>'
+        f"{drawn_figure(figures[ANSWER])}<div>{paragraphs(tied)}{_what_it_is(run)}</div></div>"
     )
 
 
 def _what_it_is(run: CountedFacts) -> str:
     what = "Cycles that were counted are no time" + ("" if run.card else " and no energy") + ": no board was measured."
     return paragraphs([what, *run.warnings])
-
-
-def _figure(group: Group) -> str:
-    """The answer as bars, for a screen and for a phone: the style shows one of them."""
-    rows = tuple(_bar(row, group) for row in group.rows)
-    drawn = ""
-    has_interval = any(bar.low is not None for bar in rows)
-    for kind, layout, most in (("wide", bars.WIDE, MOST), ("narrow", bars.NARROW, MOST_ON_A_PHONE)):
-        cut = "" if len(rows) <= most + 1 else f"Shown are {most} of {len(rows)}."
-        note = " ".join(part for part in ("Lines: the error of the core’s rules." if has_interval else "", cut) if part)
-        axis = f"{unit_words(group)} a message"
-        drawn += f'<div class="{kind}">{bars.picture(chosen(rows, most), axis, layout)}'
-        drawn += f'<p class="quiet">{text(note)}</p></div>'
-    title = f"{_capital(unit_words(group))} to {group.does}"
-    return (
-        f'<figure data-name="answer" class="main-figure"><figcaption><strong>{text(title)} {chip.chip("emulated")}'
-        f"</strong></figcaption>{drawn}</figure>"
-    )
-
-
-def _bar(row: Row, group: Group) -> bars.Bar:
-    value = row[group.unit]
-    low, high = (row["cycles_low"], row["cycles_high"]) if group.unit == "cycles" else (None, None)
-    words = formats.interval(value, low, high) if low is not None else ""
-    several = len({one["provider"] for one in group.rows}) > 1
-    name, beside = formats.cipher_name(row["cipher"], row["mode"]), row["provider"] if several else ""
-    role = bars.role_of(row["family"])
-    return bars.Bar(name, beside, value, low, high, formats.number(value, 4), words, role)
 
 
 def _trust(run: CountedFacts) -> str:
@@ -146,23 +124,35 @@ def _trust(run: CountedFacts) -> str:
     lead = "Core cycles are counted with every memory answering at once; part cycles have the part’s flash in them."
     return (
         f"{paragraphs([lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
-        f"<h3>What counted</h3>{facts(run.conditions)}"
+        f"<h3>What counted</h3>{facts(run.conditions)}{_adapters(run)}"
     )
+
+
+def _adapters(run: CountedFacts) -> str:
+    """Whose the code is that is not the catalogue's, and how it was compiled."""
+    if not run.adapters:
+        return ""
+    body = "".join(
+        f'<tr><th scope="row">{text(provider)}</th>' + "".join(cell(one.get(name, "")) for name in ADAPTED) + "</tr>"
+        for provider, one in run.adapters.items()
+    )
+    shown = table("Code of others", ["Provider", *ADAPTED.values()], [f"<tbody>{body}</tbody>"])
+    return f"<h3>Code of others</h3>{shown}"
 
 
 def _tables(groups: Sequence[Group]) -> str:
     if not groups:
         return "<p>No case was counted.</p>"
     first = answering(groups)
-    shown = "".join(folded(_capital(group.does), _table(group), group is first) for group in groups)
+    shown = "".join(folded(formats.capital(group.does), _table(group), group is first) for group in groups)
     return (
         "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart within the "
         f"error of the core’s rules.</p>{shown}"
     )
 
 
-def _joules_are(run: CountedFacts, estimates: pl.DataFrame) -> str:
-    """What the joules rest on; nothing without a card."""
+def _joules_are(run: CountedFacts, estimates: pl.DataFrame, figures: Mapping[str, MainFigure]) -> str:
+    """What the joules rest on, and their figure; nothing without a card."""
     if run.card is None:
         return ""
     kinds = estimates["energy_evidence"].drop_nulls().unique().sort()
@@ -170,73 +160,40 @@ def _joules_are(run: CountedFacts, estimates: pl.DataFrame) -> str:
         f"Joules are part cycles valued by the card {run.card}, with the error of the core’s rules and the card’s "
         "uncertainty; that of the flash’s model is not known, and not in them."
     )
-    return f"<p>{unbroken(words)} {chip.chips(kinds)}</p>"
+    drawn = drawn_figure(figures[ENERGY], ENERGY) if ENERGY in figures else ""
+    return f"<p>{unbroken(words)} {chip.chips(kinds)}</p>{drawn}"
 
 
 def _table(group: Group) -> str:
-    has_parts = any(row["part_cycles"] is not None for row in group.rows)
-    has_joules = any(row.get("energy_uJ") is not None for row in group.rows)
-    several = len({row["provider"] for row in group.rows}) > 1
-    head = ["Cipher", *(["Provider"] if several else []), "#Place", "#Core cycles", "#Within", "#Cycles per byte"]
-    head += [
-        *(["#Part cycles"] if has_parts else []),
-        *(["#µJ by the card"] if has_joules else []),
-        "#× best",
-        "#Instructions",
-        "#Flash, B",
-        "#RAM, B",
-        "#Stack, B",
-    ]
-    shared = [row["tie_group"] for row in group.rows]
+    several = group.has_providers
+    columns = taken(group.rows)
+    head = ["Cipher", *(["Provider"] if several else []), "#Place", *heads(columns)]
     body = "".join(
         f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
         + (cell(row["provider"]) if several else "")
-        + cell(_place(row["tie_group"], shared.count(row["tie_group"])), True)
-        + cell(_whole(row["cycles"]), True)
-        + cell(formats.interval(row["cycles"], row["cycles_low"], row["cycles_high"]), True)
-        + cell(formats.number(row["cycles_per_byte"]), True)
-        + (cell(_whole(row["part_cycles"]), True) if has_parts else "")
-        + (cell(_joules(row), True) if has_joules else "")
-        + cell(formats.number(row["ratio_to_best"]), True)
-        + "".join(cell(_whole(row[name]), True) for name in ("instructions", "flash_B", "ram_B", "stack_B"))
+        + cell(place(group.rows, row), True)
+        + "".join(column.cell(row) for column in columns)
         + "</tr>"
         for row in group.rows
     )
     return table(f"To {group.does}", head, [f"<tbody>{body}</tbody>"])
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _place(place: int | None, sharing: int) -> str:
-    return formats.MISSING if place is None else f"{'= ' if sharing > 1 else ''}{place}"
-
-
-def _joules(row: Row) -> str:
-    ends = row["energy_uJ"], row["energy_low_uJ"], row["energy_high_uJ"]
-    return f"{formats.estimate(*ends)} ({formats.interval(*ends)})"
-
-
-def _whole(value: int | None) -> str:
-    return formats.MISSING if value is None else f"{value:,}"
-
-
-def _number(head: str, name: str) -> Column:
-    return Column(head, lambda row: _whole(row[name]), name)
-
+ADAPTED = {"title": "Is", "licence": "Licence", "compiler": "Compiler", "flags": "Flags", "language": "Language"}
+ADAPTED |= {"source": "Source"}
+"""What is told of code of others: the record's field, and its column."""
 
 COLUMNS = (
     Column("Does", lambda row: formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))),
-    Column("Payload, B", lambda row: _whole(row["payload_B"] or None), "payload_B"),
+    Column("Payload, B", lambda row: whole(row["payload_B"] or None), "payload_B"),
     Column("State", state_words, kind="state"),
-    _number("Core cycles", "cycles"),
+    number("Core cycles", "cycles"),
     Column("Cycles per byte", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
-    _number("Part cycles", "part_cycles"),
-    _number("Instructions", "instructions"),
-    _number("Flash, B", "flash_B"),
-    _number("RAM, B", "ram_B"),
-    _number("Stack, B", "stack_B"),
+    number("Part cycles", "part_cycles"),
+    number("Instructions", "instructions"),
+    number("Flash, B", "flash_B"),
+    number("RAM, B", "ram_B"),
+    number("Stack, B", "stack_B"),
     Column(
         "Implementation", lambda row: " ".join(str(row[one]) for one in ("provider", "path", "version") if row[one])
     ),
@@ -254,7 +211,7 @@ def _cases(estimates: pl.DataFrame) -> str:
         f"{''.join(column.cell(row) for column in columns)}</tr>"
         for row in estimates.iter_rows(named=True)
     )
-    head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
+    head = ["Cipher", *heads(columns)]
     shown = table("Every case of the study", head, [f"<tbody>{body}</tbody>"], "case-table", "sortable")
     return (
         '<form class="filter" role="search"><label>Filter '
@@ -265,6 +222,7 @@ def _cases(estimates: pl.DataFrame) -> str:
 
 
 def _method(run: CountedFacts) -> str:
-    card = f" --device {run.card}" if run.card else ""
-    repeat = commands([f"wattlock run {run.study} --on {run.on}", f"wattlock report {run.id}{card}"])
+    card = f" --device {run.card}{' --allow-assumed' if run.is_assumed else ''}" if run.card else ""
+    own = "".join(f" --library {provider}=FOLDER" for provider in run.adapters)
+    repeat = commands([f"wattlock run {run.study} --on {run.on}{own}", f"wattlock report {run.id}{card}"])
     return f"{paragraphs(STEPS)}<h3>How to repeat it</h3>{repeat}"

@@ -27,6 +27,16 @@ class Group:
     rows: Sequence[Row]
 
     @property
+    def ordered(self) -> list[Row]:
+        """Those that have what orders them."""
+        return [row for row in self.rows if row[self.unit] is not None]
+
+    @property
+    def has_providers(self) -> bool:
+        """Whether its cases are of more than one provider."""
+        return len({row["provider"] for row in self.rows}) > 1
+
+    @property
     def does(self) -> str:
         """What its cases do, in words."""
         operation = formats.OPERATION_NAMES.get(self.named["operation"], str(self.named["operation"]))
@@ -59,16 +69,17 @@ def _order(group: Group) -> tuple[Any, ...]:
 
 def answering(groups: Sequence[Group]) -> Group | None:
     """The group that answers: of AEADs where there are any, at the usual payload; null where nothing is compared."""
-    compared = [group for group in groups if len(group.rows) > 1 and group.named["payload_B"]]
+    compared = [group for group in groups if len(group.ordered) > 1 and group.named["payload_B"]]
     return min(compared, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
 
 
 def sentences(target: str, group: Group) -> list[str]:
     """Which cipher takes the fewest and the most, and which are alike; `target`: the core and part in words."""
-    best, worst = group.rows[0], group.rows[-1]
-    alike = [row for row in group.rows if row["tie_group"] == 1]
+    rows = group.ordered
+    best, worst = rows[0], rows[-1]
+    alike = [row for row in rows if row["tie_group"] == 1]
     lead = (
-        f"On {target}, {_name(best, group)} takes the fewest {unit_words(group)} of {len(group.rows)} to {group.does}: "
+        f"On {target}, {_name(best, group)} takes the fewest {unit_words(group)} of {len(rows)} to {group.does}: "
         f"{_amount(best, group)}; {_name(worst, group)} takes the most: {_amount(worst, group)}."
     )
     names = [_name(row, group) for row in alike]
@@ -83,9 +94,8 @@ def unit_words(group: Group) -> str:
 
 def _name(row: Row, group: Group) -> str:
     """A cipher as it is written, with whose code it is where the group has several."""
-    several = len({one["provider"] for one in group.rows}) > 1
     name = formats.cipher_name(row["cipher"], row["mode"])
-    return f"{name} of {row['provider']}" if several else name
+    return f"{name} of {row['provider']}" if group.has_providers else name
 
 
 def _amount(row: Row, group: Group) -> str:

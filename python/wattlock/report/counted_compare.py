@@ -1,68 +1,132 @@
-"""The page of several runs that counted: each cipher on every core, and how alike the cores order the ciphers."""
+"""The page of several runs that counted: each cipher on every core, how alike these order, what versions take."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from wattlock.report import chip, formats
-from wattlock.report.counted_answer import Group, answering, groups_of, unit_words
+from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
+from wattlock.report.counted_answer import Group, Row, answering, groups_of, unit_words
+from wattlock.report.counted_table import heads, place, taken, whole
 from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
 from wattlock.report.order_matrix import Cell, picture
 from wattlock.report.page import asset, opening
+from wattlock.report.ratio_strips import picture as strips
+from wattlock.report.ratios import COST, RatioFigure, case_words, cipher_title, figures
 
-SECTIONS = {"answer": "The answer", "ciphers": "Each cipher on every core", "orders": "How alike the orders are"}
-SECTIONS |= {"runs": "What differs between the runs", "method": "How to read it"}
-WIDE_PX, NARROW_PX = 600, 358
-STEPS = (
+SECTIONS = {
+    "answer": "The answer",
+    "ciphers": "Each cipher in every run",
+    "orders": "How alike the orders are",
+    "ratios": "Case by case",
+    "runs": "What differs between the runs",
+    "method": "How to read it",
+}
+WIDE_PX, STRIPS_PX, NARROW_PX = 600, 480, 358
+OF_CORES = (
     "Cycles of each core are its own: a cipher is compared with the others on the same core.",
     "Kendall’s tau-b is 1 for the same order and −1 for the opposite one. Ciphers whose intervals touch on a core are "
     "ties there; the range beside it holds every order that the errors of the rules allow.",
+)
+OF_VERSIONS = (
+    "Each case is set beside its like in the first run. A ratio above 1 says that the other one takes more.",
+    "More and less need an interval that excludes 1: it holds the error of the core’s rules on both sides, as if they "
+    "were independent. Equivalent are the same counts. Counts repeat, so that a difference that is undecided by "
+    "the rules is one of the code all the same.",
+)
+ORDERS = "orders"
+"""What the files of the matrix are called."""
+TAU = "Kendall’s tau-b: 1 is the same order. Its range within the errors of the rules stands below it, or in the table."
+JOULES = (
+    "Joules are part cycles valued by the card of that very part, with the error of the core’s rules and the card’s "
+    "uncertainty; that of the flash’s model is not known, and not in them."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class CountedSide:
-    """One of the runs: its core in words, its cases as of `analysis.counts`, and their ranking."""
+    """One of the runs: its letter, what it is called, its id, its cases as of `analysis.counts`, and their ranking."""
 
-    target: str
+    letter: str
+    name: str
+    run: str
     estimates: pl.DataFrame
     ranking: pl.DataFrame
 
+    @property
+    def brief(self) -> str:
+        """Where it stands often: with its name where that is short, else the letter alone."""
+        return f"{self.letter} {self.name}" if len(self.name) <= LONGEST_NAME else self.letter
 
-def counted_compare_page(
-    sides: Sequence[CountedSide], agreement: pl.DataFrame | None, warnings: Sequence[str], command: str
-) -> str:
-    """The page as HTML; nothing in it is fetched from elsewhere.
 
-    * `agreement`: as of `run.compare_counts`, null where all runs are of one core.
+@dataclass(frozen=True, slots=True)
+class CountedCompareFacts:
+    """A comparison of runs that counted.
+
+    * `sides`: two at least; `where`: the core of all, empty where there are several. `agreement`: as of
+      `run.compare_counts`, null where all are of one core; `ratios`: of one core, the cases beside those of the first.
+    * `command`: draws it again.
     """
-    groups = [groups_of(side.estimates, side.ranking) for side in sides]
-    answer = answering(groups[0])
+
+    sides: Sequence[CountedSide]
+    where: str
+    agreement: pl.DataFrame | None
+    ratios: CompareFacts | None
+    warnings: Sequence[str]
+    command: str
+
+    @property
+    def groups(self) -> list[list[Group]]:
+        """Those of each side."""
+        return [groups_of(side.estimates, side.ranking) for side in self.sides]
+
+    @property
+    def ratio_figures(self) -> list[RatioFigure]:
+        """Of one core: the first of all cases; none where no case has a ratio."""
+        return figures(self.ratios, COST) if self.ratios else []
+
+    @property
+    def files_of(self) -> str:
+        """What the files of its figures begin with."""
+        first, *others = (side.run for side in self.sides)
+        return f"{first}-and-{others[0] if len(others) == 1 else f'{len(others)}-others'}"
+
+
+def counted_compare_page(facts: CountedCompareFacts) -> str:
+    """The page as HTML; nothing in it is fetched from elsewhere."""
+    sides, groups = facts.sides, facts.groups
+    answer, drawn = answering(groups[0]), facts.ratio_figures
+    by_order = {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn)}
     bodies = {
-        "answer": _answer(sides, groups, agreement, answer),
-        "ciphers": "".join(_group(sides, groups, group, group is answer) for group in groups[0]),
-        "orders": _orders(sides, agreement),
-        "runs": bullets(list(warnings)) or "<p>Nothing that was recorded differs.</p>",
-        "method": f"{paragraphs(STEPS)}<h3>How to draw it again</h3>{commands([command])}",
+        "answer": _answer(facts, groups, answer) if facts.ratios is None else _versions(facts.ratios, drawn),
+        "ciphers": _joules_are(sides) + "".join(_group(sides, groups, one, one is answer) for one in groups[0]),
+        **by_order,
+        "runs": bullets(list(facts.warnings)) or "<p>Nothing that was recorded differs.</p>",
+        "method": f"{paragraphs(OF_VERSIONS if facts.ratios else OF_CORES)}<h3>How to draw it again</h3>"
+        f"{commands([facts.command])}",
     }
     sections = "".join(
         f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>'
         f"{body}</section>"
         for name, body in bodies.items()
     )
-    links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
-    title = f"{len(sides)} runs that counted"
+    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in bodies)
+    names = [side.name for side in sides]
+    kicker = '<p class="kicker">wattlock <span>counts compared</span></p>'
+    title = f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs that counted"
     scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("sort", "folds"))
-    names = formats.listing([f"{chr(ord('A') + place)} is {side.target}" for place, side in enumerate(sides)])
+    letters = formats.listing([f"{side.letter} is {side.name}" for side in sides])
+    where = f", all on an emulated {facts.where}" if facts.where else ""
+    runs = formats.listing(list(dict.fromkeys(side.run for side in sides)))
     return (
-        f'{opening(title)}<a class="skip" href="#answer">Skip to the answer</a><header><p class="kicker">wattlock</p>'
-        f'<h1>{text(title)}</h1><p class="question">{text(names)}</p><nav aria-label="On this page"><ul>{links}</ul>'
-        f"</nav></header><main>{sections}</main><footer><p>Made by wattlock. It can be redrawn from the records of the "
-        f"runs.</p></footer>{scripts}</body></html>"
+        f'{opening(title, "compare")}<a class="skip" href="#answer">Skip to the answer</a><header>'
+        f'{kicker}<h1>{text(title)}</h1><p class="question">{text(letters + where)}</p>'
+        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{sections}</main>'
+        f"<footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their records.</p></footer>"
+        f"{scripts}</body></html>"
     )
 
 
@@ -71,85 +135,145 @@ def _like(groups: Sequence[Group], group: Group) -> Group | None:
     return next((other for other in groups if other.named == group.named), None)
 
 
-def _answer(
-    sides: Sequence[CountedSide], groups: Sequence[list[Group]], agreement: pl.DataFrame | None, answer: Group | None
-) -> str:
+def _answer(facts: CountedCompareFacts, groups: Sequence[list[Group]], answer: Group | None) -> str:
     if answer is None:
         return "<p>No two cases of the first run can be compared.</p>"
     cheapest: dict[str, list[str]] = {}
-    for side, own in zip(sides, groups, strict=True):
-        if (found := _like(own, answer)) is not None:
-            cheapest.setdefault(_first(found), []).append(side.target)
-    lead = "; ".join(f"{ciphers} on {formats.listing(targets)}" for ciphers, targets in cheapest.items())
-    said = f"Cheapest to {answer.does}: {lead}."
+    for side, own in zip(facts.sides, groups, strict=True):
+        if (found := _like(own, answer)) is not None and found.ordered:
+            cheapest.setdefault(_first(found), []).append(side.name)
+    lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
+    return _answered(f"Cheapest to {answer.does}: {lead}.", _order_figure(facts, answer))
+
+
+def _answered(said: str, figure: str) -> str:
     return (
-        f'<p class="lead">{unbroken(said)} {chip.chip("emulated")}</p>'
-        f"<p>Cycles that were counted are no time and no energy: no board was measured.</p>"
-        f"{_figure(sides, agreement, answer)}"
+        f'<div class="answered"><p class="lead">{unbroken(said)} {chip.chip("emulated")}</p>{figure}'
+        "<p>Cycles that were counted are no time and no energy: no board was measured.</p></div>"
     )
 
 
 def _first(group: Group) -> str:
     """Which take the fewest, and of what; those within the error of the rules are alike."""
-    alike = [row for row in group.rows if row["tie_group"] == 1] or group.rows[:1]
+    alike = [row for row in group.ordered if row["tie_group"] == 1] or group.ordered[:1]
     names = sorted({formats.cipher_name(row["cipher"], row["mode"]) for row in alike})
     return f"{formats.listing(names)}{' alike' if len(names) > 1 else ''} by {unit_words(group)}"
 
 
-def _figure(sides: Sequence[CountedSide], agreement: pl.DataFrame | None, answer: Group) -> str:
+def _order_figure(facts: CountedCompareFacts, answer: Group) -> str:
     """The matrix of tau in the group that answers; nothing where no two orders are compared."""
-    cells = {} if agreement is None else _cells(agreement, answer)
+    cells = cells_of(facts.agreement, answer)
     if not cells:
         return ""
-    title = f"How alike two cores order the ciphers to {answer.does}"
-    names = [side.target for side in sides]
-    shown = "".join(
-        f'<div class="{kind}">{picture(names, cells, width)}</div>'
-        for kind, width in (("wide", WIDE_PX), ("narrow", NARROW_PX))
-    )
+    names = [side.name for side in facts.sides]
+    pictures = [picture(names, cells, width) for width in (WIDE_PX, NARROW_PX)]
+    return _drawn(ORDERS, order_title(answer), TAU, *pictures)
+
+
+def _drawn(name: str, title: str, note: str, wide: str, narrow: str) -> str:
     return (
-        f'<figure data-name="orders" class="main-figure"><figcaption><strong>{text(title)} '
-        f'{chip.chip("emulated")}</strong></figcaption>{shown}<p class="quiet">Kendall’s tau-b: 1 is the same order. '
-        "Its range within the errors of the rules stands below it, or in the table.</p></figure>"
+        f'<figure data-name="{name}" class="main-figure"><figcaption><strong>{text(title)} {chip.chip("emulated")}'
+        f'</strong></figcaption><div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
+        f'<p class="quiet">{text(note)}</p></figure>'
     )
 
 
-def _cells(agreement: pl.DataFrame, answer: Group) -> Mapping[tuple[int, int], Cell]:
+def order_title(answer: Group) -> str:
+    """What the matrix of tau is called."""
+    return f"How alike two cores order the ciphers to {answer.does}"
+
+
+def orders_of(agreement: pl.DataFrame | None, answer: Group) -> pl.DataFrame:
+    """The rows of `agreement` that are of the group that answers."""
+    if agreement is None:
+        return pl.DataFrame()
     common = [name for name in answer.named if name in agreement.columns]
-    wanted = tuple(answer.named[name] or (0 if name == "aad_B" else answer.named[name]) for name in common)
+    wanted = {name: 0 if name == "aad_B" and answer.named[name] is None else answer.named[name] for name in common}
+    return agreement.filter(pl.col(name).eq_missing(pl.lit(value)) for name, value in wanted.items())
+
+
+def cells_of(agreement: pl.DataFrame | None, answer: Group) -> Mapping[tuple[int, int], Cell]:
+    """What the matrix holds, by the places of two runs."""
     return {
         (row["a"], row["b"]): Cell(row["tau"], row["tau_low"], row["tau_high"])
-        for row in agreement.iter_rows(named=True)
-        if tuple(row[name] for name in common) == wanted
+        for row in orders_of(agreement, answer).iter_rows(named=True)
     }
 
 
-def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: Group, is_open: bool) -> str:
-    head = ["Cipher", "Core", "#Place", "#Core cycles", "#Within", "#Cycles per byte", "#Instructions"]
-    head += ["#Flash, B", "#RAM, B", "#Stack, B"]
-    found = [(side, _like(own, group)) for side, own in zip(sides, groups, strict=True)]
-    order = list(dict.fromkeys((row["cipher"], row["provider"]) for _, own in found if own for row in own.rows))
-    by_name = [(side.target, {(row["cipher"], row["provider"]): row for row in own.rows}) for side, own in found if own]
-    rows = (_row(name, target, members[name]) for name in order for target, members in by_name if name in members)
-    does = f"{group.does[:1].upper()}{group.does[1:]}"
-    shown = table(f"To {group.does}", head, [f"<tbody>{''.join(rows)}</tbody>"], kind="sortable")
-    return folded(does, shown, is_open)
+def _versions(ratios: CompareFacts, drawn: Sequence[RatioFigure]) -> str:
+    """Of one core: in how many cases the others take more than the first, and where most."""
+    said = " ".join(_said(ratios.first.spoken, other.side.spoken, other.rows) for other in ratios.others)
+    if not drawn:
+        return _answered(said, "")
+    first = drawn[0]
+    pictures = [strips(first.rows, first.axis, first.axis_title, width) for width in (STRIPS_PX, NARROW_PX)]
+    return _answered(said, _drawn(first.name, first.title, first.note, *pictures))
 
 
-def _row(name: tuple[str, str], target: str, row: Mapping[str, Any]) -> str:
-    numbers = ("instructions", "flash_B", "ram_B", "stack_B")
-    place = formats.MISSING if row["tie_group"] is None else str(row["tie_group"])
+def _said(first: str, other: str, rows: pl.DataFrame) -> str:
+    counted = rows.drop_nulls("ratio")
+    if counted.is_empty():
+        return f"No case of {other} has its like in {first}."
+    more, less = counted.filter(pl.col("ratio") > 1).height, counted.filter(pl.col("ratio") < 1).height
+    of = "core cycles" if counted["quantity"][0] == "cycles" else "instructions"
+    if not more + less:
+        return f"{other} takes as many {of} as {first} in all {counted.height} cases."
+    told = f"more {of} than {first} in {more}, fewer in {less} and as many in {counted.height - more - less}"
+    apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
+    most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
+    where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
+    undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
+    within = f" Within the error of the core’s rules lie {undecided} of the differences." if undecided else ""
+    return f"Of {counted.height} cases {other} takes {told}; the greatest difference is {most} ({where}).{within}"
+
+
+def _ratios(drawn: Sequence[RatioFigure]) -> str:
+    if len(drawn) < 2:
+        return "<p>No case has a ratio to draw.</p>"
+    shown = "".join(
+        f'<figure data-name="{figure.name}"><figcaption><strong>{text(figure.title)} {chip.chip("emulated")}</strong>'
+        f"</figcaption>{strips(figure.rows, figure.axis, figure.axis_title)}</figure>"
+        for figure in drawn[1:]
+    )
     return (
-        f'<tr><th scope="row">{text(formats.cipher_name(name[0], row["mode"]))}</th>{cell(target)}{cell(place, True)}'
-        f"{cell(_whole(row['cycles']), True)}"
-        f"{cell(formats.interval(row['cycles'], row['cycles_low'], row['cycles_high']), True)}"
-        f"{cell(formats.number(row['cycles_per_byte']), True)}"
-        f"{''.join(cell(_whole(row[number]), True) for number in numbers)}</tr>"
+        "<p>A mark is a case’s ratio to the first run, the bar through it what the error of the rules allows. The "
+        f'figures share an axis.</p><div class="strips">{shown}</div>'
     )
 
 
-def _whole(value: int | None) -> str:
-    return formats.MISSING if value is None else f"{value:,}"
+def _joules_are(sides: Sequence[CountedSide]) -> str:
+    """What the joules rest on; nothing where no card was named."""
+    kinds = {
+        kind
+        for side in sides
+        if "energy_evidence" in side.estimates.columns
+        for kind in side.estimates["energy_evidence"].drop_nulls()
+    }
+    return f"<p>{unbroken(JOULES)} {chip.chips(sorted(kinds))}</p>" if kinds else ""
+
+
+def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: Group, is_open: bool) -> str:
+    beside = [(side.brief, _like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
+    found = [(name, own) for name, own in beside if own is not None]
+    several = any(own.has_providers for _, own in found)
+    columns = taken([row for _, own in found for row in own.rows])
+    head = ["Cipher", *(["Provider"] if several else []), "Run", "#Place", *heads(columns)]
+    by_name = [(name, own.rows, {_key(row): row for row in own.rows}) for name, own in found]
+    order = dict.fromkeys(_key(row) for _, own in found for row in own.rows)
+    body = "".join(
+        f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
+        f"{cell(row['provider']) if several else ''}{cell(name)}{cell(place(rows, row), True)}"
+        f"{''.join(column.cell(row) for column in columns)}</tr>"
+        for key in order
+        for name, rows, members in by_name
+        if (row := members.get(key)) is not None
+    )
+    shown = table(f"To {group.does}", head, [f"<tbody>{body}</tbody>"], kind="sortable")
+    return folded(formats.capital(group.does), shown, is_open)
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row["cipher"], row["provider"]
 
 
 def _orders(sides: Sequence[CountedSide], agreement: pl.DataFrame | None) -> str:
@@ -163,13 +287,12 @@ def _orders(sides: Sequence[CountedSide], agreement: pl.DataFrame | None) -> str
 
 def _taus(sides: Sequence[CountedSide], agreement: pl.DataFrame) -> Iterator[str]:
     for row in agreement.iter_rows(named=True):
-        does = formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))
+        does = f"{formats.OPERATION_NAMES.get(row['operation'], str(row['operation']))}, {row['mode']}"
         taus = (formats.MISSING if row[name] is None else f"{row[name]:.2f}" for name in ("tau", "tau_low", "tau_high"))
-        does = f"{does}, {row['mode']}"
         undecided = f"{row['undecided']} of {row['pairs']}"
         yield (
-            f'<tr><th scope="row">{text(sides[row["a"]].target)} and {text(sides[row["b"]].target)}</th>'
-            f"{cell(does)}{cell(_whole(row['payload_B'] or None), True)}"
+            f'<tr><th scope="row">{text(sides[row["a"]].brief)} and {text(sides[row["b"]].brief)}</th>'
+            f"{cell(does)}{cell(whole(row['payload_B'] or None), True)}"
             f"{cell(str(row['ciphers']), True)}{''.join(cell(value, True) for value in taus)}"
             f"{cell(undecided, True)}{cell(row['ordered_by'])}</tr>"
         )

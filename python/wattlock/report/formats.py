@@ -170,6 +170,11 @@ def percent(fraction: float, digits: int = 3) -> str:
     return f"{number(100 * fraction, digits)} %"
 
 
+def capital(words: str) -> str:
+    """A sentence's first letter large."""
+    return words[:1].upper() + words[1:]
+
+
 def listing(words: list[str]) -> str:
     """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

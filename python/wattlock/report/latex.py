@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,11 +61,11 @@ def comment(label: str, value: object) -> str:
 def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     """Tables of the cases that have a number, one for each operation, mode, payload and setting.
 
-    * `estimates`: as `wattlock show` prints them, with the columns of energy.
+    * `estimates`: as `wattlock show` prints them, with the columns of energy where it measured.
     * `about`: what the comments at the top say of the run; `run` names the labels too.
     * A dagger marks a case that is not resolved; the cases without a number stand in the comments.
     """
-    drawn = pl.col("state").is_in(DRAWN_STATES)
+    drawn = pl.col("state").is_in([*DRAWN_STATES, COUNTED])
     head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]
     head += [comment(label, value) for label, value in about.items()]
     head += [comment("left out", _formatted(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
@@ -79,6 +79,9 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     breaks = [one + "\\clearpage\n" if not number % FLOATS else one for number, one in enumerate(tables, 1)]
     return "\n".join([*head, "", *breaks])
 
+
+COUNTED = "counted"
+"""The state of a case that was counted: it has no time, and needs no dagger."""
 
 FLOATS = 12
 """Tables before a page is ended: pdfLaTeX ends with an error where some hundred wait for one."""
@@ -100,6 +103,8 @@ class _Column:
 
     def stands_in(self, rows: pl.DataFrame) -> bool:
         """Whether the rows have something to show in it."""
+        if self.needs not in rows.columns:
+            return False
         column = rows[self.needs].drop_nulls()
         return column.n_unique() > 1 if self.only_if_several else not column.is_empty()
 
@@ -111,27 +116,45 @@ def _with_interval(head: str, value: str, low: str, high: str) -> tuple[_Column,
     )
 
 
+def _whole(head: str, name: str) -> _Column:
+    return _Column(head, lambda row: formats.MISSING if row[name] is None else f"{row[name]:,}", name)
+
+
 def _cipher(row: Row) -> str:
     return formats.cipher_name(row["cipher"], row["mode"])
 
 
-COLUMNS = (
+NAMES = (
     _Column("Cipher", _cipher, "cipher", is_number=False),
     _Column("Provider", lambda row: row["provider"], "provider", is_number=False, only_if_several=True),
     _Column("Code", lambda row: row["path"] or "", "path", is_number=False, only_if_several=True),
+)
+COLUMNS = (
+    *NAMES,
     *_with_interval("cycles/B", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"),
     *_with_interval("time, ns", "time_ns", "time_low_ns", "time_high_ns"),
     _Column("MB/s", lambda row: formats.number(row["throughput_MB_s"]), "throughput_MB_s"),
     *_with_interval(r"$\mu$J", "energy_uJ", "energy_low_uJ", "energy_high_uJ"),
     *_with_interval(r"$\mu$J/B", "energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte"),
 )
+COUNTED_COLUMNS = (
+    *NAMES,
+    _whole("cycles", "cycles"),
+    _Column("within", lambda row: formats.interval(row["cycles"], row["cycles_low"], row["cycles_high"]), "cycles_low"),
+    _Column("cycles/B", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
+    _whole("part cycles", "part_cycles"),
+    *_with_interval(r"$\mu$J", "energy_uJ", "energy_low_uJ", "energy_high_uJ"),
+    _whole("instructions", "instructions"),
+    _whole("flash, B", "flash_B"),
+    _whole("RAM, B", "ram_B"),
+    _whole("stack, B", "stack_B"),
+)
+"""Of a run that counted."""
 
 
 def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
-    rows = members.sort("cycles_per_byte", "time_ns", "cipher", "provider", nulls_last=True)
-    per_call = not rows["payload_B"][0]
-    skipped = {"energy_uJ_per_byte"} if per_call else {"time_ns", "energy_uJ"}
-    columns = [one for one in COLUMNS if one.needs not in skipped and one.stands_in(rows)]
+    rows = members.sort(*_order(members), "cipher", "provider", nulls_last=True)
+    columns = [one for one in _columns(rows) if one.stands_in(rows)]
     lines = [" & ".join(_cell(column, row) for column in columns) + r" \\" for row in rows.iter_rows(named=True)]
     return "\n".join(
         [
@@ -153,13 +176,30 @@ def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
     )
 
 
+def _is_counted(rows: pl.DataFrame) -> bool:
+    return bool((rows["state"] == COUNTED).any())
+
+
+def _order(rows: pl.DataFrame) -> tuple[str, str]:
+    return ("cycles", "instructions") if _is_counted(rows) else ("cycles_per_byte", "time_ns")
+
+
+def _columns(rows: pl.DataFrame) -> Sequence[_Column]:
+    """Those of its kind of run; of a call with a payload, where it was measured, what a byte takes."""
+    if _is_counted(rows):
+        return COUNTED_COLUMNS
+    per_call = not rows["payload_B"][0]
+    skipped = {"energy_uJ_per_byte"} if per_call else {"time_ns", "energy_uJ"}
+    return [one for one in COLUMNS if one.needs not in skipped]
+
+
 def _cell(column: _Column, row: Row) -> str:
-    mark = DAGGER if column.head == "Cipher" and row["state"] != "resolved" else ""
+    mark = DAGGER if column.head == "Cipher" and row["state"] == "unresolved" else ""
     return escaped(column.shown(row)) + mark
 
 
 def _daggers(rows: pl.DataFrame) -> str:
-    return f" {DAGGER}Not resolved." if (rows["state"] != "resolved").any() else ""
+    return f" {DAGGER}Not resolved." if (rows["state"] == "unresolved").any() else ""
 
 
 def _caption(rows: pl.DataFrame) -> str:
@@ -177,8 +217,8 @@ def _caption(rows: pl.DataFrame) -> str:
     parts += departures(row)
     kinds = [
         f"{what} {' and '.join(rows[column].drop_nulls().unique().sort())}"
-        for what, column in (("times", "time_evidence"), ("joules", "energy_evidence"))
-        if rows[column].null_count() < rows.height
+        for what, column in (("counts", "evidence"), ("times", "time_evidence"), ("joules", "energy_evidence"))
+        if column in rows.columns and rows[column].null_count() < rows.height
     ]
     note = ", ".join(parts)
-    return f"{note[:1].upper()}{note[1:]}; {', '.join(kinds)}"
+    return f"{formats.capital(note)}; {', '.join(kinds)}"

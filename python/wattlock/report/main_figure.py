@@ -24,7 +24,8 @@ UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 class MainFigure:
     """What is drawn: a title, the axis with its unit, what the numbers rest on, the bars from the cheapest on.
 
-    `of` says what was chosen of which: empty where all are shown.
+    `of` says what was chosen of which: empty where all are shown; `named_lines`: what the lines through the bars are,
+    where they are not those of a run that measured.
     """
 
     title: str
@@ -32,10 +33,13 @@ class MainFigure:
     evidence: str
     rows: tuple[bars.Bar, ...]
     of: str
+    named_lines: str | None = None
 
     @property
     def lines(self) -> str:
         """What the lines through the bars are, and a hollow bar."""
+        if self.named_lines is not None:
+            return self.named_lines
         shared = self.axis.startswith("µJ") and self.evidence != "measured"
         common = "; the device’s uncertainty is common to all" if shared else ""
         hollow = "" if all(bar.is_solid for bar in self.rows) else " A hollow bar is not resolved."
@@ -122,7 +126,24 @@ def chosen(rows: tuple[bars.Bar, ...], most: int) -> list[bars.Bar | None]:
     return [*rows] if len(rows) <= most + 1 else [*rows[: most - 1], None, rows[-1]]
 
 
-def drawn_figure(figure: MainFigure) -> str:
+def bar_rows(run: str, figure: MainFigure) -> pl.DataFrame:
+    """The numbers that a figure draws, a row a bar; `run`: its id."""
+    return pl.DataFrame(
+        {
+            "run": run,
+            "quantity": figure.axis,
+            "name": bar.name,
+            "of": bar.beside,
+            "value": bar.value,
+            "low": bar.low,
+            "high": bar.high,
+            "evidence": figure.evidence,
+        }
+        for bar in figure.rows
+    )
+
+
+def drawn_figure(figure: MainFigure, name: str = ANSWER) -> str:
     """The figure as HTML, for a screen and for a phone: the style shows one of them."""
     drawn = ""
     for kind, layout, most in (("wide", bars.WIDE, MOST), ("narrow", bars.NARROW, MOST_ON_A_PHONE)):
@@ -134,6 +155,6 @@ def drawn_figure(figure: MainFigure) -> str:
             f'<p class="quiet">{unbroken(note)}</p></div>'
         )
     return (
-        f'<figure data-name="{ANSWER}" class="main-figure">'
+        f'<figure data-name="{name}" class="main-figure">'
         f"<figcaption><strong>{text(figure.title)} {chip.chip(figure.evidence)}</strong></figcaption>{drawn}</figure>"
     )

@@ -10,7 +10,9 @@ from wattlock.report.formats import minus
 from wattlock.report.look import FONT, colour
 from wattlock.report.markup import text
 
-SIZE_PX, SMALL_PX, ROW_PX, HEAD_PX = 13, 10, 38, 22
+SIZE_PX, SMALL_PX, ROW_PX, HEAD_PX, GAP_PX = 13, 10, 38, 22, 14
+LABEL_SHARE = 0.45
+"""Of the width that names may take; where they are longer the letters stand alone."""
 STRONGEST = 0.5
 """How opaque the ground of the same order is: the words on it stay readable in light and dark."""
 
@@ -40,7 +42,9 @@ def picture(names: Sequence[str], cells: Mapping[tuple[int, int], Cell], width_p
     """
     letters = [chr(ord("A") + place) for place in range(len(names))]
     labels = [f"{letter} {name}" for letter, name in zip(letters, names, strict=True)]
-    left = max(width_of(label) for label in labels[1:]) + 8
+    if max(map(width_of, labels)) > LABEL_SHARE * width_px:
+        labels = letters
+    left = max(width_of(label) for label in labels[1:]) + GAP_PX
     room = (width_px - left) / (len(names) - 1)
     parts = [
         f'<text x="{left + room * (place + 0.5):.1f}" y="15" text-anchor="middle">{letter}</text>'
@@ -48,7 +52,7 @@ def picture(names: Sequence[str], cells: Mapping[tuple[int, int], Cell], width_p
     ]
     for row in range(1, len(names)):
         y = HEAD_PX + ROW_PX * (row - 1)
-        parts.append(f'<text x="{left - 8:.1f}" y="{y + 23}" text-anchor="end">{text(labels[row])}</text>')
+        parts.append(f'<text x="{left - GAP_PX / 2:.1f}" y="{y + 23}" text-anchor="end">{text(labels[row])}</text>')
         parts += [
             _square(cells[column, row], left + room * column, y, room)
             for column in range(row)

@@ -13,7 +13,7 @@ from wattlock.report import ratio_strips
 from wattlock.report.cases import does
 from wattlock.report.compare_facts import CompareFacts
 from wattlock.report.evidence import departures
-from wattlock.report.formats import cipher_name, size
+from wattlock.report.formats import capital, cipher_name, size
 from wattlock.report.ratio_strips import Mark, RatioRow, ratio_words
 from wattlock.report.strips import Axis
 
@@ -57,7 +57,7 @@ def measures(facts: CompareFacts) -> list[Measure]:
 def quantity_of(facts: CompareFacts) -> str:
     """What the ratios of times are of, in words."""
     kinds = {kind for other in facts.others for kind in other.rows["quantity"]}
-    return {"cycles": "cycles", "time": "time"}.get("".join(kinds), "cycles or time")
+    return {"cycles": "cycles", "time": "time", "instructions": "instructions"}.get("".join(kinds), "cycles or time")
 
 
 def cipher_title(cipher: str) -> str:
@@ -143,7 +143,7 @@ def _name(measure: Measure, title: str) -> str:
 
 
 def _overview_title(facts: CompareFacts, of: str) -> str:
-    what = f"{of[:1].upper()}{of[1:]}"
+    what = capital(of)
     if len(facts.others) == 1:
         return f"{what} of {facts.others[0].side.letter} over {facts.first.letter}"
     return f"{what} of each run over {facts.first.letter}"

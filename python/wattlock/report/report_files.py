@@ -10,13 +10,14 @@ import polars as pl
 
 from wattlock.errors import EvidenceError
 from wattlock.report import bars
+from wattlock.report.counted_figures import counted_files
 from wattlock.report.discharge import discharge
 from wattlock.report.discharges import HEIGHT_PX, LEVELS
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.facts import RunFacts
 from wattlock.report.figure_files import WIDTH_PX, FigureFile, chart_svg, drawing_svg, figure_name, write_figures
 from wattlock.report.gallery import drawn_by, plates
-from wattlock.report.main_figure import ANSWER, MainFigure, main_figure
+from wattlock.report.main_figure import ANSWER, bar_rows, main_figure
 
 
 def write_report_figures(folder: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> int:
@@ -31,13 +32,25 @@ def write_report_figures(folder: Path, run: RunFacts, estimates: pl.DataFrame, r
     return write_figures(folder, figures, run.id)
 
 
+def write_counted_figures(folder: Path, run: str, title: str, estimates: pl.DataFrame, ranking: pl.DataFrame) -> int:
+    """The same for a run that counted; `run`: its id, `title`: of its study.
+
+    Raises EvidenceError where no two cases are compared, InputError where the folder can't be written.
+    """
+    figures = list(counted_files(run, title, estimates, ranking))
+    if not figures:
+        why = "no two cases with a count can be compared"
+        raise EvidenceError(f"run {run} has no figure: {why}", hint="`wattlock show RUN` has its numbers")
+    return write_figures(folder, figures, run)
+
+
 def report_figures(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> Iterator[FigureFile]:
     """The figures of the report in its order, each with the rows that it draws; of an invalid run no case's."""
     estimates = with_energy_columns(estimates)
     answering = main_figure(estimates, ranking) if run.valid else None
     if answering is not None:
         drawn = bars.picture(answering.rows, answering.axis, bars.WIDE)
-        yield FigureFile(ANSWER, drawing_svg(drawn, answering.title, _subtitle(run)), _bars(run, answering))
+        yield FigureFile(ANSWER, drawing_svg(drawn, answering.title, _subtitle(run)), bar_rows(run.id, answering))
     for plate in plates(estimates)[0] if run.valid else []:
         rows = drawn_by(plate.chart).select(pl.lit(run.id).alias("run"), pl.lit(plate.axis).alias("quantity"), pl.all())
         yield FigureFile(plate.name, chart_svg(_sized(plate.chart), plate.title, _subtitle(run)), rows)
@@ -45,22 +58,6 @@ def report_figures(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame
         levels = discharge(run.discharge.curves).properties(height=HEIGHT_PX)
         rows = run.discharge.curves.select(pl.lit(run.id).alias("run"), pl.all())
         yield FigureFile(figure_name(LEVELS), chart_svg(_sized(levels), LEVELS, _subtitle(run)), rows)
-
-
-def _bars(run: RunFacts, figure: MainFigure) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "run": run.id,
-            "quantity": figure.axis,
-            "name": bar.name,
-            "of": bar.beside,
-            "value": bar.value,
-            "low": bar.low,
-            "high": bar.high,
-            "evidence": figure.evidence,
-        }
-        for bar in figure.rows
-    )
 
 
 def _sized(chart: alt.LayerChart) -> alt.LayerChart:

@@ -95,7 +95,7 @@ def compare(first: Counts, others: Sequence[Counts] = (), providers: tuple[str, 
     """
     pairs = [_pair(first, other, providers) for other in others or [first]]
     runs = [first, *others]
-    return CountComparison(runs, pairs, list(_differences(runs)))
+    return CountComparison(runs, pairs, list(dict.fromkeys(_differences(runs))))
 
 
 def _pair(first: Counts, second: Counts, providers: tuple[str, str] | None) -> CountPair:
@@ -110,9 +110,9 @@ def _differences(runs: Sequence[Counts]) -> Iterator[str]:
     first = runs[0]
     for other in runs[1:]:
         if first.core != other.core:
-            yield f"the runs are of two cores: {first.target} and {other.target}; cycles of each are its own"
+            yield f"the runs are of two cores: {first.title} and {other.title}; cycles of each are its own"
         elif first.target != other.target:
-            yield f"the runs differ in their part: {first.target} and {other.target}"
+            yield f"the runs differ in their part: {first.title} and {other.title}"
         conditions = (
             ("compiler", *(run.header["fingerprint"]["build"]["rustc"] for run in (first, other))),
             ("build (SHA-256 of the probe)", *(run.plan["probe_sha256"][:12] for run in (first, other))),

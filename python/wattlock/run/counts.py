@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ from wattlock.analysis import counts
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.store import RunFolder, find
 from wattlock.targets.cores import CORES, Core
-from wattlock.targets.parts import PARTS
+from wattlock.targets.parts import PARTS, short_title
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Counts:
     """What a run says that counted.
 
     * `plan`: the run's first line; `header`: that of the process whose images tell the compiler; `estimates`: a row a
-      case, as of `analysis.counts`.
+      case, as of `analysis.counts`; `adapters`: code of others by its provider, as the records have it.
     """
 
     plan: Mapping[str, Any]
@@ -31,6 +31,7 @@ class Counts:
     processes: int
     wall_s: float
     is_sealed: bool
+    adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -55,6 +56,15 @@ class Counts:
             return self.core
         part, clock_Hz = self.part
         return f"{self.core} in {part} at {clock_Hz / 1e6:g} MHz"
+
+    @property
+    def title(self) -> str:
+        """The same as their makers write it, for pages: Cortex-M4 in STM32F407 at 168 MHz."""
+        core = self.described.name.removeprefix("Arm ") if self.described else self.core
+        if self.part is None:
+            return core
+        part, clock_Hz = self.part
+        return f"{core} in {short_title(part)} at {clock_Hz / 1e6:g} MHz"
 
     @property
     def isa(self) -> str:
@@ -109,11 +119,11 @@ class Counts:
         if not self.is_sealed:
             found.append("the run is not finished: `wattlock run --resume` goes on with it")
         if not self.estimates["cycles"].count():
-            found.append(f"{self.core} has no rules for cycles: there are instructions alone")
+            found.append(f"{self.title} has no rules for cycles: there are instructions alone")
         elif self.error_percent is None:
-            found.append(f"the rules of {self.core} were compared with no published figure: their error is not known")
+            found.append(f"the rules of {self.title} were compared with no published figure: their error is not known")
         if self.part is not None and not self.estimates["part_cycles"].count():
-            found.append(f"no part cycles: the model of {self.part[0]} gives none")
+            found.append(f"no part cycles: the model of {short_title(self.part[0])} gives none")
         return found
 
 
@@ -149,6 +159,7 @@ def read(folder: RunFolder) -> Counts:
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
     core = plan[0]["counted"]["core"]
     planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
+    adapters = {cases[number]["provider"]: count["adapter"] for number, count in found.items() if count.get("adapter")}
     built = (header for header in headers if header["fingerprint"]["build"]["rustc"])
     return Counts(
         plan=plan[0],
@@ -157,6 +168,7 @@ def read(folder: RunFolder) -> Counts:
         processes=len(complete),
         wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
+        adapters=adapters,
     )
 
 

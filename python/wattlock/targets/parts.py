@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from wattlock.definitions.shelf import Shelf
 from wattlock.definitions.table import Table, Text
+from wattlock.errors import InputError
 
 Core = Literal["cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m33", "sifive-e31", "esp32-c3"]
 Count = Annotated[int, Field(ge=0)]
@@ -120,3 +121,13 @@ class Part(Table):
 
 
 PARTS = Shelf("part", "parts", "parts", Part)
+
+
+def short_title(part: str) -> str:
+    """A part as its maker writes it, without the maker: `stm32f407` as STM32F407; an unknown one as it stands."""
+    try:
+        words = PARTS.load(part)[1].title.partition(",")[0].split()
+    except InputError:
+        return part
+    named = (" ".join(words[start:]) for start in range(len(words)))
+    return next((name for name in named if name.replace(" ", "").lower() == part), part)

@@ -75,7 +75,18 @@ def test_its_numbers_are_exported_with_what_counted_them(tmp_path: Path, capsys:
     assert first["compiler"].startswith("rustc ")
     assert set(frame["evidence"]) == {"emulated"}
     assert said(capsys, "export", M4)[0].count("\n") == CASES + 1
-    said(capsys, "export", M4, "--format", "latex", code=InputError.exit_code)
+    tables = said(capsys, "export", M4_PART, "--format", "latex")[0]
+    assert r"\caption{Seal, 64 B; counts emulated.}" in tables
+    assert (
+        "Cipher & Code & cycles & within & cycles/B & part cycles & instructions & flash, B & RAM, B & stack, B"
+        in tables
+    )
+    sealed = frame.filter(operation="seal", payload_B=64).sort("cycles")
+    row = sealed.row(0, named=True)
+    assert f"ChaCha20-Poly1305 & portable & {row['cycles']:,} & " in tables
+    assert f" & {row['part_cycles']:,} & {row['instructions']:,} & {row['flash_B']:,} & " in tables
+    assert "dagger" not in tables
+    assert "cycles" not in said(capsys, "export", C3, "--format", "latex")[0].partition(r"\begin{tabular}")[2]
 
 
 def test_its_page_says_what_the_numbers_are_and_what_they_are_not(
@@ -90,6 +101,7 @@ def test_its_page_says_what_the_numbers_are_and_what_they_are_not(
         "Cycles that were counted are no time and no energy",
         "QEMU emulator version 7.2",
         "rustc 1.",
+        "On an emulated Cortex-M4 in STM32F407 at 168 MHz",
         "45 figures that others published",
         "within 9.9\u00a0%",
         "floating-point instructions, which count as one cycle",
@@ -131,17 +143,90 @@ def test_several_cores_are_drawn_with_how_alike_they_order(tmp_path: Path, capsy
     assert table.strip() == str(page)
     drawn = page.read_text(encoding="utf-8")
     for words in (
-        "Kendall’s tau of two cores’ orders. cortex-m4 and cortex-m0plus: ",
-        "by instructions on esp32-c3",
+        "Kendall’s tau of two cores’ orders. Cortex-M4 and Cortex-M0+: ",
+        "by instructions on Espressif ESP32-C3",
         "5,710",
     ):
         assert words in drawn, words
     assert 'data-evidence="measured"' not in drawn
     assert "How alike two cores order the ciphers to seal 64 B" in drawn
+    assert ">cortex-" not in drawn
+
+
+def test_a_comparison_of_cores_has_part_cycles_and_joules_by_the_card_of_each_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, card = tmp_path / "cores.html", ("--device", "stm32l476", "--allow-assumed")
+    rows = json.loads(
+        said(capsys, "compare", M0PLUS, M4_L476, *card, "--format", "json", "--html", page)[0].partition("\n")[2]
+    )
+    assert all(row["energy_uJ_b"] == pytest.approx(row["part_cycles_b"] * 330e-6) for row in rows)
+    assert {row["energy_uJ_a"] for row in rows} == {None}
+    drawn = page.read_text(encoding="utf-8")
+    for words in (
+        "Part cycles",
+        "µJ by the card",
+        'data-evidence="assumed"',
+        "--device stm32l476 --allow-assumed --html",
+    ):
+        assert words in drawn, words
+    refused = said(capsys, "compare", M0PLUS, M4_PART, *card, code=EVIDENCE)[1]
+    assert "is of no part whose cycles were counted" in refused
+
+
+def test_versions_of_one_core_are_drawn_by_their_ratios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    require_programs()
+    measure(_study(tmp_path), target=Replayed(changed=_more), out=tmp_path / "slower")
+    page = tmp_path / "versions.html"
+    said(capsys, "compare", M4, tmp_path / "slower", "--html", page, "--export", tmp_path / "figures")
+    drawn = page.read_text(encoding="utf-8")
+    for words in (
+        "slower compared with m4",
+        "all on an emulated Cortex-M4",
+        "Of 17 cases B (slower) takes more core cycles than A (m4) in 17, fewer in 0 and as many in 0",
+        "Within the error of the core’s rules lie 17 of the differences",
+    ):
+        assert words in drawn, words
     said(capsys, "compare", M4, M4_PART, "--html", page)
-    assert "no three comparable ciphers on two cores" in page.read_text(encoding="utf-8")
-    refused = said(capsys, "compare", M4, M0PLUS, "--export", tmp_path, code=InputError.exit_code)[1]
-    assert "--html draws the page" in refused
+    assert "takes as many core cycles as A (Cortex-M4) in all 17 cases" in page.read_text(encoding="utf-8")
+    figure = next((tmp_path / "figures").glob("*--cost-all-cases.csv"))
+    assert pl.read_csv(figure)["ratio"].min() == pytest.approx(1.03, abs=0.001)
+
+
+def test_figures_are_files_with_what_they_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = ("--device", "stm32l476", "--allow-assumed")
+    told = said(capsys, "report", M4_L476, *card, "--out", tmp_path / "page.html", "--export", tmp_path / "run")[1]
+    assert "wrote 8 files" in told
+    drawn = {file.stem.partition("--")[2]: pl.read_csv(file) for file in (tmp_path / "run").glob("*.csv")}
+    assert set(drawn) == {"answer", "energy"}
+    assert set(drawn["answer"]["evidence"]) == {"emulated"}
+    assert set(drawn["energy"]["evidence"]) == {"assumed"}
+    said(capsys, "compare", M4, M0PLUS, C3, "--export", tmp_path / "cores")
+    (orders,) = (tmp_path / "cores").glob("*--orders.csv")
+    assert pl.read_csv(orders).select("core_a", "core_b").rows() == [
+        ("cortex-m4", "cortex-m0plus"),
+        ("cortex-m4", "esp32-c3"),
+        ("cortex-m0plus", "esp32-c3"),
+    ]
+    assert len(list((tmp_path / "cores").iterdir())) == 4
+
+
+def test_the_page_says_whose_code_it_is_and_how_it_was_compiled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_programs()
+    whose = {"title": "AES of others", "language": "C", "source": "https://example.org/aes", "licence": "MIT"}
+    adapter = whose | {"compiler": "arm-none-eabi-gcc 12.2", "flags": "-O3 -mcpu=cortex-m4"}
+
+    def adapted(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [one | {"adapter": adapter} if one["kind"] == "count" else one for one in records]
+
+    measure(_study(tmp_path), target=Replayed(changed=adapted), out=tmp_path / "run")
+    said(capsys, "report", tmp_path / "run", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert [value for value in adapter.values() if value not in page] == []
+    said(capsys, "report", M4, "--out", tmp_path / "page.html")
+    assert "Code of others" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_fail_above_judges_by_the_counts_and_refuses_two_cores(
