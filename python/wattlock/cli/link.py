@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli import link_linear, link_pages, link_wifi, option_rules
+from wattlock.cli import link_designs, link_linear, link_pages, link_wifi, option_rules
 from wattlock.cli.link_pages import Files, Valuing
 from wattlock.cli.option_rules import given
 from wattlock.cli.options import AllowAssumed, Cards
@@ -86,6 +86,26 @@ class Signal:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What is compared in place of scenarios."""
+
+    tables: Annotated[
+        bool,
+        typer.Option(
+            "--tables", help="Compare the model of the air with the transfer times of the paper's tables 1 to 3."
+        ),
+    ] = False
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            "--compare",
+            metavar="PROFILE",
+            help="Compare secure links for the messages of a profile of `wattlock advise`, on five radios under loss.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Simulated:
     """What answers."""
 
@@ -101,12 +121,7 @@ def link(
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the scenarios that come with wattlock.")] = False,
     files: Files = Files(),
-    tables: Annotated[
-        bool,
-        typer.Option(
-            "--tables", help="Compare the model of the air with the transfer times of the paper's tables 1 to 3."
-        ),
-    ] = False,
+    compared: Compared = Compared(),
     capture: Annotated[
         Path | None,
         typer.Option("--capture", metavar="FILE", help="Send the messages of this capture."),
@@ -138,17 +153,19 @@ def link(
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
     wattlock link adhoc-open --cipher aes128-cbc --encoding raw,base64 --data-B 1000000;
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
-    wattlock link --tables; wattlock link bss-ccmp --capture hour.pcap;
+    wattlock link --tables; wattlock link --compare tracker; wattlock link bss-ccmp --capture hour.pcap;
     wattlock link --template wifi > mine.toml; wattlock link --schema ble > ble.schema.json
     """
     from wattlock.link.scenario import linear_ones
 
     options = given(context)
     option_rules.refuse_link(options, scenario or [])
+    by = Valuing(run, device, cards, allow_assumed)
     pages: list[tuple[bool, Callable[[], None]]] = [
         (listing, lambda: link_pages.list_scenarios(form)),
         (files != Files(), lambda: link_pages.print_file(files)),
-        (tables, lambda: link_pages.papers_tables(several.radio, cards=cards, allow_assumed=allow_assumed, form=form)),
+        (compared.tables, lambda: link_pages.papers_tables(several.radio, by, form)),
+        (compared.compare is not None, lambda: link_designs.compare(compared.compare or "", sent.payload_B, by, form)),
     ]
     page = next((page for wanted, page in pages if wanted), None)
     if page:
@@ -166,7 +183,6 @@ def link(
     fixed |= _changes(changes or [], taken | (link_linear.taken(crossed, fixed) if linear else {}))
     if fixed.get("engine") == option_rules.NS3:
         option_rules.refuse_joules(options)
-    by = Valuing(run, device, cards, allow_assumed)
     if linear:
         link_linear.linear(scenario, crossed, fixed, by, form)
     else:

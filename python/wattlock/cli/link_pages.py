@@ -107,7 +107,7 @@ def list_scenarios(form: Format) -> None:
     print_table(pl.DataFrame(rows), form)
 
 
-def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool, form: Format) -> None:
+def papers_tables(radio: str | None, by: Valuing, form: Format) -> None:
     """The paper's tables 1 to 3 over every physical layer of their time."""
     import polars as pl
 
@@ -118,7 +118,7 @@ def papers_tables(radio: str | None, *, cards: Path | None, allow_assumed: bool,
 
     cells, source = durations.printed(tables.PAPER)
     keys = tables.requested(radio)
-    answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=cards, allow_assumed=allow_assumed)
+    answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=by.cards, allow_assumed=by.allow_assumed)
     found = tables.layers(keys, answers)
     sentences = tables.sentences(found, cells)
     if form is not Format.table:

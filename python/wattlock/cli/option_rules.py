@@ -18,6 +18,7 @@ LINK_MODES = {
     "--template": (),
     "--schema": (),
     "--tables": ("--radio", *CARDS),
+    "--compare": ("--payload-B", "--device", *CARDS),
 }
 LINK_PAIRS = (
     ("--data-B", "--file", "both say how much is sent: leave one of them out"),

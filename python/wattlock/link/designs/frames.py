@@ -1,0 +1,146 @@
+"""What a frame of a design takes of the sensor's radio: octets, time on air and joules, sent or received."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from wattlock.energy import radio_cards
+from wattlock.errors import InputError
+from wattlock.link.designs.rules import RadioOf
+from wattlock.link.joules import Interval, interval
+from wattlock.link.lowpower import linear
+from wattlock.link.lowpower.exchange import Event, Frame
+from wattlock.link.lowpower.lorawan import Lorawan, airtime_us
+from wattlock.link.scenario import Role, checked
+from wattlock.link.wifi.evaluate import evaluate
+from wattlock.targets.toolbox import Toolbox
+
+# Wi-Fi's frames are valued in the mean of so many: what the air rounds vanishes in it.
+DATAGRAMS = 1_000
+
+
+Under = Literal["open", "protected", "bare"]
+Way = Literal["send", "receive"]
+
+
+class Carried(NamedTuple):
+    """A frame to be carried.
+
+    * `octets_B`: above the radio's frame and the headers of IP and UDP. `under`: the radio's `open` frame, with its own
+      `protected`, or for LoRa none (`bare`). `way`: as the sensor sees it.
+    """
+
+    octets_B: int
+    under: Under = "open"
+    way: Way = "send"
+
+
+class Spent(NamedTuple):
+    """What a frame takes: octets on the air, seconds on the air of its sender, joules of the sensor's radio."""
+
+    air_B: int
+    air_s: float
+    joules: Interval
+
+
+class BareLora(Lorawan):
+    """LoRa without LoRaWAN: its PHY's frame holds the message alone; of the receive windows the first stays."""
+
+    def frames(self, data_B: int) -> Iterator[Frame]:
+        """One frame; no rule of LoRaWAN cuts it."""
+        if data_B > MOST_LORA_B:
+            limit = f"{data_B} octets are more than a frame of LoRa holds, {MOST_LORA_B}"
+            raise InputError(limit, hint="--payload-B says shorter messages")
+        yield Frame(data_B, 0, 0, 0)
+
+    def around(self, frame: Frame, frame_ns: int, *, last: bool) -> list[Event]:
+        """A second, and a window in which an answer may begin."""
+        return super().around(frame, frame_ns, last=last)[:2]
+
+
+# Semtech, SX1276 data sheet, 4.1.1.7: the payload's length has one octet.
+MOST_LORA_B = 255
+
+
+def spent(
+    radio: RadioOf, frames: Iterable[Carried], net: Toolbox | None, *, own: Path | None = None, allow_assumed: bool
+) -> dict[Carried, Spent]:
+    """What each frame takes.
+
+    * `net`: the toolbox, for Wi-Fi alone. `own`: the user's folder of cards.
+
+    Raises InputError where the radio can't carry one, EvidenceError for numbers that nobody verified.
+    """
+    wanted = list(dict.fromkeys(frames))
+    if radio.link is not None:
+        return {one: _linear(radio, one, own, allow_assumed=allow_assumed) for one in wanted}
+    if net is None:
+        raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
+    return _wifi(radio, wanted, net, own, allow_assumed=allow_assumed)
+
+
+def _linear(radio: RadioOf, frame: Carried, own: Path | None, *, allow_assumed: bool) -> Spent:
+    if radio.is_lora and frame.way == "receive":
+        return _downlink(radio, frame, own)
+    keys: dict[str, Any] = {
+        "payload_B": frame.octets_B,
+        "sender": radio.card,
+        "tx_power_dBm": radio.tx_power_dBm,
+        "link": radio.protected if frame.under == "protected" and radio.protected else radio.link,
+    }
+    if not radio.is_lora:
+        keys["receiver"] = radio.card
+    message = linear.message_of(keys, f"radio {radio.title}")
+    if frame.under == "bare":
+        message = message.model_copy(update={"link": BareLora(**message.link.model_dump())})
+    answer = linear.evaluate(message, allow_assumed=allow_assumed, own=own)
+    energy = answer.energies[0 if frame.way == "send" else 1]
+    low, middle, high = (1e-6 * one for one in (energy.low_uJ, energy.total_uJ, energy.high_uJ))
+    air_s = 1e-9 * answer.ledger.states_ns("sender").get("tx", 0)
+    return Spent(answer.ledger.octets_B, air_s, Interval(middle, low, high))
+
+
+def _downlink(radio: RadioOf, frame: Carried, own: Path | None) -> Spent:
+    """A frame of the gateway in the first receive window, which is counted with the uplink: this comes on top.
+
+    A downlink has no CRC (LoRaWAN 1.0.2 Regional Parameters rev. B, and 4.1).
+    """
+    link = Lorawan(**(radio.link or {}))
+    around_B = 0 if frame.under == "bare" else sum(next(link.frames(0)))
+    air_s = 1e-6 * airtime_us(link.modulation, frame.octets_B + around_B, crc=False)
+    card = radio_cards.load(radio.card, own).card
+    if card.rx is None:
+        raise InputError(f"radio card {radio.card} has no rx", hint="take another card")
+    used = {"rx": card.rx} | ({"voltage": card.voltage} if card.voltage else {})
+    return Spent(frame.octets_B + around_B, air_s, interval({"rx": air_s * card.power_W(card.rx)}, used))
+
+
+def _wifi(
+    radio: RadioOf, frames: list[Carried], net: Toolbox, own: Path | None, *, allow_assumed: bool
+) -> dict[Carried, Spent]:
+    """The mean of many datagrams over Wi-Fi with CCMP, each in a frame of its own."""
+    named = [
+        checked(
+            "compare",
+            {
+                "phy": "n",
+                "topology": "to-ap",
+                "protection": "ccmp",
+                "engine": "closed-form",
+                "radio": radio.card,
+                "payload": {"sizes": [[frame.octets_B, DATAGRAMS]], "encrypt": "packet"},
+                "air": {"ampdu_B": 0},
+            },
+        )
+        for frame in frames
+    ]
+    answers = evaluate(named, net, {}, own=own, allow_assumed=allow_assumed)
+    found = {}
+    for frame, answer in zip(frames, answers, strict=True):
+        role: Role = "sender" if frame.way == "send" else "access-point"
+        total = next(one.total for one in answer.by_states if one.role == role)
+        air_ns = answer.transfer.states_ns["sender"].get("tx", 0)
+        octets_B = sum(line.octets_B for line in answer.transfer.lines)
+        joules = Interval(*(one / DATAGRAMS for one in total))
+        found[frame] = Spent(octets_B // DATAGRAMS, 1e-9 * air_ns / DATAGRAMS, joules)
+    return found

@@ -1,0 +1,149 @@
+"""What loss does to designs: the share of messages that become verified, and for how many messages that takes."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from wattlock.link.designs.rules import Design, compared
+
+SAMPLES, SEED = 20_000, 1
+LEAST = 1e-12
+"""Of a geometric distribution, what is left out of its sum."""
+
+
+class Outcome(NamedTuple):
+    """Of a message that was delivered, under loss.
+
+    * `share`: of them that reach the strength. `wait`: messages sent until then, in the mean of those; None where none
+      does.
+    """
+
+    share: float
+    wait: float | None
+
+
+class Cycle(NamedTuple):
+    """tally's reports, in the mean.
+
+    * `accepted`: messages that arrive between two reports; `said`: how often each report is said.
+    """
+
+    accepted: float
+    said: float
+
+
+def outcome(design: Design, bits: int, loss: float) -> Outcome:
+    """How many of the messages that arrive are verified at so many bits.
+
+    * `loss`: share of messages, and of reports, that never arrive, each for itself.
+    """
+    if design.cycle:
+        return _by_reports(design, bits, loss)
+    positions = tuple(tuple(one) for one in _tags(design))
+    return _by_tags(positions, bits, loss)
+
+
+# tally: docs/tally.md. Nobody attacks, and fewer than 64 messages in a row stay without a report.
+
+
+def cycle(loss: float) -> Cycle:
+    """From one report to the next.
+
+    A report is frozen when `report_every` messages came since the last one was, said after each message that arrives
+    until it is heard, and done with when the next message arrives.
+    """
+    every = compared().tally.report_every
+    lengths = [(max(every, late + 1), share) for late, share in _late(loss)]
+    return Cycle(sum(length * share for length, share in lengths), 1 / (1 - loss))
+
+
+def _late(loss: float) -> Iterator[tuple[int, float]]:
+    """Messages that arrive between a report's freezing and its being heard, and the chance of as many."""
+    for late in count():
+        share = (1 - loss) * loss**late
+        if share < LEAST:
+            return
+        yield late, share
+
+
+def _by_reports(design: Design, bits: int, loss: float) -> Outcome:
+    """A message waits for its report to be frozen and heard, then for acceptances, each a message that arrives."""
+    acceptances = -(-bits // design.bits) - 1
+    lengths = [(max(compared().tally.report_every, late + 1), share) for late, share in _late(loss)]
+    accepted = sum(length * share for length, share in lengths)
+    until_frozen = sum(length * (length - 1) / 2 * share for length, share in lengths) / accepted
+    return Outcome(1.0, (until_frozen + loss / (1 - loss) + acceptances) / (1 - loss))
+
+
+# Tags over several messages: one verifies where all that it covers arrived.
+
+Tag = tuple[int, int, tuple[int, ...]]
+"""Bits, messages after the one in question, and the messages covered, relative to it; its carrier is among them."""
+
+
+def _tags(design: Design) -> Iterator[list[Tag]]:
+    """The tags that cover a message, for each equally likely place of it."""
+    if design.each > 1:
+        for place in range(design.each):
+            last = design.each - 1 - place
+            yield [(design.bits, last, tuple(range(-place, last + 1)))]
+        return
+    rulers = shortest_rulers(design.rulers, design.bits) if design.rulers else [tuple(design.marks)]
+    bits = design.bits // len(rulers)
+    yield [(bits, mark, tuple(mark - other for other in ruler)) for ruler in rulers for mark in ruler]
+
+
+@lru_cache(maxsize=256)
+def _by_tags(positions: tuple[tuple[Tag, ...], ...], bits: int, loss: float) -> Outcome:
+    drawn = [_sampled(sorted(tags, key=lambda tag: tag[1]), bits, loss) for tags in positions]
+    shares = [share for share, _ in drawn]
+    reached = sum(shares)
+    if not reached:
+        return Outcome(0.0, None)
+    return Outcome(reached / len(shares), sum(share * wait for share, wait in drawn) / reached)
+
+
+def _sampled(tags: list[Tag], bits: int, loss: float) -> tuple[float, float]:
+    """The share that reaches the bits and the mean wait of those; exact where nothing depends on another message."""
+    span = max(abs(other) for _, _, covered in tags for other in covered)
+    lost = np.random.default_rng(SEED).random((SAMPLES, 2 * span + 1)) < loss
+    lost[:, span] = False
+    covers = np.zeros((2 * span + 1, len(tags)), dtype=np.float32)
+    for place, (_, _, covered) in enumerate(tags):
+        covers[[span + other for other in covered], place] = 1
+    whole = lost.astype(np.float32) @ covers == 0
+    gained = np.cumsum(whole * np.array([tag[0] for tag in tags]), axis=1) >= bits
+    reached = gained[:, -1]
+    share = float(reached.mean())
+    waits = np.array([tag[1] for tag in tags])[gained.argmax(axis=1)]
+    return share, float(waits[reached].mean()) if share else 0.0
+
+
+@lru_cache(maxsize=8)
+def shortest_rulers(marks: int, many: int) -> list[tuple[int, ...]]:
+    """So many Golomb rulers of `marks` marks, the shortest first: no two pairs of marks are equally far apart."""
+    found: list[tuple[int, ...]] = []
+    for length in count(marks - 1):
+        if len(found) >= many:
+            return found[:many]
+        found += _rulers((0,), 1, 0, marks, length)
+    raise AssertionError
+
+
+def _rulers(ruler: tuple[int, ...], behind: int, apart: int, marks: int, length: int) -> Iterator[tuple[int, ...]]:
+    """The rulers of a length that begin with given marks.
+
+    * `behind`: a bit for how far each mark lies behind the last; `apart`: a bit for each distance that is taken.
+    """
+    left = marks - len(ruler)
+    if not left:
+        yield ruler
+        return
+    first, last = (length, length) if left == 1 else (ruler[-1] + 1, length - left + 1)
+    for mark in range(first, last + 1):
+        new = behind << (mark - ruler[-1])
+        if not new & apart:
+            yield from _rulers((*ruler, mark), new | 1, apart | new, marks, length)

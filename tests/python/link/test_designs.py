@@ -1,0 +1,261 @@
+"""Designs of secure links compared: the model of loss against both ends as they run, octets against specifications."""
+
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from support import tally_peer
+from support.links import TOOLBOX
+from support.tally_peer import Gateway, Parameters, RefusedError, Root, Sensor
+from support.tree import require_programs
+from wattlock.errors import InputError
+from wattlock.link.designs import compare, loss
+from wattlock.link.designs.compare import LOSSES, Traffic, Work, rows
+from wattlock.link.designs.rules import compared
+from wattlock.link.joules import Interval
+
+DESIGNS, RADIOS, TALLY = compared().design, compared().radio, compared().tally
+SIGMAS = 4
+MESSAGES, BATCHES, FIRST, LAST = 3_000, 15, 100, 60
+PAYLOAD_B = 2
+
+
+@pytest.fixture(autouse=True, scope="module")
+def program() -> None:
+    require_programs()
+
+
+def within(found: Sequence[float], expected: float) -> bool:
+    """Whether the mean of batches agrees with an expected value within its own sampling error."""
+    size = len(found) // BATCHES
+    means = [statistics.fmean(found[place * size : (place + 1) * size]) for place in range(BATCHES)]
+    error = statistics.stdev(means) / math.sqrt(BATCHES)
+    return abs(statistics.fmean(means) - expected) <= SIGMAS * error + 1e-9
+
+
+class Simulated:
+    """Both ends of tally as they run, under loss of messages and reports; the first messages are left out."""
+
+    def __init__(self, share: float) -> None:
+        draw = random.Random(7)
+        root = Root(b"\x21" * 32, b"test", b"\1" * 8, b"\2" * 8)
+        sensor, gateway = Sensor(root, Parameters()), Gateway(root, Parameters())
+        self.sent_B: list[float] = []
+        self.said_B: list[float] = []
+        self.delivered: set[int] = set()
+        self.verified: dict[int, int] = {}
+        self.bits: set[int] = set()
+        for slot in range(MESSAGES):
+            _, frame = sensor.seal(slot.to_bytes(PAYLOAD_B, "big"), whole=False)
+            self.sent_B.append(len(frame))
+            self.said_B.append(0)
+            if draw.random() < share:
+                continue
+            gateway.hear(frame)
+            self.delivered.add(slot)
+            for counter, message in gateway.settled().items():
+                assert message.standing == "verified"
+                assert int.from_bytes(message.payload, "big") == counter
+                self.verified[counter] = slot
+                self.bits.add(message.bits)
+            report = gateway.speak()
+            if report is not None:
+                self.said_B[-1] = len(report)
+                if draw.random() >= share:
+                    sensor.hear(report)
+        assert not sensor.rescues
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_the_model_of_tally_agrees_with_both_ends_as_they_run_within_sampling_error(share: float) -> None:
+    ends = Simulated(share)
+    steady = range(FIRST, MESSAGES - LAST)
+    arrived = [slot for slot in steady if slot in ends.delivered]
+    model = loss.outcome(DESIGNS["tally"], 128, share)
+    assert model.share == 1.0
+    assert all(slot in ends.verified for slot in arrived)
+    assert model.wait is not None
+    assert within([ends.verified[slot] - slot for slot in arrived], model.wait)
+    reports = loss.cycle(share)
+    said_B = (1 - share) * reports.said / reports.accepted * TALLY.report_B
+    assert within([ends.said_B[slot] for slot in steady], said_B)
+    sealed_B = DESIGNS["tally"].sealed_B(PAYLOAD_B, RADIOS["ble"])
+    assert {ends.sent_B[slot] for slot in steady} == {sealed_B}
+    # As many octets for each message verified, both ways.
+    total_B = sum(ends.sent_B[slot] + ends.said_B[slot] for slot in steady) / len(arrived)
+    assert total_B == pytest.approx((sealed_B + said_B) / ((1 - share) * model.share), rel=0.03)
+
+
+def test_the_model_of_tally_would_not_agree_with_ends_that_lose_less() -> None:
+    ends = Simulated(0.05)
+    arrived = [slot for slot in range(FIRST, MESSAGES - LAST) if slot in ends.delivered]
+    wrong = loss.outcome(DESIGNS["tally"], 128, 0.2).wait
+    assert wrong is not None
+    assert not within([ends.verified[slot] - slot for slot in arrived], wrong)
+
+
+def test_tallys_frames_have_the_octets_of_the_second_implementations() -> None:
+    for hint_B in (1, 2):
+        root = Root(b"\x21" * 32, b"test", b"\1" * 8, b"\2" * 8)
+        parameters = Parameters(hint_B=hint_B, report_every=1)
+        sensor, gateway = Sensor(root, parameters), Gateway(root, parameters)
+        _, whole = sensor.seal(bytes(12), whole=False)
+        gateway.hear(whole)
+        report = gateway.speak()
+        assert report is not None
+        sensor.hear(report)
+        _, short = sensor.seal(bytes(12), whole=False)
+        gateway.hear(short)
+        head = root.hint(0, gateway.expected, hint_B)
+        for _ in range(4):
+            with pytest.raises(RefusedError):
+                gateway.hear(head + bytes(8))
+        request = gateway.speak()
+        assert request is not None
+        sensor.hear(request)
+        record = sensor.rescue_record()
+        name, radio = ("tally", RADIOS["ble"]) if hint_B == 1 else ("tally-bare", RADIOS["lora-sf7"])
+        assert len(short) == DESIGNS[name].sealed_B(12, radio)
+        assert len(whole) == len(short) + 12
+        assert (len(report), len(request)) == (TALLY.report_B, TALLY.request_B)
+        assert len(record) == TALLY.rescue_B + hint_B
+    assert parameters.acceptance_bits == DESIGNS["tally"].bits
+    assert parameters.acceptances == -(-128 // DESIGNS["tally"].bits) - 1
+    assert Parameters().report_every == TALLY.report_every
+
+
+def test_rounds_of_a_report_are_those_that_the_second_implementation_permutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    permuted = tally_peer.permuted
+    rounds: list[int] = []
+
+    def counted(state: Sequence[int], number: int) -> list[int]:
+        rounds.append(number)
+        return permuted(state, number)
+
+    monkeypatch.setattr(tally_peer, "permuted", counted)
+    for label_B, message_B, output_B in ((11, 44, 16), (17, 21, 80), (11, 21, 2), (8, 7, 9)):
+        rounds.clear()
+        tally_peer.cxof("x" * label_B, bytes(message_B), output_B)
+        # It permutes once more behind its last word, which nobody needs.
+        assert sum(rounds) - compare.P12 == compare.cxof_rounds(label_B, message_B, output_B)
+    rounds.clear()
+    tally_peer.ascon(bytes(16), bytes(16), b"", bytes(5), opening=True)
+    assert sum(rounds) == 2 * compare.P12
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.2])
+def test_tags_over_several_messages_verify_as_often_as_all_of_those_arrive(share: float) -> None:
+    arrive = 1 - share
+    expected = {
+        # Of a group the three others; of a sliding window the three on both sides.
+        ("one-in-4", 64): arrive**3,
+        ("one-in-4", 128): arrive**3,
+        ("promac", 128): arrive**6,
+        ("whole", 128): 1.0,
+        ("dtls13-ccm8", 64): 1.0,
+        ("dtls13-ccm8", 128): 0.0,
+        ("link", 64): 0.0,
+    }
+    for (name, bits), chance in expected.items():
+        found = loss.outcome(DESIGNS[name], bits, share).share
+        error = math.sqrt(chance * (1 - chance) / loss.SAMPLES)
+        assert abs(found - chance) <= SIGMAS * error + 1e-12, (name, bits)
+    assert loss.outcome(DESIGNS["one-in-4"], 128, 0.0).wait == pytest.approx(1.5)
+    assert loss.outcome(DESIGNS["promac"], 128, 0.0) == (1.0, 3.0)
+
+
+def test_sp_mac_keeps_more_at_half_strength_than_promac_and_all_without_loss() -> None:
+    sp_mac, promac = DESIGNS["sp-mac"], DESIGNS["promac"]
+    assert loss.outcome(sp_mac, 128, 0.0).share == 1.0
+    assert loss.outcome(sp_mac, 64, 0.1).share > loss.outcome(promac, 64, 0.1).share
+    # Every bit has a ruler of its own, so that what is verified lies near the mean: 256 bits, each with seven others.
+    assert 2 * 256 * 0.8**7 < 128
+    assert loss.outcome(sp_mac, 128, 0.2).share < 0.05
+
+
+@pytest.mark.parametrize(("marks", "length"), [(4, 6), (5, 11), (6, 17), (7, 25)])
+def test_the_shortest_rulers_are_the_known_optimal_ones_and_no_two_marks_are_equally_far_apart(
+    marks: int, length: int
+) -> None:
+    rulers = loss.shortest_rulers(marks, 32)
+    assert rulers[0][-1] == length
+    assert len(set(rulers)) == 32
+    for ruler in rulers:
+        apart = [high - low for place, high in enumerate(ruler) for low in ruler[:place]]
+        assert len(ruler) == marks
+        assert len(set(apart)) == len(apart) == marks * (marks - 1) // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "payload_B", "adds_B"),
+    # Overhead in draft-ietf-iotops-security-protocol-comparison for CCM_8, an octet of connection ID, empty sender IDs;
+    # WireGuard's 32 and its padding to 16.
+    [("dtls13-ccm8", 16, 12), ("dtls13", 16, 20), ("oscore", 16, 13), ("wireguard", 16, 32), ("wireguard", 17, 47)],
+)
+def test_a_design_adds_the_octets_that_its_specification_says(name: str, payload_B: int, adds_B: int) -> None:
+    assert DESIGNS[name].sealed_B(payload_B, RADIOS["ble"]) == payload_B + adds_B
+
+
+def computing(cipher: str, size_B: int) -> Work:
+    assert cipher
+    J = 1e-9 * (1_000 + 10 * size_B)
+    return Work(1_000.0 + 10 * size_B, Interval(J, J / 1.1, J * 1.1), assumed=False)
+
+
+@pytest.fixture(scope="module")
+def found() -> list[dict[str, Any]]:
+    return rows(Traffic(16, 600.0), computing, TOOLBOX)
+
+
+def of(found: list[dict[str, Any]], radio: str, design: str, share: float) -> dict[str, Any]:
+    (row,) = (one for one in found if (one["radio"], one["design"], one["loss"]) == (radio, design, share))
+    return row
+
+
+def test_there_is_a_row_for_each_design_radio_and_loss(found: list[dict[str, Any]]) -> None:
+    assert len(RADIOS) == 5
+    assert len(found) == len(LOSSES) * sum(
+        design.is_for(radio) for design in DESIGNS.values() for radio in RADIOS.values()
+    )
+
+
+def test_joules_of_a_row_are_those_of_its_message_reports_and_computing(found: list[dict[str, Any]]) -> None:
+    for row in found:
+        own_uJ = row["message_uJ"] + row["computing_uJ"]
+        if row["report_uJ"] is None:
+            assert row["delivered_uJ"] == pytest.approx(own_uJ / (1 - row["loss"]))
+        elif row["loss"] == 0.0:
+            assert row["delivered_uJ"] == pytest.approx(own_uJ + row["report_uJ"] / TALLY.report_every)
+        for bits in (64, 128):
+            verified_uJ, share = row[f"verified_{bits}_uJ"], row[f"verified_{bits}_share"]
+            if share:
+                assert verified_uJ == pytest.approx(row["delivered_uJ"] / share)
+                assert row[f"verified_{bits}_low_uJ"] < verified_uJ < row[f"verified_{bits}_high_uJ"]
+            else:
+                assert verified_uJ is None
+
+
+def test_no_octet_is_saved_on_wifi_and_none_within_bles_own_encryption(found: list[dict[str, Any]]) -> None:
+    whole, dtls = (of(found, "wifi", name, 0.0) for name in ("whole", "dtls13"))
+    assert whole["adds_B"] < dtls["adds_B"]
+    assert whole["message_uJ"] == pytest.approx(dtls["message_uJ"])
+    assert of(found, "wifi", "tally", 0.0)["delivered_uJ"] > whole["delivered_uJ"]
+    link, tally = (of(found, "ble", name, 0.0) for name in ("link", "tally"))
+    assert link["adds_B"] == 4 <= tally["adds_B"]
+    assert link["delivered_uJ"] < tally["delivered_uJ"]
+
+
+def test_a_session_that_ends_before_the_next_message_is_made_anew_for_it(found: list[dict[str, Any]]) -> None:
+    wireguard = of(found, "ble", "wireguard", 0.0)
+    assert wireguard["handshakes_a_day"] == pytest.approx(86_400 / 600)
+    assert of(found, "ble", "dtls13", 0.0)["handshakes_a_day"] == 1
+    assert wireguard["handshake_percent"] == pytest.approx(100 * wireguard["handshake_uJ"] / wireguard["message_uJ"])
+
+
+def test_a_message_that_no_frame_of_lora_holds_is_refused() -> None:
+    with pytest.raises(InputError, match="a frame of LoRa holds"):
+        rows(Traffic(250, 600.0), computing, TOOLBOX)
