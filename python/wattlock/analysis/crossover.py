@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wattlock.analysis.draws import Array, drawn, interval
+from wattlock.analysis.draws import Array, drawn, ends, interval
 from wattlock.errors import InputError
 
 FEWEST_SIZES = 3
@@ -37,10 +37,14 @@ class Crossover(NamedTuple):
     crossings: int
 
 
-def crossover(payload_B: ArrayLike, a: tuple[ArrayLike, ArrayLike], b: tuple[ArrayLike, ArrayLike]) -> Crossover:
+def crossover(
+    payload_B: ArrayLike, a: tuple[ArrayLike, ArrayLike], b: tuple[ArrayLike, ArrayLike], *, systematic: bool = False
+) -> Crossover:
     """Where the costs of two ciphers meet.
 
     * `payload_B`: sizes, rising; `a`, `b`: costs of one call at these and the standard errors of their logarithms.
+    * `systematic`: in place of draws all costs of the one are at their low ends and those of the other at their high
+      ones, and the other way round.
 
     Raises InputError with fewer than three sizes.
     """
@@ -51,15 +55,25 @@ def crossover(payload_B: ArrayLike, a: tuple[ArrayLike, ArrayLike], b: tuple[Arr
         )
     (cost_a, sigma_a), (cost_b, sigma_b) = ([np.asarray(one, dtype=float) for one in side] for side in (a, b))
     gap = cost_a - cost_b
-    draws = drawn(np.concatenate([cost_a, cost_b]), np.concatenate([sigma_a, sigma_b]))
-    draws_a, draws_b = draws[:, : len(size)], draws[:, len(size) :]
-    gaps = draws_a - draws_b
+    if systematic:
+        gaps = ends(cost_a, sigma_a) - ends(cost_b, sigma_b)[::-1]
+    else:
+        draws = drawn(np.concatenate([cost_a, cost_b]), np.concatenate([sigma_a, sigma_b]))
+        gaps = draws[:, : len(size)] - draws[:, len(size) :]
     crossings = int(np.sum(np.diff(np.sign(gap)) != 0))
     changes = np.sign(gaps[:, 0]) != np.sign(gaps[:, -1])
+    if systematic:
+        # All sizes err alike: where the other cost is the lower one from the start, these do otherwise throughout.
+        is_otherwise = np.sign(gaps[:, 0]) != np.sign(gap[0])
+        changes = changes & ~is_otherwise if np.sign(gap[0]) != np.sign(gap[-1]) else changes | is_otherwise
     met_B = low_B = high_B = disagreement = None
     if np.sign(gap[0]) != np.sign(gap[-1]):
         met_B = float(_first_change(size, gap[None, :])[0])
-        low_B, high_B = interval(_first_change(size, gaps[changes]))
+        met = _first_change(size, gaps[changes])
+        if systematic:
+            low_B, high_B = min(met_B, *met), max(met_B, *met)
+        else:
+            low_B, high_B = interval(met)
     (fixed_a, fixed_b), (slope_a, slope_b) = theil_sen(size, np.stack([cost_a, cost_b]))
     by_law = float((fixed_b - fixed_a) / (slope_a - slope_b)) if slope_a != slope_b else np.inf
     by_law_B = by_law if size[0] <= by_law <= size[-1] else None

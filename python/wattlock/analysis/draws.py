@@ -28,6 +28,12 @@ def drawn(cost: ArrayLike, sigma: ArrayLike, draws: int = DRAWS, seed: int = SEE
     return np.asarray(middle * np.exp(width * off))
 
 
+def ends(cost: ArrayLike, sigma: ArrayLike) -> Array:
+    """Costs at the ends of their intervals, shape (2, costs): all at the low end, then all at the high one."""
+    middle, width = np.asarray(cost, dtype=float), np.asarray(sigma, dtype=float)
+    return np.stack([middle * np.exp(-COVERAGE * width), middle * np.exp(COVERAGE * width)])
+
+
 def interval(values: ArrayLike) -> tuple[float, float]:
     """The middle 95 % of draws."""
     low, high = np.nanquantile(np.asarray(values, dtype=float), [0.025, 0.975])

@@ -37,20 +37,31 @@ class Ratio(NamedTuple):
         return value, low, high
 
 
-def ratio(numerator: float, denominator: float, *sigmas: float) -> Ratio:
-    """A ratio of two costs whose logarithms have these standard errors, taken as independent."""
-    value, factor = numerator / denominator, math.exp(COVERAGE * math.hypot(*sigmas))
+def joined(sigmas: Sequence[float], *, systematic: bool = False) -> float:
+    """The standard error of a sum or a difference: independent ones in quadrature, systematic ones added up."""
+    return math.fsum(sigmas) if systematic else math.hypot(*sigmas)
+
+
+def ratio(numerator: float, denominator: float, *sigmas: float, systematic: bool = False) -> Ratio:
+    """A ratio of two costs whose logarithms have these standard errors.
+
+    * `systematic`: they may all err in the worst direction, and add up; else they are taken as independent.
+    """
+    value, factor = numerator / denominator, math.exp(COVERAGE * joined(sigmas, systematic=systematic))
     return Ratio(value, value / factor, value * factor)
 
 
-def mean(ratios: Sequence[Ratio]) -> Ratio:
-    """The geometric mean of ratios: its error joins theirs and the spread between them (t, by their number)."""
+def mean(ratios: Sequence[Ratio], *, systematic: bool = False) -> Ratio:
+    """The geometric mean of ratios: its error joins theirs and the spread between them (t, by their number).
+
+    * `systematic`: as of `ratio`; the mean of such errors is no smaller than they are.
+    """
     logs = [one.log for one in ratios]
     count, middle = len(logs), sum(logs) / len(logs)
-    within = math.hypot(*(one.sigma for one in ratios)) / count * COVERAGE
+    within = joined([one.sigma for one in ratios], systematic=systematic) / count * COVERAGE
     spread = math.sqrt(sum((log - middle) ** 2 for log in logs) / (count - 1)) if count > 1 else 0.0
     between = t_quantile(count - 1, 1 - LEVEL / 2) * spread / math.sqrt(count) if count > 1 else 0.0
-    factor = math.exp(math.hypot(within, between))
+    factor = math.exp(joined([within, between], systematic=systematic))
     return Ratio(math.exp(middle), math.exp(middle) / factor, math.exp(middle) * factor)
 
 

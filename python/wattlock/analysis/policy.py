@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wattlock.analysis.draws import Array, drawn, interval
+from wattlock.analysis.draws import Array, drawn, ends, interval
 from wattlock.analysis.effects import Ratio
 from wattlock.errors import InputError
 
@@ -24,11 +24,15 @@ def mix(encrypt: float, decrypt: float, encrypt_share: float) -> float:
 
 
 class Costs(NamedTuple):
-    """What a cipher costs by size: `payload_B` rising, `cost` of one call, `sigma` of their logarithms."""
+    """What a cipher costs by size: `payload_B` rising, `cost` of one call, `sigma` of their logarithms.
+
+    * `systematic`: the errors may all point in the worst direction.
+    """
 
     payload_B: Array
     cost: Array
     sigma: Array
+    systematic: bool = False
 
 
 class Hybrid(NamedTuple):
@@ -54,7 +58,8 @@ def hybrid(
     """`small` for packets below `from_B`, `large` from there on.
 
     * `payload_B`, `weight`: the distribution of sizes. Between measured sizes costs are straight lines.
-    * Intervals from the errors of the costs; the distribution is taken as given.
+    * Intervals from the errors of the costs; the distribution is taken as given. Systematic errors count whole in the
+      policy and whole in the single cipher, also where both take the same cipher.
 
     Raises InputError where a size lies outside those measured.
     """
@@ -70,11 +75,19 @@ def hybrid(
     is_small = sizes < from_B
     means, policy = {}, np.zeros(1)
     for number, (name, costs) in enumerate(ciphers.items()):
-        rows = np.vstack([costs.cost, drawn(costs.cost, costs.sigma, seed=number)])
+        off = ends(costs.cost, costs.sigma) if costs.systematic else drawn(costs.cost, costs.sigma, seed=number)
+        rows = np.vstack([costs.cost, off])
         at = np.stack([np.interp(sizes, costs.payload_B, row) for row in rows])
         means[name] = at @ share
         taken = (is_small if name == small else False) | (~is_small if name == large else False)
         policy = policy + at @ (share * taken)
-    ratios = {name: policy / alone for name, alone in means.items()}
-    against = {name: Ratio(float(one[0]), *interval(one[1:])) for name, one in ratios.items()}
+    against = {name: _over(policy, alone, systematic=ciphers[name].systematic) for name, alone in means.items()}
     return Hybrid(float(policy[0]), against, min(means, key=lambda name: float(means[name][0])))
+
+
+def _over(policy: Array, alone: Array, *, systematic: bool) -> Ratio:
+    """The policy's cost over that of one cipher: the costs first in each, then their draws, or both of their ends."""
+    if systematic:
+        return Ratio(float(policy[0] / alone[0]), float(policy[1] / alone[2]), float(policy[2] / alone[1]))
+    ratios = policy / alone
+    return Ratio(float(ratios[0]), *interval(ratios[1:]))

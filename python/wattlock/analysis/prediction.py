@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -75,3 +76,21 @@ def predict(x: ArrayLike, y: ArrayLike) -> Prediction:
         ratio_high,
         count,
     )
+
+
+def least_r_squared(x: tuple[ArrayLike, ArrayLike], y: tuple[ArrayLike, ArrayLike]) -> float:
+    """The least share of y's variance that x explains, wherever each of them lies between its ends.
+
+    * `x`, `y`: the low ends and the high ends of each pair, at most about twelve of them: 2 to their number is tried.
+    * A covariance is linear in each value, and a correlation that is nowhere negative is quasi-concave in those of one
+      side: it is least where every value is at one of its ends. Where it may be negative it may be none.
+    """
+    sides = []
+    for low, high in (x, y):
+        first, last = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        at_high = np.array(list(product((False, True), repeat=len(first))))
+        corners = np.where(at_high, last, first)
+        off = corners - corners.mean(axis=1, keepdims=True)
+        length = np.linalg.norm(off, axis=1, keepdims=True)
+        sides.append(np.divide(off, length, out=np.zeros_like(off), where=length > 0))
+    return float(max((sides[0] @ sides[1].T).min(), 0.0) ** 2)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.counts import EVIDENCE
+from wattlock.papers.counted import CoreJudged, called
 from wattlock.papers.judges import Bounds, Compared, Effect, Judgement
 from wattlock.papers.judges.implementations import ERA
 from wattlock.papers.judges.verdict import failing
@@ -31,6 +33,15 @@ FINDING = {"finding": pl.String, "implementation": pl.String, "verdict": pl.Stri
 PART: dict[str, Any] = {"part": pl.String, "holds": pl.Boolean, **EFFECT}
 OF_COMPARED = {"finding": pl.String, **WHOSE, "cases": pl.String, "holds": pl.Boolean, **EFFECT, **BOUNDS}
 COMPARED: dict[str, Any] = {**OF_COMPARED, "parts": pl.List(pl.Struct(PART))}
+COUNTED: dict[str, Any] = {
+    **dict.fromkeys(("run", "core", "answer", "evidence"), pl.String),
+    "error_percent": pl.Float64,
+    **WHOSE,
+    **EFFECT,
+    **BOUNDS,
+    "sentence": pl.String,
+    "findings": pl.List(pl.Struct({"finding": pl.String, "implementation": pl.String, "answer": pl.String})),
+}
 CLAIM = dict.fromkeys(("claim", "says", "origin", "about", "verdict", "basis", "evidence"), pl.String)
 WORDS = dict.fromkeys(("sentence", "control", "needs", "command"), pl.String)
 SCHEMA: dict[str, Any] = {
@@ -43,11 +54,14 @@ SCHEMA: dict[str, Any] = {
     "source": pl.List(pl.String),
     "findings": pl.List(pl.Struct(FINDING)),
     "comparisons": pl.List(pl.Struct(COMPARED)),
+    "counted": pl.List(pl.Struct(COUNTED)),
 }
 
 
-def table(judgements: Sequence[Judgement], papers: Papers) -> pl.DataFrame:
+def table(judgements: Sequence[Judgement], papers: Papers, cores: Sequence[CoreJudged] = ()) -> pl.DataFrame:
     """A row a claim, in the claims' order.
+
+    * `cores`: what runs that counted say of the claims.
 
     * `implementation` to `claimed_value`: the comparison that decides; null where nothing does. `bound_by` is
       `wattlock` where the paper gives no such bound; `claimed_value` is the figure that it prints, if any. An end of
@@ -56,8 +70,33 @@ def table(judgements: Sequence[Judgement], papers: Papers) -> pl.DataFrame:
     * `findings`: of each part of a claim on ciphers its verdict by kind of implementation.
     * `comparisons`: all of them, the deciding one first, each with its parts where it takes several together; `holds`
       is null where it can't be told or nothing is asked.
+    * `counted`: of each emulated core its answer, with its figure; empty where no count can answer the claim.
     """
-    return pl.DataFrame([_row(one, papers.claim(one.claim)) for one in judgements], schema=SCHEMA)
+    rows = [_row(one, papers.claim(one.claim)) | {"counted": list(_counted(one.claim, cores))} for one in judgements]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _counted(claim: str, cores: Sequence[CoreJudged]) -> Iterator[dict[str, Any]]:
+    for core in cores:
+        if (found := core.of(claim)) is not None:
+            compared = found.compared
+            yield {
+                "run": core.run,
+                "core": core.core,
+                "answer": found.answer,
+                "evidence": EVIDENCE,
+                "error_percent": core.error_percent,
+                "implementation": compared.implementation if compared else None,
+                "library": (compared.library or None) if compared else None,
+                **(_effect(compared.effect) if compared else dict.fromkeys(EFFECT)),
+                **_bounds(compared.bounds if compared else None),
+                "sentence": found.sentence,
+                "findings": [
+                    {"finding": finding.says, "implementation": kind, "answer": called(verdict)}
+                    for finding in found.findings
+                    for kind, verdict in finding.answers.items()
+                ],
+            }
 
 
 def _row(one: Judgement, claim: Claim) -> dict[str, Any]:

@@ -25,6 +25,8 @@ NAMES = {
 }
 """Families in words."""
 
+PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
+"""What a plain case is, by column."""
 KINDS_OF_80211 = ("management", "control", "data", "extension")
 
 
@@ -163,13 +165,16 @@ class Evidence:
             "measured time, which stands for energy as in the papers' own model E = Vcc * I * T; no meter measured it"
         )
 
+    def named(self, data: str) -> str:
+        """A kind of data in words."""
+        return data
+
     def cases(self, claim: Claim, **factors: object) -> list[Case]:
         """The cases of a run with these factors, with their costs.
 
         * `factors`: by column; those of a plain case where not given: key ready, raw, hot, independent.
         """
-        plain = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
-        wanted = {**plain, **factors}
+        wanted = {**PLAIN, **factors}
         rows = self.estimates.filter(
             pl.col("state").is_in(["resolved", "unresolved"])
             & (pl.col("processes") > 1)

@@ -157,7 +157,7 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
     def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
-        holds = {bits: alike(one, least, most) for bits, one in ratios.items()}
+        holds = {bits: alike(one, least, most, systematic=shortest.systematic) for bits, one in ratios.items()}
         whole = all_hold(holds.values())
         # The one that is told is the furthest of those that come to the verdict.
         bits = max((one for one in ratios if holds[one] is whole), key=lambda one: abs(ratios[one].log))

@@ -122,7 +122,7 @@ def crossing(claim: Claim, evidence: Evidence) -> Judgement:
     compared, described = [], []
     for keying, words in KEYING.items():
         for ground, rc4, aes in _curves(claim, evidence, keying):
-            found = crossover(rc4.payload_B, (rc4.cost, rc4.sigma), (aes.cost, aes.sigma))
+            found = crossover(rc4.payload_B, (rc4.cost, rc4.sigma), (aes.cost, aes.sigma), systematic=rc4.systematic)
             effect = _from_size(found, rc4.payload_B)
             holds = inside(effect.low, effect.high, band)
             if found.payload_B is not None and found.cheaper_above == "b":
@@ -202,7 +202,8 @@ def _at_each_size(rc4: Costs, aes: Costs, from_B: float) -> list[Part]:
         if size_B <= MTU_B and not inside(size_B, size_B, amount_band(from_B)):
             small = size_B < from_B
             quick, slow = ("AES", "RC4") if small else ("RC4", "AES")
-            over = ratio(*((aes_cost, rc4_cost) if small else (rc4_cost, aes_cost)), *sigmas)
+            costs = (aes_cost, rc4_cost) if small else (rc4_cost, aes_cost)
+            over = ratio(*costs, *sigmas, systematic=rc4.systematic)
             effect = percent_effect(f"what {quick} costs over {slow} at {size_B:,.0f} B", over)
             found.append(Part(f"{quick} at {size_B:,.0f} B", effect, above(1 - over.high, 1 - over.low, 0.0)))
     return found
@@ -229,9 +230,10 @@ def _curves(claim: Claim, evidence: Evidence, keying: str) -> list[tuple[Ground,
         curves = []
         for family in ("rc4", "aes"):
             line = [ground.cases[family] for ground in several]
-            curves.append(
-                Costs(*(np.array([float(getattr(c, k)) for c in line]) for k in ("payload_B", "cost", "sigma")))
+            size_B, cost, sigma = (
+                np.array([float(getattr(case, name)) for case in line]) for name in ("payload_B", "cost", "sigma")
             )
+            curves.append(Costs(size_B, cost, sigma, line[0].systematic))
         found.append((several[0], curves[0], curves[1]))
     return found
 

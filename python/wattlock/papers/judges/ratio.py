@@ -23,7 +23,8 @@ def of_costs(operation: str, data: str) -> Judge:
         compared = []
         for ground in grounds(cases, [over, under]):
             found = ground.cases[over].over(ground.cases[under])
-            effect = ratio_effect(f"{NAMES[over]} over {NAMES[under]}, to {operation} {data},", found)
+            what = f"{NAMES[over]} over {NAMES[under]}, to {operation} {evidence.named(data)},"
+            effect = ratio_effect(what, found)
             compared.append(on(ground, effect, claim.says, holds=inside(found.low, found.high, band), bounds=band))
         return judged_by_kind(
             claim,

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.draws import COVERAGE, ends
 from wattlock.analysis.effects import mean
 from wattlock.analysis.front import front, least_for_each, probability
-from wattlock.analysis.prediction import FEWEST_PAIRS, predict
+from wattlock.analysis.prediction import FEWEST_PAIRS, least_r_squared, predict
 from wattlock.papers.judges.compose import Judge, judged_by_kind
 from wattlock.papers.judges.evidence import Evidence
 from wattlock.papers.judges.implementations import ERA, Case, Kind, by_library, largest
@@ -48,6 +48,11 @@ class Nine(NamedTuple):
     def provider(self) -> str:
         """Whose code it is."""
         return next(iter(self.grid.values())).provider
+
+    @property
+    def systematic(self) -> bool:
+        """Whether the errors of the nine have one cause."""
+        return next(iter(self.grid.values())).systematic
 
     def compared(
         self, effect: Effect, finding: str, *, holds: bool | None, bounds: Bounds, parts: Sequence[Part] = ()
@@ -190,11 +195,11 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         sides = [[one[place].cost for place in grid] for one in (grid, back)]
         if len(set(sides[0])) < FEWEST_PAIRS:
             continue
-        more = mean([back[place].over(grid[place]) for place in grid])
+        more = mean([back[place].over(grid[place]) for place in grid], systematic=nine.systematic)
         band = effect_band(claim.expect["ratio"])
         effect = ratio_effect("decryption over encryption", more)
         compared.append(nine.compared(effect, MORE, holds=inside(more.low, more.high, band), bounds=band))
-        compared.append(_predicted(nine, sides, claim.expect["r_squared"]))
+        compared.append(_predicted(nine, back, claim.expect["r_squared"]))
         found = predict(*sides)
         described.append(
             f"With {nine.provider} a case left out is predicted within {found.left_out_percent:.1f} % (root mean "
@@ -211,10 +216,16 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
     )
 
 
-def _predicted(nine: Nine, sides: list[list[float]], claimed: float) -> Compared:
+def _predicted(nine: Nine, back: Grid, claimed: float) -> Compared:
     """Whether R^2 comes near the claimed one; more is as good."""
-    found = predict(*sides)
-    effect = Effect("R^2 of decryption by encryption", "1", found.r_squared, *_fisher(found.r_squared, found.pairs))
+    sides = [[grid[place] for place in nine.grid] for grid in (nine.grid, back)]
+    found = predict(*([case.cost for case in side] for side in sides))
+    if nine.systematic:
+        both_ends = (ends([case.cost for case in side], [case.sigma for case in side]) for side in sides)
+        low_high = (least_r_squared(*((low, high) for low, high in both_ends)), 1.0)
+    else:
+        low_high = _fisher(found.r_squared, found.pairs)
+    effect = Effect("R^2 of decryption by encryption", "1", found.r_squared, *low_high)
     bounds = Bounds(amount_band(claimed).low, 1)
     holds = inside(effect.low, effect.high, bounds)
     return nine.compared(effect, PREDICTED, holds=holds, bounds=bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wattlock.analysis.effects import Ratio, ratio
+from wattlock.analysis.effects import Ratio, joined, ratio
 from wattlock.analysis.policy import mix
 from wattlock.papers.judges.compose import ONE_LIBRARY, Ground, Judge, judged, judged_by_kind, missing, on
 from wattlock.papers.judges.evidence import NAMES, Evidence
@@ -154,7 +154,8 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
             continue
         costs = {family: _mixed(ground.cases[family], decrypting[name].cases[family], share) for family in FAMILIES}
         other = min((family for family in FAMILIES if family != "aes"), key=lambda family: costs[family][0])
-        found = ratio(costs["aes"][0], costs[other][0], costs["aes"][1], costs[other][1])
+        sigmas = costs["aes"][1], costs[other][1]
+        found = ratio(costs["aes"][0], costs[other][0], *sigmas, systematic=ground.cases["aes"].systematic)
         holds = above(1 - found.high, 1 - found.low, 0.0)
         effect = ratio_effect(f"AES over {NAMES[other]}, {DECRYPTIONS} decryptions for each encryption,", found)
         compared.append(on(ground, effect, claim.says, holds=holds, bounds=Bounds(None, 1)))
@@ -169,10 +170,10 @@ def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def _mixed(encrypt: Case, decrypt: Case, share: float) -> tuple[float, float]:
-    """The mean cost of an operation and the standard error of its logarithm, the two taken as independent."""
+    """The mean cost of an operation and the standard error of its logarithm."""
     cost = mix(encrypt.cost, decrypt.cost, share)
     parts = (share * encrypt.cost * encrypt.sigma, (1 - share) * decrypt.cost * decrypt.sigma)
-    return cost, (parts[0] ** 2 + parts[1] ** 2) ** 0.5 / cost
+    return cost, joined(parts, systematic=encrypt.systematic) / cost
 
 
 def _sound(claim: Claim, evidence: Evidence) -> list[Case]:

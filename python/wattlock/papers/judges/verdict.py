@@ -187,8 +187,13 @@ def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
     return "reproduced" if holds else "not reproduced"
 
 
-def alike(found: Ratio, low_percent: float, high_percent: float) -> bool | None:
-    """Whether a ratio is equivalent to 1 within bounds, by two one-sided tests; None where they can't tell."""
+def alike(found: Ratio, low_percent: float, high_percent: float, *, systematic: bool = False) -> bool | None:
+    """Whether a ratio is equivalent to 1 within bounds, by two one-sided tests; None where they can't tell.
+
+    * `systematic`: its error is no chance that a test could weigh: the whole interval must lie within.
+    """
+    if systematic:
+        return within(*found.percent[1:], low_percent, high_percent)
     return {"equivalent": True, "different": False, "undecided": None}[
         equivalence(found, low_percent, high_percent).verdict
     ]
