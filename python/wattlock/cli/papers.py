@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from wattlock.papers.counted import CoreJudged
     from wattlock.papers.judges import Judgement
 
 FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
@@ -79,6 +80,10 @@ class Beside:
             "--transfers", metavar="FILE", help="JSON of `wattlock send` or `receive`; audio=FILE is of audio."
         ),
     ] = None
+    counted: Annotated[
+        list[str] | None,
+        typer.Option("--counted", metavar="RUN", help="A run that counted on a core: its answers stand beside."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,8 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run and --transfers may be given several times; runs of one build on one machine are judged together. A battery is
+    --run, --counted and --transfers may be given several times; runs of one build on one machine are judged together.
+    `wattlock run papers/mcu --on qemu:cortex-m4` makes a run for --counted, each of a core of its own. A battery is
     discharged to 10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on
     ciphers is judged by software of the papers' era; constant-time software and AES instructions have own answers.
     Transfers are what `wattlock send` or `receive` prints by --format json, of the same file by --cipher null, too.
@@ -127,12 +133,14 @@ def papers(
     Examples: wattlock papers; wattlock papers --device x86-server-assumed --allow-assumed;
     wattlock papers --run last --export exhibits; wattlock papers --run last --format csv;
     wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run;
-    wattlock papers --run last --transfers aes.json --transfers clear.json
+    wattlock papers --run last --transfers aes.json --transfers clear.json;
+    wattlock papers --run runs/host --counted runs/m4 --counted runs/m0plus
     """
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
     from wattlock.papers.citations import bibtex
+    from wattlock.papers.counted import judge_counted
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
@@ -148,6 +156,8 @@ def papers(
         refuse_beside(requested, "--dry-run", ["--length", *of_a_battery])
         carry_out(f"papers/{length}", dry_run=True, **_discharge(length, measuring))
         return
+    # Before anything is measured: a run that can't be taken is refused at once.
+    cores = judge_counted(beside.counted or [])
     names = run or [_measured(length, device, measuring, allow_assumed=allow_assumed)]
     read = material.Beside(
         device,
@@ -159,10 +169,10 @@ def papers(
         str(beside.machine),
     )
     judgements, shown, gathered = material.judge(names, read, target=chosen())
-    facts = papers_facts(names, gathered, read)
+    facts = papers_facts(names, gathered, read, cores)
     page = written.out or find(names[0]) / "papers.html"
-    _write(page, papers_page(facts, gathered.material.papers, judgements, shown), "name another file with --out")
-    verdicts = table(judgements, gathered.material.papers)
+    _write(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "name another file with --out")
+    verdicts = table(judgements, gathered.material.papers, cores)
     if written.export is not None:
         from wattlock.report.exhibit_files import write_exhibits
 
@@ -172,18 +182,24 @@ def papers(
         _write(written.export / "verdicts.csv", flat(verdicts).write_csv(), hint)
         _write(written.export / "papers.bib", bibtex(gathered.material.papers.sources), hint)
     _say(facts.reasons, judgements)
+    _say_counted(cores)
     if written.form is None:
         typer.echo(str(page))
     else:
-        show(_for_eyes(verdicts) if written.form is Format.table else verdicts, written.form)
+        show(_for_eyes(verdicts, cores) if written.form is Format.table else verdicts, written.form)
         typer.echo(f"the page: {page}", err=True)
 
 
-def _for_eyes(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Few columns, and the parts that do not hold as text."""
+def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFrame:
+    """Few columns, the parts that do not hold as text, and behind the verdict a column a core."""
     import polars as pl
 
-    return verdicts.select(FOR_EYES).with_columns(pl.col("failing").list.join("; ").replace("", None))
+    shown = verdicts.select(FOR_EYES).with_columns(pl.col("failing").list.join("; ").replace("", None))
+    behind = FOR_EYES.index("verdict") + 1
+    for core in reversed(cores):
+        answers = [found.answer if (found := core.of(claim)) else None for claim in verdicts["claim"]]
+        shown.insert_column(behind, pl.Series(core.core, answers, dtype=pl.String))
+    return shown
 
 
 def _refuse_absent(beside: Beside) -> None:
@@ -216,6 +232,16 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
     typer.echo(f"{len(judgements)} claims: {described}", err=True)
     for line in bases(judgements):
         typer.echo(f"  {line}", err=True)
+
+
+def _say_counted(cores: Sequence[CoreJudged]) -> None:
+    """How many claims each core's cycles support, to standard error."""
+    from wattlock.report.papers_counted import counted_line
+
+    for core in cores:
+        for warning in core.warnings:
+            typer.echo(f"warning: run {core.run}: {warning}", err=True)
+        typer.echo(counted_line(core), err=True)
 
 
 def _measured(length: Length, device: str | None, measuring: Measuring, *, allow_assumed: bool) -> str:

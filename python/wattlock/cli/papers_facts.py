@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wattlock.papers.counted import CoreJudged
     from wattlock.papers.material import Beside, Gathered
     from wattlock.report.papers_page import PapersFacts
     from wattlock.run.result import Result
@@ -15,7 +16,7 @@ LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "ba
 """The lengths of `wattlock papers` by their studies."""
 
 
-def _command(names: Sequence[str], results: Sequence[Result], beside: Beside) -> list[str]:
+def _command(names: Sequence[str], results: Sequence[Result], beside: Beside, cores: Sequence[CoreJudged]) -> list[str]:
     """The commands that measure again, then the one that judges these runs again.
 
     A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
@@ -40,7 +41,9 @@ def _command(names: Sequence[str], results: Sequence[Result], beside: Beside) ->
             measure.append(f"wattlock papers --length {LENGTHS[study]}{valued}{options if len(results) == 1 else ''}")
         else:
             measure.append(f"wattlock run {study}{valued}")
+    measure += [f"wattlock run {core.study} --on qemu:{core.core}" for core in cores]
     runs = "".join(f" --run {_findable(name)}" for name in names)
+    runs += "".join(f" --counted {_findable(core.name)}" for core in cores)
     named = (f" --device {device}" if device else "") + options + (" --allow-assumed" if allow_assumed else "")
     return [*dict.fromkeys(measure), f"wattlock papers{runs}{named}"]
 
@@ -66,8 +69,10 @@ def _findable(name: str) -> str:
     return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
 
 
-def papers_facts(names: Sequence[str], found: Gathered, beside: Beside) -> PapersFacts:
-    """What the page says of the runs themselves; `names`: as they were asked for."""
+def papers_facts(
+    names: Sequence[str], found: Gathered, beside: Beside, cores: Sequence[CoreJudged] = ()
+) -> PapersFacts:
+    """What the page says of the runs themselves; `names`: as they were asked for. `cores`: the runs that counted."""
     from wattlock.cli.facts import host
     from wattlock.report.papers_page import PapersFacts
 
@@ -86,8 +91,8 @@ def papers_facts(names: Sequence[str], found: Gathered, beside: Beside) -> Paper
         created=max(str(one.plan["created"]) for one in results),
         duration_s=sum(one.wall_s for one in results),
         host=list(host(results[0])),
-        command=_command(names, results, beside),
+        command=_command(names, results, beside, cores),
         joules=joules,
         reasons=reasons,
-        warnings=[*warnings, *found.notes],
+        warnings=[*warnings, *found.notes, *(f"run {one.run}: {line}" for one in cores for line in one.warnings)],
     )

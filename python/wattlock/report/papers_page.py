@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from wattlock.papers.citations import bibtex, published
+from wattlock.papers.counted import CoreJudged
 from wattlock.papers.exhibits import Shown
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import Basis, Bounds, Compared, Judgement, Verdict
@@ -19,6 +20,7 @@ from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import opening, scripts
+from wattlock.report.papers_counted import counted_section
 from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
 
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
@@ -39,6 +41,7 @@ AGAINST = {
 SECTIONS = {
     "answer": "Nine questions, answered",
     "verdicts": "Every claim",
+    "counted": "On microcontrollers, by counted cycles",
     "contradictions": "Where the papers contradict",
     "unknown": "What is not known",
     "method": "How it was measured",
@@ -47,6 +50,7 @@ SECTIONS = {
 SHORT_TITLES = {
     **SHORT,
     "answer": "Nine questions",
+    "counted": "Microcontrollers",
     "contradictions": "Contradictions",
     "unknown": "Not known",
     "method": "Method",
@@ -80,12 +84,22 @@ UNFOLDED = 8
 """As many comparisons of a claim stand open."""
 
 
-def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
-    """The page as HTML: the same judgements and exhibits give the same bytes."""
+def papers_page(
+    run: PapersFacts,
+    papers: Papers,
+    judgements: Sequence[Judgement],
+    shown: Sequence[Shown],
+    cores: Sequence[CoreJudged] = (),
+) -> str:
+    """The page as HTML: the same judgements and exhibits give the same bytes.
+
+    * `cores`: what runs that counted say of the claims; without any there is no section of them.
+    """
     claims = {claim.id: claim for claim in papers.claims}
     sections = {
         "answer": _answer(run, judgements),
         "verdicts": verdict_table(judgements, claims),
+        **({"counted": counted_section(judgements, claims, cores)} if cores else {}),
         **{source.id: _chapter(source, papers, judgements, shown) for source in papers.sources},
         "contradictions": _contradictions(papers),
         "unknown": _unknown(papers, shown, judgements),
@@ -104,6 +118,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
             '<div class="banner" role="alert"><p><strong>⊘ A run is invalid.</strong> Its numbers are not results, so '
             f"nothing that it measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
         )
+    made_from = " and ".join([*run.runs, *(core.run for core in cores)])
     return (
         f"{opening('Five papers, regenerated and judged', 'papers')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
@@ -112,7 +127,7 @@ def papers_page(run: PapersFacts, papers: Papers, judgements: Sequence[Judgement
         '<p class="question">Which of the claims that five papers make on the energy of encryption hold on this '
         "machine, and for which implementation?</p>"
         f'<nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header><main>{body}</main>'
-        f"<footer><p>Made by wattlock from {text(' and '.join(run.runs))}. The records are the source; the page can be "
+        f"<footer><p>Made by wattlock from {text(made_from)}. The records are the source; the page can be "
         f"drawn again.</p></footer>{scripts('figures', 'sort', 'folds', 'claims')}</body></html>"
     )
 

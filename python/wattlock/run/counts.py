@@ -141,7 +141,8 @@ def refuse_counted(folder: RunFolder) -> None:
 def refuse(run: str, core: str) -> NoReturn:
     """Raises EvidenceError: a run that counted on `core` is set beside nothing that was measured."""
     what = f"run {run}: its cycles were counted on an emulated {core}, and no time was measured"
-    raise EvidenceError(what, hint="`wattlock show`, `export`, `report` and `compare` with another counted run take it")
+    hint = "`wattlock show`, `export`, `report`, `papers --counted` and `compare` with another counted run take it"
+    raise EvidenceError(what, hint=hint)
 
 
 def read(folder: RunFolder) -> Counts:
