@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.papers.counted import CoreJudged
+    from wattlock.papers.exhibits import Shown
     from wattlock.papers.judges import Judgement
+    from wattlock.papers.record import Source
 
 FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
 FOR_EYES += ["failing"]
@@ -139,7 +141,6 @@ def papers(
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
-    from wattlock.papers.citations import bibtex
     from wattlock.papers.counted import judge_counted
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
@@ -174,13 +175,7 @@ def papers(
     _write(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "name another file with --out")
     verdicts = table(judgements, gathered.material.papers, cores)
     if written.export is not None:
-        from wattlock.report.exhibit_files import write_exhibits
-
-        typer.echo(f"wrote {write_exhibits(written.export, shown)} files into {written.export}", err=True)
-        hint = "name a folder that can be written"
-        _write(written.export / "verdicts.json", json_array(verdicts), hint)
-        _write(written.export / "verdicts.csv", flat(verdicts).write_csv(), hint)
-        _write(written.export / "papers.bib", bibtex(gathered.material.papers.sources), hint)
+        _export(written.export, verdicts, shown, gathered.material.papers.sources)
     _say(facts.reasons, judgements)
     _say_counted(cores)
     if written.form is None:
@@ -188,6 +183,18 @@ def papers(
     else:
         show(_for_eyes(verdicts, cores) if written.form is Format.table else verdicts, written.form)
         typer.echo(f"the page: {page}", err=True)
+
+
+def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], sources: Sequence[Source]) -> None:
+    """Writes the exhibits, the verdicts and the papers as BibTeX into `folder`."""
+    from wattlock.papers.citations import bibtex
+    from wattlock.report.exhibit_files import write_exhibits
+
+    typer.echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
+    hint = "name a folder that can be written"
+    _write(folder / "verdicts.json", json_array(verdicts), hint)
+    _write(folder / "verdicts.csv", flat(verdicts).write_csv(), hint)
+    _write(folder / "papers.bib", bibtex(sources), hint)
 
 
 def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFrame:
