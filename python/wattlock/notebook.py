@@ -188,5 +188,5 @@ def _anything(of: Run | Name) -> Result | Counts:
 def _measured(found: Result | Counts) -> Result:
     """Raises EvidenceError where a run counted."""
     if isinstance(found, Counts):
-        refuse(found.id, found.core)
+        refuse(found.id, found.counted)
     return found

@@ -1,4 +1,4 @@
-"""Cost entries out of a run that counted on an emulated core, as `--costs` and `data/costs/` take them."""
+"""Cost entries out of a run that counted on a microcontroller, as `--costs` and `data/costs/` take them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ IN_RUST = ("rustcrypto", "wattlock", "wattlock-tables")
 
 
 def costs_file(found: Counts) -> str:
-    """A file of costs: an entry a cipher and provider of the catalogue's own code, in part or core cycles.
+    """A file of costs: an entry a cipher and provider of the catalogue's own code, in board, part or core cycles.
 
-    All of it is `assumed`: how far a flash without a model, or the model itself, is off is not known.
+    Part and core cycles are `assumed`: how far a flash without a model, or the model itself, is off is not known.
 
     Raises EvidenceError where no message has cycles, or the core's rules have no published error.
     """
-    in_part_cycles = found.part is not None and found.estimates["part_cycles"].count() > 0
-    if found.error_percent is None:
+    if not found.estimates["cycles_high"].count():
         hint = "count on a core whose rules have an error: docs/method/cores.md"
         raise EvidenceError(f"run {found.id}: {found.core} has no cycles with a known error", hint=hint)
-    column = "part_cycles" if in_part_cycles else "cycles"
+    column = found.cycles_column or "cycles"
     usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
     rows = found.estimates.filter(
         pl.col("operation").is_in(FORWARD),
@@ -53,7 +52,7 @@ def _head(found: Counts) -> Iterator[str]:
     yield f"isa = {_text(found.isa)}"
     yield f"cores = [{_text(found.core)}]"
     yield 'compared = "Rust"'
-    yield 'narrowed_by = "cycles of this very code on this very board: a counter in the firmware, then `--costs FILE`"'
+    yield 'narrowed_by = "cycles of this very code on this very board: `--on board:BOARD@PORT`, then `--costs FILE`"'
     yield ""
 
 
@@ -65,7 +64,11 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
     ).item()
     build = found.header["fingerprint"]["build"]
     named = [word for word in (first["provider"], first["version"], first["path"]) if word]
-    if column == "part_cycles":
+    confidence = "assumed"
+    if found.board is not None:
+        counted, memory, confidence = "board cycles", f"the flash of {found.target}", "primary"
+        because = "the interval is the range of the board's repetitions; another linker's layout may take more or less"
+    elif column == "part_cycles":
         counted, memory = "part cycles", f"the flash of {found.target}, modelled"
         because = "the interval is of the core's rules; how far the flash's model is off is not known"
     else:
@@ -77,13 +80,13 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
         "language": "Rust",
         "compiler": build["rustc"] or "not told",
         "flags": f"opt-level {build['opt_level']}, LTO {build['lto']}, {build['flags'] or 'no further flags'}",
-        "core": f"{found.target}, emulated by {found.emulator}",
+        "core": found.target if found.board else f"{found.target}, emulated by {found.emulator}",
         "memory": memory,
         "counted": counted,
         "unit": "cycles",
         "figures": rows.select("payload_B", column).rows(),
-        "devices": _cards(found) if column == "part_cycles" else None,
-        "confidence": "assumed",
+        "devices": _cards(found) if found.cycles_column else None,
+        "confidence": confidence,
         "relative_uncertainty": round(width - 1, 4),
         "source": f"wattlock run {found.id}, image with the SHA-256 {first['image_sha256']}",
         "because": because,

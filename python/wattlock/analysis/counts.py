@@ -1,8 +1,12 @@
-"""From counts to what is known of a case on an emulated core: cycles with the error of its rules, ranks, ratios."""
+"""From counts to what is known of a case on a microcontroller: cycles with their interval, ranks, ratios.
+
+The interval is the error of an emulated core's rules, or the range of a board's repetitions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median_low
 from typing import Any
 
 import polars as pl
@@ -11,13 +15,15 @@ from wattlock.analysis.comparison import FACTORS
 from wattlock.analysis.estimate import CASE_FIELDS
 from wattlock.analysis.ranking import GROUP
 
-EVIDENCE = "emulated"
+EMULATED, MEASURED = "emulated", "measured"
+"""What cycles rest on: an emulated core's rules, or the counter of a board."""
 
 SIZES = ("flash_B", "ram_B", "stack_B", "image_flash_B")
 COUNTED: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("instructions", "cycles"), pl.Int64),
     **dict.fromkeys(("cycles_low", "cycles_high", "cycles_error_percent"), pl.Float64),
     **dict.fromkeys(("cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"), pl.Float64),
+    "repetitions": pl.Int64,
     "part_cycles": pl.Int64,
     "part_cycles_per_byte": pl.Float64,
     **dict.fromkeys(SIZES, pl.Int64),
@@ -38,8 +44,9 @@ def estimates(
 ) -> pl.DataFrame:
     """One row a case: what one call takes on the core, in which memory, and how far the cycles may be from the truth.
 
-    * `cases`: as the headers have them; `counts`: the record by case; `failures`: the error by case.
-      `no_cycles`: why one has no cycles, where that is so.
+    * `cases`: as the headers have them; `counts`: the record by case, `count` or `board`; `failures`: the error by
+      case. `no_cycles`: why one has no cycles, where that is so.
+    * On a board `cycles` is the median of the `repetitions`, `cycles_low` and `cycles_high` the least and the most.
     * The truth lies between `cycles_low` and `cycles_high` for 95 % of the published figures that the core's rules were
       compared with; no interval where the rules were compared with none. Part cycles have no interval.
     """
@@ -56,22 +63,38 @@ def _counted(count: Mapping[str, Any] | None, payload_B: int, failure: str | Non
     if count is None:
         state = "failed" if failure else "missing"
         return {"state": state, "reason": failure or "no process that came to its end counted it"}
-    cycles, error = count["core_cycles"], count["core_error_percent"]
-    found = {name: count[name] for name in ("instructions", "part_cycles", "image_sha256", *SIZES)}
-    found |= {"cycles": cycles, "state": "counted", "evidence": EVIDENCE}
-    found |= {"reason": no_cycles if cycles is None else None}
-    if cycles is not None and error is not None:
-        open_cycles = count["open_cycles"]
-        found["cycles_error_percent"] = error
-        found["cycles_low"] = (cycles - open_cycles) / (1 + error / 100)
-        found["cycles_high"] = (cycles + open_cycles) / (1 - error / 100)
+    found = {name: count[name] for name in ("image_sha256", *SIZES)} | {"state": "counted"}
+    found |= _by_counter(count) if count["kind"] == "board" else _by_rules(count)
+    found |= {"reason": no_cycles if found["cycles"] is None else None}
     if payload_B:
         for name in ("cycles", "part_cycles"):
-            found[f"{name}_per_byte"] = None if found[name] is None else found[name] / payload_B
+            value = found.get(name)
+            found[f"{name}_per_byte"] = None if value is None else value / payload_B
         for end in ("low", "high"):
             value = found.get(f"cycles_{end}")
             found[f"cycles_per_byte_{end}"] = None if value is None else value / payload_B
     return found
+
+
+def _by_rules(count: Mapping[str, Any]) -> dict[str, Any]:
+    """Cycles by the rules of an emulated core, with the interval that their error makes."""
+    found = {name: count[name] for name in ("instructions", "part_cycles")}
+    cycles, error, open_cycles = count["core_cycles"], count["core_error_percent"], count["open_cycles"]
+    found |= {"cycles": cycles, "evidence": EMULATED}
+    if cycles is not None and error is not None:
+        found["cycles_error_percent"] = error
+        found["cycles_low"] = (cycles - open_cycles) / (1 + error / 100)
+        found["cycles_high"] = (cycles + open_cycles) / (1 - error / 100)
+    return found
+
+
+def _by_counter(board: Mapping[str, Any]) -> dict[str, Any]:
+    """Cycles by the counter of a board: the median of its repetitions and their range."""
+    cycles = board["board_cycles"]
+    if not cycles:
+        return {"cycles": None}
+    found = {"cycles": median_low(cycles), "cycles_low": float(min(cycles)), "cycles_high": float(max(cycles))}
+    return {**found, "repetitions": len(cycles), "evidence": MEASURED}
 
 
 RANKED = ("case", "cipher", "provider", "cycles", "cycles_low", "cycles_high", "cycles_per_byte", "flash_B", "ram_B")

@@ -1,4 +1,4 @@
-"""Runs that counted on emulated cores, as `compare` tells of them."""
+"""Runs that counted on microcontrollers, as `compare` tells of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def counted_runs(names: Sequence[str]) -> list[Counts]:
     found = [open_counted(name) for name in names]
     counted = [run for run in found if run is not None]
     if counted and len(counted) < len(found):
-        refuse(counted[0].id, counted[0].core)
+        refuse(counted[0].id, counted[0].counted)
     return counted
 
 
@@ -92,7 +92,7 @@ def counted_compare_facts(
     options += ["--allow-assumed"] if any(_is_assumed(side.estimates) for side in sides) else []
     return CountedCompareFacts(
         sides=sides,
-        where="" if found.is_of_cores or called[0] == runs[0].title else runs[0].title,
+        where="" if found.is_of_cores or called[0] == runs[0].title else runs[0].place,
         agreement=found.agreement,
         ratios=None if found.is_of_cores else _ratios(sides, found),
         warnings=found.warnings,

@@ -1,4 +1,4 @@
-"""Runs that counted on an emulated core, as `show`, `export`, `report` and `run` tell of them."""
+"""Runs that counted on a microcontroller, as `show`, `export`, `report` and `run` tell of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wattlock.store import RunFolder
 
 SHORT = ["cipher", "provider", "operation", "payload_B", "instructions", "cycles", "cycles_per_byte"]
-SHORT += ["cycles_error_percent", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
+SHORT += ["cycles_error_percent", "repetitions", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
 """The columns for eyes, `reason` where a case has one; JSON and CSV have all of them."""
 
 
@@ -30,7 +30,9 @@ def short_columns(estimates: pl.DataFrame) -> list[str]:
 
     columns = [*SHORT, "reason"] if estimates["reason"].count() else SHORT
     if "energy_uJ" in estimates.columns:
-        columns = [*columns[:9], "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence", *columns[9:]]
+        place = columns.index("flash_B")
+        energy = ["energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence"]
+        columns = [*columns[:place], *energy, *columns[place:]]
     empty = {name for name in columns if not estimates[name].count()} - {"cycles"}
     return short([name for name in columns if name not in empty], estimates)
 
@@ -42,6 +44,7 @@ def about(found: Counts, device: str | None) -> dict[str, str | bool | None]:
         "study": found.plan["study"]["id"],
         "created": found.plan["created"],
         "core": found.core,
+        "board": found.board,
         "part": found.part[0] if found.part else None,
         "part_clock_Hz": str(found.part[1]) if found.part else None,
         "isa": found.isa,
@@ -65,7 +68,7 @@ def counted_facts(found: Counts, device: str | None = None, *, is_assumed: bool 
         question=study["question"],
         id=found.id,
         created=found.plan["created"],
-        target=f"an emulated {found.title}",
+        target=found.place,
         error_percent=found.error_percent,
         figures=error.figures if error else None,
         conditions=list(_conditions(found)),
@@ -74,10 +77,13 @@ def counted_facts(found: Counts, device: str | None = None, *, is_assumed: bool 
         card=device,
         is_assumed=is_assumed,
         adapters=found.adapters,
+        evidence=found.evidence,
     )
 
 
 def _on(found: Counts) -> str:
+    if found.board is not None:
+        return f"board:{found.board}@PORT"
     return f"qemu:{found.core}" + (f"/{found.part[0]}@{found.part[1] / 1e6:g}MHz" if found.part else "")
 
 
@@ -85,6 +91,7 @@ def _conditions(found: Counts) -> Iterator[tuple[str, str]]:
     build: dict[str, Any] = found.header["fingerprint"]["build"]
     known = {
         "Core": found.described.name if found.described else found.core,
+        "Board": f"{found.board}, clock by its file {found.counted.part_clock_Hz} Hz" if found.board else None,
         "Part": f"{short_title(found.part[0])} at {found.part[1] / 1e6:g} MHz" if found.part else None,
         "Emulator": found.emulator,
         "Compiler": found.compiler,
@@ -121,7 +128,7 @@ def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
         typer.echo(f"warning: {warning}", err=True)
     group = answering(groups_of(found.estimates, found.ranking))
     if group is not None:
-        typer.echo(" ".join(sentences(f"an emulated {found.title}", group)), err=True)
+        typer.echo(" ".join(sentences(found.place, group)), err=True)
     if extras.absent("report"):
         typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
     else:

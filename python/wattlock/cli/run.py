@@ -131,7 +131,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     It ends with 12 where a case failed. --only and --library may be given several times.
 
-    By `--on qemu:CORE` instructions are counted on an emulated microcontroller, and cycles by the core's rules.
+    By `--on qemu:CORE` instructions are counted on an emulated microcontroller, and cycles by the core's rules; by
+    `--on board:BOARD@PORT` a board's own counter tells them.
 
     Examples: wattlock run first-look --only 'aes*'    wattlock run quick --on ssh:pi4
     wattlock run mcu-quick --on qemu:cortex-m4    wattlock run mcu-quick --on qemu:cortex-m4/stm32f407@168MHz
@@ -209,7 +210,8 @@ def _print_plan(planned: Planned) -> None:
     cases = pl.DataFrame([asdict(case) for case in planned.cases]).drop("role")
     show(cases if cases["core_class"].count() else cases.drop("core_class"), Format.table)
     if (counted := planned.session.target.facts().counted) is not None:
-        typer.echo(f"{len(planned.cases)} cases, counted once on an emulated {counted.core}", err=True)
+        once = "" if counted.board else " once"
+        typer.echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
         return
     expected, looks = planned.forecast(), planned.session.study.looks
     typer.echo(

@@ -41,7 +41,7 @@ def show(
     ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
-    """Print what a run found: one row a case; of a run by `--on qemu:CORE` cycles, instructions, flash, RAM and stack.
+    """Print what a run found: one row a case; of a run on a microcontroller cycles, instructions, flash, RAM and stack.
 
     Examples: wattlock show last --format json    wattlock show last --battery
     """
@@ -90,7 +90,8 @@ def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: boo
     estimates = valued_counts(found, device, allow_assumed=allow_assumed)
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
-    typer.echo(f"emulated: {found.target}, {found.emulator}; {found.compiler or 'nothing was compiled'}", err=True)
+    where = ", ".join(word for word in (found.target, found.emulator) if word)
+    typer.echo(f"{found.evidence}: {where}; {found.compiler or 'nothing was compiled'}", err=True)
     print_table(estimates.select(short_columns(estimates)) if form is Format.table else estimates, form)
 
 

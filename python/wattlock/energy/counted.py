@@ -1,4 +1,4 @@
-"""Joules of a run that counted: its part cycles by a card of that very part."""
+"""Joules of a run that counted: its part cycles, or those of a board, by a card of that very part."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def valued_counts(found: Counts, device: str | None, *, allow_assumed: bool, own
     """The estimates, with the columns of `energy.model` where a card is named.
 
     * `allow_assumed`: the user asked for numbers that nobody could verify.
-    * The interval joins the error of the core's rules and the card's uncertainty; that of the flash's model is not
-      known.
+    * The interval joins the error of the core's rules, or the range of a board's repetitions, and the card's
+      uncertainty; that of the flash's model is not known.
 
-    Raises EvidenceError where the run has no part cycles, the card is of another part, instruction set or clock, or has
-    unverified numbers that nobody asked for.
+    Raises EvidenceError where the run has no cycles of a part, or the card is of another part, instruction set or
+    clock, or has unverified numbers that nobody asked for.
     """
     if device is None:
         return found.estimates
     card = cards.load(device, own)
-    _refuse_another_part(found, card)
+    column = _column_for(found, card)
     counted = found.estimates
-    per_cycle = pl.col("part_cycles") / pl.col("cycles")
+    per_cycle = pl.col(column) / pl.col("cycles")
     frame = counted.with_columns((pl.col(name) * per_cycle).alias(name) for name in ENDS)
     # Without a published error there is no interval but the card's.
     frame = frame.with_columns(pl.col(name).fill_null(pl.col("cycles")) for name in ENDS)
@@ -66,7 +66,8 @@ def _is_of(found: Counts, card: str) -> bool:
     return found.part is not None and (card == found.part[0] or card.startswith(f"{found.part[0]}-"))
 
 
-def _refuse_another_part(found: Counts, card: cards.Device) -> None:
+def _column_for(found: Counts, card: cards.Device) -> str:
+    """The cycles that the card values."""
     if found.part is None:
         hint = f"count with the part's flash: wattlock run STUDY --on qemu:{found.core}/{card.name}"
         raise EvidenceError(f"device card {card.name}: core cycles are no part's, and not valued in joules", hint=hint)
@@ -74,7 +75,7 @@ def _refuse_another_part(found: Counts, card: cards.Device) -> None:
     if not _is_of(found, card.name):
         what = f"device card {card.name} is none of {part}, whose cycles were counted"
         raise EvidenceError(what, hint=f"name a card of {part}; `wattlock devices` lists the cards")
-    if not found.estimates["part_cycles"].count():
+    if (column := found.cycles_column) is None:
         raise EvidenceError(
             f"run {found.id}: has no part cycles, and nothing else is valued", hint=f"see {part}'s file"
         )
@@ -83,4 +84,6 @@ def _refuse_another_part(found: Counts, card: cards.Device) -> None:
     clock = card.card.frequency
     if clock is not None and clock.in_SI != clock_Hz:
         what = f"device card {card.name} holds at {clock.in_SI / 1e6:g} MHz, the part ran at {clock_Hz / 1e6:g} MHz"
-        raise EvidenceError(what, hint=f"--on qemu:{found.core}/{part}@{clock.in_SI / 1e6:g}MHz counts at its clock")
+        hint = f"--on qemu:{found.core}/{part}@{clock.in_SI / 1e6:g}MHz counts at its clock"
+        raise EvidenceError(what, hint=hint if found.board is None else f"`wattlock devices` lists the cards of {part}")
+    return column

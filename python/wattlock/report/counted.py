@@ -1,4 +1,4 @@
-"""The page of a run that counted on an emulated core: cycles, flash, RAM and stack, and what these numbers are not."""
+"""The page of a run that counted on a microcontroller: cycles, flash, RAM and stack, and what these numbers are not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ from wattlock.report import chip, formats
 from wattlock.report.cases import Column, state_words
 from wattlock.report.counted_answer import Group, answering, groups_of, sentences
 from wattlock.report.counted_figures import ENERGY, counted_figures
-from wattlock.report.counted_table import heads, number, place, taken, whole
+from wattlock.report.counted_table import cycles_head, heads, number, place, taken, whole
+from wattlock.report.counted_words import WORDS, Words
 from wattlock.report.evidence import departures
 from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
 from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text, unbroken
@@ -24,15 +25,6 @@ SECTIONS = {
     "method": "How it was counted",
 }
 PRINTED = ("answer", "trust", "ranking")
-STEPS = (
-    "An image of each cipher family is compiled for the core and carries out its cases in QEMU, after it proved itself "
-    "by the vectors of its ciphers. A plugin writes which instructions ran, in order; cycles come from these by the "
-    "rules of the core’s pipeline, each with its source. The same image gives the same count in every run, so nothing "
-    "is repeated.",
-    "What is counted is one call of the operation. Flash is what the key schedule and the operation can reach, "
-    "functions and constants; RAM what a key takes between two messages, with the variables that the operation can "
-    "reach; stack is what lies below the call at its deepest.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +34,8 @@ class CountedFacts:
     * `target`: the core, with the part and its clock; `error_percent`: of the core's rules, with how many published
       `figures` they were compared with, null where there is none. `not_modelled`: what the numbers don't hold.
     * `conditions`: labels and values in their order. `study`, `on`: what `wattlock run` takes. `card`: the device card
-      that valued the part cycles, null without joules; `is_assumed`: whether it had to be allowed.
+      that valued the cycles, null without joules; `is_assumed`: whether it had to be allowed.
+      `evidence`: what the cycles rest on.
       `adapters`: code of others by its provider: `title`, `language`, `source`, `licence`, `compiler`, `flags`.
     """
 
@@ -61,6 +54,12 @@ class CountedFacts:
     card: str | None = None
     is_assumed: bool = False
     adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    evidence: str = "emulated"
+
+    @property
+    def words(self) -> Words:
+        """What is said of its cycles."""
+        return WORDS[self.evidence]
 
 
 def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> None:
@@ -75,8 +74,8 @@ def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> s
     bodies = {
         "answer": _answer(run, groups, figures),
         "trust": _trust(run),
-        "ranking": _joules_are(run, estimates, figures) + _tables(groups),
-        "cases": _cases(estimates),
+        "ranking": _joules_are(run, estimates, figures) + _tables(run, groups),
+        "cases": _cases(run, estimates),
         "method": _method(run),
     }
     sections = "".join(
@@ -103,27 +102,28 @@ def _answer(run: CountedFacts, groups: Sequence[Group], figures: Mapping[str, Ma
         return f"<p>No two cases of this run can be compared.</p>{_what_it_is(run)}"
     lead, *tied = sentences(run.target, group)
     return (
-        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip("emulated")}</p>'
+        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip(run.evidence)}</p>'
         f"{drawn_figure(figures[ANSWER])}<div>{paragraphs(tied)}{_what_it_is(run)}</div></div>"
     )
 
 
 def _what_it_is(run: CountedFacts) -> str:
-    what = "Cycles that were counted are no time" + ("" if run.card else " and no energy") + ": no board was measured."
+    what = "Cycles that were counted are no time" + ("" if run.card else " and no energy") + run.words.no_board
     return paragraphs([what, *run.warnings])
 
 
 def _trust(run: CountedFacts) -> str:
-    if run.error_percent is None:
+    if run.evidence == "measured":
+        error = "The intervals are the least and the most of the repetitions."
+    elif run.error_percent is None:
         error = "The rules of this core were compared with no published figure, so no interval is given."
     else:
         error = (
             f"Cycles by the rules of this core were compared with {run.figures} figures that others published: 95 % of "
             f"them lie within {formats.number(run.error_percent, 2)} %. The intervals say that."
         )
-    lead = "Core cycles are counted with every memory answering at once; part cycles have the part’s flash in them."
     return (
-        f"{paragraphs([lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
+        f"{paragraphs([run.words.lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
         f"<h3>What counted</h3>{facts(run.conditions)}{_adapters(run)}"
     )
 
@@ -140,14 +140,14 @@ def _adapters(run: CountedFacts) -> str:
     return f"<h3>Code of others</h3>{shown}"
 
 
-def _tables(groups: Sequence[Group]) -> str:
+def _tables(run: CountedFacts, groups: Sequence[Group]) -> str:
     if not groups:
         return "<p>No case was counted.</p>"
     first = answering(groups)
     shown = "".join(folded(formats.capital(group.does), _table(group), group is first) for group in groups)
     return (
-        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart within the "
-        f"error of the core’s rules.</p>{shown}"
+        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart within "
+        f"{run.words.within}.</p>{shown}"
     )
 
 
@@ -157,8 +157,8 @@ def _joules_are(run: CountedFacts, estimates: pl.DataFrame, figures: Mapping[str
         return ""
     kinds = estimates["energy_evidence"].drop_nulls().unique().sort()
     words = (
-        f"Joules are part cycles valued by the card {run.card}, with the error of the core’s rules and the card’s "
-        "uncertainty; that of the flash’s model is not known, and not in them."
+        f"Joules are {run.words.of_a_part} valued by the card {run.card}, with {run.words.within} and the card’s "
+        f"uncertainty{run.words.not_in_joules}."
     )
     drawn = drawn_figure(figures[ENERGY], ENERGY) if ENERGY in figures else ""
     return f"<p>{unbroken(words)} {chip.chips(kinds)}</p>{drawn}"
@@ -187,7 +187,7 @@ COLUMNS = (
     Column("Does", lambda row: formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))),
     Column("Payload, B", lambda row: whole(row["payload_B"] or None), "payload_B"),
     Column("State", state_words, kind="state"),
-    number("Core cycles", "cycles"),
+    number("Cycles", "cycles"),
     Column("Cycles per byte", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
     number("Part cycles", "part_cycles"),
     number("Instructions", "instructions"),
@@ -203,8 +203,9 @@ COLUMNS = (
 )
 
 
-def _cases(estimates: pl.DataFrame) -> str:
-    columns = [one for one in COLUMNS if one.number != "part_cycles" or estimates["part_cycles"].count()]
+def _cases(run: CountedFacts, estimates: pl.DataFrame) -> str:
+    empty = {name for name in ("part_cycles", "instructions") if not estimates[name].count()}
+    columns = cycles_head([one for one in COLUMNS if one.number not in empty], [run.evidence])
     options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
     body = "".join(
         f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'
@@ -225,4 +226,4 @@ def _method(run: CountedFacts) -> str:
     card = f" --device {run.card}{' --allow-assumed' if run.is_assumed else ''}" if run.card else ""
     own = "".join(f" --library {provider}=FOLDER" for provider in run.adapters)
     repeat = commands([f"wattlock run {run.study} --on {run.on}{own}", f"wattlock report {run.id}{card}"])
-    return f"{paragraphs(STEPS)}<h3>How to repeat it</h3>{repeat}"
+    return f"{paragraphs(run.words.steps)}<h3>How to repeat it</h3>{repeat}"

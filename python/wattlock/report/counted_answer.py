@@ -8,6 +8,7 @@ import polars as pl
 
 from wattlock.analysis.ranking import GROUP
 from wattlock.report import formats
+from wattlock.report.counted_words import WORDS
 
 USUAL_B = 64
 """The payload that the answer speaks of, or the one next to it."""
@@ -37,6 +38,16 @@ class Group:
         return len({row["provider"] for row in self.rows}) > 1
 
     @property
+    def evidence(self) -> str:
+        """What its numbers rest on."""
+        return next((row["evidence"] for row in self.rows if row["evidence"]), "emulated")
+
+    @property
+    def within(self) -> str:
+        """What makes the intervals, in words."""
+        return WORDS[self.evidence].within
+
+    @property
     def does(self) -> str:
         """What its cases do, in words."""
         operation = formats.OPERATION_NAMES.get(self.named["operation"], str(self.named["operation"]))
@@ -50,7 +61,9 @@ class Group:
 
 def groups_of(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[Group]:
     """The cases that were counted by what they have in common, those that answer first."""
-    counted = estimates.filter(pl.col("state") == "counted")
+    # On a board whose clock is not its core's a case has neither.
+    has_number = pl.any_horizontal(pl.col(name).is_not_null() for name in ("cycles", "instructions"))
+    counted = estimates.filter(pl.col("state") == "counted", has_number)
     places = ranking.select("case", "tie_group", "ratio_to_best")
     unit = "cycles" if counted["cycles"].count() else "instructions"
     rows = counted.join(places, on="case", how="left").sort(unit, "cipher", nulls_last=True)
@@ -83,13 +96,13 @@ def sentences(target: str, group: Group) -> list[str]:
         f"{_amount(best, group)}; {_name(worst, group)} takes the most: {_amount(worst, group)}."
     )
     names = [_name(row, group) for row in alike]
-    tied = [f"Within the error of the core’s rules {formats.listing(names)} are alike."] if len(alike) > 1 else []
+    tied = [f"Within {group.within} {formats.listing(names)} are alike."] if len(alike) > 1 else []
     return [lead, *tied]
 
 
 def unit_words(group: Group) -> str:
     """What orders a group, in words."""
-    return "core cycles" if group.unit == "cycles" else "instructions"
+    return WORDS[group.evidence].cycles if group.unit == "cycles" else "instructions"
 
 
 def _name(row: Row, group: Group) -> str:

@@ -11,6 +11,7 @@ from wattlock.report import chip, formats
 from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
 from wattlock.report.counted_answer import Group, Row, answering, groups_of, unit_words
 from wattlock.report.counted_table import heads, place, taken, whole
+from wattlock.report.counted_words import cycles_of
 from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
 from wattlock.report.order_matrix import Cell, picture
 from wattlock.report.page import asset, opening
@@ -33,15 +34,15 @@ OF_CORES = (
 )
 OF_VERSIONS = (
     "Each case is set beside its like in the first run. A ratio above 1 says that the other one takes more.",
-    "More and less need an interval that excludes 1: it holds the error of the core’s rules on both sides, as if they "
-    "were independent. Equivalent are the same counts. Counts repeat, so that a difference that is undecided by "
-    "the rules is one of the code all the same.",
+    "More and less need an interval that excludes 1: it holds the error of the core’s rules, or the range of a board’s "
+    "repetitions, on both sides, as if they were independent. Equivalent are the same counts. Counts repeat, so that a "
+    "difference that is undecided by the rules is one of the code all the same.",
 )
 ORDERS = "orders"
 """What the files of the matrix are called."""
 TAU = "Kendall’s tau-b: 1 is the same order. Its range within the errors of the rules stands below it, or in the table."
 JOULES = (
-    "Joules are part cycles valued by the card of that very part, with the error of the core’s rules and the card’s "
+    "Joules are part or board cycles valued by the card of that very part, with their interval and the card’s "
     "uncertainty; that of the flash’s model is not known, and not in them."
 )
 
@@ -66,7 +67,7 @@ class CountedSide:
 class CountedCompareFacts:
     """A comparison of runs that counted.
 
-    * `sides`: two at least; `where`: the core of all, empty where there are several. `agreement`: as of
+    * `sides`: two at least; `where`: the core of all behind "on", empty where there are several. `agreement`: as of
       `run.compare_counts`, null where all are of one core; `ratios`: of one core, the cases beside those of the first.
     * `command`: draws it again.
     """
@@ -77,6 +78,12 @@ class CountedCompareFacts:
     ratios: CompareFacts | None
     warnings: Sequence[str]
     command: str
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of evidence, one each."""
+        found = (kind for side in self.sides for kind in side.estimates["evidence"].drop_nulls())
+        return list(dict.fromkeys(found))
 
     @property
     def groups(self) -> list[list[Group]]:
@@ -99,9 +106,13 @@ def counted_compare_page(facts: CountedCompareFacts) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
     sides, groups = facts.sides, facts.groups
     answer, drawn = answering(groups[0]), facts.ratio_figures
-    by_order = {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn)}
+    by_order = (
+        {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn, facts.kinds)}
+    )
     bodies = {
-        "answer": _answer(facts, groups, answer) if facts.ratios is None else _versions(facts.ratios, drawn),
+        "answer": _answer(facts, groups, answer)
+        if facts.ratios is None
+        else _versions(facts.ratios, drawn, facts.kinds),
         "ciphers": _joules_are(sides) + "".join(_group(sides, groups, one, one is answer) for one in groups[0]),
         **by_order,
         "runs": bullets(list(facts.warnings)) or "<p>Nothing that was recorded differs.</p>",
@@ -119,7 +130,7 @@ def counted_compare_page(facts: CountedCompareFacts) -> str:
     title = f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs that counted"
     scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("sort", "folds"))
     letters = formats.listing([f"{side.letter} is {side.name}" for side in sides])
-    where = f", all on an emulated {facts.where}" if facts.where else ""
+    where = f", all on {facts.where}" if facts.where else ""
     runs = formats.listing(list(dict.fromkeys(side.run for side in sides)))
     return (
         f'{opening(title, "compare")}<a class="skip" href="#answer">Skip to the answer</a><header>'
@@ -143,13 +154,14 @@ def _answer(facts: CountedCompareFacts, groups: Sequence[list[Group]], answer: G
         if (found := _like(own, answer)) is not None and found.ordered:
             cheapest.setdefault(_first(found), []).append(side.name)
     lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
-    return _answered(f"Cheapest to {answer.does}: {lead}.", _order_figure(facts, answer))
+    return _answered(f"Cheapest to {answer.does}: {lead}.", _order_figure(facts, answer), facts.kinds)
 
 
-def _answered(said: str, figure: str) -> str:
+def _answered(said: str, figure: str, kinds: Sequence[str]) -> str:
+    no_board = "." if "measured" in kinds else ": no board was measured."
     return (
-        f'<div class="answered"><p class="lead">{unbroken(said)} {chip.chip("emulated")}</p>{figure}'
-        "<p>Cycles that were counted are no time and no energy: no board was measured.</p></div>"
+        f'<div class="answered"><p class="lead">{unbroken(said)} {chip.chips(kinds)}</p>{figure}'
+        f"<p>Cycles that were counted are no time and no energy{no_board}</p></div>"
     )
 
 
@@ -167,12 +179,13 @@ def _order_figure(facts: CountedCompareFacts, answer: Group) -> str:
         return ""
     names = [side.name for side in facts.sides]
     pictures = [picture(names, cells, width) for width in (WIDE_PX, NARROW_PX)]
-    return _drawn(ORDERS, order_title(answer), TAU, *pictures)
+    return _drawn(ORDERS, order_title(answer), (TAU, facts.kinds), *pictures)
 
 
-def _drawn(name: str, title: str, note: str, wide: str, narrow: str) -> str:
+def _drawn(name: str, title: str, noted: tuple[str, Sequence[str]], wide: str, narrow: str) -> str:
+    note, kinds = noted
     return (
-        f'<figure data-name="{name}" class="main-figure"><figcaption><strong>{text(title)} {chip.chip("emulated")}'
+        f'<figure data-name="{name}" class="main-figure"><figcaption><strong>{text(title)} {chip.chips(kinds)}'
         f'</strong></figcaption><div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
         f'<p class="quiet">{text(note)}</p></figure>'
     )
@@ -200,22 +213,22 @@ def cells_of(agreement: pl.DataFrame | None, answer: Group) -> Mapping[tuple[int
     }
 
 
-def _versions(ratios: CompareFacts, drawn: Sequence[RatioFigure]) -> str:
+def _versions(ratios: CompareFacts, drawn: Sequence[RatioFigure], kinds: Sequence[str]) -> str:
     """Of one core: in how many cases the others take more than the first, and where most."""
-    said = " ".join(_said(ratios.first.spoken, other.side.spoken, other.rows) for other in ratios.others)
+    said = " ".join(_said(ratios.first.spoken, other.side.spoken, other.rows, kinds) for other in ratios.others)
     if not drawn:
-        return _answered(said, "")
+        return _answered(said, "", kinds)
     first = drawn[0]
     pictures = [strips(first.rows, first.axis, first.axis_title, width) for width in (STRIPS_PX, NARROW_PX)]
-    return _answered(said, _drawn(first.name, first.title, first.note, *pictures))
+    return _answered(said, _drawn(first.name, first.title, (first.note, kinds), *pictures), kinds)
 
 
-def _said(first: str, other: str, rows: pl.DataFrame) -> str:
+def _said(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> str:
     counted = rows.drop_nulls("ratio")
     if counted.is_empty():
         return f"No case of {other} has its like in {first}."
     more, less = counted.filter(pl.col("ratio") > 1).height, counted.filter(pl.col("ratio") < 1).height
-    of = "core cycles" if counted["quantity"][0] == "cycles" else "instructions"
+    of = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
     if not more + less:
         return f"{other} takes as many {of} as {first} in all {counted.height} cases."
     told = f"more {of} than {first} in {more}, fewer in {less} and as many in {counted.height - more - less}"
@@ -223,20 +236,20 @@ def _said(first: str, other: str, rows: pl.DataFrame) -> str:
     most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
     where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
     undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
-    within = f" Within the error of the core’s rules lie {undecided} of the differences." if undecided else ""
+    within = f" Within their intervals lie {undecided} of the differences." if undecided else ""
     return f"Of {counted.height} cases {other} takes {told}; the greatest difference is {most} ({where}).{within}"
 
 
-def _ratios(drawn: Sequence[RatioFigure]) -> str:
+def _ratios(drawn: Sequence[RatioFigure], kinds: Sequence[str]) -> str:
     if len(drawn) < 2:
         return "<p>No case has a ratio to draw.</p>"
     shown = "".join(
-        f'<figure data-name="{figure.name}"><figcaption><strong>{text(figure.title)} {chip.chip("emulated")}</strong>'
+        f'<figure data-name="{figure.name}"><figcaption><strong>{text(figure.title)} {chip.chips(kinds)}</strong>'
         f"</figcaption>{strips(figure.rows, figure.axis, figure.axis_title)}</figure>"
         for figure in drawn[1:]
     )
     return (
-        "<p>A mark is a case’s ratio to the first run, the bar through it what the error of the rules allows. The "
+        "<p>A mark is a case’s ratio to the first run, the bar through it what the intervals allow. The "
         f'figures share an axis.</p><div class="strips">{shown}</div>'
     )
 

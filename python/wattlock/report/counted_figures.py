@@ -20,14 +20,17 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
         return
     of = unit_words(group)
     drawn = tuple(_bar(row, (group.unit, f"{group.unit}_low", f"{group.unit}_high"), 4, group) for row in group.ordered)
-    lines = "Lines: the error of the core’s rules." if any(bar.low is not None for bar in drawn) else ""
-    yield ANSWER, MainFigure(f"{formats.capital(of)} to {group.does}", f"{of} a message", "emulated", drawn, "", lines)
+    lines = f"Lines: {group.within}." if any(bar.low is not None for bar in drawn) else ""
+    yield (
+        ANSWER,
+        MainFigure(f"{formats.capital(of)} to {group.does}", f"{of} a message", group.evidence, drawn, "", lines),
+    )
     valued = sorted(
         (row for row in group.rows if row.get("energy_uJ") is not None), key=lambda row: float(row["energy_uJ"])
     )
     if len(valued) > 1:
         drawn = tuple(_bar(row, ("energy_uJ", "energy_low_uJ", "energy_high_uJ"), 3, group) for row in valued)
-        lines = "Lines: the error of the core’s rules, and the card’s uncertainty, which is common to all."
+        lines = f"Lines: {group.within}, and the card’s uncertainty, which is common to all."
         yield (
             ENERGY,
             MainFigure(f"Energy to {group.does}", "µJ a message", valued[0]["energy_evidence"], drawn, "", lines),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wattlock.report import formats
 from wattlock.report.cases import Column
 from wattlock.report.counted_answer import Row
+from wattlock.report.counted_words import cycles_of
 
 
 def whole(value: int | None) -> str:
@@ -27,7 +29,7 @@ def _joules(row: Row) -> str:
 
 
 TAKEN = (
-    number("Core cycles", "cycles"),
+    number("Cycles", "cycles"),
     Column("Within", lambda row: formats.interval(row["cycles"], row["cycles_low"], row["cycles_high"]), "cycles_low"),
     Column("Cycles per byte", lambda row: formats.number(row["cycles_per_byte"]), "cycles_per_byte"),
     number("Part cycles", "part_cycles"),
@@ -43,7 +45,14 @@ TAKEN = (
 
 def taken(rows: Sequence[Row]) -> list[Column]:
     """The columns of `TAKEN` in which any of these rows has something."""
-    return [column for column in TAKEN if any(row.get(column.number) is not None for row in rows)]
+    columns = [column for column in TAKEN if any(row.get(column.number) is not None for row in rows)]
+    return cycles_head(columns, [row["evidence"] for row in rows])
+
+
+def cycles_head(columns: Sequence[Column], kinds: Sequence[str | None]) -> list[Column]:
+    """The columns, that of the cycles called as cycles of this evidence are."""
+    head = formats.capital(cycles_of(kinds))
+    return [replace(one, head=head) if one.number == "cycles" else one for one in columns]
 
 
 def heads(columns: Sequence[Column]) -> list[str]:

@@ -28,7 +28,7 @@ def refuse_unfit(libraries: Mapping[str, Path], counted: CountedCore | None) -> 
     for name, path in libraries.items():
         if counted is not None and not is_adapter(path):
             hint = f"a folder with sources and an {MANIFEST}: --library {name}=FOLDER"
-            raise InputError(f"library {name}: an emulated {counted.core} can't load {path.name}", hint=hint)
+            raise InputError(f"library {name}: {counted.place} can't load {path.name}", hint=hint)
         if counted is None and is_adapter(path):
             hint = f"--on qemu:cortex-m4 --library {name}={path}; for this machine build a shared library"
             raise InputError(f"library {name}: {path} is compiled for a microcontroller's core", hint=hint)

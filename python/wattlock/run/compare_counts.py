@@ -41,7 +41,12 @@ class CountComparison:
     def table(self) -> pl.DataFrame:
         """A row a case and other run."""
         named = [
-            pair.compared.with_columns(run_b=pl.lit(pair.second.id), core_b=pl.lit(pair.second.core))
+            pair.compared.with_columns(
+                run_b=pl.lit(pair.second.id),
+                core_b=pl.lit(pair.second.core),
+                evidence_a=pl.lit(pair.first.evidence),
+                evidence_b=pl.lit(pair.second.evidence),
+            )
             for pair in self.pairs
         ]
         return pl.concat(named, how="diagonal_relaxed")
@@ -67,11 +72,14 @@ class CountComparison:
     def refuse_more(self, share: float) -> None:
         """Raises Slower where a case takes more cycles by more than `share`, or was counted in the first run alone.
 
-        Raises EvidenceError where the runs are of several cores.
+        Raises EvidenceError where the runs are of several cores, or of a board and an emulated core.
         """
         if self.is_of_cores:
             what = "--fail-above: cycles of two cores are no slower and no faster version of each other"
             raise EvidenceError(what, hint="compare runs of one core")
+        if len({run.evidence for run in self.runs}) > 1:
+            what = "--fail-above: cycles of a board and counted cycles are no version of each other"
+            raise EvidenceError(what, hint="compare runs of one kind")
         lost = pl.concat([pair.lost for pair in self.pairs])
         if lost.height:
             what = f"{lost.height} cases were counted in the first and not in the second: {_named(lost)}"
@@ -111,11 +119,18 @@ def _differences(runs: Sequence[Counts]) -> Iterator[str]:
     for other in runs[1:]:
         if first.core != other.core:
             yield f"the runs are of two cores: {first.title} and {other.title}; cycles of each are its own"
+        elif first.evidence != other.evidence:
+            kinds = " and ".join(f"{run.evidence} on {run.title}" for run in (first, other))
+            yield (
+                f"the runs differ in their evidence: {kinds}; a board's cycles hold its flash, caches and layout, "
+                "core cycles the error of the core's rules"
+            )
         elif first.target != other.target:
-            yield f"the runs differ in their part: {first.title} and {other.title}"
+            what = "part" if first.board is None else "board"
+            yield f"the runs differ in their {what}: {first.title} and {other.title}"
         conditions = (
             ("compiler", *(run.header["fingerprint"]["build"]["rustc"] for run in (first, other))),
             ("build (SHA-256 of the probe)", *(run.plan["probe_sha256"][:12] for run in (first, other))),
-            ("emulator", first.emulator, other.emulator),
+            ("emulator", *(run.emulator or "none" for run in (first, other))),
         )
         yield from (f"the runs differ in their {what}: {a} and {b}" for what, a, b in conditions if a != b)

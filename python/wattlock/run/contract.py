@@ -181,7 +181,7 @@ class Contract:
                 self._judge_marker(record)
             case "battery_level":
                 self._judge_level(record)
-            case "count":
+            case "count" | "board":
                 self._judge_count(record)
 
     def _judge_schema(self, record: Mapping[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """The policy of counting: a process of the probe for a few cases of an image family, one a processor of the host.
 
-A count repeats bit for bit (the probe's tests hold that), so there are no repeats, no looks and no self-checks. What a
-process counted is kept when it has ended; a run that was cut off counts what it has not.
+A count repeats bit for bit (the probe's tests hold that), so there are no repeats, no looks and no self-checks. On a
+board the probe itself repeats each case, and one process at a time has the board. What a process counted is kept when
+it has ended; a run that was cut off counts what it has not.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ SHARE_CASES = 16
 """Of a family that one process counts: a second's work with its image built, which is what a killed run loses."""
 
 BUILD_S = 900.0
-"""An image is built in some seconds, and waits for those that are built beside it."""
+"""An image is built in some seconds, and waits for those that are built beside it; a board is flashed in as many."""
 
 CASE_S = 120.0
-"""A case takes less than a second in the emulator; the probe itself ends an image that is silent for a minute."""
+"""A case takes less than a second in the emulator, some on a board; the probe itself ends an image that is silent for a
+minute."""
 
 COUNT_LINE_B = 2**13
 """A count's line: its numbers, and one a class of instructions."""
@@ -71,9 +73,9 @@ class CountContract(Contract):
     def _judge_count(self, record: Mapping[str, Any]) -> None:
         self._judge_case(record, among=set(self._segments) - self._counted)
         self._counted.add(record["case"])
-        known = CountedCore(record["core"], record["part"], record["part_clock_Hz"])
+        known = _core_of(record, self._core)
         if known != self._core:
-            raise self._broken(f"counted case {record['case']} on {_named(known)}, not on {_named(self._core)}")
+            raise self._broken(f"counted case {record['case']} on {known.place}, not on {self._core.place}")
 
     def _judge_end(self, other: Other) -> None:
         if silent := self._segments.keys() - self._counted:
@@ -81,8 +83,11 @@ class CountContract(Contract):
         super()._judge_end(other)
 
 
-def _named(counted: CountedCore) -> str:
-    return counted.core if counted.part is None else f"{counted.core} in {counted.part} at {counted.part_clock_Hz} Hz"
+def _core_of(record: Mapping[str, Any], counted: CountedCore) -> CountedCore:
+    """The core that a record names; a board's record doesn't name its part."""
+    if record["kind"] == "board":
+        return CountedCore(record["core"], counted.part, record["clock_Hz"], record["board"])
+    return CountedCore(record["core"], record["part"], record["part_clock_Hz"])
 
 
 @dataclass
@@ -119,7 +124,7 @@ class Counting:
         complete = self.folder.complete()
         done = {
             record["case"]
-            for kind in ("count", "failure")
+            for kind in ("count", "board", "failure")
             for record in self.folder.records(kind)
             if record["process"] in complete
         }
@@ -144,7 +149,8 @@ class Counting:
             for process, group in enumerate(groups, self.process)
         ]
         self.process += len(orders)
-        with ThreadPoolExecutor(max_workers=processors()) as pool:
+        counted = counted_on(self.target)
+        with ThreadPoolExecutor(max_workers=1 if counted.board else processors()) as pool:
             running = {pool.submit(_carry_out, self.target, order, stopped, self.libraries): order for order in orders}
             try:
                 for done, future in enumerate(as_completed(running), 1):
@@ -176,25 +182,31 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _carry_out(target: Target, order: Order, stopped: threading.Event, libraries: Mapping[str, Path]) -> bytes:
-    """What one process writes, judged."""
+def counted_on(target: Target) -> CountedCore:
+    """The core of a target on which cycles are counted."""
     counted = target.facts().counted
     assert counted is not None  # noqa: S101 - the session has looked
+    return counted
+
+
+def _carry_out(target: Target, order: Order, stopped: threading.Event, libraries: Mapping[str, Path]) -> bytes:
+    """What one process writes, judged."""
     written: list[bytes] = []
     plan = list(order.plan({}, libraries))
-    measure(target, plan, order.process, written.append, contract=CountContract(plan, counted, stopped.is_set))
+    contract = CountContract(plan, counted_on(target), stopped.is_set)
+    measure(target, plan, order.process, written.append, contract=contract)
     return b"".join(written)
 
 
 def refuse_what_needs_a_device(counted: CountedCore, **named: object) -> None:
-    """Raises StudyError naming what was requested that an emulated core has not.
+    """Raises StudyError naming what was requested that a microcontroller has not.
 
     * `named`: by the option's words, what was given.
     """
     given = [option for option, value in named.items() if value]
     if given:
         options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
-        what = f"{options}: on an emulated {counted.core} instructions are counted, and nothing else is there"
+        what = f"{options}: on {counted.place} cycles are counted, and nothing else is there"
         raise StudyError(what, hint="leave it out: an image holds the catalogue's ciphers and packets of random bytes")
 
 
@@ -204,6 +216,6 @@ def refuse_another_core(folder: RunFolder, counted: CountedCore | None) -> None:
     was = CountedCore(**kept) if kept else None
     if was == counted:
         return
-    names = ["this machine's time" if one is None else _named(one) for one in (was, counted)]
+    names = ["this machine's time" if one is None else one.place for one in (was, counted)]
     what = f"run {folder.path}: was begun on {names[0]}, this is {names[1]}"
     raise InputError(what, hint="name by --on what it was begun on, or start a new run")

@@ -14,7 +14,15 @@ from wattlock.analysis import counts
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.store import RunFolder, find
 from wattlock.targets.cores import CORES, Core
+from wattlock.targets.facts import CountedCore
 from wattlock.targets.parts import PARTS, short_title
+
+OF_A_BOARD = (
+    "the time: the clock of the board is what its file says, and was not measured",
+    "interrupts: the image uses none, a program of yours does",
+    "where the linker of another program puts the same code: a cache and a flash with wait states take it otherwise",
+)
+"""What the cycles of a board's counter don't hold."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +49,29 @@ class Counts:
     @property
     def core(self) -> str:
         """The core, as `qemu:` takes it."""
-        return str(self.plan["counted"]["core"])
+        return self.counted.core
+
+    @cached_property
+    def counted(self) -> CountedCore:
+        """Where it counted."""
+        return CountedCore(**self.plan["counted"])
+
+    @property
+    def board(self) -> str | None:
+        """The board; null on an emulated core."""
+        return self.counted.board
 
     @property
     def part(self) -> tuple[str, int] | None:
-        """The part whose flash was modelled, and its clock in Hz; null without one."""
-        counted = self.plan["counted"]
-        return None if counted["part"] is None else (counted["part"], counted["part_clock_Hz"])
+        """The part whose flash was modelled, or of the board, and its clock in Hz; null without one."""
+        _, part, clock_Hz, _ = self.counted
+        return None if part is None or clock_Hz is None else (part, clock_Hz)
 
     @property
     def target(self) -> str:
-        """The core and part in words."""
+        """The core, and the part or the board, in words."""
+        if self.board is not None:
+            return f"{self.core} of the board {self.board} at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
         if self.part is None:
             return self.core
         part, clock_Hz = self.part
@@ -61,10 +81,17 @@ class Counts:
     def title(self) -> str:
         """The same as their makers write it, for pages: Cortex-M4 in STM32F407 at 168 MHz."""
         core = self.described.name.removeprefix("Arm ") if self.described else self.core
+        if self.board is not None:
+            return f"{core} of {self.board} at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
         if self.part is None:
             return core
         part, clock_Hz = self.part
         return f"{core} in {short_title(part)} at {clock_Hz / 1e6:g} MHz"
+
+    @property
+    def place(self) -> str:
+        """The same behind "on": an emulated core, or the board's."""
+        return f"an emulated {self.title}" if self.board is None else f"the {self.title}"
 
     @property
     def isa(self) -> str:
@@ -72,9 +99,23 @@ class Counts:
         return str(self.header["fingerprint"]["build"]["isa"])
 
     @property
-    def emulator(self) -> str:
-        """The emulator's own words of its version."""
-        return str(self.header["fingerprint"]["virtualisation"]["emulator"])
+    def emulator(self) -> str | None:
+        """The emulator's own words of its version; on a board by what one was noticed, null where none was."""
+        told: str | None = self.header["fingerprint"]["virtualisation"]["emulator"]
+        return told
+
+    @property
+    def evidence(self) -> str:
+        """What its cycles rest on."""
+        return counts.EMULATED if self.board is None else counts.MEASURED
+
+    @property
+    def cycles_column(self) -> str | None:
+        """The cycles that are a part's own: a board's, or modelled with the flash; null where neither is there."""
+        if self.part is None:
+            return None
+        column = "part_cycles" if self.board is None else "cycles"
+        return column if self.estimates[column].count() else None
 
     @property
     def compiler(self) -> str | None:
@@ -100,6 +141,8 @@ class Counts:
     @cached_property
     def not_modelled(self) -> list[str]:
         """What the numbers don't hold, in words."""
+        if self.board is not None:
+            return list(OF_A_BOARD)
         words = list(self.described.limits) if self.described else []
         words.append("interrupts, and what a debugger or an operating system adds")
         if self.part is None:
@@ -118,6 +161,10 @@ class Counts:
         found = []
         if not self.is_sealed:
             found.append("the run is not finished: `wattlock run --resume` goes on with it")
+        if self.board is not None:
+            if self.emulator:
+                found.append(f"no cycles: the clock of {self.board} is not its core's: {self.emulator}")
+            return found
         if not self.estimates["cycles"].count():
             found.append(f"{self.title} has no rules for cycles: there are instructions alone")
         elif self.error_percent is None:
@@ -128,19 +175,19 @@ class Counts:
 
 
 def is_counted(folder: RunFolder) -> bool:
-    """Whether a run counted on an emulated core, and measured no time."""
+    """Whether a run counted on a microcontroller's core, and measured no time."""
     return bool(folder.plan()[0].get("counted"))
 
 
 def refuse_counted(folder: RunFolder) -> None:
     """Raises EvidenceError where a run counted: what needs times or joules can't take it."""
     if is_counted(folder):
-        refuse(str(folder.path), folder.plan()[0]["counted"]["core"])
+        refuse(str(folder.path), CountedCore(**folder.plan()[0]["counted"]))
 
 
-def refuse(run: str, core: str) -> NoReturn:
-    """Raises EvidenceError: a run that counted on `core` is set beside nothing that was measured."""
-    what = f"run {run}: its cycles were counted on an emulated {core}, and no time was measured"
+def refuse(run: str, counted: CountedCore) -> NoReturn:
+    """Raises EvidenceError: a run that counted cycles is set beside nothing whose time was measured."""
+    what = f"run {run}: its cycles were counted on {counted.place}, and no time was measured"
     hint = "`wattlock show`, `export`, `report`, `papers --counted` and `compare` with another counted run take it"
     raise EvidenceError(what, hint=hint)
 
@@ -156,16 +203,16 @@ def read(folder: RunFolder) -> Counts:
         raise StoreError(f"run {folder.path}: nothing is counted yet", hint=f"`{folder.resuming}` goes on with it")
     cases = {case["case"]: case for header in headers if header["process"] in complete for case in header["cases"]}
     plan = folder.plan()
-    found = {record["case"]: record for record in folder.records("count") if record["process"] in complete}
+    records = [*folder.records("count"), *folder.records("board")]
+    found = {record["case"]: record for record in records if record["process"] in complete}
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
-    core = plan[0]["counted"]["core"]
     planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
     adapters = {cases[number]["provider"]: count["adapter"] for number, count in found.items() if count.get("adapter")}
     built = (header for header in headers if header["fingerprint"]["build"]["rustc"])
     return Counts(
         plan=plan[0],
         header=next(built, headers[0]),
-        estimates=counts.estimates(planned, found, failures, _without_cycles(core)),
+        estimates=counts.estimates(planned, found, failures, _without_cycles(CountedCore(**plan[0]["counted"]))),
         processes=len(complete),
         wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
@@ -173,15 +220,17 @@ def read(folder: RunFolder) -> Counts:
     )
 
 
-def _without_cycles(core: str) -> str:
+def _without_cycles(counted: CountedCore) -> str:
     """Why a count on a core has no cycles."""
+    if counted.board is not None:
+        return f"no cycles: the clock of {counted.board} is not its core's"
     try:
-        has_rules = CORES.load(core)[1].pipeline is not None
+        has_rules = CORES.load(counted.core)[1].pipeline is not None
     except InputError:
         has_rules = False
     if has_rules:
         return "no cycles: an exception came, and what it costs is not known"
-    return f"no cycles: {core} has no rules"
+    return f"no cycles: {counted.core} has no rules"
 
 
 def open_counted(name_or_path: str | Path) -> Counts | None:

@@ -1,6 +1,6 @@
 """One session of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for.
 
-On an emulated core it is counting alone.
+On a microcontroller it is counting alone.
 """
 
 from __future__ import annotations

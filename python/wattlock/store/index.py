@@ -85,7 +85,7 @@ class Index:
                 self._began.add(process)
             case "energy_block":
                 self.blocks[process] += 1
-            case "count":
+            case "count" | "board":
                 self.counts[process] += 1
             case "left_out":
                 self.left_out.add(process)

@@ -5,36 +5,25 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import as_file
 from pathlib import Path
 
-from wattlock.errors import InputError, ProbeError, WayError
-from wattlock.store.schema import SCHEMA
+from wattlock.errors import InputError
 from wattlock.targets import local
-from wattlock.targets.facts import CoreClass, CountedCore, Facts
-from wattlock.targets.hearing import Limits, hear
+from wattlock.targets.facts import CountedCore
+from wattlock.targets.on_core import OnCore
 from wattlock.targets.parts import PARTS
-from wattlock.targets.programs import hint_in, last_line, read
-
-TRIAL = Limits(start_s=120.0, silence_s=120.0, most_s=120.0, most_B=2**20)
-"""It reads the sources and compiles the emulator's plugin once."""
-
-WRONG_USAGE, UNKNOWN, MISSING = 2, 3, 10
-"""Exit codes of the probe's verb `board`: of an older probe that has none too; an unknown core or part; a tool."""
 
 CLOCK = re.compile(r"(\d+(?:\.\d+)?)\s*([kM]?)Hz")
 HZ = {"": 1, "k": 10**3, "M": 10**6}
 
-EMPTY_PLAN = {"kind": "plan", "schema": SCHEMA, "process": 0, "seed": 0, "cpu": None, "rounds": 0, "batch_ns": 1}
-
 
 @dataclass(frozen=True)
-class Emulated:
+class Emulated(OnCore):
     """One core; `program`: this machine's probe; `counted`: the core, and the part where one is named."""
 
     program: Path
@@ -45,69 +34,18 @@ class Emulated:
     @property
     def name(self) -> str:
         """As `--on` takes it."""
-        core, part, clock_Hz = self.counted
+        core, part, clock_Hz, _ = self.counted
         return f"qemu:{core}" + (f"/{part}@{clock_Hz}Hz" if part else "")
 
-    def facts(self) -> Facts:
-        """What is true of the emulated core.
-
-        Raises WayError where the emulator, its plugin, a compiler or a target is missing, InputError where nobody knows
-        the core, ProbeError where the probe can't count.
-        """
-        return self._facts
-
-    @cached_property
-    def _facts(self) -> Facts:
-        written: list[bytes] = []
-        who = f"{self.name} facts"
-        text = json.dumps(EMPTY_PLAN).encode() + b"\n"
-        code, complaints = self.start(["measure"], text, TRIAL, written.append, who=who)
-        if code:
-            raise _unfit(self.name, code, complaints)
-        header = read(written, lambda lines: json.loads(lines.splitlines()[0]), code, complaints, who)
-        print_of = header["fingerprint"]
-        told = {
-            "model_name": print_of["hardware"]["model_name"],
-            "kernel": print_of["kernel"],
-            "clocks": {"counter": None},
-        }
-        return Facts(
-            probe_sha256=print_of["build"]["executable_sha256"],
-            isa=print_of["build"]["isa"],
-            processors=(0,),
-            core_classes=(CoreClass(None, None, (0,)),),
-            emulator=print_of["virtualisation"]["emulator"],
-            told=told,
-            counted=self.counted,
-        )
-
-    def push(self, file: Path) -> str:
-        """The file's own path: the probe reads it there."""
-        return str(file)
-
-    def fetch(self, place: str) -> bytes:
-        """Raises InputError: an emulated core has no files."""
-        raise InputError(f"{self.name}: an emulated core has no file {place}", hint="read it on this machine")
-
-    def start(
-        self, words: Sequence[str], text: bytes, limits: Limits, take: Callable[[bytes], None], *, who: str
-    ) -> tuple[int, bytes]:
-        """Runs this machine's probe, as `Target.start` says: what is to be measured is counted on the emulated core.
-
-        Raises InputError where it is asked for something that an emulated core has not.
-        """
-        if words[0] == "catalogue":
-            # Ciphers are known by the same names; what no image holds fails by its case.
-            return hear([self.program, *words], text, limits, take, who=who)
-        if words[0] != "measure":
-            hint = "an image proves itself by its vectors before it is counted: `wattlock run mcu-quick --on ...`"
-            raise InputError(f"{self.name}: an emulated core carries out `wattlock run` alone", hint=hint)
-        core, part, clock_Hz = self.counted
-        board: list[str | Path] = [self.program, "board", "--qemu", core]
+    @contextmanager
+    def _words(self, *, trial: bool) -> Iterator[list[str | Path]]:
+        del trial
+        core, part, clock_Hz, _ = self.counted
         if part is None:
-            return hear(board, text, limits, take, who=who)
+            yield ["--qemu", core]
+            return
         with as_file(PARTS.find(part).source) as file:
-            return hear([*board, "--part", file, "--clock", str(clock_Hz)], text, limits, take, who=who)
+            yield ["--qemu", core, "--part", file, "--clock", str(clock_Hz)]
 
 
 def find(where: str) -> Emulated:
@@ -131,14 +69,3 @@ def find(where: str) -> Emulated:
             hint = f"a clock of it is {found.greatest_Hz / 1e6:g}MHz, its greatest, or less: {name}@16MHz"
             raise InputError(f'--on qemu:{where[:80]}: "{clock}" is no clock of {found.title}', hint=hint)
     return Emulated(local.find().program, CountedCore(core, name, clock_Hz))
-
-
-def _unfit(name: str, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
-    what, hint = f"{name}: {last_line(complaints).removeprefix('error: ')}", hint_in(complaints)
-    if code == UNKNOWN:
-        return InputError(what, hint=hint)
-    if code == MISSING:
-        return WayError(what, hint=hint)
-    if code == WRONG_USAGE:
-        what = f"{name}: this probe can't count: {last_line(complaints).removeprefix('error: ')}"
-    return ProbeError(what, hint="`make setup` builds it anew")

@@ -29,11 +29,24 @@ class CoreClass(NamedTuple):
 
 
 class CountedCore(NamedTuple):
-    """The emulated core whose instructions are counted, with the part and its clock where a flash is modelled."""
+    """The core on which cycles are counted, emulated or on a `board`.
+
+    * `part`, `part_clock_Hz`: whose flash is modelled, at which clock; on a board what it has, null where not
+      known, and the clock that its file names.
+    """
 
     core: str
     part: str | None = None
     part_clock_Hz: int | None = None
+    board: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        if self.board is not None:
+            return f"the board {self.board}"
+        part = f" in {self.part} at {self.part_clock_Hz} Hz" if self.part else ""
+        return f"an emulated {self.core}{part}"
 
 
 class Facts(NamedTuple):
@@ -46,7 +59,7 @@ class Facts(NamedTuple):
     * `emulator`: by what an emulator was noticed, null where none was.
     * `told`: all that the device said.
     * `clock_ahead_s`: by how much its clock is ahead of the host's, below 0 where it is behind.
-    * `counted`: the emulated core on which nothing is timed and instructions are counted; null where time is measured.
+    * `counted`: the core on which no time is measured and cycles are counted; null where time is measured.
     """
 
     probe_sha256: str

@@ -1,4 +1,4 @@
-"""Devices by name: `local`, `ssh:HOST`, `adb:SERIAL`, `qemu:CORE`, or one that the user's file of targets describes."""
+"""Devices by name: `local`, `ssh:HOST`, `adb:SERIAL`, `qemu:CORE`, `board:BOARD@PORT`, or one of the user's file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
-from wattlock.targets import emulated, local
+from wattlock.targets import emulated, local, on_board
 from wattlock.targets.adb import Adb
 from wattlock.targets.remote import Remote
 from wattlock.targets.ssh import Ssh
@@ -25,7 +25,7 @@ class Described(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    way: Annotated[str, Field(pattern=r"^(local|(ssh|adb|qemu):[^\s-]\S*)$")]
+    way: Annotated[str, Field(pattern=r"^(local|(ssh|adb|qemu|board):[^\s-]\S*)$")]
     device: str | None = None
     meters: tuple[str, ...] = ()
 
@@ -77,6 +77,8 @@ def target(on: str) -> Target:
             return Remote(Adb(where))
         if kind == "qemu":
             return emulated.find(where)
-    ways = f"it is local, ssh:HOST, adb:SERIAL, qemu:CORE, or a name in {file()}"
+        if kind == "board":
+            return on_board.find(where)
+    ways = f"it is local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or a name in {file()}"
     hint = suggestion(on, list(known), ways) if known else ways
     raise InputError(f"--on {on[:80]}: there is no such target", hint=hint)
