@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 def targets(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]...", help="Only these: ssh:HOST, adb:SERIAL, qemu:CORE, or a name."),
+        typer.Argument(
+            metavar="[TARGET]...", help="Only these: ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or a name."
+        ),
     ] = None,
+    *,
+    boards: Annotated[bool, typer.Option("--boards", help="List the boards that board:BOARD@PORT knows.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """List the devices that can be measured by --on, try each, and say what is missing; end with 13 where one is.
@@ -32,12 +36,36 @@ def targets(
     from wattlock.errors import WayError
     from wattlock.targets.named import described
 
+    if boards:
+        print_table(pl.DataFrame(_boards(), infer_schema_length=None), form)
+        return
     known = described()
     rows = [_row(name, known.get(name)) for name in names or ["local", *known]]
     print_table(pl.DataFrame(rows, infer_schema_length=None), form)
     lacking = [row["target"] for row in rows if row["missing"]]
     if lacking:
         raise WayError(f"not fit: {', '.join(lacking)}", hint="the column `missing` says what each lacks")
+
+
+def _boards() -> list[dict[str, Any]]:
+    """The boards that come along, and what this machine lacks for each."""
+    from wattlock.targets.boards import BOARDS
+    from wattlock.targets.on_board import missing
+
+    found = {name: BOARDS.load(name)[1] for name in BOARDS.shipped()}
+    return [
+        {
+            "board": name,
+            "title": board.title,
+            "core": board.core,
+            "clock_MHz": board.clock_Hz / 1e6,
+            "counter": board.clock,
+            "tried": board.tried,
+            "missing": missing(board),
+        }
+        for name, board in found.items()
+        if not board.emulated
+    ]
 
 
 def _row(name: str, entry: Described | None) -> dict[str, Any]:

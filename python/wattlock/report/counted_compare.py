@@ -11,7 +11,7 @@ from wattlock.report import chip, formats
 from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
 from wattlock.report.counted_answer import Group, Row, answering, groups_of, unit_words
 from wattlock.report.counted_table import heads, place, taken, whole
-from wattlock.report.counted_words import cycles_of
+from wattlock.report.counted_words import cycles_of, within_of
 from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
 from wattlock.report.order_matrix import Cell, picture
 from wattlock.report.page import asset, opening
@@ -236,7 +236,7 @@ def _said(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> s
     most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
     where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
     undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
-    within = f" Within their intervals lie {undecided} of the differences." if undecided else ""
+    within = f" Within {within_of(kinds)} lie {undecided} of the differences." if undecided else ""
     return f"Of {counted.height} cases {other} takes {told}; the greatest difference is {most} ({where}).{within}"
 
 

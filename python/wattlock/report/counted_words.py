@@ -65,5 +65,16 @@ WORDS: Mapping[str, Words] = {
 
 def cycles_of(kinds: Iterable[str | None]) -> str:
     """What cycles of one or of several kinds of evidence are called."""
+    words = _only(kinds)
+    return words.cycles if words else "cycles"
+
+
+def within_of(kinds: Iterable[str | None]) -> str:
+    """What makes the intervals of one or of several kinds of evidence."""
+    words = _only(kinds)
+    return words.within if words else "their intervals"
+
+
+def _only(kinds: Iterable[str | None]) -> Words | None:
     known = {kind for kind in kinds if kind is not None}
-    return WORDS[known.pop()].cycles if len(known) == 1 else "cycles"
+    return WORDS[known.pop()] if len(known) == 1 else None

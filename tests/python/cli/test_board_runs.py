@@ -82,7 +82,7 @@ def test_its_page_says_measured_board_cycles_and_nothing_of_an_emulator(
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'data-evidence="measured"' in page
     for words in (
-        "On the cortex-m4 of the board nrf52840-dk at 64 MHz, ChaCha20-Poly1305 takes the fewest board cycles",
+        "On the Cortex-M4 of nrf52840-dk at 64 MHz, ChaCha20-Poly1305 takes the fewest board cycles",
         "Lines: the range of its repetitions.",
         "the clock of the board is what its file says, and was not measured",
         "wattlock run counted --on board:nrf52840-dk@PORT",
@@ -107,7 +107,7 @@ def test_beside_an_emulated_core_what_differs_is_told(
         ("emulated", "measured", None)
     }
     assert all(1.2 < row["ratio"] < 1.3 for row in rows if row["cycles_a"] > 100)
-    assert "differ in their evidence: emulated on cortex-m4 and measured on cortex-m4 of the board" in told
+    assert "differ in their evidence: emulated on Cortex-M4 and measured on Cortex-M4 of nrf52840-dk at 64 MHz" in told
     assert (
         "no version of each other"
         in said(capsys, "compare", M4, run, "--fail-above", "2%", code=EvidenceError.exit_code)[1]

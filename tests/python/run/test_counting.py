@@ -132,7 +132,7 @@ def _of_another_case(records: list[Record]) -> list[Record]:
     ("changed", "words"),
     [
         (_twice, "wrote of case 0 twice"),
-        (_another_core, "counted case 0 on cortex-m3, not on cortex-m4"),
+        (_another_core, "counted case 0 on an emulated cortex-m3, not on an emulated cortex-m4"),
         (_without_a_count, "and did not count it"),
         (_of_another_case, "of case 99, which it was not asked for"),
     ],
@@ -194,5 +194,5 @@ def test_ctrl_c_ends_the_processes_under_way_at_once_and_keeps_what_was_counted(
 def test_a_run_goes_on_by_the_core_that_it_was_begun_on_alone(study: Path, tmp_path: Path) -> None:
     with pytest.raises(ProbeError):
         begin.measure(str(study), target=Replayed(codes={"rc4-128": 3}), out=tmp_path / "run")
-    with pytest.raises(InputError, match="was begun on cortex-m4, this is esp32-c3"):
+    with pytest.raises(InputError, match="was begun on an emulated cortex-m4, this is an emulated esp32-c3"):
         begin.resume(str(tmp_path / "run"), Replayed(C3), libraries={})
