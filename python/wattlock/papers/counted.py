@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
 
-from wattlock.analysis.counts import EVIDENCE
+from wattlock.analysis.counts import EMULATED
 from wattlock.analysis.draws import COVERAGE
 from wattlock.errors import EvidenceError, InputError
 from wattlock.papers import record
@@ -74,7 +74,7 @@ class CountedEvidence(Evidence):
 
     def rests_on(self, claim: Claim) -> str:
         """What the cycles of a claim are, and what they stand for."""
-        words = f"{EVIDENCE}: cycles counted on an emulated {self.core}, whose rules err by {self.error_percent:g} %"
+        words = f"{EMULATED}: cycles counted on an emulated {self.core}, whose rules err by {self.error_percent:g} %"
         return f"{words}; cycles stand for energy, at one power" if claim.about == "energy" else words
 
     def named(self, data: str) -> str:
@@ -158,8 +158,8 @@ def countable(papers: Papers) -> list[Claim]:
 def judge_counted(runs: Sequence[str | Path], papers: Papers | None = None) -> list[CoreJudged]:
     """Judges the claims by runs that counted, each on a core of its own.
 
-    Raises EvidenceError for a run that measured; InputError for a second run of a core, or one that counted none of the
-    papers' ciphers; StoreError for a folder that is no sound run.
+    Raises EvidenceError for a run that measured, or counted on a board; InputError for a second run of a core, or one
+    that counted none of the papers' ciphers; StoreError for a folder that is no sound run.
     """
     found: list[CoreJudged] = []
     for name in runs:
@@ -167,6 +167,9 @@ def judge_counted(runs: Sequence[str | Path], papers: Papers | None = None) -> l
         if counts is None:
             hint = "give it with --run; `wattlock run papers/mcu --on qemu:cortex-m4` makes one that counts"
             raise EvidenceError(f"--counted {name}: it measured on a machine, and counted no cycles", hint=hint)
+        if counts.board is not None:
+            hint = f"`wattlock run papers/mcu --on qemu:{counts.core}` counts on its core"
+            raise EvidenceError(f"--counted {name}: no claim is judged by cycles of {counts.counted.place}", hint=hint)
         other = next((one for one in found if one.core == counts.core), None)
         if other is not None:
             what = f"--counted {other.name} and --counted {name} are of the same core, {counts.core}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.counts import EVIDENCE
+from wattlock.analysis.counts import EMULATED
 from wattlock.papers.counted import CoreJudged, called
 from wattlock.papers.judges import Bounds, Compared, Effect, Judgement
 from wattlock.papers.judges.implementations import ERA
@@ -84,7 +84,7 @@ def _counted(claim: str, cores: Sequence[CoreJudged]) -> Iterator[dict[str, Any]
                 "run": core.run,
                 "core": core.core,
                 "answer": found.answer,
-                "evidence": EVIDENCE,
+                "evidence": EMULATED,
                 "error_percent": core.error_percent,
                 "implementation": compared.implementation if compared else None,
                 "library": (compared.library or None) if compared else None,

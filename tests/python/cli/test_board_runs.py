@@ -178,6 +178,11 @@ def test_a_clock_that_is_not_the_cores_gives_no_cycles_and_no_costs(
     said(capsys, "costs", "--from", tmp_path / "run", code=EvidenceError.exit_code)
 
 
+def test_no_claim_of_a_paper_is_judged_by_it(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = said(capsys, "papers", "--counted", run, code=EvidenceError.exit_code)[1]
+    assert "no claim is judged by cycles of the board nrf52840-dk" in told
+
+
 def test_records_of_another_board_are_refused(study: Path, tmp_path: Path) -> None:
     with pytest.raises(ProbeError, match="on the board mine, not on the board nrf52840-dk"):
         measure(str(study), target=Board(board="mine"), out=tmp_path / "run")
