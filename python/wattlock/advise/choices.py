@@ -18,6 +18,8 @@ from wattlock.security.rules import first, matches, rules
 from wattlock.study.cases import CatalogueRow
 
 MOST_AGGREGATED = 64
+AMORTISED = ["tally"]
+"""The framings whose tags have less bits when a message arrives than later: only by consent."""
 USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}
 """The link's own protection that a label need not say."""
 
@@ -185,10 +187,14 @@ def candidates(
     for cost in chosen:
         row = rows[cost.cipher]
         security = status_of(row)
-        tags = _tags(question, row)
-        frames = [name for name in options.framings if framings()[name].carries(cost.cipher)]
-        for tag, frame, encoding, many, protection, again in product(
-            tags, frames, options.encodings, aggregates(question), protections, resumed
+        framed = [
+            (tag, name)
+            for name in [*options.framings, *(AMORTISED if options.amortised else [])]
+            if framings()[name].carries(cost.cipher)
+            for tag in _tags(question, row, framings()[name])
+        ]
+        for (tag, frame), encoding, many, protection, again in product(
+            dict.fromkeys(framed), options.encodings, aggregates(question), protections, resumed
         ):
             found.append(Choice(row, security, cost, tag, frame, encoding, many, protection, again))
     return found
@@ -209,7 +215,9 @@ def _powers(latency_s: float | None, every_s: float) -> Iterator[int]:
         many *= 2
 
 
-def _tags(question: Question, row: CatalogueRow) -> list[int]:
+def _tags(question: Question, row: CatalogueRow, frame: Framing) -> list[int]:
+    if frame.amortised_bits is not None:
+        return [frame.amortised_bits]
     rule = first(row["id"], rules().tag)
     whole = row["tag_bits"]
     if not (rule and question.choices.truncate and whole):
@@ -219,6 +227,10 @@ def _tags(question: Question, row: CatalogueRow) -> list[int]:
 
 
 def _refuse_unknown(question: Question, costs: list[Cost]) -> None:
+    for name in question.choices.framings:
+        if name in AMORTISED and not question.choices.amortised:
+            hint = "--allow-amortised (choices.amortised) says that less may do until they are"
+            raise InputError(f"choices.framings: {name}'s messages have all their bits only later", hint=hint)
     known = {
         "choices.framings": (question.choices.framings, sorted(framings())),
         "choices.ciphers": (question.choices.ciphers or [], sorted({cost.cipher for cost in costs})),

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from wattlock.advise import amortised
 from wattlock.advise.choices import Choice
 from wattlock.advise.device import Draws
 from wattlock.advise.question import Connection, Exchange, KeepAlive, Question
@@ -102,6 +103,8 @@ def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Ite
     for choice in choices:
         for _, plain_B, _, way in packets_of(question, choice, packet_B):
             yield Packet(choice.sealed(plain_B).wire_B, way, choice.protection)
+        if choice.frame.amortised_bits is not None:
+            yield Packet(amortised.report_B(), "receive", choice.protection)
         if question.keep_alive:
             yield Packet(_beat_B(question.keep_alive, choice, sender), "send", choice.protection)
         if question.session:
@@ -180,6 +183,10 @@ class _Sum:
             self.octets_per_s += per_s * inside_B
             joules = cost.of("seal_J", inside_B) + question.decrypt_share * cost.of("open_J", inside_B)
             self.terms["cipher", self.own] += per_s * joules
+        if self.choice.frame.amortised_bits is not None:
+            reports_per_s = self.packets_per_s / amortised.messages_a_report()
+            self.radio("radio", amortised.report_B(), "receive", reports_per_s)
+            self.terms["cipher", self.own] += reports_per_s * amortised.report_J(cost)
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
         """So many packets a second, in place of the radio's rest."""

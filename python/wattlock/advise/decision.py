@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattlock.advise import prose
+from wattlock.advise import amortised, prose
 from wattlock.advise.advice import Advice
 from wattlock.advise.days import SPLIT, DAY_s
 from wattlock.advise.gain import gain
@@ -175,7 +175,9 @@ def _consequences(of: Advice) -> Iterator[tuple[str, str]]:
         if statement.about == "nonce":
             yield "Nonces", f"{statement.says} ({statement.source})"
     yield "The other end", choice.frame.needs.removeprefix("the other end ")
-    if 0 < choice.tag_bits < WHOLE_TAG_BITS:
+    if choice.frame.amortised_bits is not None:
+        yield "Tag", amortised.described(of.question, choice)
+    elif 0 < choice.tag_bits < WHOLE_TAG_BITS:
         yield "Tag", f"{choice.tag_bits} bits: a forged message passes with a chance of 2^-{choice.tag_bits} a try"
     yield "Keys", _keys(of)
     if choice.memory_B is not None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from wattlock.advise import amortised
+from wattlock.advise.amortised import REQUESTED
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import Load
 from wattlock.advise.quantity import spoken
@@ -17,7 +19,6 @@ from wattlock.security import Cited
 from wattlock.security.rules import matches, rules
 
 SOUND = {"approved", "acceptable"}
-REQUESTED = "the question"
 REFUSALS = {"not", "never", "withdrawn"}
 """Words by which an authority says that it does not approve."""
 
@@ -90,7 +91,16 @@ def _distance(one: Excluded) -> tuple[int, float, float]:
 
 
 # How far a reason takes a choice away from passing.
-WEIGHT = {"status": 100, "authenticated": 50, "strength": 20, "lifetime": 20, "tag": 10, "protocol": 10}
+WEIGHT = {
+    "status": 100,
+    "authenticated": 50,
+    "strength": 20,
+    "lifetime": 20,
+    "tag": 10,
+    "release": 10,
+    "wait": 5,
+    "protocol": 10,
+}
 
 
 def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
@@ -110,7 +120,9 @@ def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited
         statement = next(one for one in security.statements if one.about == "strength")
         less = f"{security.strength_bits:g} bits are less than {floor.strength:g}"
         yield statement._replace(says=f"{less}: {statement.says}")
-    if security.authenticated and choice.tag_bits < floor.tag:
+    if choice.frame.amortised_bits is not None:
+        yield from amortised.reasons(question, choice)
+    elif security.authenticated and choice.tag_bits < floor.tag:
         yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", REQUESTED, "", True)
     if floor.approved:
         yield from _approval(choice, floor.approved)

@@ -25,6 +25,7 @@ class Framing(Table):
     state: Text
     downlink: bool
     lost_most: Annotated[int, Field(ge=1)] | None = None
+    amortised_bits: Annotated[int, Field(ge=32)] | None = None
     counter_log2: Annotated[int, Field(ge=1)] | None = None
 
     @property

@@ -267,6 +267,8 @@ class Floor(Table):
     * `lifetime`: how long the data must stay secret. `latency`: from a message's birth to its end on the air.
     * `memory`: what the cipher's state and tables may take.
     * `approved`: by this authority.
+    * `release`, `wait`: of choices whose tags later messages lift (`choices.amortised`): bits that a message has when
+      it arrives, and within which time it has those of `tag`.
     """
 
     strength: Annotated[float, Field(ge=0)] = 128.0
@@ -276,6 +278,8 @@ class Floor(Table):
     lifetime: Duration | None = None
     latency: Duration | None = None
     memory: Size | None = None
+    release: Annotated[int, Field(ge=0, le=128)] = 0
+    wait: Duration | None = None
 
     @field_validator("approved", mode="before")
     @classmethod
@@ -290,6 +294,7 @@ class Options(Table):
     * `framings`: what a sealed packet carries beside its ciphertext (`data/framings/session.toml`).
     * `aggregate`: messages in one packet; without it 1, and with a latency as many as it allows.
     * `packet`: the most octets above the link in a packet, sealed; without it as many as fit.
+    * `amortised`: whether tally is among the framings, whose short tags later messages lift.
     """
 
     ciphers: list[Text] | None = Field(default=None, min_length=1)
@@ -299,6 +304,7 @@ class Options(Table):
     aggregate: list[Count] | None = Field(default=None, min_length=1)
     truncate: bool = True
     packet: Size | None = None
+    amortised: bool = False
 
 
 class Question(Table):

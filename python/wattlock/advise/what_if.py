@@ -46,7 +46,7 @@ def usual(of: Advice) -> Choice:
 
     def far(choice: Choice) -> tuple[int, ...]:
         place = USUAL.index(choice.cipher) if choice.cipher in USUAL else len(USUAL)
-        framing = ("full-nonce", "dtls12", "dtls13", "wireguard", "broadcast", "implicit-nonce")
+        framing = ("full-nonce", "dtls12", "dtls13", "wireguard", "broadcast", "implicit-nonce", "tally")
         return (
             place,
             framing.index(choice.framing),
@@ -56,4 +56,5 @@ def usual(of: Advice) -> Choice:
             int(choice.cost.accelerator),
         )
 
-    return min(of.choices, key=far)
+    whole = [one for one in of.choices if one.frame.amortised_bits is None]
+    return min(whole or of.choices, key=far)

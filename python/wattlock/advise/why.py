@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from wattlock.advise import decision, exclude, prose
+from wattlock.advise import amortised, decision, exclude, prose
 from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
 from wattlock.advise.gain import gain
@@ -24,6 +24,8 @@ def tag(of: Advice) -> str:
     bits, floor = choice.tag_bits, of.question.floor.tag
     if not bits:
         return ""
+    if choice.frame.amortised_bits is not None:
+        return f"Tag: {amortised.described(of.question, choice)}."
     forged = f"with {bits} a forgery passes once in 2^{bits} tries"
     said = f"Tag: {floor} bits or more are allowed (--set floor.tag=N); {forged}"
     other = _other_tag(of, place)

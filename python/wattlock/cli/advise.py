@@ -84,6 +84,12 @@ class Required:
     lifetime: Annotated[str | None, typer.Option("--lifetime", help="How long data stays secret: 10y.")] = None
     latency: Annotated[str | None, typer.Option("--latency", help="Until a message has left, at most: 50ms.")] = None
     memory: Annotated[str | None, typer.Option("--memory", help="For round keys and state, at most: 8kB.")] = None
+    amortised: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-amortised", help="Look at tally too, whose short tags later messages lift: experimental."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -237,6 +243,7 @@ def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, An
         "floor.lifetime": required.lifetime,
         "floor.latency": required.latency,
         "floor.memory": required.memory,
+        "choices.amortised": required.amortised,
     }
 
 

@@ -55,6 +55,8 @@ VALUES: dict[str, list[Any]] = {
     "floor.lifetime": ["1y", "30y"],
     "floor.latency": ["1h", "90ms"],
     "floor.memory": ["200B", "1MB"],
+    "floor.release": [24],
+    "floor.wait": ["1h"],
     "choices.ciphers": [["aes128-ccm"]],
     "choices.providers": [["*"]],
     "choices.framings": [["full-nonce"]],
@@ -62,6 +64,7 @@ VALUES: dict[str, list[Any]] = {
     "choices.aggregate": [[3]],
     "choices.truncate": [False],
     "choices.packet": ["60B", "1MB"],
+    "choices.amortised": [True],
 }
 # What names something, or brings what the others are about: tested where they are used.
 ELSEWHERE = {

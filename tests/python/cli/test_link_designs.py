@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support.tree import require_programs
+from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.link.designs.rules import compared
 
@@ -43,3 +43,21 @@ def test_what_cannot_be_compared_is_refused_in_two_lines(
     lines = capsys.readouterr().err.splitlines()
     assert says in lines[0]
     assert [line.partition(":")[0] for line in lines] == ["error", "hint"]
+
+
+PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+COLUMNS = ("dtls13", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
+ROWS = [[text.strip() for text in line.strip("|").split("|")] for line in PAGE.splitlines() if line.count("|") == 11]
+
+
+def test_the_page_of_results_has_the_programs_joules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["link", "--compare", "tracker", "--payload-B", "16", "--format", "json"]) == 0
+    tenth = [row for row in json.loads(capsys.readouterr().out) if row["loss"] == 0.1]
+    assert [row[0].strip("`") for row in ROWS[2:]] == list(compared().radio)
+    for name, *cells in ROWS[2:]:
+        found = {row["design"]: row["verified_128_uJ"] for row in tenth if f"`{row['radio']}`" == name}
+        size = 1e3 if "lora" in name else 1.0
+        printed = [float(cell.replace(",", "").removesuffix(" %")) for cell in cells]
+        assert printed[:7] == pytest.approx([found[column] / size for column in COLUMNS], rel=0.006)
+        below = [100 * (1 - found["tally"] / found[other]) for other in ("dtls13", "whole")]
+        assert printed[7:] == pytest.approx(below, abs=0.06)

@@ -1,0 +1,139 @@
+"""tally as a choice: only by consent, within what is required at release and later, and priced with its reports."""
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.advice import TODAY
+from support.tree import TREE
+from wattlock.advise import Advice, advise, amortised, days, decision, load, question
+from wattlock.advise.days import DAY_s
+from wattlock.advise.experiments import experiments
+from wattlock.advise.sending import Packet
+from wattlock.advise.what_if import usual
+from wattlock.errors import InputError
+from wattlock.targets import toolbox
+
+PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+
+
+@cache
+def _answered(name: str, changes: tuple[tuple[str, Any], ...]) -> Advice:
+    return advise(load(name, dict(changes)), allow_assumed=True, today=TODAY)
+
+
+def answered(name: str, **changes: Any) -> Advice:
+    return _answered(name, tuple({key.replace("__", "."): value for key, value in changes.items()}.items()))
+
+
+def by_tally(of: Advice) -> list[int]:
+    return [place.number for place in of.places if of.choices[place.number].framing == "tally"]
+
+
+def against(of: Advice) -> set[str]:
+    return {reason.about for one in of.excluded if one.choice.framing == "tally" for reason in one.reasons}
+
+
+def test_tally_is_no_choice_without_consent_and_is_not_even_excluded() -> None:
+    of = answered("tracker")
+    assert by_tally(of) == []
+    assert against(of) == set()
+    with pytest.raises(InputError, match=r"choices\.framings: tally") as refusal:
+        load_and_advise("tracker", {"choices.framings": ["tally"]})
+    assert "--allow-amortised" in refusal.value.hint
+
+
+def load_and_advise(name: str, changes: dict[str, Any]) -> Advice:
+    return advise(load(name, changes), allow_assumed=True, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reasons"),
+    [
+        ({}, set()),
+        ({"floor__release": 26}, set()),
+        ({"floor__release": 27}, {"release"}),
+        # Messages each ten minutes: 15 until the report, and two more for 64 bits, or four for 128.
+        ({"floor__wait": "171min"}, set()),
+        ({"floor__wait": "169min"}, {"wait"}),
+        ({"floor__wait": "191min", "floor__tag": 128}, set()),
+        ({"floor__wait": "189min", "floor__tag": 128}, {"wait"}),
+        ({"floor__wait": "169min", "floor__release": 64}, {"release", "wait"}),
+    ],
+)
+def test_what_is_required_at_release_and_within_the_wait_decides(changes: dict[str, Any], reasons: set[str]) -> None:
+    of = answered("tracker", choices__amortised=True, **changes)
+    assert against(of) == reasons
+    assert bool(by_tally(of)) == (not reasons)
+
+
+@pytest.mark.parametrize("name", ["beacon", "smart-lock"])
+def test_a_device_that_hears_nothing_or_receives_messages_has_no_tally(name: str) -> None:
+    of = answered(name, choices__amortised=True)
+    assert by_tally(of) == []
+    assert against(of) == {"framing"}
+
+
+def test_tallys_watts_are_those_of_its_records_and_of_a_report_in_sixteen() -> None:
+    of = answered("tracker", choices__amortised=True)
+    (number,) = by_tally(of)
+    choice, sender = of.choices[number], of.inputs.sender
+    record, report = Packet(12 + 1 + 4, "send", choice.protection), Packet(14, "receive", choice.protection)
+    spent = sender.evaluate([record, report], None)
+    # As days of the same traffic sent whole, in packets as long, and a report on top.
+    whole = choice._replace(framing="implicit-nonce")
+    load_ = days.load(of.question, whole, sender, of.inputs.draws, spent)
+    every_s = of.question.flow[0].every
+    card = sender.radio.card
+    assert card.rx
+    received_W = spent[report].states_s["rx"] * (card.power_W(card.rx) - card.power_W(card.sleep or card.rx))
+    more_W = of.loads[number].group_W("radio") - load_.group_W("radio")
+    assert more_W == pytest.approx(received_W / (16 * every_s), rel=1e-6)
+    cipher_W = of.loads[number].group_W("cipher") - load_.group_W("cipher")
+    assert cipher_W == pytest.approx(amortised.report_J(choice.cost) / (16 * every_s))
+
+
+def test_the_answer_says_what_a_message_has_when_it_arrives_and_that_nobody_reviewed_it() -> None:
+    of = answered("tracker", choices__amortised=True)
+    assert of.choices[decision.decided(of).number].framing == "tally"
+    tag = dict(decision.consequences(of))["Tag"]
+    assert "26 when it arrives" in tag
+    assert "provisional" in tag
+    assert "no product's security yet" in tag
+
+
+def test_experiments_start_from_a_choice_with_whole_strength_and_go_through() -> None:
+    of = answered("tracker", choices__amortised=True)
+    assert usual(of).framing != "tally"
+    before = {one.name: one.after_days for one in experiments(answered("tracker"), toolbox.find())}
+    assert {one.name: one.after_days for one in experiments(of, toolbox.find())} == before
+
+
+ROWS = re.findall(r"^\| `([a-z-]+)` \| ([\d.,]+) \| ([\d.,]+|-) \| ([-+\d.]+ %|-) \| (.*) \|$", PAGE, re.MULTILINE)
+
+
+def test_the_page_has_all_ten_scenarios() -> None:
+    assert sorted(row[0] for row in ROWS) == question.names()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_scenario_with_and_without_tally_is_what_the_program_answers(row: tuple[str, ...]) -> None:
+    name, without, with_, change, stands = row
+    of = answered(name, choices__amortised=True)
+    assert float(without.replace(",", "")) == pytest.approx(answered(name).best.seconds / DAY_s, rel=0.01)
+    tally = by_tally(of)
+    if with_ == "-":
+        assert tally == []
+        said = [reason.says for one in of.excluded if one.choice.framing == "tally" for reason in one.reasons]
+        assert said
+        assert stands in {"the device receives messages too", "nobody answers an advertisement"}
+        assert all(("receives messages" in one) == ("receives" in stands) for one in said)
+        return
+    others = [place.number for place in of.places if place.number not in tally]
+    ratio = of.life_s[tally[0]] / of.life_s[others[0]]
+    assert float(np.median(of.life_s[tally[0]])) / DAY_s == pytest.approx(float(with_.replace(",", "")), rel=0.01)
+    assert 100 * (float(np.median(ratio)) - 1) == pytest.approx(float(change.removesuffix(" %")), abs=0.06)
+    assert (stands == "with") == (of.choices[of.best.number].framing == "tally")
