@@ -18,6 +18,7 @@ from wattlock.energy.counted import valued_counts
 from wattlock.energy.valuing import valued
 from wattlock.errors import InputError
 from wattlock.papers import material, record
+from wattlock.papers.counted import judge_counted
 from wattlock.papers.verdicts import table as verdicts
 from wattlock.run import begin
 from wattlock.run.compare import compare as compared
@@ -128,13 +129,21 @@ def _two(providers: Sequence[str] | None, others: Sequence[Run | Name]) -> tuple
 
 
 def papers(
-    *runs: Run | Name, device: str | None = None, allow_assumed: bool = False, target: Target | None = None
+    *runs: Run | Name,
+    device: str | None = None,
+    allow_assumed: bool = False,
+    target: Target | None = None,
+    counted: Sequence[Name] = (),
 ) -> pl.DataFrame:
-    """The verdicts on the five papers' claims by runs, `last` without any: a row a claim, its findings with it."""
+    """The verdicts on the five papers' claims by runs, `last` without any: a row a claim, its findings with it.
+
+    * `counted`: runs that counted, each on a core of its own; their answers stand in the column `counted`.
+    """
     extras.require("report")
     beside = material.Beside(device, allow_assumed)
     names = [one.folder.path if isinstance(one, Run) else one for one in runs]
-    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, record.load())
+    cores = judge_counted(counted)
+    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, record.load(), cores)
 
 
 def battery(

@@ -50,8 +50,8 @@ def counted_section(judgements: Sequence[Judgement], claims: Mapping[str, Claim]
             for one in deciding[0].answers
             if one.claim in by_claim
         )
-        head = ["Claim", "Here", *(core.core for core in deciding)]
-        drawn = table("Claims by counted cycles", head, [f"<tbody>{rows}</tbody>"], "counted-table")
+        head = ["Claim", "This machine", *(core.core for core in deciding)]
+        drawn = table("Claims by counted cycles", head, [f"<tbody>{rows}</tbody>"], kind="verdicts")
         why = "".join(folded(f"Why, on {core.core}", _reasons(core, claims)) for core in deciding)
     never = [f"{len(names)} claims: {why_not}." for why_not, names in NOT_COUNTABLE.items() if len(names) > 1]
     never += [f"{by_names(claims[names[0]].says)}: {w}." for w, names in NOT_COUNTABLE.items() if len(names) == 1]
@@ -73,7 +73,7 @@ def _cell(found: CoreAnswer | None) -> str:
     between = "" if interval == formats.MISSING else f" ({unbroken(interval)})"
     what = f' <span class="quiet">{worded(found.effect.what.strip(" ,"))}</span>' if found.effect else ""
     figure = f"<br>{unbroken(value)}{between}{what}" if found.effect else ""
-    return f'<td class="says">{MARKS[found.answer]}\u00a0{found.answer}{figure}</td>'
+    return f'<td class="says"><strong>{MARKS[found.answer]}\u00a0{found.answer}</strong>{figure}</td>'
 
 
 def _reasons(core: CoreJudged, claims: Mapping[str, Claim]) -> str:

@@ -4,13 +4,14 @@ import json
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from support.counted_runs import C3, M0PLUS, M4, M4_PART
 from support.scripted_probe import install
 from support.tree import PROBE, require_programs
 from support.virtual_runs import study_of, write_study
-from wattlock import cli
+from wattlock import cli, notebook
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run.begin import measure
 
@@ -57,6 +58,13 @@ def test_cores_stand_beside_the_hosts_verdicts_on_screen_in_json_and_on_the_page
     assert section.count("a count holds random bytes") == 1
     said(capsys, *given)
     assert (host / "papers.html").read_text(encoding="utf-8") == page
+
+
+def test_a_notebook_has_the_answers_of_cores_too(host: Path) -> None:
+    assert host.is_dir()
+    found = notebook.papers("run", counted=[M4])
+    (told,) = found.filter(pl.col("claim") == "rc4-cycles")["counted"].to_list()
+    assert [one["core"] for one in told] == ["cortex-m4"]
 
 
 def test_without_a_run_that_counted_there_is_no_section_of_it(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
