@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -16,9 +17,11 @@ import pytest
 
 from support import papers_made_up as worlds
 from support import papers_run
+from support.counted_runs import M0PLUS, M4
 from support.papers_run import PAPERS, material
 from support.tools import missing
 from support.tree import TESTS
+from wattlock.papers.counted import CoreJudged, judge_counted
 from wattlock.papers.exhibits import show_all
 from wattlock.papers.headlines import headlines
 from wattlock.papers.judges import JUDGES, Basis, Effect, Evidence, judge_all
@@ -49,8 +52,8 @@ def evidence(**changes: Any) -> Evidence:
     return Evidence(**(given | changes))
 
 
-def made(**changes: Any) -> str:
-    return papers_page(FACTS, PAPERS, judge_all(evidence(**changes)), show_all(material()))
+def made(cores: Sequence[CoreJudged] = (), **changes: Any) -> str:
+    return papers_page(FACTS, PAPERS, judge_all(evidence(**changes)), show_all(material()), cores)
 
 
 @pytest.fixture(scope="module")
@@ -291,11 +294,12 @@ AXE = files("axe_playwright_python") / "axe.min.js"
 
 
 @pytest.fixture(scope="module")
-def visits(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def visits(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What browsers see of the page with everything that may stand on it."""
     if CHROMIUM is None:
         missing("no chromium was found on the PATH")
     file = tmp_path_factory.mktemp("papers") / "papers.html"
-    file.write_text(page, encoding="utf-8")
+    file.write_text(made(judge_counted([M4, M0PLUS])), encoding="utf-8")
     command = [sys.executable, "-m", "support.papers_browser", CHROMIUM, str(file), str(AXE)]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 0, done.stderr
