@@ -44,7 +44,7 @@ FOLDERS = {
 STANDARDS = {"ble": "ble", "802.15.4": "802154", "lorawan": "lorawan", None: "wifi"}
 WRONG: Any = [[[[]]]]
 """What no key may hold."""
-WORD = re.compile(r"(?:core cycles|board cycles|hardware time|[\w./-]*\w)")
+WORD = re.compile(r"(?:core cycles|part cycles|board cycles|hardware time|[\w./-]*\w)")
 MANY = 20
 """Words of a key that are not all listed: the units of a card's numbers."""
 READ_BEFORE = {"flow.capture"}
