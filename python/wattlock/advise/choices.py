@@ -12,6 +12,7 @@ from wattlock.advise.protections import OPEN, PROTECTIONS, short
 from wattlock.advise.question import Question
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
+from wattlock.link.designs.rules import compared
 from wattlock.link.payload import Encoding, Parts, expanded
 from wattlock.security import SecurityStatus, status_of
 from wattlock.security.rules import first, matches, rules
@@ -83,9 +84,10 @@ class Choice(NamedTuple):
 
     @property
     def memory_B(self) -> int | None:
-        """Octets of round keys and state, None where no source says it."""
+        """Octets of round keys and state, with what its framing keeps; None where no source says it."""
         rule = first(self.cipher, rules().memory)
-        return rule.octets_B if rule else None
+        kept_B = compared().design["tally"].state_B or 0 if self.frame.amortised_bits is not None else 0
+        return rule.octets_B + kept_B if rule else None
 
     @property
     def _seal(self) -> "_Seal":

@@ -62,6 +62,9 @@ def load_and_advise(name: str, changes: dict[str, Any]) -> Advice:
         ({"floor__wait": "191min", "floor__tag": 128}, set()),
         ({"floor__wait": "189min", "floor__tag": 128}, {"wait"}),
         ({"floor__wait": "169min", "floor__release": 64}, {"release", "wait"}),
+        # The whole tags of 64 messages, and the cipher's own state.
+        ({"floor__memory": "1600B"}, set()),
+        ({"floor__memory": "1400B"}, {"memory"}),
     ],
 )
 def test_what_is_required_at_release_and_within_the_wait_decides(changes: dict[str, Any], reasons: set[str]) -> None:

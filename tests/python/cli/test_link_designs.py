@@ -46,18 +46,48 @@ def test_what_cannot_be_compared_is_refused_in_two_lines(
 
 
 PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+README = (TREE / "README.md").read_text(encoding="utf-8")
 COLUMNS = ("dtls13", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
-ROWS = [[text.strip() for text in line.strip("|").split("|")] for line in PAGE.splitlines() if line.count("|") == 11]
 
 
-def test_the_page_of_results_has_the_programs_joules(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["link", "--compare", "tracker", "--payload-B", "16", "--format", "json"]) == 0
-    tenth = [row for row in json.loads(capsys.readouterr().out) if row["loss"] == 0.1]
-    assert [row[0].strip("`") for row in ROWS[2:]] == list(compared().radio)
-    for name, *cells in ROWS[2:]:
-        found = {row["design"]: row["verified_128_uJ"] for row in tenth if f"`{row['radio']}`" == name}
-        size = 1e3 if "lora" in name else 1.0
-        printed = [float(cell.replace(",", "").removesuffix(" %")) for cell in cells]
-        assert printed[:7] == pytest.approx([found[column] / size for column in COLUMNS], rel=0.006)
-        below = [100 * (1 - found["tally"] / found[other]) for other in ("dtls13", "whole")]
-        assert printed[7:] == pytest.approx(below, abs=0.06)
+def rows_of(header: str) -> dict[str, list[float]]:
+    """The rows of the page's table that begins with a header, by their first column."""
+    lines = PAGE.partition(header)[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [[text.strip(" `") for text in line.strip("|").split("|")] for line in lines]
+    return {name: [float(one.replace(",", "").removesuffix(" %")) for one in found] for name, *found in cells}
+
+
+def verified_uJ(payload_B: int, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, float]]:
+    """Joules of a message verified at 128 bits and 10 % loss, by radio and design."""
+    assert cli.answer(["link", "--compare", "tracker", "--payload-B", str(payload_B), "--format", "json"]) == 0
+    found: dict[str, dict[str, float]] = {}
+    for row in json.loads(capsys.readouterr().out):
+        if row["loss"] == 0.1:
+            found.setdefault(row["radio"], {})[row["design"]] = row["verified_128_uJ"]
+    return found
+
+
+def below(found: dict[str, float], other: str) -> float:
+    """Percent that tally takes less than another design."""
+    return 100 * (1 - found["tally"] / found[other])
+
+
+def test_the_page_of_results_and_the_readme_have_the_programs_joules(capsys: pytest.CaptureFixture[str]) -> None:
+    printed, computed = rows_of("| radio | DTLS 1.3"), verified_uJ(16, capsys)
+    assert list(printed) == list(compared().radio) == list(computed)
+    for radio, cells in printed.items():
+        found, size = computed[radio], 1e3 if "lora" in radio else 1.0
+        assert cells[:7] == pytest.approx([found[column] / size for column in COLUMNS], rel=0.006)
+        assert cells[7:] == pytest.approx([below(found, "dtls13"), below(found, "whole")], abs=0.06)
+    of = {radio: f"{below(found, 'whole'):.0f} %" for radio, found in computed.items()}
+    assert f"{of['lora-sf12']} fewer joules" in README
+    assert f"{of['ble']} on Bluetooth LE and {of['802.15.4']} on 802.15.4" in README
+
+
+@pytest.mark.parametrize("payload_B", [8, 24, 32])
+def test_the_page_says_for_each_payload_what_the_program_does(
+    payload_B: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    computed = verified_uJ(payload_B, capsys)
+    expected = [below(computed[radio], "whole") for radio in compared().radio]
+    assert rows_of("| octets | ")[str(payload_B)] == pytest.approx(expected, abs=0.06)

@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+import subprocess
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from support import tally_peer
 from support.links import TOOLBOX
 from support.tally_peer import Gateway, Parameters, RefusedError, Root, Sensor
-from support.tree import require_programs
+from support.tally_schedules import HEARD, PROGRAM
+from support.tree import TREE, require_programs
 from wattlock.errors import InputError
 from wattlock.link.designs import compare, loss
 from wattlock.link.designs.compare import LOSSES, Traffic, Work, rows
@@ -38,35 +40,44 @@ def within(found: Sequence[float], expected: float) -> bool:
 
 
 class Simulated:
-    """Both ends of tally as they run, under loss of messages and reports; the first messages are left out."""
+    """Both ends of tally as they run, under loss of messages and reports; the first messages are left out.
+
+    * `steps`: what they did, with their answers, as the crate's own ends are told it.
+    """
 
     def __init__(self, share: float) -> None:
         draw = random.Random(7)
         root = Root(b"\x21" * 32, b"test", b"\1" * 8, b"\2" * 8)
         sensor, gateway = Sensor(root, Parameters()), Gateway(root, Parameters())
+        self.steps = [(f"ends 1 {TALLY.report_every} 1 2", "ends")]
         self.sent_B: list[float] = []
         self.said_B: list[float] = []
         self.delivered: set[int] = set()
         self.verified: dict[int, int] = {}
         self.bits: set[int] = set()
         for slot in range(MESSAGES):
-            _, frame = sensor.seal(slot.to_bytes(PAYLOAD_B, "big"), whole=False)
+            kind, frame = sensor.seal(slot.to_bytes(PAYLOAD_B, "big"), whole=False)
+            self.steps.append((f"seal 0 ={slot.to_bytes(PAYLOAD_B, 'big').hex()}", f"{kind} ={frame.hex()}"))
             self.sent_B.append(len(frame))
             self.said_B.append(0)
             if draw.random() < share:
                 continue
             gateway.hear(frame)
+            self.steps.append((f"up {kind} {slot} ={frame.hex()}", f"{kind} {slot}"))
             self.delivered.add(slot)
+            # The crate's end is told what it holds, which takes what is settled.
+            self.steps.append(("state", ""))
             for counter, message in gateway.settled().items():
                 assert message.standing == "verified"
                 assert int.from_bytes(message.payload, "big") == counter
                 self.verified[counter] = slot
                 self.bits.add(message.bits)
             report = gateway.speak()
+            self.steps.append(("speak", "-" if report is None else f"={report.hex()}"))
             if report is not None:
                 self.said_B[-1] = len(report)
                 if draw.random() >= share:
-                    sensor.hear(report)
+                    self.steps.append((f"down ={report.hex()}", HEARD[sensor.hear(report)]))
         assert not sensor.rescues
 
 
@@ -88,6 +99,14 @@ def test_the_model_of_tally_agrees_with_both_ends_as_they_run_within_sampling_er
     # As many octets for each message verified, both ways.
     total_B = sum(ends.sent_B[slot] + ends.said_B[slot] for slot in steady) / len(arrived)
     assert total_B == pytest.approx((sealed_B + said_B) / ((1 - share) * model.share), rel=0.03)
+
+
+def test_the_crates_own_ends_say_the_same_under_loss_frame_by_frame() -> None:
+    steps = Simulated(0.2).steps
+    told = "".join(f"{step}\n" for step, _ in steps)
+    done = subprocess.run(PROGRAM, cwd=TREE, input=told, capture_output=True, text=True, check=True)
+    said = [line for line, (step, _) in zip(done.stdout.splitlines(), steps, strict=True) if step != "state"]
+    assert said == [answer for step, answer in steps if step != "state"]
 
 
 def test_the_model_of_tally_would_not_agree_with_ends_that_lose_less() -> None:
