@@ -1,4 +1,4 @@
-"""What is published of a microcontroller's memory: flash and its wait states by clock, prefetch, caches, SRAM.
+"""What is published of a microcontroller's memory: sizes, flash and its wait states by clock, prefetch, caches, SRAM.
 
 `crates/cores` makes part cycles of the same files. Part cycles are no board's: a board has a debugger, interrupts and a
 linker's layout besides.
@@ -53,6 +53,17 @@ class Range(Sourced):
         return self
 
 
+class Memory(Sourced):
+    """How much one variant of the part has; the flash is absent where it is another chip.
+
+    * `ram_B`: the largest piece whose addresses follow each other, since a stack can't be divided.
+    """
+
+    variant: Text
+    flash_B: Size | None = None
+    ram_B: Size
+
+
 class Flash(Sourced):
     """Where code lies: inside the part, or outside behind a serial interface. One read gives `width_bits`."""
 
@@ -102,6 +113,7 @@ class Part(Table):
     greatest_Hz: Size
     note: Text | None = None
     not_published: list[Text]
+    memory: Memory
     flash: Flash
     ranges: list[Range] = Field(default=[])
     prefetch: Prefetch | None = None
@@ -112,6 +124,8 @@ class Part(Table):
     def _consistent(self) -> Self:
         if (self.flash.where == "inside") != bool(self.ranges):
             raise ValueError("flash inside has wait states in ranges, and flash outside has none")
+        if (self.flash.where == "inside") != (self.memory.flash_B is not None):
+            raise ValueError("memory.flash_B is the size of a flash inside, and of no other")
         if self.ranges and self.ranges[0].wait_states[-1].up_to_Hz != self.greatest_Hz:
             raise ValueError(f"the first range does not end at greatest_Hz, {self.greatest_Hz}")
         unsaid = [self.flash.width_bits, *(size for cache in self.caches for size in (cache.lines, cache.line_B))]

@@ -36,7 +36,8 @@ def test_the_parts_that_a_board_is_likely_to_have_come_along() -> None:
 @pytest.mark.parametrize("name", PARTS.shipped())
 def test_every_table_of_a_part_has_its_source_and_the_part_one_address_of_its_vendor(name: str) -> None:
     part = PARTS.load(name)[1]
-    tables = [part.flash, *part.ranges, *part.caches, part.sram, *([part.prefetch] if part.prefetch else [])]
+    optional = [part.prefetch] if part.prefetch else []
+    tables = [part.memory, part.flash, *part.ranges, *part.caches, part.sram, *optional]
     assert all(table.source for table in tables)
     assert any((table.url or "").startswith("https://") for table in tables)
 
@@ -70,6 +71,8 @@ def test_the_caches_of_an_stm32f407_hold_a_kibibyte_of_code_and_128_bytes_of_lit
         (lambda part: part["ranges"][0]["wait_states"].reverse(), "does not follow"),
         (lambda part: part["ranges"][0]["wait_states"].pop(), "greatest_Hz"),
         (lambda part: part["flash"].update(where="outside"), "ranges"),
+        (lambda part: part["memory"].pop("flash_B"), "memory.flash_B"),
+        (lambda part: part["memory"].pop("ram_B"), "memory.ram_B"),
         (lambda part: part["prefetch"].update(blocks=0), "prefetch"),
         (lambda part: (part["flash"].pop("width_bits"), part.update(not_published=[])), "not_published"),
     ],

@@ -192,6 +192,31 @@ fn too_little_stack_is_named() {
 }
 
 #[test]
+fn a_case_that_a_part_has_no_room_for_is_named_with_both_sizes_and_the_others_go_on() {
+    if !can_count() {
+        return;
+    }
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/wattlock/data/parts/stm32f407.toml");
+    let part = fs::read_to_string(shipped).unwrap();
+    let folder = tools::own("small-parts");
+    fs::create_dir_all(&folder).unwrap();
+    let cases = [case(0, "chacha20-poly1305", "rustcrypto", "seal", 64), case(1, "xor", "wattlock", "encrypt", 64)];
+    for (name, from, to, kind) in [
+        ("little-ram", "ram_B = 131_072", "ram_B = 512", "RAM, a STM32F407xG has 512 B"),
+        ("little-flash", "flash_B = 1_048_576", "flash_B = 4096", "flash, a STM32F407xG has 4096 B"),
+    ] {
+        let changed = part.replace(from, to);
+        assert_ne!(changed, part);
+        let file = folder.join(format!("{name}.toml"));
+        fs::write(&file, changed).unwrap();
+        let found = records(&["--qemu", "cortex-m4", "--part", file.to_str().unwrap(), "--clock", "16000000"], &cases);
+        let reason = failure(&found);
+        assert!(reason.starts_with(&format!("does not fit {name}: needs ")) && reason.ends_with(kind), "{reason}");
+        assert_eq!(of_kind(&found, "count").len(), 1);
+    }
+}
+
+#[test]
 fn what_no_image_can_carry_out_is_a_failure_with_its_reason() {
     if !can_count() {
         return;

@@ -147,6 +147,10 @@ impl<'s> Session<'s> {
             return Err(format!("two calls with the same bytes took {first} and {second}"));
         }
         let reach = opened.layout.reach(&counted.functions);
+        let ram_B = counted.state_B + reach.ram_B;
+        if let Some(part) = self.part {
+            part.fits(reach.flash_B, ram_B + counted.stack_B)?;
+        }
         let less = |whole: Option<u64>, empty: Option<u64>| Some(whole?.saturating_sub(empty?));
         let by_class = second.by_class.iter().map(|(class, count)| {
             let of_nothing = empty.by_class.get(class).copied().unwrap_or(0);
@@ -167,7 +171,7 @@ impl<'s> Session<'s> {
             core_error_percent: self.rules.error.map(|error| error.percentile_95_percent),
             part_cycles: less(second.part_cycles, empty.part_cycles),
             flash_B: reach.flash_B,
-            ram_B: counted.state_B + reach.ram_B,
+            ram_B,
             stack_B: counted.stack_B,
             image_flash_B: opened.layout.sizes().flash_B,
             adapter: case.held().adapted.map(|(adapter, _)| Box::new(adapter.record())),
