@@ -12,6 +12,9 @@ const MACHINES: [(&str, &str); 5] = [
     ("riscv32imc-unknown-none-elf", "virt"),
 ];
 
+/// Schemes on lattices, whose stack is larger than that of any other code.
+const LARGE_STACK: [&str; 2] = ["CARGO_FEATURE_ML_DSA", "CARGO_FEATURE_ML_KEM"];
+
 fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
@@ -38,6 +41,9 @@ fn main() {
         if let Err(error) = fs::write(out.join(file), text) {
             println!("cargo:error={file}: {error}");
         }
+    }
+    if LARGE_STACK.iter().any(|feature| env::var_os(feature).is_some()) {
+        println!("cargo:rustc-link-arg-bins=--defsym=_large_stack=1");
     }
     println!("cargo:rustc-link-search={}", out.display());
     println!("cargo:rustc-link-arg-bins=-Tlink.x");

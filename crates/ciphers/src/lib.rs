@@ -51,6 +51,7 @@ mod card;
 mod catalogue;
 mod cipher;
 mod error;
+pub mod establish;
 mod families;
 mod kernels;
 mod modes;

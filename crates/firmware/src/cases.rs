@@ -5,86 +5,36 @@
 //! very length that is counted, before anything is.
 #![forbid(unsafe_code)]
 
-use core::fmt::{self, Write as _};
+use core::fmt::Write as _;
 use core::hint::black_box;
 
-use wattlock_ciphers::proof::{self, Message, ProofError};
+use wattlock_ciphers::proof::{self, Message};
 use wattlock_ciphers::{Cipher, Code, Direction, Error, MAX_IV_B, MAX_KEY_B, Mode, Spec, Suite, Visitor};
-use wattlock_engine::SplitMix64;
 
 #[cfg(feature = "adapter")]
 use crate::adapted::Adapted;
 use crate::board::{self, Console, LARGEST_AAD_B, LARGEST_PAYLOAD_B, Memory};
 use crate::counted;
+use crate::exchanges;
+use crate::outcome::{Done, Failed};
 use crate::plan::{Case, Operation};
+use crate::trial::{self, BLANK, TIMES, draw};
 
 /// A key setup is shown by what its key makes of so many bytes.
 const KEY_SHOWN_B: usize = 64;
-/// What an output holds before something is written to it.
-const BLANK: u8 = 0xa5;
-/// The second time is what counts: the state of nothing but the memory differs from the first.
-const TIMES: usize = 2;
-
-/// Why a case can't be carried out.
-enum Failed {
-    Refuses(Error),
-    Unproven(ProofError),
-    #[cfg(not(feature = "adapter"))]
-    NoSuchCode,
-    NoSuchOperation,
-    TooLong {
-        given_B: usize,
-        most_B: usize,
-    },
-    DoesNotComeBack,
-    Differs,
-    Opens,
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Refuses(error)
-    }
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refuses(error) => write!(f, "the cipher refuses: {error}"),
-            Self::Unproven(error) => write!(f, "refused by its own proof: {error}"),
-            #[cfg(not(feature = "adapter"))]
-            Self::NoSuchCode => f.write_str("the image has no code of this provider"),
-            Self::NoSuchOperation => f.write_str("an AEAD seals and opens, any other cipher encrypts and decrypts"),
-            Self::TooLong { given_B, most_B } => write!(f, "{given_B} B, the image has room for {most_B} B"),
-            Self::DoesNotComeBack => f.write_str("decryption does not give the plaintext back"),
-            Self::Differs => f.write_str("the output is not what another implementation gives"),
-            Self::Opens => f.write_str("a message with a wrong tag is opened"),
-        }
-    }
-}
-
-/// What is known of a case that was carried out.
-struct Done {
-    path: &'static str,
-    /// What a key leaves in memory between two messages.
-    state_B: usize,
-    /// The deepest stack below the call.
-    stack_B: usize,
-    /// The addresses of the functions between the markers.
-    functions: [usize; 2],
-}
-
 /// Where cases are carried out.
 pub struct Bench {
     memory: &'static mut Memory,
     /// The code that was proven last: the cases of one follow each other.
     proven: Option<(Spec, Option<&'static Code>)>,
+    /// The same of schemes.
+    schemes: exchanges::Bench,
 }
 
 impl Bench {
     /// Nothing is proven yet.
     pub fn new(memory: &'static mut Memory) -> Self {
-        Self { memory, proven: None }
+        Self { memory, proven: None, schemes: exchanges::Bench::default() }
     }
 
     /// Carries out a line of the plan and says how it went.
@@ -105,12 +55,16 @@ impl Bench {
     }
 
     fn attempt(&mut self, case: &Case<'_>) -> Result<Done, Failed> {
+        if let Operation::Establish(operation) = case.operation {
+            return self.schemes.attempt(case, operation, self.memory);
+        }
         let spec = Spec::parse(case.cipher)?;
         let code = spec.code(case.provider);
         let fits = match case.operation {
             Operation::KeySetup => true,
             Operation::Encrypt | Operation::Decrypt => spec.card.mode != Mode::Aead,
             Operation::Seal | Operation::Open | Operation::OpenForged => spec.card.mode == Mode::Aead,
+            Operation::Establish(_) => false,
         };
         if !fits {
             return Err(Failed::NoSuchOperation);
@@ -157,14 +111,6 @@ fn prove(spec: &Spec, code: Option<&Code>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Fills `bytes` from the generator, eight a draw.
-fn draw(random: &mut SplitMix64, bytes: &mut [u8]) {
-    for chunk in bytes.chunks_mut(8) {
-        let word = random.next_u64().to_le_bytes();
-        chunk.copy_from_slice(&word[..chunk.len()]);
-    }
-}
-
 struct Attempt<'a> {
     case: &'a Case<'a>,
     /// `None` of an adapter's.
@@ -184,7 +130,7 @@ impl Visitor for Attempt<'_> {
         let (mut key, mut iv) = ([0; MAX_KEY_B], [0; MAX_IV_B]);
         let (key, iv) = (&mut key[..spec.key_B()], &mut iv[..spec.iv_B()]);
         let (plain, aad) = (&mut plain[..payload_B], &mut aad[..case.aad_B]);
-        let mut random = SplitMix64::new(case.seed ^ (u64::from(case.number) << 32));
+        let mut random = trial::random_of(case);
         for bytes in [&mut *key, &mut *iv, &mut *plain, &mut *aad] {
             draw(&mut random, bytes);
         }
@@ -200,12 +146,10 @@ impl Visitor for Attempt<'_> {
         for _ in 0..TIMES {
             output.fill(BLANK);
             let mut cipher = counted::key_setup(&suite, key, call.direction())?;
-            let (mut written, mut stack_at) = (Ok(0), 0);
-            let deepest = board::on_stack(case.stack_B, &mut || {
-                stack_at = board::stack_pointer();
+            let mut written = Ok(0);
+            stack_B = trial::stack_of(case.stack_B, || {
                 written = call.carry_out(black_box(&mut cipher), black_box(&mut *output));
             });
-            stack_B = stack_at.saturating_sub(deepest);
             call.check(&mut cipher, written, sealed, output)?;
         }
         let path = code.map_or("adapter", |code| spec.path(code));
@@ -312,7 +256,7 @@ impl<S: Suite> Call<'_, S> {
             Operation::Encrypt => counted::encrypt::<S::Cipher> as *const () as usize,
             Operation::Decrypt => counted::decrypt::<S::Cipher> as *const () as usize,
             Operation::Seal => counted::seal::<S::Cipher> as *const () as usize,
-            Operation::Open | Operation::OpenForged => counted::open::<S::Cipher> as *const () as usize,
+            _ => counted::open::<S::Cipher> as *const () as usize,
         };
         [key_setup, operation]
     }

@@ -1,6 +1,7 @@
 //! The functions that are called between the markers: each a function of its own, so that what is counted is one call.
 #![forbid(unsafe_code)]
 
+use wattlock_ciphers::establish::{Exchange, Given, Made, Refused};
 use wattlock_ciphers::{Cipher, Direction, Error, Suite};
 
 /// The key schedule.
@@ -31,4 +32,16 @@ pub fn seal<C: Cipher>(cipher: &mut C, iv: &[u8], aad: &[u8], input: &[u8], outp
 #[inline(never)]
 pub fn open<C: Cipher>(cipher: &mut C, iv: &[u8], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
     cipher.open(iv, aad, input, output)
+}
+
+/// The keys of a scheme's operation, read from their bytes.
+#[inline(never)]
+pub fn load<E: Exchange>(given: &Given<'_>) -> Result<E::Key, Refused> {
+    E::load(given)
+}
+
+/// A scheme's operation.
+#[inline(never)]
+pub fn exchange<E: Exchange>(key: &E::Key, given: &Given<'_>, made: Made<'_>) -> Result<(), Refused> {
+    E::carry_out(key, given, made)
 }

@@ -1,11 +1,13 @@
-//! The image for a microcontroller: it proves the codes of one cipher family by the catalogue's own vectors, carries out
+//! The image for a microcontroller: it proves the codes of one family by the catalogue's own vectors, carries out
 //! the cases that its plan names, each between two markers, and says how each went.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `board` | start, faults, stack, markers, console: all that the processor and the emulator decide |
 //! | `plan` | the cases, as the host writes them into the image |
-//! | `cases` | a case made ready, carried out and checked |
+//! | `cases` | a case of a cipher made ready, carried out and checked |
+//! | `exchanges` | the same of key establishment and signatures |
+//! | `trial`, `outcome` | what both have: random bytes, a stack of its own; how a case went |
 //! | `counted` | the functions that are called between the markers |
 //! | `adapted` | code of others that was linked in (`include/wattlock_board.h`), as a cipher |
 //!
@@ -29,8 +31,11 @@ mod adapted;
 mod board;
 mod cases;
 mod counted;
+mod exchanges;
+mod outcome;
 #[cfg_attr(on_board, allow(dead_code, reason = "lines come over the line"))]
 mod plan;
+mod trial;
 
 use core::fmt::Write as _;
 use core::panic::PanicInfo;

@@ -3,6 +3,8 @@
 //! `NUMBER CIPHER PROVIDER OPERATION KEYING PAYLOAD_B AAD_B SEED STACK_B`; a stack of 0 bytes is all that there is.
 #![forbid(unsafe_code)]
 
+use wattlock_ciphers::establish;
+
 /// What is counted. The names are those of `wattlock-records`, which needs an allocator, and an image has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -18,6 +20,8 @@ pub enum Operation {
     Open,
     /// A message whose tag is wrong, up to its refusal.
     OpenForged,
+    /// What a scheme of key establishment or signatures does.
+    Establish(establish::Operation),
 }
 
 impl Operation {
@@ -29,7 +33,7 @@ impl Operation {
             "seal" => Self::Seal,
             "open" => Self::Open,
             "open_forged" => Self::OpenForged,
-            _ => return None,
+            _ => Self::Establish(establish::Operation::named(name)?),
         })
     }
 
@@ -44,13 +48,13 @@ impl Operation {
 pub struct Case<'p> {
     /// Its number in the run.
     pub number: u32,
-    /// The cipher's id.
+    /// The id of the cipher or the scheme.
     pub cipher: &'p str,
     /// Whose code.
     pub provider: &'p str,
     /// What is counted.
     pub operation: Operation,
-    /// Whether the key schedule is counted with each message.
+    /// Whether the key schedule, or reading the keys, is counted with each message.
     pub keyed_each: bool,
     /// Plaintext, bytes.
     pub payload_B: usize,

@@ -14,7 +14,10 @@ USUAL_B = 64
 """The payload that the answer speaks of, or the one next to it."""
 
 MODES = {"aead": "AEADs", "stream": "stream ciphers"}
-FIRST = ("seal", "encrypt", "open", "decrypt", "key_setup", "open_forged")
+FIRST = (
+    *("seal", "encrypt", "open", "decrypt", "key_setup", "open_forged"),
+    *("agree", "encapsulate", "decapsulate", "sign", "verify", "generate"),
+)
 
 Row = dict[str, Any]
 
@@ -55,7 +58,7 @@ class Group:
         aad = f" and {formats.size(self.named['aad_B'])} of associated data" if self.named["aad_B"] else ""
         mode = str(self.named["mode"])
         # Key set-ups are grouped by mode too, and would all be called alike.
-        is_told = self.named["operation"] == "key_setup" or mode not in {"aead", "stream"}
+        is_told = self.named["operation"] == "key_setup" or mode not in {"aead", "stream", "establish"}
         return f"{operation}{size}{aad}" + (f", {MODES.get(mode, mode.upper())}" if is_told else "")
 
 

@@ -1,4 +1,4 @@
-//! The published answers of `vectors/establish/`: blocks of `name value` lines, an empty line between two blocks.
+//! The published answers of `wattlock-ciphers` as octets.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,16 +6,10 @@ use alloc::vec::Vec;
 
 use serde::Deserialize as _;
 use serde::de::value::{Error as Wrong, StrDeserializer};
+use wattlock_ciphers::establish;
 use wattlock_records::Operation;
 
 use super::Octets;
-
-const TEXTS: [&str; 4] = [
-    include_str!("../../../ciphers/vectors/establish/curves.txt"),
-    include_str!("../../../ciphers/vectors/establish/ml-dsa-65.txt"),
-    include_str!("../../../ciphers/vectors/establish/ml-kem-768.txt"),
-    include_str!("../../../ciphers/vectors/establish/rsa-oaep.txt"),
-];
 
 /// One answer: what goes in, and what comes out.
 pub struct Answer {
@@ -36,29 +30,16 @@ pub struct Answer {
 /// # Errors
 /// Which line is none.
 pub fn all() -> Result<Vec<Answer>, String> {
-    let mut answers = Vec::new();
-    for text in TEXTS {
-        let mut source = "";
-        for block in text.split("\n\n") {
-            let (notes, lines): (Vec<&str>, Vec<&str>) =
-                block.lines().filter(|line| !line.is_empty()).partition(|line| line.starts_with('#'));
-            source = notes.iter().find_map(|note| note.strip_prefix("# source: ")).unwrap_or(source);
-            if !lines.is_empty() {
-                answers.push(answer(source, &lines)?);
-            }
-        }
-    }
-    Ok(answers)
+    establish::answers().map(|answer| read(&answer)).collect()
 }
 
-fn answer(source: &'static str, lines: &[&'static str]) -> Result<Answer, String> {
-    let value =
-        |name: &str| lines.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default();
+fn read(answer: &establish::Answer) -> Result<Answer, String> {
+    let source = answer.source;
     let octets = |name: &str| {
-        let digits = value(name);
+        let digits = answer.value(name);
         data_encoding::HEXLOWER.decode(digits.as_bytes()).map_err(|error| format!("{source}: {name}: {error}"))
     };
-    let operation = Operation::deserialize(StrDeserializer::<Wrong>::new(value("operation")))
+    let operation = Operation::deserialize(StrDeserializer::<Wrong>::new(answer.value("operation")))
         .map_err(|error| format!("{source}: operation: {error}"))?;
     let given_of = |names: &[&str]| {
         let take = |name: &str| if names.contains(&name) { octets(name) } else { Ok(Vec::new()) };
@@ -81,12 +62,11 @@ fn answer(source: &'static str, lines: &[&'static str]) -> Result<Answer, String
         Operation::Decrypt => (&["secret", "sent"], &["message"]),
         _ => return Err(format!("{source}: no answer is of {operation:?}")),
     };
-    let refused = value("refused") == "yes";
     Ok(Answer {
         source,
-        scheme: value("scheme"),
+        scheme: answer.scheme(),
         operation,
         given: given_of(given)?,
-        expected: if refused { None } else { Some(given_of(expected)?) },
+        expected: if answer.is_refused() { None } else { Some(given_of(expected)?) },
     })
 }

@@ -165,20 +165,6 @@ pub struct Octets {
     pub shared: Vec<u8>,
 }
 
-impl Octets {
-    fn pair(public: &[u8], secret: &[u8]) -> Self {
-        Self { public: public.to_vec(), secret: secret.to_vec(), ..Self::default() }
-    }
-
-    fn shared(shared: &[u8]) -> Self {
-        Self { shared: shared.to_vec(), ..Self::default() }
-    }
-
-    fn sent(sent: &[u8]) -> Self {
-        Self { sent: sent.to_vec(), ..Self::default() }
-    }
-}
-
 /// An operation whose key was read: it takes what is no key, and gives what comes out.
 pub type Keyed = Box<dyn FnMut(&Octets) -> Result<Octets, String>>;
 

@@ -192,6 +192,46 @@ fn too_little_stack_is_named() {
 }
 
 #[test]
+fn key_establishment_is_counted_in_an_image_that_proves_it_by_published_answers() {
+    if !can_count() {
+        return;
+    }
+    let cases = [
+        case(0, "x25519", "rustcrypto", "generate", 0),
+        case(1, "x25519", "rustcrypto", "agree", 0),
+        case(2, "ml-kem-768", "rustcrypto", "encapsulate", 0),
+        case(3, "ml-kem-768", "rustcrypto", "decapsulate", 0),
+        case(4, "x25519", "rustcrypto", "sign", 0),
+        case(5, "rsa2048-oaep", "rustcrypto", "decrypt", 0),
+        case(6, "x25519", "openssl", "agree", 0),
+    ];
+    let found = on_m4(&cases);
+    let reasons: Vec<_> = of_kind(&found, "failure").iter().map(|failure| failure["error"].as_str().unwrap()).collect();
+    assert!(reasons[0].starts_with("an AEAD seals and opens"), "{reasons:?}");
+    assert!(reasons[1].contains("the crate rsa has an open advisory"), "{reasons:?}");
+    assert_eq!(reasons[2..], ["no image holds openssl: only what is built in runs there"]);
+    let counts = of_kind(&found, "count");
+    let numbers = |field: &str| counts.iter().map(|count| count[field].as_u64().unwrap()).collect::<Vec<_>>();
+    let (flash_B, stack_B) = (numbers("flash_B"), numbers("stack_B"));
+    assert_eq!(numbers("case"), [0, 1, 2, 3]);
+    assert!(flash_B.iter().zip(numbers("image_flash_B")).all(|(own, whole)| (1..whole).contains(own)), "{flash_B:?}");
+    assert!(stack_B[..2].iter().all(|stack| *stack < stack_B[2]), "lattices take more stack: {stack_B:?}");
+    let instructions = numbers("instructions");
+    assert!(instructions[2] < instructions[3], "who decapsulates encapsulates again: {instructions:?}");
+    let described = &of_kind(&found, "header")[0]["cases"][1];
+    assert_eq!((&described["mode"], &described["key_bits"]), (&json!("establish"), &json!(255)));
+    assert_eq!(of_kind(&on_m4(&cases[..2]), "count"), counts[..2], "as many again");
+
+    let folder = changed_image("wrong-secret", "x25519", &cases[1], |bytes| {
+        // The secret of RFC 7748, 6.1, as the vectors write it.
+        let at = position(bytes, b"4a5d9d5ba4ce2de1");
+        bytes[at] = b'5';
+    });
+    let found = records(&["--qemu", "cortex-m4", "--images", folder.to_str().unwrap()], &cases[1..2]);
+    assert_eq!(failure(&found), "refused by its own proof: RFC 7748, 6.1: to agree gives another answer");
+}
+
+#[test]
 fn a_case_that_a_part_has_no_room_for_is_named_with_both_sizes_and_the_others_go_on() {
     if !can_count() {
         return;

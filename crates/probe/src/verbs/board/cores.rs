@@ -29,7 +29,7 @@ const MICROBIT: Core = Core {
     name: "cortex-m0",
     target: "thumbv6m-none-eabi",
     machine: "microbit",
-    options: &["-global", "nrf51-soc.flash-size=1048576", "-global", "nrf51-soc.sram-size=262144"],
+    options: &["-global", "nrf51-soc.flash-size=1048576", "-global", "nrf51-soc.sram-size=4194304"],
     ..ARM
 };
 

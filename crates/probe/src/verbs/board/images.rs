@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+use wattlock_bench::establish::Scheme;
 use wattlock_ciphers::Spec;
 use wattlock_terminal::failure::Failure;
 
@@ -76,10 +77,21 @@ pub fn feature_of(spec: &Spec) -> Option<&'static str> {
     })
 }
 
+/// The feature that holds a scheme; `None` of one that is not built in.
+pub fn feature_of_scheme(scheme: &Scheme) -> Option<&'static str> {
+    Some(match scheme.id {
+        "ecdh-p256" | "ecdsa-p256" => "p256",
+        "ml-dsa-65" => "ml-dsa",
+        "ml-kem-768" => "ml-kem",
+        "rsa2048-oaep" | "rsa3072-oaep" => return None,
+        id => id,
+    })
+}
+
 /// What an image holds: a family of the catalogue, or that and one cipher of an adapter.
 #[derive(Clone, Copy)]
 pub struct Held<'h> {
-    /// As of [`feature_of`].
+    /// As of [`feature_of`] and [`feature_of_scheme`].
     pub feature: Option<&'static str>,
     /// The adapter, and the cipher that it is compiled for.
     pub adapted: Option<(&'h Adapter, Spec)>,
@@ -270,14 +282,20 @@ fn only_one(folder: &Path, family: &str) -> Result<Image, String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use wattlock_bench::establish::SCHEMES;
+
     use super::*;
 
     #[test]
-    fn every_cipher_of_the_catalogue_is_in_an_image() {
+    fn every_cipher_and_every_scheme_of_the_catalogue_is_in_an_image() {
         let manifest = include_str!("../../../../firmware/Cargo.toml");
         for spec in wattlock_ciphers::listed() {
             let Some(feature) = feature_of(&spec) else { continue };
             assert!(manifest.contains(&format!("\n{feature} = [\"wattlock-ciphers/{feature}\"]")), "{spec}: {feature}");
+        }
+        for scheme in SCHEMES {
+            let Some(feature) = feature_of_scheme(scheme) else { continue };
+            assert!(manifest.contains(&format!("\n{feature} = [\"wattlock-ciphers/{feature}\"]")), "{}", scheme.id);
         }
     }
 

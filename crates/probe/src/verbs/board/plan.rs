@@ -1,30 +1,23 @@
 //! The cases of a plan, as an image takes them.
 
+use wattlock_bench::establish::{self, BuiltIn, Exchange as _};
+use wattlock_bench::subject::Description;
 use wattlock_bench::subjects::REGISTRY;
-use wattlock_ciphers::{Code, Spec};
+use wattlock_ciphers::Spec;
 use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 
-use super::adapter::{Adapter, Adapters};
-use super::images::{Held, feature_of};
+use super::adapter::Adapters;
+use super::images::{Held, feature_of, feature_of_scheme};
 
 /// A case that an image can carry out.
 #[derive(Clone)]
 pub struct BoardCase<'p> {
     /// As planned.
     pub planned: &'p PlannedCase,
-    /// The cipher.
-    pub spec: Spec,
-    /// Its implementation.
-    pub code: Implementation<'p>,
-}
-
-/// Whose code carries a case out.
-#[derive(Clone, Copy)]
-pub enum Implementation<'p> {
-    /// The catalogue's.
-    BuiltIn(&'static Code),
-    /// That of a folder of the user's own.
-    Adapted(&'p Adapter),
+    /// What is known of the cipher or the scheme.
+    description: Description,
+    held: Held<'p>,
+    version: String,
 }
 
 impl<'p> BoardCase<'p> {
@@ -38,32 +31,22 @@ impl<'p> BoardCase<'p> {
         if let Some(reason) = refused(planned) {
             return Err(reason.to_owned());
         }
-        let spec = Spec::parse(&planned.cipher).map_err(|error| match REGISTRY.kind(&planned.cipher) {
-            Some(_) => format!("no image holds {}: images have ciphers alone", planned.cipher),
-            None => format!("cipher {}: {error}", planned.cipher),
-        })?;
-        let provider = &planned.provider;
-        let code = match (adapters.get(provider), spec.code(provider)) {
-            (Some(Err(why)), _) => {
-                return Err(why.hint.iter().fold(why.message.clone(), |all, hint| all + "; " + hint));
+        let PlannedCase { cipher, .. } = planned;
+        let description = REGISTRY.find(cipher).map_err(|error| format!("cipher {cipher}: {error}"))?.description();
+        let (held, version) = match (Spec::parse(cipher), establish::scheme(cipher)) {
+            (Ok(spec), _) => of_cipher(planned, spec, adapters)?,
+            (_, Some(scheme)) => {
+                let version = named_built_in(planned, BuiltIn.name()).and_then(|()| BuiltIn.version(scheme))?;
+                (Held { feature: feature_of_scheme(scheme), adapted: None }, version)
             }
-            (Some(Ok(adapter)), _) if adapter.has(&spec) => Implementation::Adapted(adapter),
-            (Some(_), _) => {
-                return Err(format!("library {provider} has no {spec}: its adapter.toml names what it has"));
-            }
-            (None, Some(code)) => Implementation::BuiltIn(code),
-            (None, None) => return Err(format!("no image holds {provider}: only what is built in runs there")),
+            _ => return Err(format!("no image holds {cipher}: images have ciphers and key establishment")),
         };
-        Ok(Self { planned, spec, code })
+        Ok(Self { planned, description, held, version })
     }
 
     /// What the image holds that carries it out.
     pub fn held(&self) -> Held<'p> {
-        let adapted = match self.code {
-            Implementation::Adapted(adapter) => Some((adapter, self.spec)),
-            Implementation::BuiltIn(_) => None,
-        };
-        Held { feature: feature_of(&self.spec), adapted }
+        self.held
     }
 
     /// The line that the image reads.
@@ -80,28 +63,52 @@ impl<'p> BoardCase<'p> {
     ///
     /// * `path`: the way that the code takes in the image.
     pub fn record(&self, path: &str) -> Case {
-        let Self { planned, spec, code } = self;
-        let (path, version) = match code {
-            Implementation::BuiltIn(code) => (CodePath::named(path), code.version),
-            Implementation::Adapted(adapter) => (adapter.path(), adapter.version()),
+        let Self { planned, description, held, version } = self;
+        let path = match held.adapted {
+            Some((adapter, _)) => adapter.path(),
+            None => CodePath::named(path),
         };
         Case {
             planned: (*planned).clone(),
-            family: spec.card.family.to_owned(),
-            mode: spec.card.mode.to_string(),
+            family: description.family.to_owned(),
+            mode: description.mode.clone(),
             path,
             of: None,
-            version: version.to_owned(),
-            key_bits: spec.key_bits.into(),
-            block_bits: spec.card.block_bits.into(),
-            rounds: spec.rounds.map(u32::from),
-            tag_bits: (spec.card.tag_bits > 0).then(|| spec.card.tag_bits.into()),
+            version: version.clone(),
+            key_bits: description.key_bits.into(),
+            block_bits: description.block_bits.into(),
+            rounds: description.rounds.map(u32::from),
+            tag_bits: (description.tag_bits > 0).then(|| description.tag_bits.into()),
             calls: 1,
             segments: 1,
             segment_B: None,
             core_class: None,
         }
     }
+}
+
+/// What carries out a case of a cipher, and the version of its code.
+fn of_cipher<'p>(planned: &'p PlannedCase, spec: Spec, adapters: &'p Adapters) -> Result<(Held<'p>, String), String> {
+    let provider = &planned.provider;
+    let feature = feature_of(&spec);
+    match (adapters.get(provider), spec.code(provider)) {
+        (Some(Err(why)), _) => Err(why.hint.iter().fold(why.message.clone(), |all, hint| all + "; " + hint)),
+        (Some(Ok(adapter)), _) if adapter.has(&spec) => {
+            Ok((Held { feature, adapted: Some((adapter, spec)) }, adapter.version().to_owned()))
+        }
+        (Some(_), _) => Err(format!("library {provider} has no {spec}: its adapter.toml names what it has")),
+        (None, Some(code)) => Ok((Held { feature, adapted: None }, code.version.to_owned())),
+        (None, None) => Err(no_such_provider(provider)),
+    }
+}
+
+/// Refuses every provider but the one that is built in.
+fn named_built_in(planned: &PlannedCase, built_in: &str) -> Result<(), String> {
+    if planned.provider == built_in { Ok(()) } else { Err(no_such_provider(&planned.provider)) }
+}
+
+fn no_such_provider(provider: &str) -> String {
+    format!("no image holds {provider}: only what is built in runs there")
 }
 
 fn operation_name(operation: Operation) -> String {
@@ -111,19 +118,11 @@ fn operation_name(operation: Operation) -> String {
 /// Why a combination of factors is none for an image; `None` where it is one.
 fn refused(planned: &PlannedCase) -> Option<&'static str> {
     let PlannedCase { role, operation, keying, encoding, placement, pattern, data, .. } = planned;
-    let is_of_a_cipher = matches!(
-        operation,
-        Operation::Encrypt
-            | Operation::Decrypt
-            | Operation::KeySetup
-            | Operation::Seal
-            | Operation::Open
-            | Operation::OpenForged
-    );
+    let is_of_a_frame = matches!(operation, Operation::Protect | Operation::Unprotect);
     if !matches!(role, Role::Study | Role::Reference) {
         Some("instructions need no self-check: only the study's own cases are counted")
-    } else if !is_of_a_cipher {
-        Some("images carry out key_setup, encrypt, decrypt, seal, open and open_forged")
+    } else if is_of_a_frame {
+        Some("no image protects frames")
     } else if *operation == Operation::KeySetup && *keying == Keying::Each {
         Some("a key setup with a key setup in every packet is no case")
     } else if *encoding != Encoding::Raw {
@@ -169,9 +168,10 @@ mod tests {
     fn what_an_image_can_not_carry_out_is_refused_with_the_reason() {
         for (change, reason) in [
             ("provider=openssl", "only what is built in"),
-            ("cipher=x25519", "ciphers alone"),
+            ("cipher=ccmp128", "ciphers and key establishment"),
+            ("cipher=rsa2048-oaep", "advisory"),
             ("cipher=aes129-ctr", "129"),
-            ("operation=sign", "key_setup, encrypt"),
+            ("operation=protect", "frames"),
             ("encoding=hex", "raw"),
             ("placement=L2", "hot"),
             ("pattern=chained", "independent"),
