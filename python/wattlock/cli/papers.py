@@ -136,7 +136,7 @@ def papers(
     wattlock papers --run last --export exhibits; wattlock papers --run last --format csv;
     wattlock papers --length battery --repeats 600; wattlock papers --length full --dry-run;
     wattlock papers --run last --transfers aes.json --transfers clear.json;
-    wattlock papers --run runs/host --counted runs/m4 --counted runs/m0plus
+    wattlock papers --run last --counted m4 --counted m0plus
     """
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out

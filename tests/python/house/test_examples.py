@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.counted_runs import M0PLUS, M4
 from support.tree import TREE
 
 PROGRAMS = Path(sys.prefix) / "bin"
@@ -89,6 +90,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     last = max((here / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
     for name in ("before", "after", "laptop", "pi4", "phone"):
         shutil.copytree(last, here / name)
+    for counted in (M4, M0PLUS):
+        shutil.copytree(counted, here / counted.name)
     return here
 
 
