@@ -23,6 +23,8 @@ SHORT = ["cipher", "provider", "operation", "payload_B", "instructions", "cycles
 SHORT += ["cycles_error_percent", "repetitions", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
 """The columns for eyes, `reason` where a case has one; JSON and CSV have all of them."""
 
+SHOWN_REASONS = 5
+
 
 def short_columns(estimates: pl.DataFrame) -> list[str]:
     """The columns of a run that counted for eyes: those that hold anything."""
@@ -115,6 +117,18 @@ def write_page(found: Counts, page: Path, device: str | None = None, *, allow_as
     return estimates
 
 
+def _failures(found: Counts) -> Iterator[str]:
+    """Why cases have no count, a line a reason, those of the most cases first."""
+    import polars as pl
+
+    failed = found.estimates.filter(pl.col("state") == "failed")
+    reasons = failed.group_by("reason", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    for reason, count in reasons.head(SHOWN_REASONS).iter_rows():
+        yield f"{count} failed: {reason}"
+    if reasons.height > SHOWN_REASONS:
+        yield f"and for {reasons.height - SHOWN_REASONS} more reasons: `wattlock show {found.id}` has them"
+
+
 def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     """Says what came of a run, and draws its page where the extra for that is installed; gives its estimates."""
     from wattlock.report.counted_answer import answering, groups_of, sentences
@@ -124,8 +138,8 @@ def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     states = dict(found.estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
     typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.title}: {counted}", err=True)
-    for warning in found.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    for line in [*_failures(found), *(f"warning: {warning}" for warning in found.warnings)]:
+        typer.echo(line, err=True)
     group = answering(groups_of(found.estimates, found.ranking))
     if group is not None:
         typer.echo(" ".join(sentences(found.place, group)), err=True)

@@ -157,6 +157,8 @@ def plan(request: Request, target: Target) -> Planned:
     cases = expand(study, rows, inputs, nearest, list(libraries), core_classes=request.core_classes)
     if request.only:
         cases = choose(cases, rows, request.only)
+    if counted is not None:
+        counting.refuse_nothing(study.id, absences(cases, rows), cases)
     for name in sorted(libraries.keys() - {case.provider for case in cases}):
         reasons = [row["reason"] for several in rows.values() for row in several if row["provider"] == name]
         why = next((reason for reason in reasons if reason), "it has none of the study's ciphers")
@@ -271,7 +273,7 @@ def _catalogue(
     if target.facts().counted is None:
         return probe.catalogue(target, ciphers, libraries)
     rows, nearest = probe.catalogue(target, ciphers)
-    return adapters.with_adapters(rows, libraries), nearest
+    return adapters.with_adapters(counting.held_by_images(rows), libraries), nearest
 
 
 def _absent(cases: Sequence[Case], rows: Rows, libraries: Mapping[str, Path]) -> list[tuple[str, str]]:

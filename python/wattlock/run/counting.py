@@ -24,7 +24,7 @@ from wattlock.run.shards import Order
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.store.records import Other
-from wattlock.study import Case
+from wattlock.study import Case, CatalogueRow
 from wattlock.targets import Target, probe
 from wattlock.targets.facts import CountedCore
 from wattlock.targets.hearing import Limits
@@ -196,6 +196,27 @@ def _carry_out(target: Target, order: Order, stopped: threading.Event, libraries
     contract = CountContract(plan, counted_on(target), stopped.is_set)
     measure(target, plan, order.process, written.append, contract=contract)
     return b"".join(written)
+
+
+def held_by_images(rows: Mapping[str, Sequence[CatalogueRow]]) -> dict[str, list[CatalogueRow]]:
+    """The catalogue's rows of this machine, those that no image holds as not available, with the reason."""
+    return {cipher: [_held(row) for row in several] for cipher, several in rows.items()}
+
+
+def _held(row: CatalogueRow) -> CatalogueRow:
+    if row.get("operations"):
+        return {**row, "available": False, "reason": "images have ciphers alone"}
+    if row["file"] is None and row["available"]:
+        return row
+    return {**row, "available": False, "reason": "an image holds what is built in, and no library of this machine"}
+
+
+def refuse_nothing(study: str, absent: Mapping[tuple[str, str], str], cases: Sequence[Case]) -> None:
+    """Raises StudyError where no image holds any of the cases; `absent`: why, by cipher and provider."""
+    if absent and all((case.cipher, case.provider) in absent for case in cases):
+        reasons = dict.fromkeys(f"{provider}: {reason}" for (_, provider), reason in absent.items())
+        what = f"study {study}: no image holds any of its {len(cases)} cases: {'; '.join(reasons)}"
+        raise StudyError(what, hint="a grid without `provider` takes the catalogue's own code; `mcu` has what fits")
 
 
 def refuse_what_needs_a_device(counted: CountedCore, **named: object) -> None:

@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from importlib.resources import as_file
 from pathlib import Path
 
-from wattlock.errors import InputError
+from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.targets import local
-from wattlock.targets.facts import CountedCore
-from wattlock.targets.on_core import OnCore
-from wattlock.targets.parts import PARTS
+from wattlock.targets.facts import CountedCore, Facts
+from wattlock.targets.on_core import UNKNOWN, OnCore
+from wattlock.targets.parts import PARTS, short_title
+from wattlock.targets.programs import last_line
 
+OLDEST_QEMU = 6
+"""The first with semihosting on RISC-V (QEMU 6.0, April 2021), by which an image says what it does."""
+
+VERSION = re.compile(r"version (\d+)\.")
 CLOCK = re.compile(r"(\d+(?:\.\d+)?)\s*([kM]?)Hz")
 HZ = {"": 1, "k": 10**3, "M": 10**6}
 
@@ -37,6 +42,22 @@ class Emulated(OnCore):
         core, part, clock_Hz, _ = self.counted
         return f"qemu:{core}" + (f"/{part}@{clock_Hz}Hz" if part else "")
 
+    def facts(self) -> Facts:
+        """As of `OnCore.facts`. Raises WayError where the emulator is older than what the images need, too."""
+        found = super().facts()
+        major = VERSION.search(found.emulator or "")
+        if major is not None and int(major[1]) < OLDEST_QEMU:
+            what = f"{self.name}: {found.emulator} is too old: images need QEMU {OLDEST_QEMU}.0 or newer"
+            raise WayError(what, hint="Debian 12 has 7.2, Ubuntu 22.04 has 6.2; qemu.org says how to build a newer one")
+        return found
+
+    def _unfit(self, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
+        core, part, _, _ = self.counted
+        if code != UNKNOWN or part is None:
+            return super()._unfit(code, complaints)
+        what = f"{self.name}: no part cycles of {short_title(part)}: {last_line(complaints).rpartition(': ')[2]}"
+        return InputError(what, hint=f"--on qemu:{core} counts core cycles, which need no part")
+
     @contextmanager
     def _words(self, *, trial: bool) -> Iterator[list[str | Path]]:
         del trial
@@ -55,17 +76,21 @@ def find(where: str) -> Emulated:
     """
     core, slash, place = where.partition("/")
     part, at, clock = place.partition("@")
+    if "@" in core or (slash and not part):
+        names = ", ".join(PARTS.names())
+        hint = f"a part has a clock, as in --on qemu:{core.partition('@')[0]}/PART@16MHz; the parts are {names}"
+        raise InputError(f"--on qemu:{where[:80]}: names no part", hint=hint)
     if not slash:
         return Emulated(local.find().program, CountedCore(core))
     name, found = PARTS.load(part)
     if found.core != core:
         hint = f"--on qemu:{found.core}/{name}"
-        raise InputError(f"--on qemu:{where[:80]}: {found.title} has the core {found.core}", hint=hint)
+        raise InputError(f"--on qemu:{where[:80]}: {short_title(name)} has the core {found.core}", hint=hint)
     clock_Hz = found.greatest_Hz
     if at:
         described = CLOCK.fullmatch(clock)
         clock_Hz = round(float(described[1]) * HZ[described[2]]) if described else 0
         if not 0 < clock_Hz <= found.greatest_Hz:
             hint = f"a clock of it is {found.greatest_Hz / 1e6:g}MHz, its greatest, or less: {name}@16MHz"
-            raise InputError(f'--on qemu:{where[:80]}: "{clock}" is no clock of {found.title}', hint=hint)
+            raise InputError(f'--on qemu:{where[:80]}: "{clock}" is no clock of {short_title(name)}', hint=hint)
     return Emulated(local.find().program, CountedCore(core, name, clock_Hz))

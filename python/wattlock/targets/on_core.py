@@ -55,7 +55,7 @@ class OnCore:
         with self._words(trial=True) as words:
             code, complaints = hear([self.program, "board", *words], text, TRIAL, written.append, who=who)
         if code:
-            raise _unfit(self.name, code, complaints)
+            raise self._unfit(code, complaints)
         header = read(written, lambda lines: json.loads(lines.splitlines()[0]), code, complaints, who)
         print_of = header["fingerprint"]
         told = {
@@ -97,13 +97,13 @@ class OnCore:
         with self._words(trial=False) as board:
             return hear([self.program, "board", *board], text, limits, take, who=who)
 
-
-def _unfit(name: str, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
-    what, hint = f"{name}: {last_line(complaints).removeprefix('error: ')}", hint_in(complaints)
-    if code == UNKNOWN:
-        return InputError(what, hint=hint)
-    if code == MISSING:
-        return WayError(what, hint=hint)
-    if code == WRONG_USAGE:
-        what = f"{name}: this probe can't count: {last_line(complaints).removeprefix('error: ')}"
-    return ProbeError(what, hint="`make setup` builds it anew")
+    def _unfit(self, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
+        """The error of a probe that ended with a code, in its words."""
+        why, hint = last_line(complaints).removeprefix("error: "), hint_in(complaints)
+        if code == UNKNOWN:
+            return InputError(f"{self.name}: {why}", hint=hint)
+        if code == MISSING:
+            return WayError(f"{self.name}: {why}", hint=hint)
+        if code == WRONG_USAGE:
+            why = f"this probe can't count: {why}"
+        return ProbeError(f"{self.name}: {why}", hint="`make setup` builds it anew")

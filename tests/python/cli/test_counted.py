@@ -355,6 +355,7 @@ def test_run_ends_with_12_where_a_case_failed(study: Path, capsys: pytest.Captur
     study.write_text(STUDY.replace("[16, 64]", "[16, 65]"))
     _, told = said(capsys, "run", study, "--on", "qemu:cortex-m4", "--out", "run", code=CasesFailed.exit_code)
     assert "6 of 17 cases failed" in told
+    assert "6 failed: no image holds it\n" in told
     assert "no image holds it" in told
 
 

@@ -80,6 +80,19 @@ def test_a_case_that_no_image_holds_fails_by_itself(study: Path, tmp_path: Path)
     assert rows.filter(rows["state"] == "failed")["cycles"].null_count() == 6
 
 
+def test_providers_that_no_image_holds_are_told_in_a_line_each_or_refused(study: Path) -> None:
+    both, alone = '["rustcrypto", "openssl", "botan"]', '["openssl", "botan"]'
+    study.write_text(STUDY.replace("operation =", f"provider = {both}\noperation ="))
+    planned = begin.plan(Request(str(study)), Replayed())
+    told = [line for line in planned.warnings() if "can't be had" in line]
+    assert [line.partition(" of ")[2].partition(" ")[0] for line in told] == ["openssl", "botan"]
+    assert told[0].startswith("ascon-aead128, chacha20-poly1305, aes128-ccm and 1 more of openssl can't be had: ")
+    study.write_text(STUDY.replace("operation =", f"provider = {alone}\noperation ="))
+    with pytest.raises(StudyError, match="no image holds any of its 34 cases: openssl: an image holds") as caught:
+        begin.plan(Request(str(study)), Replayed())
+    assert caught.value.hint
+
+
 def test_a_process_that_dies_takes_no_other_family_with_it_and_is_counted_when_the_run_goes_on(
     study: Path, tmp_path: Path
 ) -> None:

@@ -236,6 +236,12 @@ def test_a_case_that_can_not_be_had_here_stays_and_is_told() -> None:
         "idea-cbc of openssl can't be had: no such file",
         "idea-cbc of rustcrypto can't be had: rustcrypto has no such cipher",
     ]
+    many = {
+        f"rc5-32-{rounds}-128-cbc": [row(f"rc5-32-{rounds}-128-cbc", "botan", available=False)] for rounds in range(5)
+    }
+    four = study({"cipher": list(many), "provider": ["botan"], "payload_B": [64]})
+    first = ", ".join(list(many)[:3])
+    assert missing(expand(four, many), many) == [f"{first} and 2 more of botan can't be had: no such file"]
 
 
 def test_a_library_of_the_users_adds_the_cases_of_the_ciphers_that_it_has() -> None:

@@ -36,8 +36,10 @@ def test_a_core_is_named_alone_or_with_a_part_and_its_clock(on: str, counted: Co
     ("on", "message", "hint"),
     [
         ("qemu:", "there is no such target", "qemu:CORE"),
+        ("qemu:cortex-m4/", "names no part", "stm32f407"),
+        ("qemu:cortex-m4@16MHz", "names no part", "--on qemu:cortex-m4/PART@16MHz"),
         ("qemu:cortex-m4/stm32f40", "there is no part stm32f40", 'did you mean "stm32f407"?'),
-        ("qemu:cortex-m4/stm32f103", "has the core cortex-m3", "--on qemu:cortex-m3/stm32f103"),
+        ("qemu:cortex-m4/stm32f103", "STM32F103 has the core cortex-m3", "--on qemu:cortex-m3/stm32f103"),
         ("qemu:cortex-m4/stm32f407@200MHz", '"200MHz" is no clock', "168MHz"),
         ("qemu:cortex-m4/stm32f407@fast", '"fast" is no clock', "stm32f407@16MHz"),
     ],
@@ -74,6 +76,28 @@ def test_what_is_missing_is_told_in_the_probes_words_with_its_command(
         stub(tmp_path, does).facts()
     hint = "`make setup` builds it anew" if kind is ProbeError else "get it with rustup"
     assert getattr(caught.value, "hint", "") == hint
+
+
+def test_a_part_whose_flash_is_not_known_is_refused_with_the_way_to_core_cycles(tmp_path: Path) -> None:
+    does = "echo 'error: the part /x/nrf52840.toml: nrf52840: the width of its flash was not published' >&2; exit 3"
+    with pytest.raises(InputError) as caught:
+        stub(tmp_path, does, CountedCore("cortex-m4", "nrf52840", 64_000_000)).facts()
+    assert caught.value.message.endswith("no part cycles of nRF52840: the width of its flash was not published")
+    assert "--on qemu:cortex-m4 counts core cycles" in caught.value.hint
+
+
+@pytest.mark.parametrize(("version", "is_old"), [("4.2.1 (Debian 1:4.2)", True), ("6.0.0", False), ("10.0.2", False)])
+def test_an_emulator_that_is_too_old_is_refused_with_what_is_needed(version: str, is_old: bool, tmp_path: Path) -> None:
+    header = RunFolder.open(M4).headers()[0]
+    header["fingerprint"]["virtualisation"]["emulator"] = f"QEMU emulator version {version}"
+    (tmp_path / "header").write_text(json.dumps(header) + "\n")
+    target = stub(tmp_path, f"cat {tmp_path}/header")
+    if not is_old:
+        assert target.facts().emulator == f"QEMU emulator version {version}"
+        return
+    with pytest.raises(WayError, match=r"4\.2\.1 .* is too old: images need QEMU 6\.0 or newer") as caught:
+        target.facts()
+    assert caught.value.hint
 
 
 def test_its_facts_are_those_of_the_core_and_never_this_machines(tmp_path: Path) -> None:
