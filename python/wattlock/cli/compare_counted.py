@@ -58,7 +58,9 @@ def say_differences(found: CountComparison) -> None:
 
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
-    if found.agreement is not None:
+    if found.agreement is not None and found.agreement.is_empty():
+        typer.echo("warning: no order is compared: there are no three comparable ciphers on two cores", err=True)
+    elif found.agreement is not None:
         typer.echo(
             "how alike the cores order the ciphers (Kendall's tau-b, 1 is the same order; no order within the errors "
             "of the rules lies beyond low and high):",
@@ -133,6 +135,14 @@ def _called(names: Sequence[str], runs: Sequence[Counts], providers: tuple[str, 
     return [f"{name}, {providers[min(place, 1)]}" if providers else name for place, name in enumerate(called)]
 
 
+def _by_count(ratio: str) -> pl.Expr:
+    """The verdict of instructions: they are counted, and have no error."""
+    import polars as pl
+
+    more = pl.when(pl.col(ratio) > 1).then(pl.lit("more"))
+    return more.when(pl.col(ratio) < 1).then(pl.lit("less")).otherwise(pl.lit("equivalent"))
+
+
 def _ratios(sides: Sequence[CountedSide], found: CountComparison) -> CompareFacts:
     """The cases of versions on one core beside those of the first, as figures of ratios take them."""
     import polars as pl
@@ -156,7 +166,7 @@ def _ratios(sides: Sequence[CountedSide], found: CountComparison) -> CompareFact
                 .alias(f"ratio_{end}")
                 for end in ("low", "high")
             ),
-            pl.col("verdict").replace(verdicts),
+            (pl.col("verdict").replace(verdicts) if by == "ratio" else _by_count(by)).alias("verdict"),
             *([pl.col("provider").alias("provider_b")] if "provider_b" not in compared.columns else []),
         )
         others.append(Against(side, rows, pair.lost.height, 0, "", 0.0, has_equivalence=True))

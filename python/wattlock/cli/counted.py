@@ -131,7 +131,7 @@ def _failures(found: Counts) -> Iterator[str]:
 
 def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     """Says what came of a run, and draws its page where the extra for that is installed; gives its estimates."""
-    from wattlock.report.counted_answer import answering, groups_of, sentences
+    from wattlock.report.counted_answer import groups_of, said
     from wattlock.run.counts import read
 
     found = read(folder)
@@ -140,9 +140,8 @@ def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.title}: {counted}", err=True)
     for line in [*_failures(found), *(f"warning: {warning}" for warning in found.warnings)]:
         typer.echo(line, err=True)
-    group = answering(groups_of(found.estimates, found.ranking))
-    if group is not None:
-        typer.echo(" ".join(sentences(found.place, group)), err=True)
+    if told := said(found.place, groups_of(found.estimates, found.ranking)):
+        typer.echo(" ".join(told), err=True)
     if extras.absent("report"):
         typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
     else:

@@ -8,9 +8,9 @@ import polars as pl
 
 from wattlock.report import chip, formats
 from wattlock.report.cases import Column, state_words
-from wattlock.report.counted_answer import Group, answering, groups_of, sentences
+from wattlock.report.counted_answer import Group, answering, groups_of, said
 from wattlock.report.counted_figures import ENERGY, counted_figures
-from wattlock.report.counted_table import cycles_head, heads, number, place, taken, whole
+from wattlock.report.counted_table import cycles_head, heads, number, taken, whole
 from wattlock.report.counted_words import WORDS, Words
 from wattlock.report.evidence import departures
 from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
@@ -72,8 +72,8 @@ def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> s
     groups = groups_of(estimates, ranking)
     figures = dict(counted_figures(groups))
     bodies = {
-        "answer": _answer(run, groups, figures),
-        "trust": _trust(run),
+        "answer": _answer(run, groups, figures, _what_it_is(run, estimates)),
+        "trust": _trust(run, estimates),
         "ranking": _joules_are(run, estimates, figures) + _tables(run, groups),
         "cases": _cases(run, estimates),
         "method": _method(run),
@@ -96,25 +96,39 @@ def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> s
     )
 
 
-def _answer(run: CountedFacts, groups: Sequence[Group], figures: Mapping[str, MainFigure]) -> str:
-    group = answering(groups)
-    if group is None:
-        return f"<p>No two cases of this run can be compared.</p>{_what_it_is(run)}"
-    lead, *tied = sentences(run.target, group)
+def _answer(run: CountedFacts, groups: Sequence[Group], figures: Mapping[str, MainFigure], about: str) -> str:
+    lead, *tied = said(run.target, groups) or ["There is none."]
+    drawn = drawn_figure(figures[ANSWER]) if figures else ""
     return (
-        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip(run.evidence)}</p>'
-        f"{drawn_figure(figures[ANSWER])}<div>{paragraphs(tied)}{_what_it_is(run)}</div></div>"
+        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip(run.evidence) if groups else ""}</p>'
+        f"{drawn}<div>{paragraphs(tied)}{about}</div></div>"
     )
 
 
-def _what_it_is(run: CountedFacts) -> str:
-    what = "Cycles that were counted are no time" + ("" if run.card else " and no energy") + run.words.no_board
-    return paragraphs([what, *run.warnings])
+def _what_it_is(run: CountedFacts, estimates: pl.DataFrame) -> str:
+    counted = "Cycles" if has_cycles(estimates) else "Instructions"
+    what = f"{counted} that were counted are no time{'' if run.card else ' and no energy'}{run.words.no_board}"
+    lacking = estimates.filter(pl.col("state") != "counted").height
+    lost = f"{lacking} of {estimates.height} cases have no count; the table of every case says why."
+    return paragraphs([what, *([lost] if lacking else []), *map(_sentence, run.warnings)])
 
 
-def _trust(run: CountedFacts) -> str:
+def _sentence(warning: str) -> str:
+    return f"{formats.capital(warning)}."
+
+
+def has_cycles(estimates: pl.DataFrame) -> bool:
+    """Whether any case has cycles, and not instructions alone."""
+    return estimates["cycles"].count() > 0
+
+
+def _trust(run: CountedFacts, estimates: pl.DataFrame) -> str:
+    lead = run.words.lead
     if run.evidence == "measured":
         error = "The intervals are the least and the most of the repetitions."
+    elif not has_cycles(estimates):
+        lead = "Instructions are counted as they ran in the emulator."
+        error = "There are no rules of this core that make cycles of them."
     elif run.error_percent is None:
         error = "The rules of this core were compared with no published figure, so no interval is given."
     else:
@@ -123,7 +137,7 @@ def _trust(run: CountedFacts) -> str:
             f"them lie within {formats.number(run.error_percent, 2)} %. The intervals say that."
         )
     return (
-        f"{paragraphs([run.words.lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
+        f"{paragraphs([lead, error])}<h3>Not in these numbers</h3>{bullets(list(run.not_modelled))}"
         f"<h3>What counted</h3>{facts(run.conditions)}{_adapters(run)}"
     )
 
@@ -145,10 +159,9 @@ def _tables(run: CountedFacts, groups: Sequence[Group]) -> str:
         return "<p>No case was counted.</p>"
     first = answering(groups)
     shown = "".join(folded(formats.capital(group.does), _table(group), group is first) for group in groups)
-    return (
-        "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart within "
-        f"{run.words.within}.</p>{shown}"
-    )
+    shared = f" Ciphers that share a place (=) can’t be told apart within {run.words.within}."
+    has_places = any(row["tie_group"] is not None for group in groups for row in group.rows)
+    return f"<p>Within each group the cheapest stands first.{shared if has_places else ''}</p>{shown}"
 
 
 def _joules_are(run: CountedFacts, estimates: pl.DataFrame, figures: Mapping[str, MainFigure]) -> str:
@@ -167,11 +180,10 @@ def _joules_are(run: CountedFacts, estimates: pl.DataFrame, figures: Mapping[str
 def _table(group: Group) -> str:
     several = group.has_providers
     columns = taken(group.rows)
-    head = ["Cipher", *(["Provider"] if several else []), "#Place", *heads(columns)]
+    head = ["Cipher", *(["Provider"] if several else []), *heads(columns)]
     body = "".join(
         f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
         + (cell(row["provider"]) if several else "")
-        + cell(place(group.rows, row), True)
         + "".join(column.cell(row) for column in columns)
         + "</tr>"
         for row in group.rows
@@ -204,8 +216,7 @@ COLUMNS = (
 
 
 def _cases(run: CountedFacts, estimates: pl.DataFrame) -> str:
-    empty = {name for name in ("part_cycles", "instructions") if not estimates[name].count()}
-    columns = cycles_head([one for one in COLUMNS if one.number not in empty], [run.evidence])
+    columns = cycles_head([one for one in COLUMNS if not one.number or estimates[one.number].count()], [run.evidence])
     options = "".join(f"<option>{state}</option>" for state in estimates["state"].unique().sort())
     body = "".join(
         f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'

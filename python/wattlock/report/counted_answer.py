@@ -89,8 +89,28 @@ def answering(groups: Sequence[Group]) -> Group | None:
     return min(compared, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
 
 
-def sentences(target: str, group: Group) -> list[str]:
-    """Which cipher takes the fewest and the most, and which are alike; `target`: the core and part in words."""
+SPOKEN = 3
+"""Cases that are told one by one."""
+
+
+def said(target: str, groups: Sequence[Group]) -> list[str]:
+    """What is said of a run: of the group that answers, else of its first cases; nothing where none was counted.
+
+    * `target`: the core and part in words.
+    """
+    group = answering(groups)
+    if group is not None:
+        return _compared(target, group)
+    cases = [
+        f"{_name(row, one)} takes {formats.number(row[one.unit], 4)} {unit_words(one)} ({one.does})"
+        for one in groups
+        for row in one.ordered
+    ]
+    return [f"On {target}, {formats.listing(cases[:SPOKEN])}.", "No two cases can be compared."] if cases else []
+
+
+def _compared(target: str, group: Group) -> list[str]:
+    """Which cipher takes the fewest and the most, and which are alike."""
     rows = group.ordered
     best, worst = rows[0], rows[-1]
     alike = [row for row in rows if row["tie_group"] == 1]

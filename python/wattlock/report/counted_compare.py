@@ -10,7 +10,7 @@ import polars as pl
 from wattlock.report import chip, formats
 from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
 from wattlock.report.counted_answer import Group, Row, answering, groups_of, unit_words
-from wattlock.report.counted_table import heads, place, taken, whole
+from wattlock.report.counted_table import heads, taken, whole
 from wattlock.report.counted_words import cycles_of, within_of
 from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
 from wattlock.report.order_matrix import Cell, picture
@@ -269,16 +269,16 @@ def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: G
     beside = [(side.brief, _like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
     found = [(name, own) for name, own in beside if own is not None]
     several = any(own.has_providers for _, own in found)
-    columns = taken([row for _, own in found for row in own.rows])
-    head = ["Cipher", *(["Provider"] if several else []), "Run", "#Place", *heads(columns)]
-    by_name = [(name, own.rows, {_key(row): row for row in own.rows}) for name, own in found]
+    columns = taken([row for _, own in found for row in own.rows], [own.rows for _, own in found])
+    head = ["Cipher", *(["Provider"] if several else []), "Run", *heads(columns)]
+    by_name = [(name, {_key(row): row for row in own.rows}) for name, own in found]
     order = dict.fromkeys(_key(row) for _, own in found for row in own.rows)
     body = "".join(
         f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
-        f"{cell(row['provider']) if several else ''}{cell(name)}{cell(place(rows, row), True)}"
+        f"{cell(row['provider']) if several else ''}{cell(name)}"
         f"{''.join(column.cell(row) for column in columns)}</tr>"
         for key in order
-        for name, rows, members in by_name
+        for name, members in by_name
         if (row := members.get(key)) is not None
     )
     shown = table(f"To {group.does}", head, [f"<tbody>{body}</tbody>"], kind="sortable")

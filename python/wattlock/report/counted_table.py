@@ -40,12 +40,16 @@ TAKEN = (
     number("RAM, B", "ram_B"),
     number("Stack, B", "stack_B"),
 )
-"""Of a case that was counted."""
+"""Of a case that was counted, behind its place."""
 
 
-def taken(rows: Sequence[Row]) -> list[Column]:
-    """The columns of `TAKEN` in which any of these rows has something."""
-    columns = [column for column in TAKEN if any(row.get(column.number) is not None for row in rows)]
+def taken(rows: Sequence[Row], groups: Sequence[Sequence[Row]] = ()) -> list[Column]:
+    """The place and the columns of `TAKEN`, those in which any of these rows has something.
+
+    * `groups`: of several runs the rows of each, among which a case has its place.
+    """
+    place = Column("Place", lambda row: _place(next(one for one in groups or [rows] if row in one), row), "tie_group")
+    columns = [one for one in (place, *TAKEN) if any(row.get(one.number) is not None for row in rows)]
     return cycles_head(columns, [row["evidence"] for row in rows])
 
 
@@ -60,7 +64,7 @@ def heads(columns: Sequence[Column]) -> list[str]:
     return [f"#{column.head}" if column.number else column.head for column in columns]
 
 
-def place(group: Sequence[Row], row: Row) -> str:
+def _place(group: Sequence[Row], row: Row) -> str:
     """A case's place in its group; = where others share it."""
     mine = row["tie_group"]
     sharing = sum(other["tie_group"] == mine for other in group)

@@ -10,6 +10,7 @@ import polars as pl
 
 from wattlock.analysis.ranking import GROUP
 from wattlock.report import formats
+from wattlock.report.counted_words import within_of
 from wattlock.report.evidence import DRAWN_STATES, departures
 
 Row = Mapping[str, Any]
@@ -68,6 +69,7 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     drawn = pl.col("state").is_in([*DRAWN_STATES, COUNTED])
     head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]
     head += [comment(label, value) for label, value in about.items()]
+    head += [comment("within", within_of(estimates["evidence"]))] if _is_counted(estimates) else []
     head += [comment("left out", _formatted(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
     run = re.sub(r"[^a-z0-9]+", "-", str(about.get("run", "run")).lower()).strip("-")
     groups = estimates.filter(drawn).group_by(*GROUP, maintain_order=True)

@@ -107,6 +107,10 @@ def compare(first: Counts, others: Sequence[Counts] = (), providers: tuple[str, 
 
 
 def _pair(first: Counts, second: Counts, providers: tuple[str, str] | None) -> CountPair:
+    for name, run in zip(providers or (), (first, second), strict=False):
+        if name not in (there := run.estimates["provider"].unique().sort().to_list()):
+            what = f'run {run.id}: no case is by the provider "{name}"'
+            raise InputError(what, hint=f"its providers are {', '.join(there)}")
     compared = counts.compare(first.estimates, second.estimates, providers)
     if compared.is_empty():
         raise InputError("no case of the one has its like in the other", hint="`wattlock show RUN` lists a run's cases")

@@ -80,13 +80,17 @@ class Counts:
     @property
     def title(self) -> str:
         """The same as their makers write it, for pages: Cortex-M4 in STM32F407 at 168 MHz."""
-        core = self.described.name.removeprefix("Arm ") if self.described else self.core
         if self.board is not None:
-            return f"{core} of {self.board} at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
+            return f"{self.core_title} of {self.board} at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
         if self.part is None:
-            return core
+            return self.core_title
         part, clock_Hz = self.part
-        return f"{core} in {short_title(part)} at {clock_Hz / 1e6:g} MHz"
+        return f"{self.core_title} in {short_title(part)} at {clock_Hz / 1e6:g} MHz"
+
+    @property
+    def core_title(self) -> str:
+        """The core as its maker writes it."""
+        return self.described.name.removeprefix("Arm ") if self.described else self.core
 
     @property
     def place(self) -> str:
@@ -165,10 +169,13 @@ class Counts:
             if self.emulator:
                 found.append(f"no cycles: the clock of {self.board} is not its core's: {self.emulator}")
             return found
+        if not self.estimates["instructions"].count():
+            return [*found, "no case was counted"]
         if not self.estimates["cycles"].count():
-            found.append(f"{self.title} has no rules for cycles: there are instructions alone")
+            found.append(f"{self.core_title} has no rules for cycles: there are instructions alone")
         elif self.error_percent is None:
-            found.append(f"the rules of {self.title} were compared with no published figure: their error is not known")
+            why = "were compared with no published figure: their error is not known"
+            found.append(f"the rules of {self.core_title} {why}")
         if self.part is not None and not self.estimates["part_cycles"].count():
             found.append(f"no part cycles: the model of {short_title(self.part[0])} gives none")
         return found

@@ -112,7 +112,10 @@ def test_its_page_says_what_the_numbers_are_and_what_they_are_not(
     said(capsys, "report", C3, "--out", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "takes the fewest instructions" in page
-    assert "compared with no published figure" in page
+    assert "There are no rules of this core that make cycles of them." in page
+    assert "Instructions that were counted are no time" in page
+    assert "Place" not in page
+    assert "Core cycles" not in page
     assert "Part cycles" not in page.partition("What these numbers are")[0]
 
 
@@ -172,6 +175,20 @@ def test_a_comparison_of_cores_has_part_cycles_and_joules_by_the_card_of_each_pa
         assert words in drawn, words
     refused = said(capsys, "compare", M0PLUS, M4_PART, *card, code=EVIDENCE)[1]
     assert "is of no part whose cycles were counted" in refused
+
+
+def test_a_run_of_one_case_and_one_in_which_all_failed_say_so(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = STUDY.partition("[[grid]]")[0]
+    words = ["cipher = ['aes128-ccm']", "operation = ['seal']", "payload_B = [64]"]
+    study.write_text(f"{head}[[grid]]\n{chr(10).join(words)}\n")
+    told = said(capsys, "run", study, "--on", "qemu:cortex-m4", "--out", "one")[1]
+    assert "On an emulated Cortex-M4, AES-128-CCM takes 43,550 core cycles (seal 64 B). No two cases can be" in told
+    study.write_text(study.read_text().replace("[64]", "[65]"))
+    said(capsys, "run", study, "--on", "qemu:cortex-m4", "--out", "none", code=CasesFailed.exit_code)
+    page = Path("none", "report.html").read_text(encoding="utf-8")
+    assert "1 of 1 cases have no count" in page
+    assert "No case was counted." in page
+    assert "has no rules" not in page
 
 
 def test_versions_of_one_core_are_drawn_by_their_ratios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +269,8 @@ def test_a_case_that_is_counted_no_more_fails(tmp_path: Path, capsys: pytest.Cap
 
 def test_providers_without_a_case_in_common_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     _, refused = said(capsys, "compare", M4, "--providers", "rustcrypto", "nobody", code=InputError.exit_code)
-    assert "no case of the one has its like" in refused
+    assert 'no case is by the provider "nobody"' in refused
+    assert "its providers are rustcrypto" in refused
 
 
 def _study(tmp_path: Path, words: str = STUDY) -> str:

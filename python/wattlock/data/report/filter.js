@@ -14,7 +14,7 @@
   const bare = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   const ungrouped = (text) => text.replace(/(\d),(?=\d{3}(?!\d))/g, "$1");
   const numbersIn = (text) => (ungrouped(text).match(/\d+(?:\.\d+)?/g) ?? []).map(Number);
-  const sizes = [...table.tHead.rows[0].cells].flatMap((head, column) => (/, B$/.test(head.textContent) ? [column] : []));
+  const sizes = [...table.tHead.rows[0].cells].flatMap((head, column) => (/^(?!Flash|RAM|Stack).*, B$/.test(head.textContent) ? [column] : []));
 
   const texts = rows.map((row) => {
     const cells = [...row.cells];
