@@ -231,7 +231,11 @@ def _said(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> s
     of = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
     if not more + less:
         return f"{other} takes as many {of} as {first} in all {counted.height} cases."
-    told = f"more {of} than {first} in {more}, fewer in {less} and as many in {counted.height - more - less}"
+    alike = counted.height - more - less
+    found = {f"more {of} than {first}": more, f"fewer {of} than {first}": less, f"as many {of} as {first}": alike}
+    told = formats.listing([f"{words} in {count}" for words, count in found.items() if count])
+    if counted.height in (more, less):
+        told = f"{next(words for words, count in found.items() if count)} in each"
     apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
     most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
     where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
