@@ -89,6 +89,7 @@ def test_the_model_of_tally_agrees_with_both_ends_as_they_run_within_sampling_er
     model = loss.outcome(DESIGNS["tally"], 128, share)
     assert model.share == 1.0
     assert all(slot in ends.verified for slot in arrived)
+    assert min(ends.bits) >= 128
     assert model.wait is not None
     assert within([ends.verified[slot] - slot for slot in arrived], model.wait)
     reports = loss.cycle(share)
@@ -263,6 +264,7 @@ def test_no_octet_is_saved_on_wifi_and_none_within_bles_own_encryption(found: li
     assert whole["adds_B"] < dtls["adds_B"]
     assert whole["message_uJ"] == pytest.approx(dtls["message_uJ"])
     assert of(found, "wifi", "tally", 0.0)["delivered_uJ"] > whole["delivered_uJ"]
+    assert of(found, "wifi", "link", 0.0)["bits_at_release"] == 64
     link, tally = (of(found, "ble", name, 0.0) for name in ("link", "tally"))
     assert link["adds_B"] == 4 <= tally["adds_B"]
     assert link["delivered_uJ"] < tally["delivered_uJ"]

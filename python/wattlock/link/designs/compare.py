@@ -48,7 +48,9 @@ def rows(
     """
     found = []
     for name, radio in compared().radio.items():
-        cases = {key: Case(one, radio, traffic) for key, one in compared().design.items() if one.is_for(radio)}
+        cases = {
+            key: Case(one.over(radio), radio, traffic) for key, one in compared().design.items() if one.is_for(radio)
+        }
         needed = [frame for case in cases.values() for frame in case.frames()]
         spent = frames.spent(radio, needed, net, own=own, allow_assumed=allow_assumed)
         for key, case in cases.items():

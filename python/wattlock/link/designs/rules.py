@@ -1,13 +1,13 @@
 """The designs that are compared and the radios that carry them: `data/framings/designs.toml`, with its sources."""
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
 from wattlock.definitions import Table, Text, shipped
 
-Octets = Annotated[int, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -22,7 +22,8 @@ class RadioOf(Table):
     tx_power_dBm: float | None = None
     link: dict[str, Any] | None = None
     protected: dict[str, Any] | None = None
-    hint_B: Octets
+    own_bits: Count
+    hint_B: Whole
 
     @property
     def is_lora(self) -> bool:
@@ -36,23 +37,23 @@ class Design(Table):
     title: Text
     source: Text
     own: bool = False
-    header_B: Octets = 0
-    inner_B: Octets = 0
+    header_B: Whole = 0
+    inner_B: Whole = 0
     block_B: Count = 1
     hinted: bool = False
-    bare_hint_B: Octets | None = None
+    bare_hint_B: Whole | None = None
     cipher: Text | None = None
-    tag_B: Octets = 0
+    tag_B: Whole = 0
     each: Count = 1
-    marks: list[Octets] = Field(default=[0])
+    marks: list[Whole] = Field(default=[0])
     rulers: Count | None = None
-    bits: Count
+    bits: Whole = 0
     cycle: bool = False
     flights_B: list[Count] = Field(default_factory=list)
     flights_source: str = ""
     session_s: Annotated[float, Field(gt=0)] | None = None
     session_source: str = ""
-    state_B: Octets | None = None
+    state_B: Whole | None = None
     state: str = ""
 
     @property
@@ -60,20 +61,24 @@ class Design(Table):
         """Bits of authenticity that every message has when it arrives."""
         return 0 if self.each > 1 else self.bits
 
+    def over(self, radio: RadioOf) -> Self:
+        """The design on a radio: the radio's own protection has the bits of that."""
+        return self.model_copy(update={"bits": radio.own_bits}) if self.own else self
+
     def hint_B(self, radio: RadioOf) -> int:
-        """Octets that tell the receiver counter and kind, on a radio."""
+        """Whole that tell the receiver counter and kind, on a radio."""
         if self.bare_hint_B is not None:
             return self.bare_hint_B
         return radio.hint_B if self.hinted else 0
 
     def sealed_B(self, payload_B: int, radio: RadioOf, *, tagged: bool = True) -> int:
-        """Octets of a message as it is handed to the radio; `tagged`: whether it carries the tag."""
+        """Whole of a message as it is handed to the radio; `tagged`: whether it carries the tag."""
         if self.own:
             return payload_B
         return self.hint_B(radio) + self.header_B + self.inside_B(payload_B) + (self.tag_B if tagged else 0)
 
     def inside_B(self, payload_B: int) -> int:
-        """Octets that are encrypted."""
+        """Whole that are encrypted."""
         return -(-(payload_B + self.inner_B) // self.block_B) * self.block_B
 
     def is_for(self, radio: RadioOf) -> bool:
