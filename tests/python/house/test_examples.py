@@ -52,7 +52,9 @@ NOT_HERE = {
 
 
 def examples(page: str) -> Iterator[str]:
-    for block in re.findall(r"^```\n(.*?)^```", (TREE / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+    """The command lines in a page's plain fences: what stands in one of a language is no example."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", (TREE / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for block in (inside for language, inside in fences if not language):
         for line in block.replace("\\\n", " ").splitlines():
             if A_LINE.match(line) and not re.search(r" {8}\d", line):
                 yield line
