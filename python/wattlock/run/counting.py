@@ -204,8 +204,6 @@ def held_by_images(rows: Mapping[str, Sequence[CatalogueRow]]) -> dict[str, list
 
 
 def _held(row: CatalogueRow) -> CatalogueRow:
-    if row.get("operations"):
-        return {**row, "available": False, "reason": "images have ciphers alone"}
     if row["file"] is None and row["available"]:
         return row
     return {**row, "available": False, "reason": "an image holds what is built in, and no library of this machine"}
