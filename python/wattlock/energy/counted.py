@@ -12,6 +12,7 @@ from wattlock.energy import cards
 from wattlock.energy.model import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts
+from wattlock.targets.parts import PARTS, short_title
 
 ENDS = {"cycles": "", "cycles_low": "_low", "cycles_high": "_high"}
 
@@ -66,15 +67,29 @@ def _is_of(found: Counts, card: str) -> bool:
     return found.part is not None and (card == found.part[0] or card.startswith(f"{found.part[0]}-"))
 
 
+def _way_to_part_cycles(card: str) -> str:
+    """What counts the cycles that a card values, or why none does."""
+    for name in PARTS.names():
+        if card == name or card.startswith(f"{name}-"):
+            part = PARTS.load(name)[1]
+            if part.has_cycles:
+                return f"count with the part's flash: wattlock run STUDY --on qemu:{part.core}/{name}"
+            return f"{short_title(name)} has no part cycles: not published are {'; '.join(part.not_published)}"
+    having = ", ".join(name for name in PARTS.names() if PARTS.load(name)[1].has_cycles)
+    return f"no part of that card is described; those with part cycles are {having}"
+
+
 def _column_for(found: Counts, card: cards.Device) -> str:
     """The cycles that the card values."""
     if found.part is None:
-        hint = f"count with the part's flash: wattlock run STUDY --on qemu:{found.core}/{card.name}"
-        raise EvidenceError(f"device card {card.name}: core cycles are no part's, and not valued in joules", hint=hint)
+        what = f"device card {card.name}: core cycles are no part's, and not valued in joules"
+        raise EvidenceError(what, hint=_way_to_part_cycles(card.name))
     part, clock_Hz = found.part
     if not _is_of(found, card.name):
         what = f"device card {card.name} is none of {part}, whose cycles were counted"
-        raise EvidenceError(what, hint=f"name a card of {part}; `wattlock devices` lists the cards")
+        own = [name for name in cards.DEVICES.names() if _is_of(found, name)]
+        none = f"no card of {short_title(part)} came along; docs/add/card.md says how to write one"
+        raise EvidenceError(what, hint=f"its cards: {', '.join(own)}" if own else none)
     if (column := found.cycles_column) is None:
         raise EvidenceError(
             f"run {found.id}: has no part cycles, and nothing else is valued", hint=f"see {part}'s file"

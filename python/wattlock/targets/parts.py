@@ -120,6 +120,15 @@ class Part(Table):
     caches: list[Cache] = Field(default=[])
     sram: Sram
 
+    @property
+    def _sizes(self) -> list[int | None]:
+        return [self.flash.width_bits, *(size for cache in self.caches for size in (cache.lines, cache.line_B))]
+
+    @property
+    def has_cycles(self) -> bool:
+        """Whether what is published makes part cycles; `crates/cores` refuses the others."""
+        return self.flash.where == "inside" and None not in self._sizes
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if (self.flash.where == "inside") != bool(self.ranges):
@@ -128,8 +137,7 @@ class Part(Table):
             raise ValueError("memory.flash_B is the size of a flash inside, and of no other")
         if self.ranges and self.ranges[0].wait_states[-1].up_to_Hz != self.greatest_Hz:
             raise ValueError(f"the first range does not end at greatest_Hz, {self.greatest_Hz}")
-        unsaid = [self.flash.width_bits, *(size for cache in self.caches for size in (cache.lines, cache.line_B))]
-        if None in unsaid and not self.not_published:
+        if None in self._sizes and not self.not_published:
             raise ValueError("sizes are absent and not_published does not name them")
         return self
 

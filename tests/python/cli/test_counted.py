@@ -327,6 +327,20 @@ def test_no_card_values_it_but_one_of_the_part_whose_cycles_were_counted(
     assert words in refused
 
 
+@pytest.mark.parametrize(
+    ("run", "card", "hint"),
+    [
+        (M4, "stm32l476-smps", "wattlock run STUDY --on qemu:cortex-m4/stm32l476"),
+        (M4, "nrf52840", "nRF52840 has no part cycles: not published are the size, the lines and the ways"),
+        (M4, "pxa270-520", "those with part cycles are samd21, stm32f103, stm32f407, stm32l476, stm32u575"),
+        (M4_L476, "nrf52840", "its cards: stm32l476, stm32l476-smps"),
+        (M4_PART, "nrf52840", "no card of STM32F407 came along"),
+    ],
+)
+def test_what_to_do_for_joules_can_be_done(run: Path, card: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hint in said(capsys, "show", run, "--device", card, code=EVIDENCE)[1]
+
+
 def test_a_card_of_the_part_values_part_cycles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card = ("--device", "stm32l476", "--allow-assumed")
     rows = json.loads(said(capsys, "show", M4_L476, "--format", "json", *card)[0])

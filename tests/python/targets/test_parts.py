@@ -84,3 +84,11 @@ def test_a_part_that_can_not_be_is_refused_and_says_what_is_wrong(
     with pytest.raises(InputError) as refused:
         PARTS.checked("part own", changed(change))
     assert named in f"{refused.value} {refused.value.hint}"
+
+
+def test_what_is_published_of_three_parts_makes_no_part_cycles() -> None:
+    assert [name for name in PARTS.shipped() if not PARTS.load(name)[1].has_cycles] == [
+        "esp32-c3",
+        "nrf52840",
+        "rp2040",
+    ]
