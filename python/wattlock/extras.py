@@ -8,12 +8,14 @@ EXTRAS = {
     "report": ("altair", "scipy", "vl_convert"),
     "notebook": ("marimo",),
     "ns3": ("ns3",),
+    "cluster": ("distributed",),
 }
 """Packages by the names that they are imported by."""
 PURPOSE = {
     "report": "pages and pictures, `papers` and `explain`",
     "notebook": "the notebook of examples/",
     "ns3": "`link --engine ns3`",
+    "cluster": "`run --scheduler`",
 }
 
 

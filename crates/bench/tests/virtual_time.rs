@@ -380,6 +380,7 @@ fn fingerprint() -> Fingerprint {
         flags: None,
         lock_sha256: None,
         executable_sha256: None,
+        sources_sha256: None,
     };
     Fingerprint {
         hardware: Hardware::default(),

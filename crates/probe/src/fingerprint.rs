@@ -74,6 +74,7 @@ pub fn build() -> Build {
         flags: known(env!("WATTLOCK_BUILD_FLAGS")),
         lock_sha256: (!LOCK.is_empty()).then(|| sha256(LOCK)),
         executable_sha256: executable_sha256(),
+        sources_sha256: None,
     }
 }
 

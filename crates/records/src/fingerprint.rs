@@ -183,4 +183,7 @@ pub struct Build {
     pub lock_sha256: Option<String>,
     /// SHA-256 of this very program.
     pub executable_sha256: Option<String>,
+    /// SHA-256 of what builds images and counts in them: the sources of both, and the compiler. Null where no image is built.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources_sha256: Option<String>,
 }

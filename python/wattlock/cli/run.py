@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.options import AllowAssumed, Device, DryRun, On, SysRoot
+from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.session import measure
-from wattlock.cli.target import chosen
+from wattlock.cli.target import TargetOptions
 from wattlock.errors import StudyError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         Path | None,
         typer.Option("--input", metavar="FILE-OR-FOLDER", help="Your own files in place of the sample files."),
     ] = None,
-    on: On = None,
+    where: TargetOptions = TargetOptions(),
     core_class: Annotated[
         str | None,
         typer.Option(
@@ -136,6 +136,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     Examples: wattlock run first-look --only 'aes*'    wattlock run quick --on ssh:pi4
     wattlock run mcu-quick --on qemu:cortex-m4    wattlock run mcu-quick --on qemu:cortex-m4/stm32f407@168MHz
+    wattlock run mcu --on qemu:cortex-m4 --scheduler tcp://lab:8786
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
     wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
@@ -143,30 +144,31 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 
     if (study is None) == (resume is None):
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
+    libraries = named_libraries(library or [])
     if resume is not None:
         if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out, core_class)):
             hint = "leave out --only, --core-class, --device, --meter, --battery, --out and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
-        _resume(resume, chosen(on), named_libraries(library or []), source, by)
+        with where.opened(libraries) as target:
+            _resume(resume, target, libraries, source, by)
         return
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.run import begin
 
-    target = chosen(on)
-    card = _card(device, target, _levels(core_class), allow_assumed=allow_assumed)
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
-    libraries = named_libraries(library or [])
-    planned = begin.plan(
-        begin.Request(str(study), only or (), libraries, source, meter, battery, card, _levels(core_class)), target
-    )
-    for line in planned.warnings():
-        typer.echo(f"warning: {line}", err=True)
-    if dry_run:
-        _print_plan(planned)
-    else:
-        measure(planned.create(out))
+    with where.opened(libraries) as target:
+        card = _card(device, target, _levels(core_class), allow_assumed=allow_assumed)
+        planned = begin.plan(
+            begin.Request(str(study), only or (), libraries, source, meter, battery, card, _levels(core_class)), target
+        )
+        for line in planned.warnings():
+            typer.echo(f"warning: {line}", err=True)
+        if dry_run:
+            _print_plan(planned)
+        else:
+            measure(planned.create(out))
 
 
 def _levels(core_classes: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The policy of counting: a process of the probe for a few cases of an image family, one a processor of the host.
+"""The policy of counting: a process of the probe for a few cases of an image family, several at a time.
 
 A count repeats bit for bit (the probe's tests hold that), so there are no repeats, no looks and no self-checks. On a
 board the probe itself repeats each case, and one process at a time has the board. What a process counted is kept when
@@ -8,7 +8,6 @@ it has ended; a run that was cut off counts what it has not.
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -149,8 +148,7 @@ class Counting:
             for process, group in enumerate(groups, self.process)
         ]
         self.process += len(orders)
-        counted = counted_on(self.target)
-        with ThreadPoolExecutor(max_workers=1 if counted.board else processors()) as pool:
+        with ThreadPoolExecutor(max_workers=self.target.facts().at_a_time) as pool:
             running = {pool.submit(_carry_out, self.target, order, stopped, self.libraries): order for order in orders}
             try:
                 for done, future in enumerate(as_completed(running), 1):
@@ -177,11 +175,6 @@ class Counting:
         return []
 
 
-def processors() -> int:
-    """How many processes count at a time."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def counted_on(target: Target) -> CountedCore:
     """The core of a target on which cycles are counted."""
     counted = target.facts().counted
@@ -192,7 +185,7 @@ def counted_on(target: Target) -> CountedCore:
 def _carry_out(target: Target, order: Order, stopped: threading.Event, libraries: Mapping[str, Path]) -> bytes:
     """What one process writes, judged."""
     written: list[bytes] = []
-    plan = list(order.plan({}, libraries))
+    plan = list(order.plan({}, libraries, push=target.push))
     contract = CountContract(plan, counted_on(target), stopped.is_set)
     measure(target, plan, order.process, written.append, contract=contract)
     return b"".join(written)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ class Emulated(OnCore):
         if major is not None and int(major[1]) < OLDEST_QEMU:
             what = f"{self.name}: {found.emulator} is too old: images need QEMU {OLDEST_QEMU}.0 or newer"
             raise WayError(what, hint="Debian 12 has 7.2, Ubuntu 22.04 has 6.2; qemu.org says how to build a newer one")
-        return found
+        return found._replace(at_a_time=processors())
 
     def _unfit(self, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
         core, part, _, _ = self.counted
@@ -67,6 +68,11 @@ class Emulated(OnCore):
             return
         with as_file(PARTS.find(part).source) as file:
             yield ["--qemu", core, "--part", file, "--clock", str(clock_Hz)]
+
+
+def processors() -> int:
+    """How many of this machine's processors this program may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def find(where: str) -> Emulated:

@@ -62,6 +62,7 @@ class OnCore:
             "model_name": print_of["hardware"]["model_name"],
             "kernel": print_of["kernel"],
             "clocks": {"counter": None},
+            "sources_sha256": print_of["build"].get("sources_sha256"),
         }
         return Facts(
             probe_sha256=print_of["build"]["executable_sha256"],

@@ -52,7 +52,6 @@ def test_a_large_family_is_kept_share_by_share_and_a_killed_run_loses_the_shares
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "SHARE_CASES", 2)
-    monkeypatch.setattr(counting, "processors", lambda: 1)
 
     class Killed(Replayed):
         def start(self, words: Any, *rest: Any, **named: Any) -> tuple[int, bytes]:
@@ -60,7 +59,7 @@ def test_a_large_family_is_kept_share_by_share_and_a_killed_run_loses_the_shares
                 raise KeyboardInterrupt
             return super().start(words, *rest, **named)
 
-    first, again = Killed(), Replayed()
+    first, again = Killed(processes=1), Replayed()
     with pytest.raises(KeyboardInterrupt):
         begin.measure(str(study), target=first, out=tmp_path / "run")
     assert counts.read(RunFolder.open(tmp_path / "run")).estimates["cycles"].count() == 4 * 2

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support.counting_probe import records
 from support.tree import PROBE, TESTS
 from wattlock.store import RunFolder
 from wattlock.targets.facts import CoreClass, CountedCore, Facts
@@ -40,7 +41,6 @@ operation = ["key_setup"]
 """The study of these runs."""
 
 CASES = 17
-SAME = ("cipher", "provider", "operation", "payload_B")
 
 
 @dataclass(unsafe_hash=True)
@@ -49,13 +49,14 @@ class Replayed:
 
     * `changed`: makes of the lines of a process those that it writes, for a process that doesn't keep to its plan.
     * `codes`: exit code of the process that holds a cipher.
-    * `asked`: the plans that it was given.
+    * `asked`: the plans that it was given; `processes`: how many it has at a time.
     """
 
     run: Path = M4
     changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = field(default=list, hash=False, compare=False)
     codes: dict[str, int] = field(default_factory=dict, hash=False, compare=False)
     asked: list[list[dict[str, Any]]] = field(default_factory=list, hash=False, compare=False)
+    processes: int = 2
 
     way = "qemu"
     name = "qemu:cortex-m4"
@@ -66,7 +67,7 @@ class Replayed:
         build, emulator = header["build"], header["virtualisation"]["emulator"]
         counted = CountedCore(**RunFolder.open(self.run).plan()[0]["counted"])
         sha256, isa = build["executable_sha256"], build["isa"]
-        return Facts(sha256, isa, (0,), (CoreClass(None, None, (0,)),), emulator, told, 0.0, counted)
+        return Facts(sha256, isa, (0,), (CoreClass(None, None, (0,)),), emulator, told, 0.0, counted, self.processes)
 
     def push(self, file: Path) -> str:
         raise AssertionError(file)
@@ -89,23 +90,15 @@ class Replayed:
         return 0, b""
 
     def _records(self, plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The header with the cases of a plan, their counts, and the end; a failure where the run has no such case."""
-        folder, head = RunFolder.open(self.run), plan[0]
-        known = {case["case"]: case for header in folder.headers() for case in header["cases"]}
-        counts = {_key(known[count["case"]]): count for count in folder.records("count")}
-        header = folder.headers()[0] | {"process": head["process"], "seed": head["seed"], "cases": []}
-        records: list[dict[str, Any]] = []
-        for line in (line for line in plan if line["kind"] == "case"):
-            number = {"case": line["case"], "process": head["process"]}
-            count = counts.get(_key(line))
-            if count is None:
-                records.append({"kind": "failure", **number, "error": "no image holds it", "follows": "skip_case"})
-                continue
-            case = next(case for case in known.values() if _key(case) == _key(line))
-            header["cases"].append(case | {"case": line["case"]})
-            records.append(count | number)
-        end = {"kind": "end", "process": head["process"], "batches": 0, "energy_blocks": 0, "wall_ns": 1}
-        return [header, *records, end]
+        """What the probe says to a plan."""
+        return records(plan, recorded(self.run))
+
+
+def recorded(run: Path) -> dict[str, Any]:
+    """Header, cases and counts of a run, as `counting_probe.records` takes them."""
+    folder = RunFolder.open(run)
+    cases = [case for header in folder.headers() for case in header["cases"]]
+    return {"header": folder.headers()[0], "cases": cases, "counts": list(folder.records("count"))}
 
 
 ON_BOARD = CountedCore("cortex-m4", "nrf52840", 64_000_000, "nrf52840-dk")
@@ -128,7 +121,7 @@ class Board(Replayed):
     name = "board:nrf52840-dk@/dev/ttyACM0"
 
     def facts(self) -> Facts:
-        return super().facts()._replace(emulator=None, counted=ON_BOARD)
+        return super().facts()._replace(emulator=None, counted=ON_BOARD, at_a_time=1)
 
     def start(self, words: Sequence[str], *rest: Any, **named: Any) -> tuple[int, bytes]:
         self.at_a_time[0] += words[0] == "measure"
@@ -138,12 +131,12 @@ class Board(Replayed):
         return code
 
     def _records(self, plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        header, *records = super()._records(plan)
+        header, *others = super()._records(plan)
         noticed = None if self.clock_is_its_own else "a loop's round of two instructions takes 0.02 cycles"
         place = {"product": self.board, "emulator": noticed}
         fingerprint = header["fingerprint"]
         fingerprint = fingerprint | {"virtualisation": fingerprint["virtualisation"] | place}
-        return [header | {"fingerprint": fingerprint}, *(self._on_board(record) for record in records)]
+        return [header | {"fingerprint": fingerprint}, *(self._on_board(record) for record in others)]
 
     def _on_board(self, record: dict[str, Any]) -> dict[str, Any]:
         if record["kind"] != "count":
@@ -153,7 +146,3 @@ class Board(Replayed):
         cycles = [least + more for more in REPETITIONS] if self.clock_is_its_own else []
         of_board = {"kind": "board", "board": self.board, "clock_Hz": ON_BOARD.part_clock_Hz, "board_cycles": cycles}
         return of_board | {name: record[name] for name in kept}
-
-
-def _key(case: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(case[name] for name in SAME)

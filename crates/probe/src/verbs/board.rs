@@ -143,7 +143,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
             plan,
             done,
             |cycles| Record::Board(Box::new(cycles)),
-            |made, cases| header::of(plan, core, (&board.name, emulator), made, cases),
+            |made, cases| header::of(plan, core, (&board.name, emulator), &images, made, cases),
             start,
         );
     }
@@ -158,7 +158,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         plan,
         done,
         |count| Record::Count(Box::new(count)),
-        |made, cases| header::of(plan, core, (core.machine, Some(emulator.version.clone())), made, cases),
+        |made, cases| header::of(plan, core, (core.machine, Some(emulator.version.clone())), &images, made, cases),
         start,
     )
 }

@@ -3,17 +3,18 @@
 use wattlock_records::{Case, Fingerprint, Hardware, Header, Kernel, Load, Plan, Power, SCHEMA, Virtualisation};
 
 use super::cores::Core;
-use super::images::{Made, PROFILE};
+use super::images::{Images, Made, PROFILE};
 use crate::fingerprint;
 
 /// The header of a process that counts.
 ///
 /// * `product`: the emulator's machine or the board. `emulator`: what is known of one; `None` on a board.
-/// * `made`: how the images were made; `None` where there was none.
+/// * `images`: where they come from; `made`: how they were made, `None` where there was none.
 pub fn of(
     plan: &Plan,
     core: &Core,
     (product, emulator): (&str, Option<String>),
+    images: &Images,
     made: Option<&Made>,
     cases: Vec<Case>,
 ) -> Header {
@@ -27,6 +28,7 @@ pub fn of(
         lto,
         codegen_units,
         lock_sha256: made.map(|made| made.lock_sha256.clone()),
+        sources_sha256: images.sources_sha256(),
         ..fingerprint::build()
     };
     let fingerprint = Fingerprint {

@@ -11,6 +11,7 @@ use wattlock_terminal::failure::Failure;
 
 use super::adapter::Adapter;
 use super::cores::Core;
+use super::plugin;
 use super::serial_board::Board;
 use super::sources::{Sources, hash_of};
 
@@ -133,6 +134,13 @@ impl Images {
         }
         self.board = Some(board);
         self
+    }
+
+    /// SHA-256 of what decides a count: sources and compiler of the images, and the plugin's source; `None` without sources.
+    pub fn sources_sha256(&self) -> Option<String> {
+        let workshop = self.workshop.as_ref()?;
+        let plugin = fs::read(workshop.sources.path(plugin::SOURCE)).ok()?;
+        Some(hash_of(format!("{}\n{}", workshop.hash, hash_of(&plugin)).as_bytes()))
     }
 
     /// The image that holds a family, or a cipher of an adapter.

@@ -9,7 +9,7 @@ use wattlock_terminal::failure::Failure;
 use super::sources::{Sources, hash_of};
 
 /// Its source.
-const SOURCE: &str = "crates/cores/plugin/trace.c";
+pub const SOURCE: &str = "crates/cores/plugin/trace.c";
 /// From this version on the emulator wants the plugin's second interface.
 const SECOND_INTERFACE: u32 = 9;
 
