@@ -5,7 +5,7 @@ linker's layout besides.
 """
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -102,10 +102,25 @@ class Sram(Sourced):
     wait_states: Count
 
 
+Percent = Annotated[float, Field(ge=0, lt=100)]
+
+
+class Apart(Table):
+    """How far counts lay below or above what others' boards of the part took, in percent of the latter, at most.
+
+    * `core_percent`: core cycles, which have no wait states; `part_percent`: part cycles, through the modelled flash.
+    """
+
+    core_percent: Percent | None = None
+    part_percent: Percent | None = None
+    source: Text
+
+
 class Part(Table):
     """A microcontroller as its vendor describes its memory.
 
     * `not_published`: in words, what a model of its flash would need and the vendor does not say.
+    * `apart`: absent where no figure of a board was compared.
     """
 
     title: Text
@@ -119,6 +134,7 @@ class Part(Table):
     prefetch: Prefetch | None = None
     caches: list[Cache] = Field(default=[])
     sram: Sram
+    apart: Apart | None = None
 
     @property
     def _sizes(self) -> list[int | None]:
@@ -153,3 +169,28 @@ def short_title(part: str) -> str:
         return part
     named = (" ".join(words[start:]) for start in range(len(words)))
     return next((name for name in named if name.replace(" ", "").lower() == part), part)
+
+
+class Step(NamedTuple):
+    """From counted cycles to a board's: how far apart they were, on which part, and who says so."""
+
+    percent: float
+    part: str
+    source: str
+
+
+def part_of(device: str) -> str | None:
+    """The part of a device card: its name begins with the part's; null where none does."""
+    return next((name for name in PARTS.shipped() if f"{device}-".startswith(f"{name}-")), None)
+
+
+def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> Step:
+    """How far counts may be from a board of the device: by its own part, else by the worst that was compared."""
+    found = {name: PARTS.load(name)[1].apart for name in PARTS.shipped()}
+    steps = {
+        name: Step(percent, name, apart.source)
+        for name, apart in found.items()
+        if apart and (percent := apart.core_percent if cycles == "core cycles" else apart.part_percent) is not None
+    }
+    own = part_of(device)
+    return steps[own] if own in steps else max(steps.values())
