@@ -14,10 +14,13 @@ from wattlock.errors import EvidenceError
 FAR_B = 1 << 30
 
 
+Kind = Literal["this code", "published", "hardware"]
+
+
 class Origin(NamedTuple):
     """Whose code a cost is of, and how it was counted.
 
-    * `own`: the user's figure.
+    * `timing`: on what its time depends. `own`: the user's figure.
     """
 
     implementation: str
@@ -29,7 +32,16 @@ class Origin(NamedTuple):
     counted: str
     url: str
     because: str
+    timing: str
     own: bool
+
+    @property
+    def kind(self) -> Kind:
+        """Whether it is the catalogue's own code, hardware, or what others published."""
+        if self.language == "hardware":
+            return "hardware"
+        # No Rust of others is among the costs.
+        return "this code" if self.language == "Rust" else "published"
 
 
 class Cost(NamedTuple):

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from wattlock.energy.cards import DEVICES
+from wattlock.energy.cards import DEVICES, Isa
 from wattlock.energy.tasks import FORWARD
 from wattlock.errors import EvidenceError
+from wattlock.targets import probe
+from wattlock.targets.parts import PARTS, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wattlock.run.counts import Counts
+    from wattlock.targets import Target
 
 IN_RUST = ("rustcrypto", "wattlock", "wattlock-tables")
 """Whose code is the catalogue's own, compiled from Rust; a run doesn't say the language of others."""
 
 
-def costs_file(found: Counts) -> str:
+def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     """A file of costs: an entry a cipher and provider of the catalogue's own code, in board, part or core cycles.
 
-    Part and core cycles are `assumed`: how far a flash without a model, or the model itself, is off is not known.
+    * `target`: whose probe knows on what the time of each code depends.
+    * `page`: where the run is published; without one the run's id is its source.
+    * The interval is that of the core's rules, or of a board's repetitions; `published` widens the former by the way
+      from such cycles to a board's.
+    * All of it is `assumed` where the core is that of no part in `data/parts`, as E31's is not the ESP32-C3's.
 
-    Raises EvidenceError where no message has cycles, or the core's rules have no published error.
+    Raises EvidenceError where no message has cycles, the core's rules have no published error, or no card has its
+    instruction set.
     """
     if not found.estimates["cycles_high"].count():
         hint = "count on a core whose rules have an error: docs/method/cores.md"
@@ -43,20 +51,37 @@ def costs_file(found: Counts) -> str:
     ).sort("cipher", "provider", "payload_B")
     if rows.is_empty():
         raise EvidenceError(f"run {found.id}: no message was counted", hint="count seal or encrypt of some payloads")
-    entries = [_entry(found, group, column) for _, group in rows.group_by("cipher", "provider", maintain_order=True)]
+    known, _ = probe.catalogue(target, rows["cipher"].unique().to_list())
+    timing = {(row["id"], row["provider"]): row["timing"] for several in known.values() for row in several}
+    entries = [
+        _entry(found, group, column, timing.get((cipher, provider)) or "not told", page)
+        for (cipher, provider), group in rows.group_by("cipher", "provider", maintain_order=True)
+    ]
     return "\n".join([*_head(found), *entries])
+
+
+def isa_of(found: Counts) -> str:
+    """The instruction set of the run's images as device cards call it: `thumbv8m.main` is their `thumbv8m`.
+
+    Raises EvidenceError where no card can have it.
+    """
+    isa = next((isa for isa in get_args(Isa) if found.isa.startswith(isa)), None)
+    if isa is None:
+        what = f"run {found.id}: {found.core} runs {found.isa}, and no device card has that instruction set"
+        raise EvidenceError(what, hint="count on qemu:cortex-m4, cortex-m0plus, cortex-m33 or sifive-e31")
+    return str(isa)
 
 
 def _head(found: Counts) -> Iterator[str]:
     yield f"# Cycles of wattlock's catalogue on {found.target}, out of the run {found.id}: `wattlock costs --from RUN`."
-    yield f"isa = {_text(found.isa)}"
+    yield f"isa = {_text(isa_of(found))}"
     yield f"cores = [{_text(found.core)}]"
     yield 'compared = "Rust"'
     yield 'narrowed_by = "cycles of this very code on this very board: `--on board:BOARD@PORT`, then `--costs FILE`"'
     yield ""
 
 
-def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
+def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: str | None) -> str:
     first = rows.row(0, named=True)
     # Both ends of the widest interval: `uniform` goes as far down as up, by a factor.
     width = rows.select(
@@ -64,16 +89,18 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
     ).item()
     build = found.header["fingerprint"]["build"]
     named = [word for word in (first["provider"], first["version"], first["path"]) if word]
-    confidence = "assumed"
+    confidence = "primary"
+    because = f"the rules of {found.core} are within {found.error_percent} % for 95 % of the published figures"
     if found.board is not None:
-        counted, memory, confidence = "board cycles", f"the flash of {found.target}", "primary"
+        counted, memory = "board cycles", f"the flash of {found.target}"
         because = "the interval is the range of the board's repetitions; another linker's layout may take more or less"
     elif column == "part_cycles":
         counted, memory = "part cycles", f"the flash of {found.target}, modelled"
-        because = "the interval is of the core's rules; how far the flash's model is off is not known"
     else:
         counted, memory = "core cycles", "answers at once: no wait states"
-        because = "the interval is of the core's rules; the flash of a board adds cycles that are not in it"
+    if found.board is None and found.core not in {PARTS.load(name)[1].core for name in PARTS.shipped()}:
+        confidence = "assumed"
+        because = f"counted on {found.core}, which is the core of no part here; {because}"
     entry: dict[str, Any] = {
         "ciphers": [first["cipher"]],
         "implementation": f"{' '.join(named)}, in wattlock {found.plan['wattlock']}",
@@ -83,12 +110,13 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
         "core": found.target if found.board else f"{found.target}, emulated by {found.emulator}",
         "memory": memory,
         "counted": counted,
+        "timing": timing,
         "unit": "cycles",
         "figures": rows.select("payload_B", column).rows(),
         "devices": _cards(found) if found.cycles_column else None,
         "confidence": confidence,
         "relative_uncertainty": round(width - 1, 4),
-        "source": f"wattlock run {found.id}, image with the SHA-256 {first['image_sha256']}",
+        "source": f"{page or f'wattlock run {found.id}'}, image with the SHA-256 {first['image_sha256']}",
         "because": because,
     }
     lines = [f"{name} = {_value(value)}" for name, value in entry.items() if value is not None]
@@ -96,10 +124,10 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str) -> str:
 
 
 def _cards(found: Counts) -> list[str]:
-    """The cards of the part at its clock; its name where none comes along: wait states go by both."""
+    """The part's cards at its clock, or that name none; the part where none comes along: wait states go by both."""
     part, clock_Hz = found.part or ("", 0)
-    cards = [(name, DEVICES.load(name)[1].frequency) for name in DEVICES.names() if f"{name}-".startswith(f"{part}-")]
-    return [name for name, clock in cards if clock is not None and clock.in_SI == clock_Hz] or [part]
+    cards = [(name, DEVICES.load(name)[1].frequency) for name in DEVICES.names() if part_of(name) == part]
+    return [name for name, clock in cards if clock is None or clock.in_SI == clock_Hz] or [part]
 
 
 def _value(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattlock.advise import amortised, prose
+from wattlock.advise import amortised, prose, sourcing
 from wattlock.advise.advice import Advice
 from wattlock.advise.days import SPLIT, DAY_s
 from wattlock.advise.gain import gain
@@ -96,6 +96,16 @@ def sentence(of: Advice) -> str:
 def reasons(of: Advice) -> list[str]:
     """Why, in three lines: what it is tied with, where the energy goes, what cryptography costs at all."""
     return [_standing(of), f"Energy: {_parts(of)}.", cost(of)]
+
+
+def by_code(of: Advice) -> list[str]:
+    """What the decided cipher takes by this code, by the best published code and by hardware; none of a run."""
+    rows = sourcing.by_code(of.inputs.priced, of.question)
+    row = next((one for one in rows if one["cipher"] == of.strongest.cipher), None)
+    if row is None:
+        return []
+    known = [f"{kind} {row[key]['cycles']:,.0f}" for kind in sourcing.KINDS if row[key := kind.replace(" ", "_")]]
+    return [f"Cycles of {row['message_B']} B: {', '.join(known)}."]
 
 
 def _standing(of: Advice) -> str:

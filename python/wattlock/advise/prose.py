@@ -7,11 +7,12 @@ import numpy as np
 
 from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
+from wattlock.advise.costs import Cost
 from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.framings import framings
 from wattlock.advise.history import Past
 from wattlock.advise.protections import SPOKEN
-from wattlock.advise.published import follows_the_code
+from wattlock.advise.published import follows_the_code, is_sound
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place
@@ -202,9 +203,11 @@ def _code(of: Advice) -> Iterator[str]:
     priced = of.inputs.priced
     if any(cost.origin for cost in priced.taken):
         yield (
-            "each cipher costs what the best code of it does that is published or counted for this core, beside the "
-            "device's hardware; other code is slower"
+            "each cipher costs what the best code of it does that is published or counted for this core and whose "
+            "time tells nothing of the key, beside the device's hardware; slower code is passed over, and code that "
+            "may tell"
         )
+    yield from _timing(priced.taken)
     passing = {choice.cipher for choice in of.choices}
     yield from follows_the_code(
         priced._replace(taken=[cost for cost in priced.taken if cost.cipher in passing]),
@@ -218,6 +221,20 @@ def _code(of: Advice) -> Iterator[str]:
             )
         )
         yield f"not ranked, as their cost is assumed: {ciphers} (--allow-assumed ranks them, --costs FILE brings yours)"
+
+
+def _timing(costs: Sequence[Cost]) -> Iterator[str]:
+    """What is assumed of the time of code, or known to be unsound."""
+    code = [cost for cost in costs if cost.origin and not cost.accelerator]
+    placed = dict.fromkeys(one.provider for one in code if one.origin and one.origin.timing == "constant in its memory")
+    if placed:
+        yield (
+            f"the time of {', '.join(placed)} is taken to tell nothing of the key: that holds where its tables lie in "
+            "memory without a cache, wait states or banks"
+        )
+    leaks = dict.fromkeys(f"{one.cipher} by {one.provider}" for one in code if not is_sound(one))
+    if leaks:
+        yield f"the time of {', '.join(leaks)} may tell of the key: other code is assumed or not known for this core"
 
 
 def _pieces(of: Advice) -> Iterator[str]:

@@ -14,15 +14,22 @@ from wattlock.energy.cards import Device, Isa
 from wattlock.energy.number import Confidence
 from wattlock.errors import InputError
 from wattlock.security.rules import Globs, matches
+from wattlock.targets.parts import step
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.
 BORROWED = 1.0
 # Whose cycles are borrowed where nobody published any for a core.
 LENDER: Isa = "thumbv7em"
+COMPILED = {"C", "Rust"}
 Language = Literal["C", "Rust", "assembly", "hardware"]
 Counted = Literal["core cycles", "part cycles", "board cycles", "hardware time"]
 """Counted without wait states, through a modelled flash, by a counter on a board, or by the clock
 while the core waits for hardware."""
+Timing = Literal[
+    "constant", "constant in its memory", "table lookups", "data-dependent rotations", "branches", "not told"
+]
+"""On what the code's time depends: on neither key nor data; on neither where its tables lie as `memory` says; else."""
+SOUND: set[Timing] = {"constant", "constant in its memory"}
 Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
 IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
 TIMES = {"us", *IN_B_PER_s}
@@ -35,6 +42,7 @@ class Published(Table):
 
     * `implementation`: library and version. `compiler`, `flags`, `memory`: "not told" where the source doesn't.
     * `figures`: octets of a message and its value in `unit`; or `rate`: what each further octet takes, beside `fixed`.
+    * `timing`: what the code's author or its way of working says; hardware's is hardly ever told.
     * `times`: passes over the message, where the figure is of one. `fixed`: cycles of a message of no octets.
     * `devices`: only on these device cards.
     * `unlike`: in which way it is of another kind than the others of its core; a `spread` says how much that is.
@@ -49,6 +57,7 @@ class Published(Table):
     core: Text
     memory: Text
     counted: Counted
+    timing: Timing = "not told"
     unit: Unit
     clock_MHz: Annotated[float, Field(gt=0)] | None = None
     figures: list[Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]] | None = Field(
@@ -190,6 +199,8 @@ FORM = Form(
     {"what": "a core", "isa": "thumbv7em", "device": "nrf52840"},
 )
 COSTS = Shelf("cost card", "cards", "costs", File, own_too=True)
+COUNTED_FILE = "-counted"
+"""What the names of files have in common that `wattlock costs --from RUN` wrote, behind their instruction set's."""
 
 
 def price(
@@ -222,7 +233,7 @@ def price(
     every = preferred + [cost for cost in described if (cost.cipher, cost.accelerator) not in replaced]
     known = {cost.cipher for cost in every}
     every += [cost for cost in _borrowed(device) if cost.cipher not in known]
-    every = [cost for cost in every if accelerator or not cost.accelerator]
+    every = [cost for cost in _through_flash(every) if accelerator or not cost.accelerator]
     best = _best(every, messages)
     engines = [one for one in home.engine if device.name in one.devices] if home else []
     return Priced(
@@ -236,12 +247,19 @@ def price(
 
 def names() -> list[str]:
     """The instruction sets with published costs."""
-    return sorted(COSTS.shipped())
+    return sorted(name for name in COSTS.shipped() if COUNTED_FILE not in name)
 
 
 def load(isa: str) -> File:
-    """The published costs of an instruction set."""
-    return COSTS.load(isa)[1]
+    """The costs of an instruction set: what is published, and what was counted of this code on its cores."""
+    published, *counted = (COSTS.load(name)[1] for name in _files(isa))
+    comparable = (file.compared for file in counted if any(one.confidence == "primary" for one in file.cost))
+    every = [*published.cost, *(one for file in counted for one in file.cost)]
+    return published.model_copy(update={"cost": every, "compared": next(comparable, published.compared)})
+
+
+def _files(isa: str) -> list[str]:
+    return [name for name in COSTS.shipped() if name == isa or name.startswith(f"{isa}{COUNTED_FILE}")]
 
 
 def _given(path: Path, device: Device) -> File:
@@ -267,7 +285,7 @@ def _own(isa: str, own: Path | None) -> list[File]:
 
 def _borrowed(device: Device) -> Iterator[Cost]:
     lender = load(LENDER)
-    lent = lender.model_copy(update={"cost": [one for one in lender.cost if one.language == lender.compared]})
+    lent = lender.model_copy(update={"cost": [one for one in lender.cost if one.language in COMPILED]})
     yield from _valued(lent, device, borrowed=True)
 
 
@@ -287,13 +305,21 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     s = [count / clock.in_SI if clock else math.nan for count in cycles]
     apart = file.apart(one, cipher)
     width = math.log1p(one.relative_uncertainty) + (math.log1p(BORROWED) if borrowed else 0.0)
+    because = one.because
+    if one.counted in {"core cycles", "part cycles"}:
+        to_board = step(device.name, one.counted)
+        width -= math.log1p(-to_board.percent / 100)
+        because += f"; from {one.counted} to a board's the interval is {to_board.percent:g} % wider ({to_board.source})"
     if apart:
         width += math.log(file.factor(cipher) or 1.0)
     doubt = apart
     if borrowed:
         doubt = f"nobody counted it on {device.card.isa}: borrowed from {file.cores[0]}"
     elif one.confidence in {"unverified", "assumed"}:
-        why = "its file says so" if own else "nobody could verify its source"
+        unverified = (
+            "nobody could verify its source" if one.confidence == "unverified" else one.because.partition(";")[0]
+        )
+        why = "its file says so" if own else unverified
         doubt = "; ".join(part for part in (apart, why) if part)
     origin = Origin(
         one.implementation,
@@ -304,7 +330,8 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         one.memory,
         one.counted,
         one.url,
-        one.because,
+        because,
+        one.timing,
         own=own,
     )
     return Cost(
@@ -329,12 +356,35 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     )
 
 
+def _through_flash(every: list[Cost]) -> list[Cost]:
+    """Without core cycles of code whose part cycles are known for this very device."""
+
+    def code(cost: Cost, counted: Counted) -> tuple[str, str] | None:
+        origin = cost.origin
+        return (cost.cipher, origin.implementation) if origin and origin.counted == counted else None
+
+    in_flash = {code(cost, "part cycles") for cost in every} - {None}
+    return [cost for cost in every if code(cost, "core cycles") not in in_flash]
+
+
 def _best(every: Sequence[Cost], messages: Messages) -> list[Cost]:
-    """Of each cipher the code and the hardware with the fewest cycles for the messages; what needs no consent first."""
+    """Of each cipher the code and the hardware with the fewest cycles for the messages.
+
+    What needs no consent stands before all else, then code whose time tells nothing of the key, and the user's own.
+    """
+
+    def order(one: Cost) -> tuple[bool, bool, float]:
+        return bool(one.doubt), not is_sound(one), _spent(one, messages)
+
     found: dict[tuple[str, bool], Cost] = {}
-    for cost in sorted(every, key=lambda one: (bool(one.doubt), _spent(one, messages))):
+    for cost in sorted(every, key=order):
         found.setdefault((cost.cipher, cost.accelerator), cost)
     return list(found.values())
+
+
+def is_sound(cost: Cost) -> bool:
+    """Whether a cost is of code whose time tells nothing of the key, or of what the user brought."""
+    return cost.origin is None or cost.origin.own or cost.origin.timing in SOUND
 
 
 def _spent(cost: Cost, messages: Messages) -> float:

@@ -1,6 +1,6 @@
 """The decision record: what an auditor reads, as the sections of a document."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import wattlock
@@ -28,6 +28,7 @@ def as_object(of: Advice) -> dict[str, Any]:
         **decision.as_object(of),
         "history": of.history_frame.to_dicts(),
         "costs": sourcing.records(of.inputs.priced, of.question),
+        "by_code": sourcing.by_code(of.inputs.priced, of.question),
         "tied": [choice.label for choice in of.tied],
         "strongest": of.strongest.label,
         "assumed": of.inputs.assumed,
@@ -161,10 +162,18 @@ def _appendix(of: Advice, more: Mapping[str, Sequence[Row]]) -> list[Section]:
             "What would narrow the answer", _narrower(of), rows=_plain(of.information_frame.to_dicts()), appendix=True
         ),
         *beside,
+        *_by_code(of),
         Section("Where the ciphers' costs come from", rows=_costs(of), appendix=True),
         Section("Sources on security", rows=_sources(of), appendix=True),
         Section("Legacy ciphers, for reference", _history(of), appendix=True),
     ]
+
+
+def _by_code(of: Advice) -> Iterator[Section]:
+    rows = sourcing.by_code_rows(of.inputs.priced, of.question)
+    if rows:
+        note = "The interval is of what is not known of the code on this device; the device card's own comes on top."
+        yield Section(sourcing.BY_CODE, [note], rows=_plain(rows), appendix=True)
 
 
 def _choices(of: Advice) -> Section:

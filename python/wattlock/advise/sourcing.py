@@ -1,12 +1,15 @@
 """Where the ciphers' costs come from, as rows: those ranked, those not and why, slower code, hardware without one."""
 
-from typing import Any
+import math
+from typing import Any, get_args
 
-from wattlock.advise.costs import Cost
-from wattlock.advise.published import Priced
+from wattlock.advise.costs import Cost, Kind
+from wattlock.advise.published import Priced, is_sound
 from wattlock.advise.question import Question
 
-DESCRIBED = ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "url")
+DESCRIBED = ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "timing", "url")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+BY_CODE = "Cycles by this code, published code, hardware"
 NO_FIGURE = "no figure published"
 BRING = "count it and name it with --costs FILE"
 
@@ -20,7 +23,7 @@ def records(priced: Priced, question: Question) -> list[dict[str, Any]]:
     """All that is known, a row a cipher: `ranked`, and `why_not` where it is not."""
     found = [_record(cost, question, "") for cost in priced.taken]
     found += [_record(cost, question, f"assumed: {cost.doubt}") for cost in priced.unranked]
-    found += [_record(cost, question, "a faster one is known") for cost in priced.slower]
+    found += [_record(cost, question, _passed_over(cost)) for cost in priced.slower]
     return found + [
         {
             "cipher": None,
@@ -32,6 +35,15 @@ def records(priced: Priced, question: Question) -> list[dict[str, Any]]:
         }
         for one in priced.engines
     ]
+
+
+def _passed_over(cost: Cost) -> str:
+    """Why a cost is not ranked beside another of its cipher."""
+    if cost.doubt:
+        return f"assumed: {cost.doubt}"
+    if cost.origin and not is_sound(cost):
+        return f"its time: {cost.origin.timing}"
+    return "a faster one is known"
 
 
 def _record(cost: Cost, question: Question, why_not: str) -> dict[str, Any]:
@@ -63,12 +75,13 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
     """
     found: dict[tuple[object, ...], dict[str, str]] = {}
     size_B = size(question)
-    groups = [(priced.taken, "yes"), (priced.unranked, "no"), (priced.slower if slower else [], "no: a faster one is")]
+    groups = [(priced.taken, "yes"), (priced.unranked, "no"), (priced.slower if slower else [], "passed over")]
     for costs, ranked in groups:
         for cost in costs:
             if cost.origin is None:
                 continue
-            why = f"no: {cost.doubt}" if ranked == "no" else ranked
+            reasons = {"yes": "yes", "no": f"no: {cost.doubt}", "passed over": f"no: {_passed_over(cost)}"}
+            why = reasons[ranked]
             cycles = f"{cost.of('cycles', size_B):,.0f}"
             row = {
                 "ciphers": cost.cipher,
@@ -76,6 +89,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
                 "language": cost.origin.language,
                 "counted on": cost.origin.core,
                 "as": cost.origin.counted,
+                "timing": cost.origin.timing,
                 f"cycles of {size_B} B": cycles,
                 "evidence": cost.evidence,
                 "ranked": why,
@@ -94,6 +108,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
             "language": "hardware",
             "counted on": "",
             "as": "",
+            "timing": "",
             f"cycles of {size_B} B": NO_FIGURE,
             "evidence": "",
             "ranked": f"no: {BRING}",
@@ -101,3 +116,66 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
             "url": "",
         }
     return list(found.values())
+
+
+def by_code(priced: Priced, question: Question) -> list[dict[str, Any]]:
+    """What each ranked cipher takes by this code, by the best published code and by hardware, a row a cipher.
+
+    * Of each kind: `cycles` of the question's first message with both ends of their interval, whose and how counted;
+      null where nobody has a figure. No rows where a run says the costs.
+    """
+    every = [cost for cost in (*priced.taken, *priced.unranked, *priced.slower) if cost.origin]
+    return [
+        {"cipher": cipher, "message_B": size(question)}
+        | {kind.replace(" ", "_"): _least(every, cipher, kind, size(question)) for kind in KINDS}
+        for cipher in dict.fromkeys(cost.cipher for cost in priced.taken if cost.origin)
+    ]
+
+
+def _least(every: list[Cost], cipher: str, kind: Kind, size_B: int) -> dict[str, Any] | None:
+    """The fewest cycles of a kind; what needs no consent before what does."""
+    of_kind = [cost for cost in every if cost.cipher == cipher and cost.origin and cost.origin.kind == kind]
+    best = min(of_kind, key=lambda one: (bool(one.doubt), one.of("cycles", size_B)), default=None)
+    if best is None or best.origin is None:
+        return None
+    cycles, factor = best.of("cycles", size_B), math.exp(best.uniform_width or 0.0)
+    return {
+        "cycles": cycles,
+        "cycles_low": cycles / factor,
+        "cycles_high": cycles * factor,
+        "implementation": best.origin.implementation,
+        "counted": best.origin.counted,
+        "timing": best.origin.timing,
+        "evidence": best.evidence,
+    }
+
+
+def by_code_rows(priced: Priced, question: Question) -> list[dict[str, str]]:
+    """The same as a table for eyes."""
+    found = []
+    for row in by_code(priced, question):
+        shown = {"cipher": row["cipher"]}
+        for kind in KINDS:
+            cost = row[kind.replace(" ", "_")]
+            shown[f"{TITLES[kind]}, cycles of {row['message_B']} B"] = "" if cost is None else _interval(cost)
+        found.append(shown | {"ranked by": _ranked_by(priced, row["cipher"])})
+    return found
+
+
+TITLES: dict[Kind, str] = {"this code": "this code", "published": "best published", "hardware": "hardware"}
+
+
+def _interval(cost: dict[str, Any]) -> str:
+    middle, low, high = (f"{float(f'{cost[key]:.3g}'):,.0f}" for key in ("cycles", "cycles_low", "cycles_high"))
+    assumed = ", assumed" if cost["evidence"] == "assumed" else ""
+    varies = ", time by tables" if cost["timing"] == "table lookups" else ""
+    return f"{middle} ({low} to {high}{assumed}{varies})"
+
+
+def _ranked_by(priced: Priced, cipher: str) -> str:
+    return ", ".join(cost.origin.kind for cost in priced.taken if cost.cipher == cipher and cost.origin)
+
+
+def share_for_the_very_core(costs: list[Cost]) -> float:
+    """The share of choices, by their costs, that were counted or published for the device's own core."""
+    return sum(not cost.doubt for cost in costs) / len(costs)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wattlock.advise.advice import Advice
     from wattlock.advise.decision import Option
 
-COLUMNS, ROWS = 80, 10
+COLUMNS, ROWS = 80, 6
 """Of the screen that the answer fits, and of its table at most."""
 NAME_COLUMNS = 24
 TITLES = {
@@ -26,7 +26,7 @@ More = dict[str, list[dict[str, Any]]]
 
 
 def one_screen(of: Advice, more: More, top: int | None) -> None:
-    """The decision, ten rows, three lines of reasons, what to measure next, and the tables that were asked for."""
+    """The decision, six rows, three lines of reasons, what to measure next, and the tables that were asked for."""
     from wattlock.advise import decision, prose, why
 
     _say(prose.title(of.question), decision.sentence(of), "")
@@ -34,6 +34,7 @@ def one_screen(of: Advice, more: More, top: int | None) -> None:
     for line in _options(of, shown):
         typer.echo(line)
     _say("", *decision.reasons(of), *filter(None, [why.tag(of)]))
+    _say(*decision.by_code(of))
     _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
     measure = decision.next_measurement(of)
     if measure:
@@ -144,6 +145,7 @@ def _costs(of: Advice) -> None:
 
     found = sourcing.rows(of.inputs.priced, of.question)
     if found:
+        table(sourcing.by_code_rows(of.inputs.priced, of.question), sourcing.BY_CODE.lower())
         shown = [{key: value for key, value in row.items() if key != "url"} for row in found]
         table(shown, "where the ciphers' costs come from")
 

@@ -124,7 +124,7 @@ class Shown:
         str | None, typer.Option("--why", metavar="CIPHER", help="Say where a cipher stands, or what excludes it.")
     ] = None
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Rows of the table; 10 without it, all with --explain.")
+        int | None, typer.Option("--top", min=1, help="Rows of the table; 6 without it, all with --explain.")
     ] = None
     form: Annotated[Format, typer.Option("--format", help="How to print the answer; json is one object.")] = (
         Format.table

@@ -20,6 +20,7 @@ def costs(
     Examples: wattlock costs --from last --out mine.toml; wattlock costs --from runs/m4
     """
     from wattlock.advise.counted_costs import costs_file
+    from wattlock.cli.target import chosen
     from wattlock.errors import EvidenceError
     from wattlock.run.counts import open_counted
 
@@ -27,7 +28,7 @@ def costs(
     if found is None:
         hint = "`wattlock advise --run RUN` takes it as it is; `wattlock run mcu-quick --on qemu:cortex-m4` counts"
         raise EvidenceError(f"run {run}: it measured on a machine, and counted no cycles on a core", hint=hint)
-    text = costs_file(found)
+    text = costs_file(found, chosen())
     if out is None:
         typer.echo(text, nl=False)
     else:

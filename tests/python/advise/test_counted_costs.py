@@ -1,5 +1,7 @@
 """Costs out of a run that counted: what they hold, what `advise` makes of them, and which runs give none."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +15,7 @@ from wattlock.cli import app
 from wattlock.energy.cards import load
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts, open_counted
+from wattlock.targets import or_this_machine
 
 
 def counts(run: Path) -> Counts:
@@ -23,7 +26,7 @@ def counts(run: Path) -> Counts:
 
 def written(run: Path, folder: Path) -> tuple[Path, File]:
     path = folder / "mine.toml"
-    path.write_text(costs_file(counts(run)), encoding="utf-8")
+    path.write_text(costs_file(counts(run), or_this_machine(None)), encoding="utf-8")
     return path, COSTS.load(path)[1]
 
 
@@ -55,30 +58,59 @@ def test_part_cycles_are_for_the_cards_of_that_part_alone(tmp_path: Path) -> Non
     assert all(cost.is_for(load("stm32l476")) and not cost.is_for(load("nrf52840")) for cost in file.cost)
 
 
-def test_core_cycles_are_assumed_so_that_without_consent_what_is_published_stays(tmp_path: Path) -> None:
+def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way_to_the_board(tmp_path: Path) -> None:
     path, file = written(M4, tmp_path)
-    assert {(cost.counted, cost.confidence) for cost in file.cost} == {("core cycles", "assumed")}
-    device = load("nrf52840")
-    taken = {
-        allowed: {cost.cipher: cost for cost in price(device, [(64, 1.0)], allow_assumed=allowed, given=path).taken}
-        for allowed in (False, True)
+    assert {(cost.counted, cost.confidence, cost.timing) for cost in file.cost if "rc4-128" not in cost.ciphers} == {
+        ("core cycles", "primary", "constant")
     }
-    counted, published = taken[True]["ascon-aead128"], taken[False]["ascon-aead128"]
+    taken = price(load("nrf52840"), [(64, 1.0)], allow_assumed=False, given=path).taken
+    counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
+    (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     assert counted.origin is not None
     assert counted.origin.counted == "core cycles"
-    assert counted.evidence == "assumed"
-    assert published.origin is not None
-    assert published.origin.counted == "board cycles"
+    # The nRF52840's own distance, 9.4 %, and not the 27.1 % of the SAM D21.
+    width = math.log1p(entry.relative_uncertainty) - math.log(1 - 0.094)
+    assert counted.uniform_width == pytest.approx(width)
+    assert "9.4 %" in counted.origin.because
+    assert counted.evidence == "modelled"
+
+
+def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_that_was_seen(tmp_path: Path) -> None:
+    path, file = written(M0PLUS, tmp_path)
+    taken = price(load("rp2040"), [(64, 1.0)], allow_assumed=False, given=path).taken
+    counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
+    (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
+    assert counted.uniform_width == pytest.approx(math.log1p(entry.relative_uncertainty) - math.log(1 - 0.271))
+
+
+def test_part_cycles_stand_for_core_cycles_of_the_same_code_on_the_parts_cards_alone() -> None:
+    for device, counted in (("stm32l476", "part cycles"), ("nrf52840", "core cycles")):
+        priced = price(load(device), [(64, 1.0)], allow_assumed=False)
+        every = [cost.origin for cost in (*priced.taken, *priced.slower) if cost.origin]
+        assert {origin.counted for origin in every if origin.kind == "this code"} == {counted}
+
+
+def test_cycles_of_a_core_that_is_in_no_part_are_assumed() -> None:
+    found = counts(M0PLUS)
+    other = replace(found, plan={**found.plan, "counted": {**found.plan["counted"], "core": "cortex-m0"}})
+    text = costs_file(other, or_this_machine(None))
+    assert 'confidence = "assumed"' in text
+    assert 'confidence = "primary"' not in text
+    assert "counted on cortex-m0, which is the core of no part here" in text
 
 
 def test_a_core_without_rules_gives_no_costs() -> None:
     with pytest.raises(EvidenceError, match="no cycles with a known error"):
-        costs_file(counts(C3))
+        costs_file(counts(C3), or_this_machine(None))
 
 
 def test_the_verb_writes_to_standard_output_or_to_a_file(tmp_path: Path) -> None:
     printed = CliRunner().invoke(app, ["costs", "--from", str(M4)])
     kept = CliRunner().invoke(app, ["costs", "--from", str(M4), "--out", str(tmp_path / "m4.toml")])
     assert printed.exit_code == kept.exit_code == 0
-    assert printed.stdout == (tmp_path / "m4.toml").read_text(encoding="utf-8") == costs_file(counts(M4))
+    assert (
+        printed.stdout
+        == (tmp_path / "m4.toml").read_text(encoding="utf-8")
+        == costs_file(counts(M4), or_this_machine(None))
+    )
     assert not kept.stdout

@@ -111,7 +111,11 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
             "computing": f"{time_s * 1e6:.3f}us",
         }
     overhead_B = {"full-nonce": ROWS[cipher]["iv_B"], "implicit-nonce": 1, "dtls13": 4}[framing] + 16
-    printed = next(one for one in published.load("thumbv7em").cost if one.source == PUBLISHED[cipher].source)
+    printed = next(
+        one
+        for one in published.load("thumbv7em").cost
+        if one.source == PUBLISHED[cipher].source and cipher in one.ciphers
+    )
     line = [(0.0, printed.fixed or 0.0), (1000.0, (printed.fixed or 0.0) + 1000 * (printed.rate or 0.0))]
     described = Scene(
         DEVICE.card,

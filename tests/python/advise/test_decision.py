@@ -20,7 +20,7 @@ from wattlock.report.decision import decision_page
 from wattlock.report.decision_figures import drawn
 
 ASK = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
-LINES, COLUMNS, ROWS = 24, 80, 10
+LINES, COLUMNS, ROWS = 24, 80, 6
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +159,14 @@ def test_a_session_is_part_of_what_cryptography_costs() -> None:
 
 def test_reasons_say_the_tie_the_energy_and_the_cost_in_three_lines(answer: Advice) -> None:
     tie, energy, cost = decision.reasons(answer)
-    assert tie == "4 of 43 choices tie by days; key, then tag decide (256 bits, tag 64)."
+    assert tie == "4 of 57 choices tie by days; key, then tag decide (256 bits, tag 64)."
     shares = answer.shares(decision.decided(answer).number)
     told = [float(number) for number in re.findall(r"([\d.]+) %", energy)]
     assert told[0] == pytest.approx(100 * shares["cipher"], abs=0.051)
     assert sum(told) == pytest.approx(100, abs=0.2)
     assert cost == f"Without any cryptography it would last {prose.short_share(cost_share(answer))} longer."
     alone = replace(answer, places=[answer.places[0], *(one._replace(group=2) for one in answer.places[1:])])
-    assert decision.reasons(alone)[0] == "It lasts longest of 43 choices that pass (128 bits, tag 64)."
+    assert decision.reasons(alone)[0] == "It lasts longest of 57 choices that pass (128 bits, tag 64)."
 
 
 def cost_share(of: Advice) -> float:

@@ -1,0 +1,63 @@
+"""Writes what runs of `mcu-costs` counted: `tools/mcu_costs.py RUN ...`, a run a core.
+
+The tables of docs/results/mcu-counts.md between its marks, and an instruction set's file in data/costs a run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import polars as pl
+
+from wattlock.advise.counted_costs import costs_file, isa_of
+from wattlock.run.counts import Counts, open_counted
+from wattlock.targets import or_this_machine
+
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "mcu-counts.md"
+BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
+COSTS = Path(str(files("wattlock") / "data" / "costs"))
+HEAD = "| cipher | key setup | {sizes} | flash, B | RAM, B | stack, B |"
+
+
+def main(names: Sequence[str]) -> None:
+    """Writes the page's tables and the files of costs."""
+    runs = [run for name in names if (run := open_counted(name)) is not None]
+    if len(runs) != len(names) or not runs:
+        raise SystemExit("error: name runs that counted\nhint: wattlock run mcu-costs --on qemu:cortex-m4")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    tables = "\n\n".join("\n".join(table(run)) for run in runs)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
+    for run in runs:
+        part = f"-{run.part[0]}" if run.part else ""
+        text = costs_file(run, or_this_machine(None), "docs/results/mcu-counts.md")
+        (COSTS / f"{isa_of(run)}-counted{part}.toml").write_text(text, encoding="utf-8")
+
+
+def table(run: Counts) -> Iterator[str]:
+    """The rows of one run: a cipher's cycles by the octets of a message, key setup and memory."""
+    column = "part_cycles" if run.part else "cycles"
+    seals = run.estimates.filter(pl.col("operation") == "seal", pl.col(column).is_not_null())
+    keys = run.estimates.filter(pl.col("operation") == "key_setup")
+    setup = dict(keys.select("cipher", column).iter_rows())
+    sizes = sorted(seals["payload_B"].unique())
+    emulator = run.emulator.partition("\n")[0]
+    what = "Part cycles, through the flash" if run.part else "Core cycles"
+    yield f"### {run.target}"
+    yield ""
+    yield f"{what}; the core's rules are within {run.error_percent:g} %. {emulator}; {run.compiler}."
+    yield ""
+    yield HEAD.format(sizes=" | ".join(f"seal {size_B:,} B" for size_B in sizes))
+    yield "|---|" + "---:|" * (len(sizes) + 4)
+    for (cipher,), rows in seals.sort("payload_B").group_by("cipher", maintain_order=True):
+        cycles = rows[column].to_list()
+        memory = rows.select("flash_B", "ram_B", "stack_B").row(-1)
+        values = [setup.get(cipher), *cycles, *memory]
+        yield f"| `{cipher}` | " + " | ".join("" if one is None else f"{one:,}" for one in values) + " |"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
