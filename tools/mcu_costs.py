@@ -44,11 +44,10 @@ def table(run: Counts) -> Iterator[str]:
     keys = run.estimates.filter(pl.col("operation") == "key_setup")
     setup = dict(keys.select("cipher", column).iter_rows())
     sizes = sorted(seals["payload_B"].unique())
-    emulator = run.emulator.partition("\n")[0]
     what = "Part cycles, through the flash" if run.part else "Core cycles"
     yield f"### {run.target}"
     yield ""
-    yield f"{what}; the core's rules are within {run.error_percent:g} %. {emulator}; {run.compiler}."
+    yield f"{what}; the core's rules are within {run.error_percent:g} %. {run.emulator}; {run.compiler}."
     yield ""
     yield HEAD.format(sizes=" | ".join(f"seal {size_B:,} B" for size_B in sizes))
     yield "|---|" + "---:|" * (len(sizes) + 4)

@@ -44,7 +44,11 @@ FOLDERS = {
 STANDARDS = {"ble": "ble", "802.15.4": "802154", "lorawan": "lorawan", None: "wifi"}
 WRONG: Any = [[[[]]]]
 """What no key may hold."""
-WORD = re.compile(r"(?:core cycles|part cycles|board cycles|hardware time|[\w./-]*\w)")
+PHRASES = (
+    "core cycles|part cycles|board cycles|hardware time|constant in its memory|table lookups|data-dependent rotations|"
+    "not told"
+)
+WORD = re.compile(rf"(?:{PHRASES}|[\w./-]*\w)")
 MANY = 20
 """Words of a key that are not all listed: the units of a card's numbers."""
 READ_BEFORE = {"flow.capture"}
