@@ -38,7 +38,7 @@ pub struct Uart {
     pub is_of_bytes: bool,
 }
 
-/// A register that is written at the start: the bits that are cleared, then those that are set.
+/// A register that is written at the start: the bits that are cleared, then those that are set; then bits waited for.
 pub struct Write {
     /// Where it stands.
     pub address: usize,
@@ -46,6 +46,8 @@ pub struct Write {
     pub clear: u32,
     /// Set bits.
     pub set: u32,
+    /// All of these are set before the start goes on.
+    pub wait: u32,
 }
 
 include!(concat!(env!("OUT_DIR"), "/machine.rs"));

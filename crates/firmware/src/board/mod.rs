@@ -6,6 +6,8 @@
 pub mod adapter;
 #[cfg(target_arch = "arm")]
 mod arm;
+#[cfg(feature = "rp2040-w25q080")]
+mod boot;
 #[cfg(on_board)]
 mod clock;
 #[cfg(not(on_board))]

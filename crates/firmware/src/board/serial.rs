@@ -63,7 +63,13 @@ pub fn start() {
     for step in START {
         let address = step.address as *mut u32;
         // SAFETY: a register of the board that the image is for.
-        unsafe { write_volatile(address, (read_volatile(address) & !step.clear) | step.set) };
+        unsafe {
+            // A register that is only waited for may not be written.
+            if step.clear | step.set != 0 {
+                write_volatile(address, (read_volatile(address) & !step.clear) | step.set);
+            }
+            while read_volatile(address) & step.wait != step.wait {}
+        }
     }
 }
 

@@ -37,6 +37,7 @@ def answers(what: str, image: str, line: str, count: int) -> list[bytes]:
         "fault": [begins, framed("fault stack 3"), again],
         "lose": [begins, counted, ticks[:-2], end],
         "half": [begins, counted[:9]],
+        "long": [begins, counted, framed(f"ticks 999 {2**32 - 1}"), end],
     }
     once = {"lose-once": [begins, counted[:5] + counted[6:], ticks, end], "deaf": [framed("again")]}
     return wrong.get(what) or (once.get(what) if count == 1 else None) or good

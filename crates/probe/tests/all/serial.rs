@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use object::read::elf::ElfFile32;
+use object::{LittleEndian, Object as _, ObjectSection as _};
 use serde_json::Value;
 use wattlock_test_tools as tools;
 
@@ -125,6 +127,7 @@ fn a_board_that_goes_wrong_in_a_case_fails_that_case_alone() {
         ("reset", "the board was reset in this case"),
         ("fault", "the board's stack is too small"),
         ("lose", "the line lost bytes 3 times"),
+        ("long", "more than the board's clock of 24 bits counts"),
     ] {
         let Some(found) = misbehaving(what) else { return };
         assert!(failure(&found).contains(reason), "{what}: {}", failure(&found));
@@ -152,6 +155,41 @@ fn a_board_with_another_image_is_told_which_to_flash() {
     assert_eq!(failures.len(), 3);
     let reason = failures[0]["error"].as_str().unwrap();
     assert!(reason.contains("has the image aes-0000000000000000") && reason.contains("probe-rs download"), "{reason}");
+}
+
+/// CRC-32 of 252 bytes as the ROM of an RP2040 makes it: not reflected, nothing added at the end.
+///
+/// # Source
+/// Raspberry Pi, RP2040 Datasheet, 2.8.1.3.1.
+fn crc_of_rom(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(u32::MAX, |so_far, byte| {
+        let mixed = so_far ^ (u32::from(*byte) << 24);
+        (0..8).fold(mixed, |crc, _| if crc >> 31 == 0 { crc << 1 } else { (crc << 1) ^ 0x04c1_1db7 })
+    })
+}
+
+#[test]
+fn an_image_for_a_pico_begins_with_what_its_rom_loads_and_its_vectors_behind_that() {
+    if !(has_target("thumbv6m-none-eabi") && tools::is_installed("python3", "python3")) {
+        return;
+    }
+    let desk = Desk::new("pico");
+    let command = format!("sh {HERE}/keep_image.sh {} python3 {HERE}/fake_board.py good {{elf}}", desk.0.display());
+    let found = desk.carry_out("raspberry-pi-pico", &command, &[], &[xor(0)]);
+    assert_eq!(of_kind(&found, "board").len(), 1, "{found:?}");
+    let bytes = fs::read(desk.0.join("image.elf")).unwrap();
+    let image: ElfFile32<'_, LittleEndian> = ElfFile32::parse(&*bytes).unwrap();
+    let section = |name: &str| image.section_by_name(name).unwrap();
+    let boot = section(".boot2").data().unwrap();
+    assert_eq!((section(".boot2").address(), boot.len()), (0x1000_0000, 256));
+    let sum = u32::from_le_bytes(*boot.last_chunk().unwrap());
+    assert!(sum == crc_of_rom(&boot[..252]) && boot.iter().any(|byte| *byte != 0));
+    let start = section(".start");
+    let vectors: Vec<_> =
+        start.data().unwrap().chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    assert_eq!(start.address(), 0x1000_0100);
+    assert!((0x2000_0000..=0x2004_2000).contains(&vectors[0]), "{:#x}", vectors[0]);
+    assert!((0x1000_0100..0x1020_0000).contains(&vectors[1]) && vectors[1] & 1 == 1, "{:#x}", vectors[1]);
 }
 
 #[test]

@@ -161,8 +161,7 @@ impl Images {
             // Who had the turn before may have built it.
             if !file.is_file() {
                 let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-                let variables = self.board.as_ref().map(|board| board.variables(name)).unwrap_or_default();
-                let built = workshop.build(self.target, held, &variables)?;
+                let built = workshop.build(self.target, held, name, self.board.as_ref())?;
                 keep(&file, &built, &workshop.made).map_err(|error| format!("{}: {error}", file.display()))?;
             }
             drop(turn);
@@ -199,10 +198,11 @@ impl Workshop {
         Ok(file)
     }
 
-    fn build(&self, target: &str, held: Held<'_>, variables: &[(&'static str, String)]) -> Result<Vec<u8>, String> {
+    fn build(&self, target: &str, held: Held<'_>, name: &str, board: Option<&Board>) -> Result<Vec<u8>, String> {
         let built = self.sources.path("build/board/target");
         let objects = tempfile::tempdir().map_err(|error| format!("no folder for what is compiled: {error}"))?;
-        let mut features: Vec<_> = held.feature.into_iter().collect();
+        let mut features: Vec<_> =
+            held.feature.into_iter().chain(board.and_then(|board| board.boot.as_deref())).collect();
         let mut cargo = Command::new("cargo");
         if let Some((adapter, spec)) = &held.adapted {
             let header = self.sources.path("crates/firmware/include");
@@ -217,7 +217,7 @@ impl Workshop {
             .args(["build", "--quiet", "--release", "--locked", "--target", target, "--target-dir"])
             .arg(&built)
             .args(features.iter().flat_map(|feature| ["--features", feature]))
-            .envs(variables.iter().map(|(name, text)| (name, text)))
+            .envs(board.map(|board| board.variables(name)).unwrap_or_default())
             // There the flags of the workspace's `.cargo/config.toml` hold too.
             .current_dir(self.sources.path("crates/firmware"))
             .output()

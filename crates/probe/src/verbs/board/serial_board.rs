@@ -7,6 +7,9 @@ use std::path::Path;
 use serde::Deserialize;
 use wattlock_terminal::failure::Failure;
 
+/// What the ROM of an RP2040 loads.
+const BOOT_B: u32 = 256;
+
 /// A board's file, as far as an image and the host need it.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Board {
@@ -21,6 +24,8 @@ pub struct Board {
     pub baud: u32,
     /// How an image gets onto it, in the words of a shell; `{elf}` is the image.
     pub flash_command: String,
+    /// What the part wants in front of the image: the feature of the image that has it.
+    pub boot: Option<String>,
     clock: Clock,
     payload_B: u32,
     memory: Memory,
@@ -72,6 +77,8 @@ struct Step {
     clear: u32,
     #[serde(default)]
     set: u32,
+    #[serde(default)]
+    wait: u32,
 }
 
 impl Board {
@@ -96,8 +103,16 @@ impl Board {
 
     fn memory(&self) -> String {
         let Memory { flash, flash_B, ram, ram_B, stack_B } = &self.memory;
+        let (before, sections) = match self.boot {
+            // What the ROM loads stands in front of the flash that the image has.
+            Some(_) => (
+                format!("  BOOT : ORIGIN = {:#x}, LENGTH = {BOOT_B}\n", flash.saturating_sub(BOOT_B)),
+                "SECTIONS\n{\n  .boot2 : { KEEP(*(.boot2)) } > BOOT\n}\n",
+            ),
+            None => (String::new(), ""),
+        };
         format!(
-            "MEMORY\n{{\n  FLASH : ORIGIN = {flash:#x}, LENGTH = {flash_B}\n  RAM : ORIGIN = {ram:#x}, LENGTH = {ram_B}\n}}\n_stack_size = {stack_B};\n"
+            "MEMORY\n{{\n{before}  FLASH : ORIGIN = {flash:#x}, LENGTH = {flash_B}\n  RAM : ORIGIN = {ram:#x}, LENGTH = {ram_B}\n}}\n_stack_size = {stack_B};\n{sections}"
         )
     }
 
@@ -119,8 +134,11 @@ impl Board {
             flag(can_send),
             flag(has_byte),
         );
-        for Step { address, clear, set } in &self.start {
-            let _ = writeln!(text, "    Write {{ address: {address:#x}, clear: {clear:#x}, set: {set:#x} }},");
+        for Step { address, clear, set, wait } in &self.start {
+            let _ = writeln!(
+                text,
+                "    Write {{ address: {address:#x}, clear: {clear:#x}, set: {set:#x}, wait: {wait:#x} }},"
+            );
         }
         text.push_str("];\n");
         // The memory decides the code too: it is part of what the image's hash is made of.
