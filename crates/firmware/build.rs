@@ -34,6 +34,11 @@ fn main() {
     }
     // Of a board the host gives the memory and the registers.
     println!("cargo:rustc-check-cfg=cfg(on_board)");
+    println!("cargo:rustc-check-cfg=cfg(on_rtt)");
+    println!("cargo:rerun-if-env-changed=WATTLOCK_BOARD_RTT");
+    if env::var_os("WATTLOCK_BOARD_RTT").is_some() {
+        println!("cargo:rustc-cfg=on_rtt");
+    }
     for (name, file) in [("WATTLOCK_BOARD_MEMORY", "memory.x"), ("WATTLOCK_BOARD_MACHINE", "machine.rs")] {
         println!("cargo:rerun-if-env-changed={name}");
         let Ok(text) = env::var(name) else { continue };

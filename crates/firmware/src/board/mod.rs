@@ -16,12 +16,16 @@ mod console;
 mod machine;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
+#[cfg(on_rtt)]
+mod rtt;
 #[cfg(on_board)]
 mod serial;
 mod stack;
+#[cfg(all(on_board, not(on_rtt)))]
+mod uart;
 
 use core::cell::UnsafeCell;
-#[cfg(not(on_board))]
+#[cfg(any(not(on_board), on_rtt))]
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -35,7 +39,7 @@ use serial as host;
 pub use host::{Console, exit};
 #[cfg(on_board)]
 pub use machine::IMAGE;
-#[cfg(on_board)]
+#[cfg(all(on_board, not(on_rtt)))]
 pub use serial::{LONGEST_LINE_B, line};
 pub use stack::{on_stack, stack_pointer};
 
@@ -47,7 +51,7 @@ pub use machine::LARGEST_PAYLOAD_B;
 /// The longest associated data.
 pub const LARGEST_AAD_B: usize = 2 * 1024;
 /// Room for the plan's lines.
-#[cfg(not(on_board))]
+#[cfg(any(not(on_board), on_rtt))]
 const PLAN_B: usize = 16 * 1024;
 
 /// What cases are carried out in.
@@ -91,7 +95,7 @@ pub fn memory() -> Option<&'static mut Memory> {
 }
 
 /// The plan, which the host writes into the finished image.
-#[cfg(not(on_board))]
+#[cfg(any(not(on_board), on_rtt))]
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".plan")]
@@ -99,7 +103,7 @@ pub fn memory() -> Option<&'static mut Memory> {
 static wattlock_plan: [u8; PLAN_B] = [0; PLAN_B];
 
 /// The bytes of the plan as they stand in the image that runs.
-#[cfg(not(on_board))]
+#[cfg(any(not(on_board), on_rtt))]
 pub fn plan() -> &'static [u8] {
     // What the compiler sees is a table of zeros: it must not take it for what is there.
     black_box(&wattlock_plan)

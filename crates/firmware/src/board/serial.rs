@@ -1,13 +1,18 @@
-//! The console of a board: a UART. Each line ends in `*` and the CRC of what stands before it, in both directions, so that
-//! a lost or wrong byte is noticed.
+//! The console of a board: a UART, or a debug probe by RTT. Each line ends in `*` and the CRC of what stands before it, in
+//! both directions, so that a lost or wrong byte is noticed.
 
 use core::fmt;
 use core::ptr::{read_volatile, write_volatile};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::machine::{Flag, START, UART};
+use super::machine::START;
+#[cfg(on_rtt)]
+use super::rtt::send;
+#[cfg(not(on_rtt))]
+use super::uart::{receive, send};
 
 /// A line of the plan is shorter.
+#[cfg(not(on_rtt))]
 pub const LONGEST_LINE_B: usize = 256;
 /// What a CRC starts with.
 const CRC_START: u32 = 0xffff;
@@ -16,46 +21,6 @@ const CRC_START: u32 = 0xffff;
 fn crc(so_far: u32, byte: u8) -> u32 {
     let mixed = so_far ^ (u32::from(byte) << 8);
     (0..8).fold(mixed, |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 }) & 0xffff
-}
-
-fn read(address: usize) -> u32 {
-    // SAFETY: a register of the board that the image is for.
-    unsafe {
-        if UART.is_of_bytes { read_volatile(address as *const u8).into() } else { read_volatile(address as *const u32) }
-    }
-}
-
-fn write(address: usize, value: u32) {
-    // SAFETY: as above.
-    unsafe {
-        if UART.is_of_bytes {
-            write_volatile(address as *mut u8, value.to_le_bytes()[0]);
-        } else {
-            write_volatile(address as *mut u32, value);
-        }
-    }
-}
-
-fn wait_for(flag: &Flag) {
-    while read(flag.address) & flag.mask != flag.value {}
-    if UART.has_events {
-        write(flag.address, 0);
-    }
-}
-
-fn send(byte: u8) {
-    if UART.has_events {
-        write(UART.send, byte.into());
-        wait_for(&UART.can_send);
-    } else {
-        wait_for(&UART.can_send);
-        write(UART.send, byte.into());
-    }
-}
-
-fn receive() -> u8 {
-    wait_for(&UART.has_byte);
-    read(UART.receive).to_le_bytes()[0]
 }
 
 /// Writes the registers that let clocks, pins and the UART work.
@@ -74,6 +39,7 @@ pub fn start() {
 }
 
 /// The next line that the host sends, without its CRC; `None` where it is not whole.
+#[cfg(not(on_rtt))]
 pub fn line(buffer: &mut [u8; LONGEST_LINE_B]) -> Option<&str> {
     let mut length = 0;
     loop {
@@ -118,7 +84,15 @@ impl fmt::Write for Console {
     }
 }
 
+/// Ends: the host takes the board away from an image that has said all.
+#[cfg(on_rtt)]
+#[allow(clippy::empty_loop, reason = "there is nothing left to do")]
+pub fn exit(_is_success: bool) -> ! {
+    loop {}
+}
+
 /// Starts the board anew: a panic and a fault are of one case, and others follow.
+#[cfg(not(on_rtt))]
 pub fn exit(_is_success: bool) -> ! {
     #[cfg(target_arch = "arm")]
     // SAFETY: AIRCR with its key and SYSRESETREQ (Arm, ARMv6-M Architecture Reference Manual, B3.2.6).

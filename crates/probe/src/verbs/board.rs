@@ -10,11 +10,14 @@
 //! | `elf` | an image's symbols, its plan, what a function can reach |
 //! | `emulator`, `console` | an image's run, and what it said |
 //! | `session` | the cases of one family: run, counted, and run again without the one that ended the image |
-//! | `serial`, `serial_board`, `serial_session` | a serial port; a board's memory and registers; a family's cases on it |
+//! | `serial_board`, `board_run` | a board's memory and registers; what a run on one has in common |
+//! | `serial`, `serial_session` | a serial port; a family's cases on it |
+//! | `rtt_session` | a family's cases by a debug probe |
 //! | `header` | the first record |
 #![forbid(unsafe_code)]
 
 mod adapter;
+mod board_run;
 mod console;
 mod cores;
 mod elf;
@@ -24,6 +27,8 @@ mod images;
 mod part;
 mod plan;
 mod plugin;
+#[cfg(unix)]
+mod rtt_session;
 #[cfg(unix)]
 mod serial;
 mod serial_board;
@@ -42,10 +47,14 @@ use wattlock_records::{Case, End, Failure as FailureRecord, Follows, Header, Pla
 use wattlock_terminal::failure::{Failure, deliver};
 
 use self::adapter::{Adapter, Adapters};
+#[cfg(unix)]
+use self::board_run::BoardRun;
 use self::emulator::Emulator;
 use self::images::{Held, Images, Made};
 use self::part::Part;
 use self::plan::BoardCase;
+#[cfg(unix)]
+use self::rtt_session::RttSession;
 #[cfg(unix)]
 use self::serial::Port;
 #[cfg(unix)]
@@ -64,7 +73,8 @@ Exit codes: 0 done (a case that fails is a record), 2 wrong usage or plan, 3 an 
 
 Examples:
   wattlock-probe board --qemu cortex-m4 < plan.jsonl > records.jsonl
-  wattlock-probe board --serial /dev/ttyACM0 --board nrf52840-dk.toml < plan.jsonl > records.jsonl";
+  wattlock-probe board --serial /dev/ttyACM0 --board nrf52840-dk.toml < plan.jsonl > records.jsonl
+  wattlock-probe board --rtt nRF52840_xxAA --board nrf52840-dk.toml < plan.jsonl > records.jsonl";
 
 /// Counts what the cases of a plan, read from standard input, take on an emulated microcontroller or on a board.
 ///
@@ -73,7 +83,7 @@ Examples:
 #[derive(clap::Args)]
 pub struct Options {
     /// Emulated core.
-    #[arg(long, value_name = "CORE", required_unless_present = "serial")]
+    #[arg(long, value_name = "CORE", required_unless_present_any = ["serial", "rtt"])]
     qemu: Option<String>,
     #[cfg(unix)]
     #[command(flatten)]
@@ -124,28 +134,8 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let limit = Duration::from_secs(options.limit.max(1));
     let start = Instant::now();
     #[cfg(unix)]
-    if let (Some(board), Some(port)) = (&board, &options.port.serial) {
-        let images = Images::of(core, options.images.clone())?.on(board.clone());
-        let baud = options.port.baud.unwrap_or(board.baud);
-        // What is wrong with a port is said before an image is built for it; a command may bring the port.
-        if options.port.flash.is_none() {
-            Port::open(port, baud)?;
-        }
-        let flash = options.port.flash.as_deref();
-        let session = BoardSession { board, port, baud, flash, plan, images: &images, limit, stack_B: options.stack };
-        let mut emulator = None;
-        let done = carry_out(&read, &adapters, |held, cases| {
-            let family = session.family(held, cases)?;
-            emulator = emulator.take().or(family.emulator);
-            Ok((family.made, family.outcomes))
-        });
-        return write(
-            plan,
-            done,
-            |cycles| Record::Board(Box::new(cycles)),
-            |made, cases| header::of(plan, core, (&board.name, emulator), &images, made, cases),
-            start,
-        );
+    if let Some(board) = board {
+        return on_board(board, &options, (&read, &adapters), core, (limit, start));
     }
     let plugin = |version: &str| plugin::find(options.plugin.as_deref(), options.images.as_deref(), version);
     let emulator = Emulator::find(core, plugin, limit)?;
@@ -159,6 +149,52 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         done,
         |count| Record::Count(Box::new(count)),
         |made, cases| header::of(plan, core, (core.machine, Some(emulator.version.clone())), &images, made, cases),
+        start,
+    )
+}
+
+/// Carries the plan out on a board, by its serial port or a debug probe.
+#[cfg(unix)]
+fn on_board(
+    mut board: Board,
+    options: &Options,
+    (read, adapters): (&ReadPlan, &Adapters),
+    core: &'static cores::Core,
+    (limit, start): (Duration, Instant),
+) -> Result<ExitCode, Failure> {
+    let port = &options.port;
+    let baud = port.baud.unwrap_or(board.baud);
+    board.is_on_rtt = port.rtt.is_some();
+    // What is wrong with the way is said before an image is built for it; a command may bring the port.
+    match (&port.serial, &port.flash) {
+        (Some(serial), None) => drop(Port::open(serial, baud)?),
+        (None, _) => rtt_session::find()?,
+        _ => {}
+    }
+    let images = Images::of(core, options.images.clone())?.on(board.clone());
+    let plan = &read.share.plan;
+    let run = BoardRun { board: &board, plan, images: &images, stack_B: options.stack };
+    let by_rtt = port.rtt.as_deref().unwrap_or_default();
+    let mut emulator = None;
+    let mut family = |found: board_run::Family| {
+        emulator = emulator.take().or(found.emulator);
+        (found.made, found.outcomes)
+    };
+    let done = match &port.serial {
+        Some(serial) => {
+            let session = BoardSession { run, port: serial, baud, flash: port.flash.as_deref(), limit };
+            carry_out(read, adapters, |held, cases| session.family(held, cases).map(&mut family))
+        }
+        None => {
+            let session = RttSession { run, chip: by_rtt, limit };
+            carry_out(read, adapters, |held, cases| session.family(held, cases).map(&mut family))
+        }
+    };
+    write(
+        plan,
+        done,
+        |cycles| Record::Board(Box::new(cycles)),
+        |made, cases| header::of(plan, core, (&board.name, emulator), &images, made, cases),
         start,
     )
 }

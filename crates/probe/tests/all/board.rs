@@ -37,9 +37,18 @@ pub fn case(number: usize, cipher: &str, provider: &str, operation: &str, payloa
 }
 
 pub fn board(arguments: &[&str], cases: &[Value]) -> Output {
+    board_behind(None, arguments, cases)
+}
+
+/// The same with a folder of programs in front of all others.
+pub fn board_behind(programs: Option<&Path>, arguments: &[&str], cases: &[Value]) -> Output {
     let plan = json!({"kind": "plan", "schema": 2, "process": 3, "seed": 1, "cpu": null, "rounds": 1, "batch_ns": 1});
     let lines: Vec<_> = std::iter::once(&plan).chain(cases).map(Value::to_string).collect();
     let mut command = Command::new(PROBE);
+    if let Some(programs) = programs {
+        let others = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{others}", programs.display()));
+    }
     command.arg("board").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The program may refuse before it reads.

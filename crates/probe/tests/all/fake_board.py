@@ -61,4 +61,5 @@ def main() -> None:
                 os.write(here, answer)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,4 +7,6 @@ mod cli;
 mod own_library;
 mod providers;
 #[cfg(all(unix, feature = "board"))]
+mod rtt;
+#[cfg(all(unix, feature = "board"))]
 mod serial;

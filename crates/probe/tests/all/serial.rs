@@ -49,7 +49,7 @@ impl Drop for Desk {
     }
 }
 
-fn has_target(target: &str) -> bool {
+pub fn has_target(target: &str) -> bool {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap().stdout;
     let root = String::from_utf8(sysroot).unwrap();
     let has = Path::new(root.trim()).join("lib/rustlib").join(target).is_dir();
@@ -59,7 +59,7 @@ fn has_target(target: &str) -> bool {
     has
 }
 
-fn xor(number: usize) -> Value {
+pub fn xor(number: usize) -> Value {
     case(number, "xor", "wattlock", "encrypt", 64)
 }
 

@@ -139,7 +139,7 @@ impl Emulator {
 }
 
 /// The lines that a child writes, as they come.
-fn lines_of(child: &mut Child) -> Receiver<String> {
+pub fn lines_of(child: &mut Child) -> Receiver<String> {
     let (send, heard) = channel();
     if let Some(output) = child.stdout.take() {
         thread::spawn(move || {

@@ -58,7 +58,7 @@ pub fn framed(text: &str) -> String {
 }
 
 /// What stands in a line that came, where it is whole.
-fn unframed(line: &[u8]) -> Option<String> {
+pub fn unframed(line: &[u8]) -> Option<String> {
     let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
     let (text, sum) = line.rsplit_once('*')?;
     (u16::from_str_radix(sum, 16) == Ok(crc(text.as_bytes()))).then(|| text.to_owned())

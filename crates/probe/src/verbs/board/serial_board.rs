@@ -24,6 +24,9 @@ pub struct Board {
     pub baud: u32,
     /// How an image gets onto it, in the words of a shell; `{elf}` is the image.
     pub flash_command: String,
+    /// Its image speaks by RTT, and has its plan in itself.
+    #[serde(skip)]
+    pub is_on_rtt: bool,
     /// What the part wants in front of the image: the feature of the image that has it.
     pub boot: Option<String>,
     clock: Clock,
@@ -98,7 +101,10 @@ impl Board {
 
     /// The variables by which the build of an image gets it; `image`: what the image calls itself.
     pub fn variables(&self, image: &str) -> Vec<(&'static str, String)> {
-        vec![("WATTLOCK_BOARD_MEMORY", self.memory()), ("WATTLOCK_BOARD_MACHINE", self.machine(image))]
+        let mut variables =
+            vec![("WATTLOCK_BOARD_MEMORY", self.memory()), ("WATTLOCK_BOARD_MACHINE", self.machine(image))];
+        variables.extend(self.is_on_rtt.then(|| ("WATTLOCK_BOARD_RTT", "1".to_owned())));
+        variables
     }
 
     fn memory(&self) -> String {
@@ -142,7 +148,7 @@ impl Board {
         }
         text.push_str("];\n");
         // The memory decides the code too: it is part of what the image's hash is made of.
-        let _ = writeln!(text, "// {}", self.memory().replace('\n', " "));
+        let _ = writeln!(text, "// {}{}", self.memory().replace('\n', " "), if self.is_on_rtt { "RTT" } else { "" });
         text
     }
 }
