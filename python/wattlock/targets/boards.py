@@ -1,6 +1,6 @@
 """Boards: memory, UART, clock and start of each, as an image for it is built, and how the image gets onto it.
 
-`crates/probe` reads the same files. `board:BOARD@PORT` names one as a target.
+`crates/probe` reads the same files. `board:BOARD@PORT` and `board:BOARD@rtt` name one as a target.
 """
 
 from typing import Annotated, Literal, Self

@@ -1,4 +1,4 @@
-"""A board that hangs on a serial port of this machine: `board:BOARD@PORT`.
+"""A board that hangs on this machine: `board:BOARD@PORT` on a serial port, `board:BOARD@rtt` on a debug probe.
 
 This machine's probe builds each image for the board, brings it there by the board's own command, and reads the board's
 counter of cycles.
@@ -21,12 +21,13 @@ from wattlock.targets.facts import CountedCore, Facts
 from wattlock.targets.on_core import OnCore
 
 PROBE_RS = "probe-rs"
+RTT = "rtt"
 BRINGS = {PROBE_RS: "install it with `cargo install probe-rs-tools --locked` (https://probe.rs)"}
 
 
 @dataclass(frozen=True)
 class OnBoard(OnCore):
-    """One board; `program`: this machine's probe; `file`: its name or file; `port`: its serial port."""
+    """One board; `program`: this machine's probe; `file`: its name or file; `port`: its serial port, or `rtt`."""
 
     program: Path
     counted: CountedCore
@@ -42,7 +43,7 @@ class OnBoard(OnCore):
 
     def facts(self) -> Facts:
         """As of `OnCore.facts`. Raises WayError too where the program that flashes the board is missing."""
-        program = _flasher(self._board)
+        program = PROBE_RS if self.port == RTT else _flasher(self._board)
         if shutil.which(program) is None:
             raise WayError(f"{self.name}: {program}, which flashes it, is not installed", hint=_brings(program))
         return super().facts()
@@ -55,6 +56,9 @@ class OnBoard(OnCore):
     def _words(self, *, trial: bool) -> Iterator[list[str | Path]]:
         board = self._board
         with as_file(BOARDS.find(self.file).source) as file:
+            if self.port == RTT:
+                yield ["--rtt", str(board.chip), "--board", file]
+                return
             # A trial opens the port, and flashes nothing.
             flashed = [] if trial else ["--flash", board.flash_command]
             yield ["--serial", self.port, "--board", file, *flashed]
@@ -75,13 +79,18 @@ def _brings(program: str) -> str:
 
 
 def find(where: str) -> OnBoard:
-    """The board of `BOARD@PORT` with this machine's probe; BOARD is a name or a file.
+    """The board of `BOARD@PORT` or `BOARD@rtt` with this machine's probe; BOARD is a name or a file.
 
-    Raises InputError for a board that there is not, or one without a port, ProbeError without a probe.
+    Raises InputError for a board that there is not, one without a port, or without a chip for RTT; ProbeError without a
+    probe.
     """
     named, _, port = where.rpartition("@")
     if not named or not port:
-        hint = f"say where it hangs: --on board:{where[:80].strip('@') or 'nrf52840-dk'}@/dev/ttyACM0"
+        example = f"board:{where[:80].strip('@') or 'nrf52840-dk'}@/dev/ttyACM0"
+        hint = f"say where it hangs: --on {example}, or @{RTT} on a debug probe"
         raise InputError(f"--on board:{where[:80]}: names no board and port", hint=hint)
     name, board = BOARDS.load(named)
+    if port == RTT and board.chip is None:
+        hint = 'write chip = "..." into its file; `probe-rs chip list` has the names'
+        raise InputError(f"--on board:{where[:80]}: {board.title} names no chip of probe-rs", hint=hint)
     return OnBoard(local.find().program, CountedCore(board.core, board.part, board.clock_Hz, name), named, port)

@@ -81,6 +81,7 @@ def test_a_board_is_named_by_its_name_or_file_and_its_port(tmp_path: Path) -> No
         (f"board:{DK}", "names no board and port", f"--on board:{DK}@/dev/ttyACM0"),
         (f"board:{DK}@", "names no board and port", f"--on board:{DK}@/dev/ttyACM0"),
         ("board:nrf52841-dk@/dev/ttyACM0", "there is no board nrf52841-dk", f'did you mean "{DK}"?'),
+        ("board:qemu-virt@rtt", "names no chip of probe-rs", "probe-rs chip list"),
         ("board:", "there is no such target", "board:BOARD@PORT"),
     ],
 )
@@ -154,6 +155,18 @@ def test_targets_lists_the_boards_and_what_is_missing(programs: Path, capsys: py
     program(programs / "probe-rs", "#!/bin/sh\nexit 0\n")
     assert cli.answer(["targets", "--boards", "--format", "json"]) == 0
     assert not any("probe-rs" in (row["missing"] or "") for row in json.loads(capsys.readouterr().out))
+
+
+def test_on_a_debug_probe_its_chip_is_named_and_probe_rs_flashes_it(programs: Path) -> None:
+    require_programs()
+    assert not any(programs.iterdir())
+    target = named.target(f"board:{DK}@rtt")
+    assert isinstance(target, OnBoard)
+    with pytest.raises(WayError, match="probe-rs, which flashes it, is not installed"):
+        target.facts()
+    with target._words(trial=False) as words:
+        assert words[:3] == ["--rtt", "nRF52840_xxAA", "--board"]
+        assert len(words) == 4
 
 
 def test_targets_says_what_a_board_lacks(

@@ -19,10 +19,15 @@ const ARGUMENTS: [&str; 6] = ["--rtt", "nRF52840_xxAA", "--board", BOARD, "--lim
 
 /// A folder with a `probe-rs` whose board does this in its first case.
 fn programs(what: &str) -> PathBuf {
-    let folder = tools::own(&format!("probe-rs-{what}"));
+    programs_by(what, &format!("{HERE}/fake_probe_rs.py {what}"))
+}
+
+/// A folder with a `probe-rs` that a program of Python plays.
+fn programs_by(name: &str, program_of_python: &str) -> PathBuf {
+    let folder = tools::own(&format!("probe-rs-{name}"));
     fs::create_dir_all(&folder).unwrap();
     let program = folder.join("probe-rs");
-    let text = format!("#!/bin/sh\nexec python3 {HERE}/fake_probe_rs.py {what} {} \"$@\"\n", folder.display());
+    let text = format!("#!/bin/sh\nexec python3 {program_of_python} {} \"$@\"\n", folder.display());
     fs::write(&program, text).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     folder
@@ -63,6 +68,29 @@ fn each_case_is_repeated_and_the_image_has_a_block_that_a_debug_probe_finds() {
     // Channels up and down, the ring's size, nothing written or read, and that it waits while it is full.
     assert_eq!([4, 5, 8, 9, 10, 11].map(number), [1, 0, 1024, 0, 0, 2]);
     assert!((0x2000_0000..0x2004_0000).contains(&number(7)), "{:#x}", number(7));
+}
+
+#[test]
+fn an_image_on_a_machine_of_qemu_is_heard_by_its_ring() {
+    let has_programs =
+        tools::is_installed("python3", "python3") && tools::is_installed("qemu-system-arm", "qemu-system-arm");
+    if !(has_target("thumbv7em-none-eabi") && has_programs) {
+        return;
+    }
+    let folder = programs_by("qemu", &format!("{HERE}/qemu_probe_rs.py"));
+    let file = BOARD.replace("nrf52840-dk", "qemu-netduinoplus2");
+    let arguments = ["--rtt", "netduinoplus2", "--board", &file, "--limit", "20"];
+    let output = board_behind(Some(&folder), &arguments, &[xor(0), xor(1)]);
+    if let Ok(pid) = fs::read_to_string(folder.join("pid")) {
+        let _ = Command::new("kill").arg(pid.trim()).status();
+    }
+    let found = records(&output);
+    let boards = of_kind(&found, "board");
+    assert_eq!(boards.len(), 2, "{found:?}");
+    for record in boards {
+        assert_eq!(record["board_cycles"], json!([]), "an emulator's clock is no core's");
+        assert!(record["stack_B"].as_u64().unwrap() > 0 && record["flash_B"].as_u64().unwrap() > 0);
+    }
 }
 
 #[test]
