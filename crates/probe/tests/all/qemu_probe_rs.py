@@ -1,6 +1,6 @@
 """A `probe-rs` whose board is a machine of QEMU: `qemu_probe_rs.py FOLDER run --chip MACHINE ... IMAGE`.
 
-It reads the ring of RTT in the machine's memory as a debug probe does, by the protocol of GDB, and writes what is there.
+It reads the ring of RTT in the memory of the machine as a debug probe does, by the protocol of GDB, and writes it out.
 
 Source: GDB's manual, appendix E (remote serial protocol); SEGGER, UM08001, RTT (the control block).
 """
