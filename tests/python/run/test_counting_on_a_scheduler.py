@@ -50,7 +50,7 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def scheduler(workers: int = 0) -> Iterator[Any]:
     """A scheduler in this process, with so many workers of one thread in it."""
     with distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
+        n_workers=workers, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
     ) as found:
         yield found
 
