@@ -55,13 +55,6 @@ def scheduler(workers: int = 0) -> Iterator[Any]:
         yield found
 
 
-@pytest.fixture
-def two() -> Iterator[str]:
-    """The address of a scheduler with two workers."""
-    with scheduler(2) as found:
-        yield found.scheduler_address
-
-
 @contextmanager
 def worker(address: str, name: str, probe: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A worker of its own process, by its name and its probe."""
@@ -73,6 +66,19 @@ def worker(address: str, name: str, probe: Path) -> Iterator[subprocess.Popen[by
             yield child
         finally:
             child.kill()
+
+
+@pytest.fixture
+def two() -> Iterator[str]:
+    """The address of a scheduler with two workers, which take the probe that this process would take."""
+    program = Path(os.environ.get("WATTLOCK_PROBE", PROBE))
+    with (
+        scheduler() as found,
+        worker(found.scheduler_address, "first", program),
+        worker(found.scheduler_address, "second", program),
+    ):
+        wait_for(lambda: len(found.scheduler.workers) == 2)
+        yield found.scheduler_address
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -165,11 +171,12 @@ def test_a_worker_that_differs_or_lacks_something_is_refused_by_its_name(
 
 
 def test_another_version_of_wattlock_on_a_worker_is_refused(
-    probe: Path, two: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    probe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real = cluster._kit.__wrapped__
     monkeypatch.setattr(cluster, "_kit", lru_cache(lambda name: _older(real(name))))
-    error, hint = refused(capsys, "counted.toml", *ON, two, code=13)
+    with scheduler(2) as found:
+        error, hint = refused(capsys, "counted.toml", *ON, found.scheduler_address, code=13)
     assert "has another wattlock than this machine: 0.0.9, not " in error
     assert hint == "hint: install the same version on both"
     assert asked(probe) == []
