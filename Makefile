@@ -59,7 +59,8 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 	@if cargo deny --version >/dev/null 2>&1; then \
-		echo "cargo deny check bans licenses sources"; cargo deny --locked check bans licenses sources; \
+		echo "cargo deny check bans licenses sources"; cargo deny --locked check bans licenses sources && \
+		cargo deny --locked --manifest-path crates/firmware/Cargo.toml check -A license-not-encountered bans licenses sources; \
 	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
 	@for target in $(BARE_TARGETS); do \
 		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
