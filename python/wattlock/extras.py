@@ -49,4 +49,4 @@ def install(extra: str) -> str:
 
 def _missing(extra: str, packages: list[str]) -> MissingExtra:
     lacking = f"{', '.join(packages)} {'is' if len(packages) == 1 else 'are'} not installed"
-    return MissingExtra(f"{PURPOSE[extra]} need the extra {extra}: {lacking}", hint=install(extra))
+    return MissingExtra(f"the extra {extra} is for {PURPOSE[extra]}: {lacking}", hint=install(extra))

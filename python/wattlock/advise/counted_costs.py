@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
+from pydantic import ValidationError
 
+from wattlock.advise.published import File
 from wattlock.energy.cards import DEVICES, Isa
 from wattlock.energy.tasks import FORWARD
 from wattlock.errors import EvidenceError
@@ -57,7 +60,14 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
         _entry(found, group, column, timing.get((cipher, provider)) or "not told", page)
         for (cipher, provider), group in rows.group_by("cipher", "provider", maintain_order=True)
     ]
-    return "\n".join([*_head(found), *entries])
+    text = "\n".join([*_head(found), *entries])
+    try:
+        File.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        hint = "count more payloads, of whole blocks: 16, 64, 256, 1024 B"
+        raise EvidenceError(f"run {found.id}: its counts make no file of costs: {what}", hint=hint) from None
+    return text
 
 
 def isa_of(found: Counts) -> str:

@@ -104,7 +104,7 @@ def by_code(of: Advice) -> list[str]:
     row = next((one for one in rows if one["cipher"] == of.strongest.cipher), None)
     if row is None:
         return []
-    known = [f"{kind} {row[key]['cycles']:,.0f}" for kind in sourcing.KINDS if row[key := kind.replace(" ", "_")]]
+    known = [f"{kind} {sourcing.marked(row[key])}" for kind in sourcing.KINDS if row[key := kind.replace(" ", "_")]]
     return [f"Cycles of {row['message_B']} B: {', '.join(known)}."]
 
 

@@ -31,6 +31,8 @@ Timing = Literal[
 """On what the code's time depends: on neither key nor data; on neither where its tables lie as `memory` says; else."""
 SOUND: set[Timing] = {"constant", "constant in its memory"}
 Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
+CUT_BLOCK = 0.8
+"""A whole block may take less than a cut one before it, by 7 % as counted; the last figures rise: on they go linear."""
 IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
 TIMES = {"us", *IN_B_PER_s}
 Messages = Sequence[tuple[int, float]]
@@ -88,7 +90,9 @@ class Published(Table):
         if any(octets != int(octets) for octets, _ in self.figures or []):
             raise ValueError("figures begin with whole octets")
         points = self.points
-        if any(more[0] <= less[0] or more[1] <= less[1] for less, more in pairwise(points)):
+        pairs = list(pairwise(points))
+        least = [*(CUT_BLOCK * less[1] for less, _ in pairs[:-1]), *(less[1] for less, _ in pairs[-1:])]
+        if any(more[0] <= less[0] or more[1] <= low for (less, more), low in zip(pairs, least, strict=True)):
             raise ValueError("figures must rise, in octets and in what they take")
         if len(points) == 1 and self.fixed is not None and self.fixed >= points[0][1]:
             raise ValueError(f"fixed is {self.fixed:g} cycles, the whole message takes {points[0][1]:g}")
@@ -268,11 +272,13 @@ def _given(path: Path, device: Device) -> File:
         raise InputError(f"--costs {path}: there is no such file", hint="--costs-template CORE prints one to fill")
     file = COSTS.load(path)[1]
     if file.isa != isa:
-        hint = f'for figures of this device\'s core write isa = "{isa}"'
+        hint = f"count on a core of {isa}: `wattlock run mcu-costs --on qemu:CORE`, then `wattlock costs --from last`"
         raise InputError(f"--costs {path}: is for {file.isa}, the device is {isa}", hint=hint)
     if not any(one.is_for(device) for one in file.cost):
         named = sorted({name for one in file.cost for name in one.devices})
-        hint = "add it there, or leave devices out"
+        hint = (
+            f"figures hold for a device by its name in devices; part cycles of another part are none of {device.name}"
+        )
         raise InputError(f"--costs {path}: all of it is for {', '.join(named)}, none for {device.name}", hint=hint)
     return file
 
@@ -309,7 +315,7 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     if one.counted in {"core cycles", "part cycles"}:
         to_board = step(device.name, one.counted)
         width -= math.log1p(-to_board.percent / 100)
-        because += f"; from {one.counted} to a board's the interval is {to_board.percent:g} % wider ({to_board.source})"
+        because += f"; a board's are at most {to_board.percent:g} % away, which its interval holds ({to_board.source})"
     if apart:
         width += math.log(file.factor(cipher) or 1.0)
     doubt = apart
@@ -415,8 +421,11 @@ def follows_the_code(priced: Priced, messages: Messages) -> list[str]:
 
 def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, messages: Messages) -> str:
     """Why the order of two costs says nothing of their ciphers; empty where it does."""
-    languages = [one.origin.language for one in (first, second) if one.origin]
+    origins = [one.origin for one in (first, second) if one.origin]
+    languages = [one.language for one in origins]
     missing = [one.cipher for one in (first, second) if one.cipher not in like]
+    if len({(one.language, one.core, one.counted) for one in origins}) == 1:
+        return ""
     if missing and (languages[0] != languages[1] or first.doubt or second.doubt):
         return f"of {missing[0]} no figure in {compared} is comparable on this core"
     if missing or languages[0] == languages[1]:

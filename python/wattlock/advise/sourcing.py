@@ -147,6 +147,7 @@ def _least(every: list[Cost], cipher: str, kind: Kind, size_B: int) -> dict[str,
         "counted": best.origin.counted,
         "timing": best.origin.timing,
         "evidence": best.evidence,
+        "doubt": best.doubt or None,
     }
 
 
@@ -165,9 +166,16 @@ def by_code_rows(priced: Priced, question: Question) -> list[dict[str, str]]:
 TITLES: dict[Kind, str] = {"this code": "this code", "published": "best published", "hardware": "hardware"}
 
 
+def marked(cost: dict[str, Any]) -> str:
+    """Cycles of a kind in a sentence, with how they were counted."""
+    marks = [] if cost["counted"] == "hardware time" else [cost["counted"].removesuffix(" cycles")]
+    marks += ["assumed"] if cost["doubt"] else []
+    return f"{cost['cycles']:,.0f}" + (f" ({', '.join(marks)})" if marks else "")
+
+
 def _interval(cost: dict[str, Any]) -> str:
     middle, low, high = (f"{float(f'{cost[key]:.3g}'):,.0f}" for key in ("cycles", "cycles_low", "cycles_high"))
-    assumed = ", assumed" if cost["evidence"] == "assumed" else ""
+    assumed = f", {cost['counted']}" + (", assumed" if cost["doubt"] else "")
     varies = ", time by tables" if cost["timing"] == "table lookups" else ""
     return f"{middle} ({low} to {high}{assumed}{varies})"
 

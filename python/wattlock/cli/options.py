@@ -26,7 +26,7 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="TARGET",
-        help="The device: local, ssh:HOST, adb:SERIAL, qemu:CORE, or one of `wattlock targets`.",
+        help="The device: local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or one of `wattlock targets`.",
     ),
 ]
 DryRun = Annotated[

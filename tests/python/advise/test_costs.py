@@ -209,6 +209,24 @@ def test_figures_that_cannot_be_are_refused(change: dict[str, Any], said: str) -
         File.model_validate({"isa": "thumbv7em", "cost": [good | change]})
 
 
+def test_a_cut_block_may_take_a_little_more_than_the_whole_one_behind_it() -> None:
+    good = published.load("thumbv7em").cost[5].model_dump()
+    cut = [[8, 104], [16, 100], [64, 300]]
+    of = File.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": cut}]})
+    assert of.cost[0].points == [(8, 104), (16, 100), (64, 300)]
+    for wrong in ([[8, 130], [16, 100], [64, 300]], [[8, 90], [16, 301], [64, 300]]):
+        with pytest.raises(ValidationError, match="figures must rise"):
+            File.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": wrong}]})
+
+
+def test_two_ciphers_of_one_code_counted_alike_are_in_an_order_of_ciphers() -> None:
+    lent = priced("esp32-c3", allow_assumed=True)
+    alike = [cost for cost in lent.taken if cost.origin and cost.origin.language == "Rust"]
+    assert len(alike) > 5
+    assert published.follows_the_code(lent._replace(taken=alike), SMALL) == []
+    assert published.follows_the_code(lent, SMALL) != []
+
+
 def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() -> None:
     said = "\n".join(prose.notes(ask()))
     assert "follows the code, not the cipher: assembly against Rust; both in Rust it is the other way round" in said
