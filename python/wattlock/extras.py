@@ -13,9 +13,9 @@ EXTRAS = {
 """Packages by the names that they are imported by."""
 PURPOSE = {
     "report": "pages and pictures, `papers` and `explain`",
-    "notebook": "the notebook of examples/",
-    "ns3": "`link --engine ns3`",
-    "cluster": "`run --scheduler`",
+    "notebook": "notebooks of examples/",
+    "ns3": "scenarios by `link --engine ns3`",
+    "cluster": "workers of `run --scheduler`",
 }
 
 
@@ -49,4 +49,4 @@ def install(extra: str) -> str:
 
 def _missing(extra: str, packages: list[str]) -> MissingExtra:
     lacking = f"{', '.join(packages)} {'is' if len(packages) == 1 else 'are'} not installed"
-    return MissingExtra(f"the extra {extra} is for {PURPOSE[extra]}: {lacking}", hint=install(extra))
+    return MissingExtra(f"{PURPOSE[extra]} need the extra {extra}: {lacking}", hint=install(extra))

@@ -44,7 +44,8 @@ ALONE_S = 60.0
 AT_A_TIME = 64
 """So many processes wait for the scheduler, which hands them out: workers that come later get their share."""
 
-ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d{1,5}")
+ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:(?P<port>\d{1,5})")
+GREATEST_PORT = 65_535
 CERTIFICATES = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY to their files"
 START_WORKER = "`dask worker {address}` starts one, where wattlock[cluster] is installed"
 SAME = {
@@ -191,11 +192,12 @@ def clustered(core: Emulated, address: str) -> Iterator[Clustered]:
 
     Raises MissingExtra without the extra, InputError for what is no address, WayError where no scheduler answers.
     """
+    found = ADDRESS.fullmatch(address)
+    if not found or not 0 < int(found["port"]) <= GREATEST_PORT:
+        raise InputError(f"--scheduler {address[:80]}: is no address", hint="tcp://HOST:8786, or tls://HOST:8786")
     extras.require("cluster")
     from distributed import Client
 
-    if not ADDRESS.fullmatch(address):
-        raise InputError(f"--scheduler {address[:80]}: is no address", hint="tcp://HOST:8786, or tls://HOST:8786")
     # What the scheduler's own library tells of lost connections is told here in one line.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -191,6 +191,7 @@ def _older(kit: cluster.Kit) -> cluster.Kit:
     [
         ("lab", "--scheduler lab: is no address"),
         ("tcp://127.0.0.1", "is no address"),
+        ("tcp://127.0.0.1:99999", "is no address"),
         ("tls://127.0.0.1:9", "names no certificates of a client"),
         ("tcp://127.0.0.1:9", "trying to connect"),
     ],
