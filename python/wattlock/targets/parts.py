@@ -4,6 +4,7 @@
 linker's layout besides.
 """
 
+from functools import cache
 from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -184,6 +185,7 @@ def part_of(device: str) -> str | None:
     return next((name for name in PARTS.shipped() if f"{device}-".startswith(f"{name}-")), None)
 
 
+@cache
 def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> Step:
     """How far counts may be from a board of the device: by its own part, else by the worst that was compared."""
     found = {name: PARTS.load(name)[1].apart for name in PARTS.shipped()}
