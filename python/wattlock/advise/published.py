@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
@@ -254,6 +255,7 @@ def names() -> list[str]:
     return sorted(name for name in COSTS.shipped() if COUNTED_FILE not in name)
 
 
+@cache
 def load(isa: str) -> File:
     """The costs of an instruction set: what is published, and what was counted of this code on its cores."""
     published, *counted = (COSTS.load(name)[1] for name in _files(isa))
