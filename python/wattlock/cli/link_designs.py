@@ -33,6 +33,9 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
 
     traffic, computing = _asked(profile, payload_B, by)
     found = rows(traffic, computing, toolbox.find(), own=by.cards, allow_assumed=by.allow_assumed)
+    left_out = set(compared().design) - {row["design"] for row in found}
+    if left_out:
+        typer.echo(f"left out: {', '.join(sorted(left_out))}: more octets than a frame of LoRa holds", err=True)
     fixed = {"profile": profile, "payload_B": traffic.payload_B, "every_s": traffic.every_s}
     if form is not Format.table:
         print_table(pl.DataFrame([fixed | row for row in found], infer_schema_length=None), form)
@@ -62,7 +65,9 @@ def _shown(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ends = [joules(tenth, f"verified_128_{end}_uJ") for end in ("low", "high")]
         shown.append(
             {
-                **{key: first[key] for key in ("design", "adds_B", "air_ms", "cycles", "state_B")},
+                **{key: first[key] for key in ("design", "adds_B", "air_ms", "over")},
+                "frames": first["frames"] if first["frames"] > 1 else None,
+                **{key: first[key] for key in ("cycles", "state_B")},
                 f"handshake_{unit}": None if first["handshake_uJ"] is None else joules(first, "handshake_uJ"),
                 "bits_at_once": first["bits_at_release"],
                 f"{unit}_delivered": joules(first, "delivered_uJ"),

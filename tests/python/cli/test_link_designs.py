@@ -1,6 +1,7 @@
 """`wattlock link --compare`: designs of secure links side by side."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_the_comparison_has_a_row_a_design_and_says_what_tally_is_not(capsys: py
     [
         (["nosuch"], "nosuch"),
         (["tracker", "--radio", "sx1262-lora"], "--compare and --radio don't go together"),
-        (["tracker", "--payload-B", "5000"], "5018 octets are more than a frame of LoRa holds"),
+        (["tracker", "--payload-B", "5000"], "5000 B in an MSDU of at most 2304 B"),
         (["tracker", "--device", "x86-server-assumed"], "x86-server-assumed"),
         (["voice"], "costs on esp32 is assumed"),
         (["adhoc-open"], "adhoc-open"),
@@ -45,9 +46,23 @@ def test_what_cannot_be_compared_is_refused_in_two_lines(
     assert [line.partition(":")[0] for line in lines] == ["error", "hint"]
 
 
+def test_designs_that_lora_cannot_carry_are_left_out_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.answer(["link", "--compare", "video", "--allow-assumed", "--format", "json"]) == 0
+    answer = capsys.readouterr()
+    bare = {name for name, design in compared().design.items() if design.bare_hint_B is not None}
+    assert {row["design"] for row in json.loads(answer.out)} == set(compared().design) - bare
+    assert all(name in answer.err for name in bare)
+
+
 PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
 README = (TREE / "README.md").read_text(encoding="utf-8")
-COLUMNS = ("dtls13", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
+COLUMNS = ("dtls13", "dtls13-cid", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
+AT_64 = ("dtls13-ccm8", "dtls13-cid-ccm8", "oscore", "whole-8", "sp-mac", "tally")
+TABLES = [
+    ("| radio | DTLS 1.3", 128, 0.1, COLUMNS, ("dtls13", "whole")),
+    ("| radio, 1 % |", 128, 0.01, COLUMNS, ("whole", "sp-mac")),
+    ("| radio, 64 bits |", 64, 0.1, AT_64, ("dtls13-ccm8", "whole-8")),
+]
 
 
 def rows_of(header: str) -> dict[str, list[float]]:
@@ -57,14 +72,20 @@ def rows_of(header: str) -> dict[str, list[float]]:
     return {name: [float(one.replace(",", "").removesuffix(" %")) for one in found] for name, *found in cells}
 
 
-def verified_uJ(payload_B: int, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, float]]:
-    """Joules of a message verified at 128 bits and 10 % loss, by radio and design."""
+def computed(payload_B: int, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """The program's rows."""
     assert cli.answer(["link", "--compare", "tracker", "--payload-B", str(payload_B), "--format", "json"]) == 0
-    found: dict[str, dict[str, float]] = {}
-    for row in json.loads(capsys.readouterr().out):
-        if row["loss"] == 0.1:
-            found.setdefault(row["radio"], {})[row["design"]] = row["verified_128_uJ"]
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
     return found
+
+
+def verified_uJ(found: list[dict[str, Any]], bits: int, share: float) -> dict[str, dict[str, float]]:
+    """Joules of a message verified at so many bits and such loss, by radio and design."""
+    by: dict[str, dict[str, float]] = {}
+    for row in found:
+        if row["loss"] == share:
+            by.setdefault(row["radio"], {})[row["design"]] = row[f"verified_{bits}_uJ"]
+    return by
 
 
 def below(found: dict[str, float], other: str) -> float:
@@ -73,21 +94,48 @@ def below(found: dict[str, float], other: str) -> float:
 
 
 def test_the_page_of_results_and_the_readme_have_the_programs_joules(capsys: pytest.CaptureFixture[str]) -> None:
-    printed, computed = rows_of("| radio | DTLS 1.3"), verified_uJ(16, capsys)
-    assert list(printed) == list(compared().radio) == list(computed)
-    for radio, cells in printed.items():
-        found, size = computed[radio], 1e3 if "lora" in radio else 1.0
-        assert cells[:7] == pytest.approx([found[column] / size for column in COLUMNS], rel=0.006)
-        assert cells[7:] == pytest.approx([below(found, "dtls13"), below(found, "whole")], abs=0.06)
-    of = {radio: f"{below(found, 'whole'):.0f} %" for radio, found in computed.items()}
+    rows = computed(16, capsys)
+    for header, bits, share, columns, others in TABLES:
+        printed, by = rows_of(header), verified_uJ(rows, bits, share)
+        assert list(printed) == list(compared().radio) == list(by)
+        for radio, cells in printed.items():
+            found, size = by[radio], 1e3 if "lora" in radio else 1.0
+            assert cells[: len(columns)] == pytest.approx([found[name] / size for name in columns], rel=0.006)
+            assert cells[len(columns) :] == pytest.approx([below(found, name) for name in others], abs=0.06)
+    at_128, at_64 = verified_uJ(rows, 128, 0.1), verified_uJ(rows, 64, 0.1)
+    of = {radio: f"{below(found, 'whole'):.0f} %" for radio, found in at_128.items()}
     assert f"{of['lora-sf12']} fewer joules" in README
-    assert f"{of['ble']} on Bluetooth LE and {of['802.15.4']} on 802.15.4" in README
+    assert f"{of['ble']} fewer on Bluetooth LE" in README
+    assert {radio for radio, found in at_64.items() if below(found, "whole-8") < 0} == {"802.15.4", "ble", "wifi"}
+    on_lora = [f"{below(at_64[radio], 'whole-8'):.0f}" for radio in ("lora-sf12", "lora-sf7")]
+    assert f"{' to '.join(on_lora)} % less on LoRa" in README
+    for share in (0.0, 0.01):
+        assert all(below(found, "sp-mac") < 0 for found in verified_uJ(rows, 128, share).values())
+
+
+def test_the_page_says_which_aims_are_reached_against_which_row(capsys: pytest.CaptureFixture[str]) -> None:
+    radio_uJ = {
+        (row["radio"], row["design"]): row["message_uJ"] + (row["report_uJ"] or 0.0) * row["reports_a_message"]
+        for row in computed(16, capsys)
+        if row["loss"] == 0.1
+    }
+    less = {
+        (radio, other): f"{100 * (1 - radio_uJ[radio, 'tally'] / radio_uJ[radio, other]):.1f} %"
+        for radio in ("ble", "802.15.4")
+        for other in ("dtls13", "dtls13-cid")
+    }
+    assert f"with a connection ID ({less['ble', 'dtls13-cid']})" in PAGE
+    assert f"against the one without ({less['ble', 'dtls13']})" in PAGE
+    on_802154 = f"{less['802.15.4', 'dtls13-cid']} with a connection ID and {less['802.15.4', 'dtls13']} without"
+    assert on_802154 in PAGE
 
 
 @pytest.mark.parametrize("payload_B", [8, 24, 32])
 def test_the_page_says_for_each_payload_what_the_program_does(
     payload_B: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    computed = verified_uJ(payload_B, capsys)
-    expected = [below(computed[radio], "whole") for radio in compared().radio]
-    assert rows_of("| octets | ")[str(payload_B)] == pytest.approx(expected, abs=0.06)
+    rows = computed(payload_B, capsys)
+    for header, bits, other in (("| octets | ", 128, "whole"), ("| octets, 64 bits |", 64, "whole-8")):
+        by = verified_uJ(rows, bits, 0.1)
+        expected = [below(by[radio], other) for radio in compared().radio]
+        assert rows_of(header)[str(payload_B)] == pytest.approx(expected, abs=0.06)

@@ -8,6 +8,7 @@ from wattlock.link.designs import frames, loss
 from wattlock.link.designs.frames import Carried, Spent, Under, Way
 from wattlock.link.designs.rules import Design, RadioOf, compared
 from wattlock.link.joules import Interval
+from wattlock.link.lowpower import framing
 from wattlock.targets.toolbox import Toolbox
 
 LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
@@ -44,13 +45,15 @@ def rows(
     Joules are of the sensor: its radio and what it computes. Loss is of messages and reports, each for itself, beyond
     what the radio itself sends again.
 
+    Without a row is what no radio can carry (`Case.fits`).
+
     Raises InputError where a radio can't carry a message, EvidenceError for numbers that nobody verified.
     """
     found = []
     for name, radio in compared().radio.items():
-        cases = {
-            key: Case(one.over(radio), radio, traffic) for key, one in compared().design.items() if one.is_for(radio)
-        }
+        designs = compared().design.items()
+        all_of = {key: Case(one.over(radio), radio, traffic) for key, one in designs if one.is_for(radio)}
+        cases = {key: case for key, case in all_of.items() if case.fits}
         needed = [frame for case in cases.values() for frame in case.frames()]
         spent = frames.spent(radio, needed, net, own=own, allow_assumed=allow_assumed)
         for key, case in cases.items():
@@ -72,6 +75,11 @@ class Case(NamedTuple):
         if self.design.own:
             return "protected"
         return "open" if self.design.bare_hint_B is None else "bare"
+
+    @property
+    def fits(self) -> bool:
+        """Whether LoRa's frames hold it where LoRaWAN does not cut it."""
+        return all(frame.under != "bare" or frame.octets_B <= frames.MOST_LORA_B for frame in self.frames())
 
     @property
     def sent(self) -> list[tuple[Carried, float]]:
@@ -140,6 +148,7 @@ def _fixed(case: Case, computing: Computing, spent: Mapping[Carried, Spent]) -> 
         return 1e6 * sum(spent[frame].joules.J for frame in several) if several else None
 
     message_uJ = 1e6 * sum(spent[frame].joules.J * share for frame, share in sent)
+    air_s = sum(spent[frame].air_s * share for frame, share in sent)
     handshake_uJ = uJ(case.handshake)
     # A session that ended before the next message is made anew for it; others are counted one a day.
     handshakes = DAY_s / max(design.session_s or DAY_s, traffic.every_s)
@@ -150,7 +159,9 @@ def _fixed(case: Case, computing: Computing, spent: Mapping[Carried, Spent]) -> 
         "hint_B": design.hint_B(case.radio),
         "tag_B": design.tag_B,
         "on_air_B": sum(spent[frame].air_B * share for frame, share in sent),
-        "air_ms": 1e3 * sum(spent[frame].air_s * share for frame, share in sent),
+        "frames": max(spent[frame].frames for frame, _ in sent),
+        "air_ms": 1e3 * air_s,
+        "over": _over(case, air_s),
         "cycles": work.cycles if work else None,
         "cycles_assumed": work.assumed if work else None,
         "state_B": design.state_B,
@@ -166,6 +177,17 @@ def _fixed(case: Case, computing: Computing, spent: Mapping[Carried, Spent]) -> 
         if handshake_uJ
         else None,
     }
+
+
+def _over(case: Case, air_s: float) -> str | None:
+    """What the messages take more of than there is: the radio's channel, or what the band allows a sender of it."""
+    share = air_s / case.traffic.every_s
+    if share > 1:
+        return "channel"
+    link = case.radio.lorawan
+    if link is None or share <= framing.lorawan().region[link.region].duty_cycle_percent / 100:
+        return None
+    return "duty cycle"
 
 
 def _lossy(case: Case, computing: Computing, spent: Mapping[Carried, Spent], share: float) -> dict[str, Any]:

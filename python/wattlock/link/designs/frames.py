@@ -8,8 +8,10 @@ from wattlock.energy import radio_cards
 from wattlock.errors import InputError
 from wattlock.link.designs.rules import RadioOf
 from wattlock.link.joules import Interval, interval
-from wattlock.link.lowpower import linear
-from wattlock.link.lowpower.exchange import Event, Frame
+from wattlock.link.lowpower import framing, linear
+from wattlock.link.lowpower.exchange import Event, Frame, cut
+from wattlock.link.lowpower.ieee802154 import Ieee802154
+from wattlock.link.lowpower.linear import Message
 from wattlock.link.lowpower.lorawan import Lorawan, airtime_us
 from wattlock.link.scenario import Role, checked
 from wattlock.link.wifi.evaluate import evaluate
@@ -17,7 +19,8 @@ from wattlock.targets.toolbox import Toolbox
 
 # Wi-Fi's frames are valued in the mean of so many: what the air rounds vanishes in it.
 DATAGRAMS = 1_000
-
+# Semtech, SX1276 data sheet, 4.1.1.7: the payload's length has one octet.
+MOST_LORA_B = 255
 
 Under = Literal["open", "protected", "bare"]
 Way = Literal["send", "receive"]
@@ -36,30 +39,27 @@ class Carried(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What a frame takes: octets on the air, seconds on the air of its sender, joules of the sensor's radio."""
+    """What is carried takes: octets on the air, seconds on the air of its sender, joules of the sensor's radio.
+
+    * `frames`: of the radio, into which it is cut.
+    """
 
     air_B: int
     air_s: float
     joules: Interval
+    frames: int = 1
 
 
 class BareLora(Lorawan):
     """LoRa without LoRaWAN: its PHY's frame holds the message alone; of the receive windows the first stays."""
 
     def frames(self, data_B: int) -> Iterator[Frame]:
-        """One frame; no rule of LoRaWAN cuts it."""
-        if data_B > MOST_LORA_B:
-            limit = f"{data_B} octets are more than a frame of LoRa holds, {MOST_LORA_B}"
-            raise InputError(limit, hint="--payload-B says shorter messages")
+        """One frame; no rule of LoRaWAN cuts it, and it is at most `MOST_LORA_B`."""
         yield Frame(data_B, 0, 0, 0)
 
     def around(self, frame: Frame, frame_ns: int, *, last: bool) -> list[Event]:
         """A second, and a window in which an answer may begin."""
         return super().around(frame, frame_ns, last=last)[:2]
-
-
-# Semtech, SX1276 data sheet, 4.1.1.7: the payload's length has one octet.
-MOST_LORA_B = 255
 
 
 def spent(
@@ -80,8 +80,8 @@ def spent(
 
 
 def _linear(radio: RadioOf, frame: Carried, own: Path | None, *, allow_assumed: bool) -> Spent:
-    if radio.is_lora and frame.way == "receive":
-        return _downlink(radio, frame, own)
+    if radio.lorawan is not None and frame.way == "receive":
+        return _downlinks(radio, radio.lorawan, frame, own, allow_assumed=allow_assumed)
     keys: dict[str, Any] = {
         "payload_B": frame.octets_B,
         "sender": radio.card,
@@ -97,22 +97,47 @@ def _linear(radio: RadioOf, frame: Carried, own: Path | None, *, allow_assumed: 
     energy = answer.energies[0 if frame.way == "send" else 1]
     low, middle, high = (1e-6 * one for one in (energy.low_uJ, energy.total_uJ, energy.high_uJ))
     air_s = 1e-9 * answer.ledger.states_ns("sender").get("tx", 0)
-    return Spent(answer.ledger.octets_B, air_s, Interval(middle, low, high))
+    found = Spent(answer.ledger.octets_B, air_s, Interval(middle, low, high), answer.ledger.frames)
+    if frame.way == "receive" and isinstance(message.link, Ieee802154):
+        return _polled(found, message, allow_assumed=allow_assumed, own=own)
+    return found
 
 
-def _downlink(radio: RadioOf, frame: Carried, own: Path | None) -> Spent:
-    """A frame of the gateway in the first receive window, which is counted with the uplink: this comes on top.
+def _polled(received: Spent, message: Message, *, allow_assumed: bool, own: Path | None) -> Spent:
+    """Frames that a sensor asks for, each by a data request, as it sleeps else (IEEE Std 802.15.4-2006, 7.5.6.3)."""
+    request_B = framing.ieee802154().data_request.value
+    link = message.link.model_copy(update={"adaptation": "none", "security_level": 0})
+    request = message.model_copy(update={"payload_B": request_B, "link": link})
+    asked = linear.evaluate(request, allow_assumed=allow_assumed, own=own).energies[0]
+    each = (1e-6 * one for one in (asked.total_uJ, asked.low_uJ, asked.high_uJ))
+    joules = (one + received.frames * more for one, more in zip(received.joules, each, strict=True))
+    return received._replace(joules=Interval(*joules))
+
+
+def _downlinks(radio: RadioOf, link: Lorawan, frame: Carried, own: Path | None, *, allow_assumed: bool) -> Spent:
+    """Frames of the gateway, each in the first receive window of an uplink.
+
+    The first window is counted with the message before; for each further frame the sensor sends an empty message.
+    """
+    pieces = [frame.octets_B] if frame.under == "bare" else cut(frame.octets_B, link.room_B)
+    around_B = 0 if frame.under == "bare" else sum(next(link.frames(0)))
+    parts = [_downlink(radio, link, piece_B + around_B, own) for piece_B in pieces]
+    parts += [_linear(radio, Carried(0, frame.under), own, allow_assumed=allow_assumed)] * (len(pieces) - 1)
+    joules = Interval(*(sum(ends) for ends in zip(*(part.joules for part in parts), strict=True)))
+    return Spent(sum(part.air_B for part in parts), sum(part.air_s for part in parts), joules, len(pieces))
+
+
+def _downlink(radio: RadioOf, link: Lorawan, octets_B: int, own: Path | None) -> Spent:
+    """A frame of the gateway, without the window in which it begins.
 
     A downlink has no CRC (LoRaWAN 1.0.2 Regional Parameters rev. B, and 4.1).
     """
-    link = Lorawan(**(radio.link or {}))
-    around_B = 0 if frame.under == "bare" else sum(next(link.frames(0)))
-    air_s = 1e-6 * airtime_us(link.modulation, frame.octets_B + around_B, crc=False)
+    air_s = 1e-6 * airtime_us(link.modulation, octets_B, crc=False)
     card = radio_cards.load(radio.card, own).card
     if card.rx is None:
         raise InputError(f"radio card {radio.card} has no rx", hint="take another card")
     used = {"rx": card.rx} | ({"voltage": card.voltage} if card.voltage else {})
-    return Spent(frame.octets_B + around_B, air_s, interval({"rx": air_s * card.power_W(card.rx)}, used))
+    return Spent(octets_B, air_s, interval({"rx": air_s * card.power_W(card.rx)}, used))
 
 
 def _wifi(

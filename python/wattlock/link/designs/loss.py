@@ -6,10 +6,15 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wattlock.link.designs.rules import Design, compared
 
 SAMPLES, SEED = 20_000, 1
+MOST_COUNTED = 12
+"""Other messages whose losses are counted one by one; of more they are sampled."""
+SHORTEST = (0, 0, 1, 3, 6, 11, 17, 25, 34, 44)
+"""No Golomb ruler of so many marks is shorter (OEIS A003022)."""
 LEAST = 1e-12
 """Of a geometric distribution, what is left out of its sum."""
 
@@ -98,7 +103,7 @@ def _tags(design: Design) -> Iterator[list[Tag]]:
 
 @lru_cache(maxsize=256)
 def _by_tags(positions: tuple[tuple[Tag, ...], ...], bits: int, loss: float) -> Outcome:
-    drawn = [_sampled(sorted(tags, key=lambda tag: tag[1]), bits, loss) for tags in positions]
+    drawn = [_reached(sorted(tags, key=lambda tag: tag[1]), bits, loss) for tags in positions]
     shares = [share for share, _ in drawn]
     reached = sum(shares)
     if not reached:
@@ -106,20 +111,26 @@ def _by_tags(positions: tuple[tuple[Tag, ...], ...], bits: int, loss: float) -> 
     return Outcome(reached / len(shares), sum(share * wait for share, wait in drawn) / reached)
 
 
-def _sampled(tags: list[Tag], bits: int, loss: float) -> tuple[float, float]:
-    """The share that reaches the bits and the mean wait of those; exact where nothing depends on another message."""
-    span = max(abs(other) for _, _, covered in tags for other in covered)
-    lost = np.random.default_rng(SEED).random((SAMPLES, 2 * span + 1)) < loss
-    lost[:, span] = False
-    covers = np.zeros((2 * span + 1, len(tags)), dtype=np.float32)
-    for place, (_, _, covered) in enumerate(tags):
-        covers[[span + other for other in covered], place] = 1
-    whole = lost.astype(np.float32) @ covers == 0
+def _reached(tags: list[Tag], bits: int, loss: float) -> tuple[float, float]:
+    """The share that reaches the bits and the mean wait of those: exact where few other messages are covered."""
+    others = sorted({other for _, _, covered in tags for other in covered} - {0})
+    lost, chance = _losses(len(others), loss)
+    covers = np.array([[other in covered for _, _, covered in tags] for other in others], dtype=np.float32)
+    whole = lost.astype(np.float32) @ covers.reshape(len(others), len(tags)) == 0
     gained = np.cumsum(whole * np.array([tag[0] for tag in tags]), axis=1) >= bits
-    reached = gained[:, -1]
-    share = float(reached.mean())
+    reached = chance * gained[:, -1]
     waits = np.array([tag[1] for tag in tags])[gained.argmax(axis=1)]
-    return share, float(waits[reached].mean()) if share else 0.0
+    share = float(reached.sum() / chance.sum())
+    return share, float((reached * waits).sum() / reached.sum()) if share else 0.0
+
+
+def _losses(others: int, loss: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which of so many messages are lost, a row a case, and how each case weighs: all cases, or samples of many."""
+    if others > MOST_COUNTED:
+        lost = np.random.default_rng(SEED).random((SAMPLES, others)) < loss
+        return lost, np.ones(SAMPLES)
+    lost = np.arange(1 << others)[:, None] >> np.arange(others) & 1 == 1
+    return lost, np.where(lost, loss, 1 - loss).prod(axis=1)
 
 
 @lru_cache(maxsize=8)
@@ -134,7 +145,7 @@ def shortest_rulers(marks: int, many: int) -> list[tuple[int, ...]]:
 
 
 def _rulers(ruler: tuple[int, ...], behind: int, apart: int, marks: int, length: int) -> Iterator[tuple[int, ...]]:
-    """The rulers of a length that begin with given marks.
+    """The rulers of a length that begin with given marks; a mark and those after it are a ruler too.
 
     * `behind`: a bit for how far each mark lies behind the last; `apart`: a bit for each distance that is taken.
     """
@@ -142,7 +153,7 @@ def _rulers(ruler: tuple[int, ...], behind: int, apart: int, marks: int, length:
     if not left:
         yield ruler
         return
-    first, last = (length, length) if left == 1 else (ruler[-1] + 1, length - left + 1)
+    first, last = (length, length) if left == 1 else (ruler[-1] + 1, length - SHORTEST[left])
     for mark in range(first, last + 1):
         new = behind << (mark - ruler[-1])
         if not new & apart:

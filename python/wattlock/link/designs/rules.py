@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from wattlock.definitions import Table, Text, shipped
+from wattlock.link.lowpower.lorawan import Lorawan
 
 Whole = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -28,7 +29,14 @@ class RadioOf(Table):
     @property
     def is_lora(self) -> bool:
         """Whether a frame of LoRa can be sent without LoRaWAN's."""
-        return self.link is not None and self.link["standard"] == "lorawan"
+        return self.lorawan is not None
+
+    @property
+    def lorawan(self) -> Lorawan | None:
+        """Its keys of LoRaWAN."""
+        if self.link is None or self.link["standard"] != "lorawan":
+            return None
+        return Lorawan(**self.link)
 
 
 class Design(Table):
@@ -46,7 +54,7 @@ class Design(Table):
     tag_B: Whole = 0
     each: Count = 1
     marks: list[Whole] = Field(default=[0])
-    rulers: Count | None = None
+    rulers: Annotated[int, Field(ge=1, le=9)] | None = None
     bits: Whole = 0
     cycle: bool = False
     flights_B: list[Count] = Field(default_factory=list)

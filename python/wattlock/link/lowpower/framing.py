@@ -68,6 +68,7 @@ class Ieee802154Framing(Table):
     address_extended: Fact
     fcs: Fact
     acknowledgement: Fact
+    data_request: Fact
     security_control: Fact
     frame_counter: Fact
     turnaround: Fact
