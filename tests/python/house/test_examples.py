@@ -48,6 +48,7 @@ NOT_HERE = {
     "ssh:pi": "there is no board here",
     "--on adb:": "there is no phone here",
     "wattlock targets": "there is no other device here",
+    "--scheduler tcp://": "there is no scheduler here",
     "build/adapters/": "nothing of others was fetched here",
     ".pcap": "no capture of a keyed network is at hand",
 }
