@@ -20,7 +20,7 @@ CASE |= {"placement": "hot", "pattern": "independent", "payload_B": 64, "data": 
 def record(cycles: int | None, **changed: Any) -> dict[str, Any]:
     usual: dict[str, Any] = {"instructions": 900, "core_cycles": cycles, "open_cycles": 0, "core_error_percent": 10.0}
     usual |= {"part_cycles": None, "image_sha256": "0", "flash_B": 10, "ram_B": 20, "stack_B": 30, "image_flash_B": 40}
-    return usual | changed
+    return {"kind": "count"} | usual | changed
 
 
 def estimates(*cycles: int | None, **changed: Any) -> pl.DataFrame:
