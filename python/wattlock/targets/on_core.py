@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 
@@ -23,21 +24,20 @@ WRONG_USAGE, UNKNOWN, MISSING = 2, 3, 10
 EMPTY_PLAN = {"kind": "plan", "schema": SCHEMA, "process": 0, "seed": 0, "cpu": None, "rounds": 0, "batch_ns": 1}
 
 
-class OnCore:
+class OnCore(ABC):
     """A core of a microcontroller; `program`: this machine's probe; `counted`: the core, and what it is part of."""
 
     program: Path
     counted: CountedCore
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """As `--on` takes it."""
-        raise NotImplementedError
 
-    @contextmanager
-    def _words(self, *, trial: bool) -> Iterator[list[str | Path]]:
+    @abstractmethod
+    def _words(self, *, trial: bool) -> AbstractContextManager[list[str | Path]]:
         """The options of the verb `board`; of a `trial` nothing is carried out."""
-        raise NotImplementedError
 
     def facts(self) -> Facts:
         """What is true of the core.
