@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -175,7 +176,8 @@ def evaluate_each(
     allow_assumed: bool = False,
 ) -> list[Answer | Refused]:
     """As `evaluate`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
-    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, own) for one in every]
+    shelves = _Shelves(*(cache(partial(room.load, own=own)) for room in (radio_cards, cards)))
+    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, shelves) for one in every]
     questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
     came = iter(air.answers(net, questions))
 
@@ -193,6 +195,13 @@ def evaluate_each(
         )
 
     return [plan if isinstance(plan, Refused) else _or_refused(plan.named.label, answer, plan) for plan in plans]
+
+
+class _Shelves(NamedTuple):
+    """What reads a card by its name, each once."""
+
+    radio: Callable[[str], Radio]
+    device: Callable[[str], cards.Device]
 
 
 class _Plan(NamedTuple):
@@ -213,9 +222,9 @@ class _Plan(NamedTuple):
         ]
 
 
-def _plan(named: Named, ciphers: Ciphers, own: Path | None) -> _Plan:
+def _plan(named: Named, ciphers: Ciphers, shelves: _Shelves) -> _Plan:
     # Cards first: what they refuse, nobody needs to wait for.
-    return _Plan(named, groups_of(named, ciphers), position.cases(named), *_cards(named, own))
+    return _Plan(named, groups_of(named, ciphers), position.cases(named), *_cards(named, shelves))
 
 
 def _or_refused(label: str, act: Callable[..., Any], *what: Any) -> Any:
@@ -291,14 +300,14 @@ def _cost(parts: _Parts, answers: list[air.Answer]) -> Answer:
     return Answer(named, groups, whole, duration_ns, rate_Mb_s, energies, works, [], evidence)
 
 
-def _cards(named: Named, own: Path | None) -> tuple[dict[Role, Radio], dict[Role, cards.Device]]:
+def _cards(named: Named, shelves: _Shelves) -> tuple[dict[Role, Radio], dict[Role, cards.Device]]:
     requested = named.scenario
-    radios = {role: radio_cards.load(name, own) for role in requested.roles if (name := requested.radio_of(role))}
+    radios = {role: shelves.radio(name) for role in requested.roles if (name := requested.radio_of(role))}
     names: dict[Role, str | None] = {
         requested.roles[0]: requested.cost.sender,
         requested.roles[-1]: requested.cost.receiver,
     }
-    return radios, {role: cards.load(name, own) for role, name in names.items() if name}
+    return radios, {role: shelves.device(name) for role, name in names.items() if name}
 
 
 def _cipher(named: Named, ciphers: Ciphers) -> CatalogueRow | None:

@@ -50,6 +50,8 @@ def cases(named: Named) -> list[Case]:
 
 def distribution(values: Sequence[float]) -> Distribution:
     """Median and 95 % of values that are equally likely; some may be infinite."""
+    if len(values) == 1:
+        return Distribution(values[0], values[0], values[0])
     drawn = np.asarray(values, dtype=np.float64)
     # Between a number and infinity there is nothing to interpolate.
     method: Literal["linear", "inverted_cdf"] = "linear" if np.isfinite(drawn).all() else "inverted_cdf"
