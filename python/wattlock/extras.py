@@ -15,7 +15,7 @@ PURPOSE = {
     "report": "pages and pictures, `papers` and `explain`",
     "notebook": "notebooks of examples/",
     "ns3": "scenarios by `link --engine ns3`",
-    "cluster": "workers of `run --scheduler`",
+    "cluster": "workers of `--scheduler`",
 }
 
 

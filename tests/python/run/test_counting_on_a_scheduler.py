@@ -23,6 +23,7 @@ from wattlock import cli
 from wattlock.run import counts
 from wattlock.store import RunFolder
 from wattlock.targets import cluster
+from wattlock.targets import scheduler as scheduling
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: pip install 'wattlock[cluster]'")
 
@@ -194,12 +195,13 @@ def _older(kit: cluster.Kit) -> cluster.Kit:
         ("tcp://127.0.0.1:99999", "is no address"),
         ("tls://127.0.0.1:9", "names no certificates of a client"),
         ("tcp://127.0.0.1:9", "trying to connect"),
+        ("tcp://no-such-host.invalid:8786", "its host is not found"),
     ],
 )
 def test_a_scheduler_that_is_not_there_is_told_in_two_lines(
     address: str, words: str, probe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
+    monkeypatch.setattr(scheduling, "CONNECT_S", 0.5)
     error, hint = refused(capsys, "counted.toml", *ON, address, code=4 if "no address" in words else 13)
     assert error.startswith("error: --scheduler ")
     assert words in error
@@ -210,7 +212,7 @@ def test_a_scheduler_that_is_not_there_is_told_in_two_lines(
 def test_a_listener_that_is_no_scheduler_or_wants_certificates_is_told_in_two_lines(
     probe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
+    monkeypatch.setattr(scheduling, "CONNECT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         error, hint = refused(capsys, "counted.toml", *ON, address, code=13)
@@ -237,7 +239,7 @@ def test_what_a_scheduler_can_not_do_is_refused_before_it_is_asked(
 def test_without_a_worker_nothing_is_begun_and_the_command_that_starts_one_is_told(
     probe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+    monkeypatch.setattr(scheduling, "CONNECT_S", 1.0)
     with scheduler() as found:
         error, hint = refused(capsys, "counted.toml", *ON, found.scheduler_address, code=13)
     assert error.endswith("has no worker")
@@ -250,7 +252,7 @@ def test_where_the_last_worker_or_the_scheduler_ends_what_was_counted_is_kept_an
     ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = install(tmp_path / "probe", PROBE, recorded(M4), waits="aes128-ccm", once=True)
-    code = "import sys; from wattlock import cli; from wattlock.targets import cluster; cluster.ALONE_S = 1.0; "
+    code = "import sys; from wattlock import cli; from wattlock.targets import scheduler; scheduler.ALONE_S = 1.0; "
     code += "sys.exit(cli.answer(sys.argv[1:]))"
     words = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
     places = ["--scheduler-file", "place.json"]
