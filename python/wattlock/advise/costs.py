@@ -20,7 +20,7 @@ Kind = Literal["this code", "published", "hardware"]
 class Origin(NamedTuple):
     """Whose code a cost is of, and how it was counted.
 
-    * `timing`: on what its time depends. `own`: the user's figure.
+    * `timing`: on what its time depends. `own`: the user's figure. `composed`: made of printed figures of its parts.
     """
 
     implementation: str
@@ -34,6 +34,12 @@ class Origin(NamedTuple):
     because: str
     timing: str
     own: bool
+    composed: bool
+
+    @property
+    def marks(self) -> str:
+        """How it was counted, for a table."""
+        return f"{self.counted}, composed" if self.composed else self.counted
 
     @property
     def kind(self) -> Kind:

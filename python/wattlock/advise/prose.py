@@ -16,6 +16,7 @@ from wattlock.advise.published import follows_the_code, is_sound
 from wattlock.advise.quantity import LEAST, percent, spoken
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place
+from wattlock.advise.sourcing import share_for_the_very_core
 from wattlock.advise.value_of_information import Information
 from wattlock.energy.number import YEAR_s
 
@@ -207,6 +208,8 @@ def _code(of: Advice) -> Iterator[str]:
             "time tells nothing of the key, beside the device's hardware; slower code is passed over, and code that "
             "may tell"
         )
+        share = share_for_the_very_core([choice.cost for choice in of.choices])
+        yield f"{100 * share:.0f} % of the choices have a cost that was counted or published for this very core"
     yield from _timing(priced.taken)
     passing = {choice.cipher for choice in of.choices}
     yield from follows_the_code(
@@ -267,7 +270,7 @@ def rows(of: Advice, most: int) -> list[dict[str, str]]:
         row["behind"] = short_share(max(place.behind, 0.0))
         row["by"] = choice.provider
         if choice.cost.origin:
-            row["counted"] = choice.cost.origin.counted
+            row["counted"] = choice.cost.origin.marks
         row["evidence"] = choice.cost.evidence
         row |= {group: short_share(shares[place.number][group]) for group in used}
         row["latency"] = "not known" if load.latency_s != load.latency_s else spoken(load.latency_s)

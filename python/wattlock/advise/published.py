@@ -47,6 +47,7 @@ class Published(Table):
     * `figures`: octets of a message and its value in `unit`; or `rate`: what each further octet takes, beside `fixed`.
     * `timing`: what the code's author or its way of working says; hardware's is hardly ever told.
     * `times`: passes over the message, where the figure is of one. `fixed`: cycles of a message of no octets.
+    * `composed`: no source prints it for this cipher; it is made of printed figures of its parts.
     * `devices`: only on these device cards.
     * `unlike`: in which way it is of another kind than the others of its core; a `spread` says how much that is.
     * `relative_uncertainty`: uniform, as in `energy.number.Number`.
@@ -71,6 +72,7 @@ class Published(Table):
     fixed: Annotated[float, Field(ge=0)] | None = None
     block_B: Annotated[int, Field(ge=1)] = 16
     devices: list[Text] = Field(default_factory=list)
+    composed: bool = False
     unlike: str = ""
     confidence: Confidence
     relative_uncertainty: Annotated[float, Field(ge=0)]
@@ -341,6 +343,7 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         because,
         one.timing,
         own=own,
+        composed=one.composed,
     )
     return Cost(
         cipher,

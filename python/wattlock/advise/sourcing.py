@@ -7,14 +7,25 @@ from wattlock.advise.costs import Cost, Kind
 from wattlock.advise.published import Priced, is_sound
 from wattlock.advise.question import Question
 
-DESCRIBED = ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "timing", "url")
+DESCRIBED = (
+    "implementation",
+    "language",
+    "compiler",
+    "flags",
+    "core",
+    "memory",
+    "counted",
+    "composed",
+    "timing",
+    "url",
+)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BY_CODE = "Cycles by this code, published code, hardware"
 NO_FIGURE = "no figure published"
 BRING = "count it and name it with --costs FILE"
 
 
-def described(cost: Cost) -> dict[str, str | None]:
+def described(cost: Cost) -> dict[str, str | bool | None]:
     """Whose code a cost is of and how it was counted; None where a run says it."""
     return {key: getattr(cost.origin, key) if cost.origin else None for key in DESCRIBED}
 
@@ -88,7 +99,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
                 "implementation": cost.origin.implementation,
                 "language": cost.origin.language,
                 "counted on": cost.origin.core,
-                "as": cost.origin.counted,
+                "as": cost.origin.marks,
                 "timing": cost.origin.timing,
                 f"cycles of {size_B} B": cycles,
                 "evidence": cost.evidence,
@@ -145,6 +156,7 @@ def _least(every: list[Cost], cipher: str, kind: Kind, size_B: int) -> dict[str,
         "cycles_high": cycles * factor,
         "implementation": best.origin.implementation,
         "counted": best.origin.counted,
+        "composed": best.origin.composed,
         "timing": best.origin.timing,
         "evidence": best.evidence,
         "doubt": best.doubt or None,
@@ -169,15 +181,18 @@ TITLES: dict[Kind, str] = {"this code": "this code", "published": "best publishe
 def marked(cost: dict[str, Any]) -> str:
     """Cycles of a kind in a sentence, with how they were counted."""
     marks = [] if cost["counted"] == "hardware time" else [cost["counted"].removesuffix(" cycles")]
+    marks += ["composed"] if cost["composed"] else []
     marks += ["assumed"] if cost["doubt"] else []
     return f"{cost['cycles']:,.0f}" + (f" ({', '.join(marks)})" if marks else "")
 
 
 def _interval(cost: dict[str, Any]) -> str:
     middle, low, high = (f"{float(f'{cost[key]:.3g}'):,.0f}" for key in ("cycles", "cycles_low", "cycles_high"))
-    assumed = f", {cost['counted']}" + (", assumed" if cost["doubt"] else "")
-    varies = ", time by tables" if cost["timing"] == "table lookups" else ""
-    return f"{middle} ({low} to {high}{assumed}{varies})"
+    marks = [cost["counted"]]
+    marks += ["composed"] if cost["composed"] else []
+    marks += ["assumed"] if cost["doubt"] else []
+    marks += ["time by tables"] if cost["timing"] == "table lookups" else []
+    return f"{middle} ({low} to {high}, {', '.join(marks)})"
 
 
 def _ranked_by(priced: Priced, cipher: str) -> str:
