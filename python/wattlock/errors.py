@@ -75,6 +75,12 @@ class WayError(WattlockError):
     exit_code = 13
 
 
+class NotVerified(WattlockError):
+    """A file or a result set that isn't what was signed: another key, another sum, another seal."""
+
+    exit_code = 14
+
+
 class Interrupted(WattlockError):
     """The person stopped the run, which can be resumed."""
 

@@ -9,6 +9,7 @@ EXTRAS = {
     "notebook": ("marimo",),
     "ns3": ("ns3",),
     "cluster": ("distributed",),
+    "publish": ("cryptography",),
 }
 """Packages by the names that they are imported by."""
 PURPOSE = {
@@ -16,6 +17,7 @@ PURPOSE = {
     "notebook": "notebooks of examples/",
     "ns3": "scenarios by `link --engine ns3`",
     "cluster": "workers of `--scheduler`",
+    "publish": "signatures by `key`, `publish` and `verify`",
 }
 
 

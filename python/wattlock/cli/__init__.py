@@ -25,6 +25,8 @@ VERBS = {
     "report": "Draw the report of a run again.",
     "compare": "Compare runs with each other, or two providers of one.",
     "export": "Write the estimates of a run as CSV, Parquet, JSON or LaTeX.",
+    "key": "Make a key that signs result sets, or print its public key.",
+    "verify": "Check the signature of a file, a run or a result set.",
     "papers": "Regenerate the five papers on this machine, and judge their claims.",
     "ciphers": "List the ciphers that can be measured, with their security status.",
     "link": "Say what sending the ciphertext costs: time and joules, line by line.",

@@ -49,6 +49,9 @@ NOT_HERE = {
     "--on adb:": "there is no phone here",
     "wattlock targets": "there is no other device here",
     "--scheduler tcp://": "there is no scheduler here",
+    "key new": "nobody is here to type a password",
+    "key show": "nobody is here to type a password",
+    "wattlock verify": "nothing was signed here",
     "build/adapters/": "nothing of others was fetched here",
     ".pcap": "no capture of a keyed network is at hand",
 }

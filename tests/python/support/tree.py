@@ -27,6 +27,7 @@ ROOMS = [
     "link",
     "papers",
     "advise",
+    "publish",
     "report",
     "lab",
     "cli",
