@@ -105,6 +105,8 @@ def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Ite
             yield Packet(choice.sealed(plain_B).wire_B, way, choice.protection)
         if choice.frame.amortised_bits is not None:
             yield Packet(amortised.report_B(), "receive", choice.protection)
+            if sender.asks:
+                yield Packet(0, "send", choice.protection)
         if question.keep_alive:
             yield Packet(_beat_B(question.keep_alive, choice, sender), "send", choice.protection)
         if question.session:
@@ -186,6 +188,8 @@ class _Sum:
         if self.choice.frame.amortised_bits is not None:
             reports_per_s = self.packets_per_s / amortised.messages_a_report()
             self.radio("radio", amortised.report_B(), "receive", reports_per_s)
+            if self.sender.asks:
+                self.radio("radio", 0, "send", reports_per_s)
             self.terms["cipher", self.own] += reports_per_s * amortised.report_J(cost)
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:

@@ -103,6 +103,11 @@ class Sender:
         return self.technology == "ble" and bool(self.question.link.get("advertising"))
 
     @property
+    def asks(self) -> bool:
+        """Whether it asks for each frame that it receives, as it sleeps else (IEEE Std 802.15.4-2006, 7.5.6.3)."""
+        return self.technology == "802.15.4"
+
+    @property
     def protections(self) -> list[str]:
         """Those of the link that are compared.
 

@@ -33,16 +33,20 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
 
     traffic, computing = _asked(profile, payload_B, by)
     found = rows(traffic, computing, toolbox.find(), own=by.cards, allow_assumed=by.allow_assumed)
-    left_out = set(compared().design) - {row["design"] for row in found}
-    if left_out:
-        typer.echo(f"left out: {', '.join(sorted(left_out))}: more octets than a frame of LoRa holds", err=True)
+    for name, radio in compared().radio.items():
+        carried = {row["design"] for row in found if row["radio"] == name}
+        left_out = sorted(key for key, one in compared().design.items() if one.is_for(radio) and key not in carried)
+        if left_out:
+            which = ", ".join(left_out) if carried else "all designs"
+            typer.echo(f"left out on {name}: {which}: more octets than it carries", err=True)
     fixed = {"profile": profile, "payload_B": traffic.payload_B, "every_s": traffic.every_s}
     if form is not Format.table:
         print_table(pl.DataFrame([fixed | row for row in found], infer_schema_length=None), form)
         return
     typer.echo(f"{profile}: {traffic.payload_B} octets each {spoken(traffic.every_s)}; joules of the sensor a message")
     for name, radio in compared().radio.items():
-        table(_shown([row for row in found if row["radio"] == name]), f"{name}: {radio.title}")
+        if here := [row for row in found if row["radio"] == name]:
+            table(_shown(here), f"{name}: {radio.title}")
     typer.echo("")
     for name, design in compared().design.items():
         typer.echo(f"{name}: {design.title}")

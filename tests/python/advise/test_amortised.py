@@ -99,6 +99,27 @@ def test_tallys_watts_are_those_of_its_records_and_of_a_report_in_sixteen() -> N
     assert cipher_W == pytest.approx(amortised.report_J(choice.cost) / (16 * every_s))
 
 
+def test_a_sleeping_802154_device_asks_for_each_report() -> None:
+    of = answered("sensor", choices__amortised=True)
+    number, sender = by_tally(of)[0], of.inputs.sender
+    choice = of.choices[number]
+    report, asking = Packet(14, "receive", choice.protection), Packet(0, "send", choice.protection)
+    spent = sender.evaluate(days.needed(of.question, [choice], sender), None)
+    assert {report, asking} <= set(spent)
+    load_ = days.load(of.question, choice, sender, of.inputs.draws, spent)
+    nothing = spent[asking]._replace(states_s=dict.fromkeys(spent[asking].states_s, 0.0), busy_s=0.0, air_s=0.0)
+    unasked = days.load(of.question, choice, sender, of.inputs.draws, spent | {asking: nothing})
+    assert sender.rest == "off"
+    asked_J = sum(
+        seconds * sender.radio.card.power_W(sender.number(state))
+        for state, seconds in spent[asking].states_s.items()
+        if seconds
+    )
+    more_W = load_.group_W("radio") - unasked.group_W("radio")
+    reports_per_s = sum(rate for flow in of.question.flow for _, rate in flow.rates) / choice.aggregate / 16
+    assert more_W == pytest.approx(reports_per_s * asked_J, rel=1e-6)
+
+
 def test_the_answer_says_what_a_message_has_when_it_arrives_and_that_nobody_reviewed_it() -> None:
     of = answered("tracker", choices__amortised=True)
     assert of.choices[decision.decided(of).number].framing == "tally"

@@ -31,7 +31,7 @@ def test_the_comparison_has_a_row_a_design_and_says_what_tally_is_not(capsys: py
     [
         (["nosuch"], "nosuch"),
         (["tracker", "--radio", "sx1262-lora"], "--compare and --radio don't go together"),
-        (["tracker", "--payload-B", "5000"], "5000 B in an MSDU of at most 2304 B"),
+        (["tracker", "--payload-B", "50000000"], "50000000 octets: no radio carries them"),
         (["tracker", "--device", "x86-server-assumed"], "x86-server-assumed"),
         (["voice"], "costs on esp32 is assumed"),
         (["adhoc-open"], "adhoc-open"),
@@ -52,6 +52,24 @@ def test_designs_that_lora_cannot_carry_are_left_out_with_a_word(capsys: pytest.
     bare = {name for name, design in compared().design.items() if design.bare_hint_B is not None}
     assert {row["design"] for row in json.loads(answer.out)} == set(compared().design) - bare
     assert all(name in answer.err for name in bare)
+
+
+@pytest.mark.parametrize(("payload_B", "left_out"), [(2_200, set()), (2_300, {"wifi"})])
+def test_messages_too_long_for_one_radio_are_compared_on_the_others(
+    payload_B: int, left_out: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["link", "--compare", "tracker", "--payload-B", str(payload_B), "--format", "json"]) == 0
+    answer = capsys.readouterr()
+    assert set(compared().radio) - {row["radio"] for row in json.loads(answer.out)} == left_out
+    assert ("left out on wifi: all designs: more octets than it carries" in answer.err) == bool(left_out)
+    assert cli.answer(["link", "--compare", "tracker", "--payload-B", str(payload_B)]) == 0
+    assert ("\nwifi: " in capsys.readouterr().out) != bool(left_out)
+
+
+def test_a_design_that_adds_too_much_for_wi_fi_is_left_out_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    on_wifi = {row["design"] for row in computed(2_268 - 5, capsys) if row["radio"] == "wifi"}
+    assert "tally" in on_wifi
+    assert {"whole", "whole-8"}.isdisjoint(on_wifi)
 
 
 PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")

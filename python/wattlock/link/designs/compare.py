@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wattlock.errors import InputError
 from wattlock.link.designs import frames, loss
 from wattlock.link.designs.frames import Carried, Spent, Under, Way
 from wattlock.link.designs.rules import Design, RadioOf, compared
 from wattlock.link.joules import Interval
-from wattlock.link.lowpower import framing
+from wattlock.link.lowpower import framing, linear
 from wattlock.targets.toolbox import Toolbox
 
 LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
@@ -45,20 +46,27 @@ def rows(
     Joules are of the sensor: its radio and what it computes. Loss is of messages and reports, each for itself, beyond
     what the radio itself sends again.
 
-    Without a row is what no radio can carry (`Case.fits`).
+    Without a row is what a radio can't carry (`Case.fits`).
 
-    Raises InputError where a radio can't carry a message, EvidenceError for numbers that nobody verified.
+    Raises InputError where no design's messages fit any radio, EvidenceError for numbers that nobody verified.
     """
     found = []
     for name, radio in compared().radio.items():
         designs = compared().design.items()
         all_of = {key: Case(one.over(radio), radio, traffic) for key, one in designs if one.is_for(radio)}
         cases = {key: case for key, case in all_of.items() if case.fits}
+        if not cases:
+            continue
         needed = [frame for case in cases.values() for frame in case.frames()]
         spent = frames.spent(radio, needed, net, own=own, allow_assumed=allow_assumed)
         for key, case in cases.items():
             fixed = {"radio": name, "design": key} | _fixed(case, computing, spent)
             found += [fixed | _lossy(case, computing, spent, share) for share in LOSSES]
+    if not found:
+        raise InputError(
+            f"messages of {traffic.payload_B} octets: no radio carries them",
+            hint=f"--payload-B takes less than {linear.MOST_B}; Wi-Fi carries up to {frames.MOST_WIFI_B}",
+        )
     return found
 
 
@@ -78,8 +86,8 @@ class Case(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether LoRa's frames hold it where LoRaWAN does not cut it."""
-        return all(frame.under != "bare" or frame.octets_B <= frames.MOST_LORA_B for frame in self.frames())
+        """Whether the radio carries all its frames."""
+        return all(frame.octets_B <= frames.most_B(self.radio, frame.under) for frame in self.frames())
 
     @property
     def sent(self) -> list[tuple[Carried, float]]:

@@ -21,6 +21,8 @@ from wattlock.targets.toolbox import Toolbox
 DATAGRAMS = 1_000
 # Semtech, SX1276 data sheet, 4.1.1.7: the payload's length has one octet.
 MOST_LORA_B = 255
+# IEEE Std 802.11-2020, 9.2.4.8: an MSDU has at most 2304 octets; less LLC and SNAP, IPv4, UDP.
+MOST_WIFI_B = 2_304 - 8 - 20 - 8
 
 Under = Literal["open", "protected", "bare"]
 Way = Literal["send", "receive"]
@@ -60,6 +62,13 @@ class BareLora(Lorawan):
     def around(self, frame: Frame, frame_ns: int, *, last: bool) -> list[Event]:
         """A second, and a window in which an answer may begin."""
         return super().around(frame, frame_ns, last=last)[:2]
+
+
+def most_B(radio: RadioOf, under: Under) -> int:
+    """Octets of the longest message that a radio carries."""
+    if radio.link is None:
+        return MOST_WIFI_B
+    return MOST_LORA_B if under == "bare" else linear.MOST_B
 
 
 def spent(
