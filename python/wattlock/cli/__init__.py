@@ -25,6 +25,7 @@ VERBS = {
     "report": "Draw the report of a run again.",
     "compare": "Compare runs with each other, or two providers of one.",
     "export": "Write the estimates of a run as CSV, Parquet, JSON or LaTeX.",
+    "publish": "Make a signed set of sealed runs, as a site that works offline.",
     "key": "Make a key that signs result sets, or print its public key.",
     "verify": "Check the signature of a file, a run or a result set.",
     "papers": "Regenerate the five papers on this machine, and judge their claims.",

@@ -65,11 +65,11 @@ def export(
     folder = RunFolder.open(find(run))
     if is_counted(folder):
         frame, about = _counted(folder, device, allow_assumed=allow_assumed)
-        _write(_bytes(*(_public(frame, about) if public else (frame, about)), form), out)
+        _write(content(*(_public(frame, about) if public else (frame, about)), form), out)
         return
     result = read(folder)
     frame = valued(result, device, allow_assumed=allow_assumed)
-    about = _about(result, device)
+    about = described(result, device)
     if public:
         frame, about = _public(frame, about)
     for reason in result.reasons:
@@ -77,7 +77,7 @@ def export(
     if form is Form.latex and result.reasons:
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
-    _write(_bytes(frame, about, form), out)
+    _write(content(frame, about, form), out)
 
 
 def _counted(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> tuple[pl.DataFrame, About]:
@@ -98,7 +98,7 @@ def _form_of(out: Path) -> Form:
     return ENDINGS[out.suffix]
 
 
-def _about(result: Result, device: str | None) -> About:
+def described(result: Result, device: str | None) -> About:
     """What the run was: what stands in each row, and in the comments of a table."""
     plan, fingerprint = result.plan, result.header["fingerprint"]
     return {
@@ -132,7 +132,8 @@ def _public(frame: pl.DataFrame, about: About) -> tuple[pl.DataFrame, About]:
     }
 
 
-def _bytes(frame: pl.DataFrame, about: About, form: Form) -> bytes:
+def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
+    """The file's bytes: the estimates, each row with what its run was."""
     import io
 
     import polars as pl
@@ -155,14 +156,14 @@ def _bytes(frame: pl.DataFrame, about: About, form: Form) -> bytes:
     return written.getvalue()
 
 
-def _write(content: bytes, out: Path | None) -> None:
+def _write(written: bytes, out: Path | None) -> None:
     if out is None:
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.write(written)
         return
     from wattlock.store.disk import write_whole
 
     try:
-        write_whole(out, [content])
+        write_whole(out, [written])
     except OSError as error:
         raise InputError(f"--out {out}: can't be written: {error.strerror}", hint="name another file") from error
     typer.echo(f"wrote {out}", err=True)

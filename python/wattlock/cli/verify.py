@@ -22,7 +22,7 @@ def verify(
     Signatures are minisign's, so that `minisign -V` checks them as well. Ends with 14 where something isn't as signed.
 
     Examples: wattlock verify site --key wattlock.pub
-    wattlock verify estimates.csv --key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+    wattlock verify estimates.csv --key wattlock.pub
     """
     from wattlock.extras import require
 

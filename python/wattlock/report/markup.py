@@ -41,9 +41,9 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def commands(lines: Sequence[str]) -> str:
-    """Command lines to copy; in a scrolling box that the keyboard reaches."""
-    return f'<pre tabindex="0" role="region" aria-label="Commands"><code>{text(chr(10).join(lines))}</code></pre>'
+def commands(lines: Sequence[str], label: str = "Commands") -> str:
+    """Lines to copy, called `label`; in a scrolling box that the keyboard reaches."""
+    return f'<pre tabindex="0" role="region" aria-label="{text(label)}"><code>{text(chr(10).join(lines))}</code></pre>'
 
 
 def folded(summary: str, inside: str, is_open: bool = False) -> str:

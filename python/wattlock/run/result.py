@@ -40,6 +40,7 @@ class Result:
     inputs: list[Mapping[str, Any]]
     header: Mapping[str, Any]
     cases: Sequence[Mapping[str, Any]]
+    summaries: pl.DataFrame
     across: pl.DataFrame
     estimates: pl.DataFrame
     verdicts: list[self_checks.Verdict]
@@ -210,6 +211,7 @@ def read(folder: RunFolder) -> Result:
         inputs=[line for line in plan if line["kind"] == "input"],
         header=headers[0],
         cases=planned,
+        summaries=rows,
         across=across,
         estimates=estimate.estimates(planned, across, clocks, failures, _evidence(headers)),
         verdicts=self_checks.judge(planned, rows),

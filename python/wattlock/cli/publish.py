@@ -1,0 +1,69 @@
+"""`wattlock publish`: a signed set of sealed runs, as a site that works offline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.key import PasswordFile
+from wattlock.errors import InputError
+
+
+@dataclass(frozen=True)
+class Cited:
+    """How the set is cited, and under which licence."""
+
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What the set is called.")] = (
+        "What encryption costs"
+    )
+    author: Annotated[
+        list[str] | None,
+        typer.Option("--author", metavar="NAME", help="As 'Family, Given', or a group's name; repeatable."),
+    ] = None
+    licence: Annotated[str, typer.Option("--licence", metavar="ID", help="The licence's SPDX identifier.")] = (
+        "CC-BY-4.0"
+    )
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Where the set will lie.")] = None
+
+
+def publish(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that holds the runs, or one run.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="SITE", help="The set's folder, a new one.")],
+    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The secret key of `wattlock key new`.")],
+    password_file: PasswordFile = None,
+    cited: Cited = Cited(),
+) -> None:
+    """Make a set of sealed runs that others can read, cite and check: pages, tables, files, sums and a signature.
+
+    index.html has what a byte costs in the columns of eBACS's tables, median and quartiles, apart by evidence; every
+    run is there with its report, its estimates and the sealed run itself. All works offline, on a phone too. The same
+    runs, key and options give the same bytes. `wattlock verify` and minisign check the set.
+
+    Examples: wattlock publish runs --out site --key wattlock.key --title 'Ciphers on two laptops'
+    wattlock publish runs --out cited --key wattlock.key --author 'Doe, Jane' --licence CC0-1.0
+    """
+    import wattlock
+    from wattlock.cli.key import secret_key
+    from wattlock.cli.published_set import members, write_set
+    from wattlock.extras import require
+    from wattlock.publish.citation import Citation
+
+    require("publish")
+    require("report")
+    if out.exists():
+        raise InputError(f"--out {out}: is there already", hint="name a new folder, or take the old one away")
+    runs = members(folder)
+    secret = secret_key(key, password_file)
+    signer = secret.public.id
+    authors = cited.author or [f"The holder of the minisign key {signer}"]
+    newest = max(run.created for run in runs)
+    citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
+    write_set(runs, out, secret, citation)
+    typer.echo(f"{out / 'index.html'}")
+    typer.echo(
+        f"{len(runs)} runs, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True
+    )

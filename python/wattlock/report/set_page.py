@@ -1,0 +1,170 @@
+"""The first page of a published set of runs: their tables, what they rest on, files, how to cite and to check it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import polars as pl
+
+from wattlock.report import chip, formats
+from wattlock.report.markup import bullets, commands, facts, paragraphs, table, text
+from wattlock.report.page import opening
+from wattlock.report.set_table import set_tables
+
+SECTIONS = {
+    "runs": "The runs",
+    "measured": "Measured",
+    "emulated": "Emulated",
+    "published": "Published by others",
+    "compared": "Compared",
+    "files": "Files",
+    "cite": "How to cite it",
+    "check": "How to check it",
+}
+TABLES = {
+    "measured": "What a byte cost on the machines themselves.",
+    "emulated": "Counted or timed in an emulator: no cost of a device, and ranked with nothing that was measured.",
+    "published": "Read from files of others, as they printed it: wattlock measured none of it, and ranks none.",
+}
+HOW_TO_READ = (
+    "A number is the median over fresh processes, what follows it the quartiles; in brackets where the run did not "
+    "reach its target. The columns are the lengths of eBACS’s tables (8, 64, 576, 1,536 and 4,096 bytes) where a run "
+    "measured them, and the run’s own otherwise. Nothing is interpolated, and a – was not measured."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetRun:
+    """A run of the set.
+
+    * `name`: its folder's; `on`: the processor or core; `rows`: estimates with the cost a byte, as `set_tables` takes
+      them; `reasons`: why it is invalid; `files`: their paths in the set by what they are called; `sha256`: of its
+      sums.
+    """
+
+    name: str
+    id: str
+    title: str
+    on: str
+    created: str
+    evidence: str
+    rows: pl.DataFrame
+    sha256: str
+    files: Mapping[str, str]
+    reasons: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetFacts:
+    """A published set in the words of its page.
+
+    * `compared`: pages of comparisons by what they compare; `notes`: what was left out, and why; `files`: of the whole
+      set; `published`: rows of others by their source; `key`: the public key's line; `cite`: sentence and BibTeX.
+    """
+
+    title: str
+    created: str
+    runs: Sequence[SetRun]
+    compared: Mapping[str, str]
+    files: Mapping[str, str]
+    notes: Sequence[str]
+    licence: str
+    licence_page: str
+    cite: tuple[str, str]
+    key: str
+    key_id: str
+    published: Sequence[SetRun] = ()
+
+
+def set_page(found: SetFacts) -> str:
+    """The page as HTML; nothing in it is fetched from elsewhere, and it needs no script."""
+    bodies = {
+        "runs": _runs(found),
+        "measured": _tables(found.runs, "measured"),
+        "emulated": _tables(found.runs, "emulated"),
+        "published": _tables(found.published, "published"),
+        "compared": _compared(found),
+        "files": _links(found.files),
+        "cite": f"<p>{text(found.cite[0])}</p>{commands([found.cite[1].rstrip()], 'BibTeX')}{_licence(found)}",
+        "check": _check(found),
+    }
+    shown = {name: body for name, body in bodies.items() if body}
+    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in shown)
+    sections = "".join(
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>'
+        f"{body}</section>"
+        for name, body in shown.items()
+    )
+    day = formats.day_and_time(found.created)
+    return (
+        f'{opening(found.title)}<a class="skip" href="#runs">Skip to the runs</a><header>'
+        f'<p class="kicker">wattlock <span>{text(day)}</span></p><h1>{text(found.title)}</h1>'
+        f'<p class="question">{len(found.runs)} sealed {"run" if len(found.runs) == 1 else "runs"}, signed by the key '
+        f'{text(found.key_id)}</p><nav aria-label="On this page"><ul>{links}</ul></nav></header>'
+        f"<main>{sections}</main><footer><p>Made by wattlock. The sealed runs beside this page are the source.</p>"
+        "</footer></body></html>"
+    )
+
+
+def _runs(found: SetFacts) -> str:
+    def row(run: SetRun) -> str:
+        return (
+            f'<tr><th scope="row">{text(run.name)}</th><td>{text(run.title)}</td><td>{text(run.on)}</td>'
+            f"<td>{chip.chip(run.evidence)}</td><td>{text(formats.day_and_time(run.created))}</td>"
+            f"<td>{_anchors(run.files)}</td></tr>"
+        )
+
+    listed = table("Runs of this set", ["Run", "Study", "On", "Evidence", "Begun", "Files"], map(row, found.runs))
+    invalid = [
+        f"{run.name} is invalid, and shows no number: {'; '.join(run.reasons)}" for run in found.runs if run.reasons
+    ]
+    return f"{listed}{bullets(invalid)}{paragraphs([HOW_TO_READ])}"
+
+
+def _tables(runs: Sequence[SetRun], evidence: str) -> str:
+    """The tables of the runs of one kind of evidence; nothing where there are none."""
+    parts = [
+        f"<h3>{text(run.name)}: {text(run.on)}</h3>{set_tables(run.rows, run.name) or '<p>No case has a payload.</p>'}"
+        for run in runs
+        if run.evidence == evidence and not run.reasons
+    ]
+    return "".join([paragraphs([TABLES[evidence]]), *parts]) if parts else ""
+
+
+def _compared(found: SetFacts) -> str:
+    return f"{_links(found.compared)}{bullets(list(found.notes))}" if found.compared or found.notes else ""
+
+
+def _links(files: Mapping[str, str]) -> str:
+    return f"<ul>{''.join(f'<li>{_anchor(named, path)}</li>' for named, path in files.items())}</ul>" if files else ""
+
+
+def _anchors(files: Mapping[str, str]) -> str:
+    return ", ".join(_anchor(named, path) for named, path in files.items())
+
+
+def _anchor(named: str, path: str) -> str:
+    return f'<a href="{text(quote(path))}">{text(named)}</a>'
+
+
+def _licence(found: SetFacts) -> str:
+    page = f'<a href="{text(found.licence_page)}">{text(found.licence)}</a>'
+    return f"<p>The set may be used under this licence: {page}.</p>"
+
+
+def _check(found: SetFacts) -> str:
+    lines = [
+        f"wattlock verify . --key {found.key}",
+        f"minisign -Vm SHA256SUMS -P {found.key} && sha256sum -c SHA256SUMS",
+    ]
+    words = [
+        "Either line, in the folder of this set, says whether every file is as it was signed; the first one also "
+        "checks the seal of each run. A key says who signed only to those who have it from elsewhere than this page.",
+    ]
+    return f"{paragraphs(words)}{commands(lines)}{facts(_seals(found.runs))}"
+
+
+def _seals(runs: Sequence[SetRun]) -> Iterator[tuple[str, str]]:
+    yield from ((f"{run.name}, SHA-256 of its sums", run.sha256) for run in runs)
