@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -89,6 +89,9 @@ firmware: ## lint and build the image for microcontrollers for each core, some f
 
 fuzz: ## fuzz the capture and frame parsers, FUZZ_SECONDS (60) for each
 	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
+
+models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some
+	$(VENV)/bin/python tools/models.py $(WORDS)
 
 mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for some rooms; goes on where it stopped
 	@cargo mutants --version >/dev/null 2>&1 || { echo "error: cargo-mutants is missing; get it with \`cargo install --locked cargo-mutants\`" >&2; exit 1; }
