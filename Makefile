@@ -87,7 +87,7 @@ firmware: ## lint and build the image for microcontrollers for each core, some f
 			done) || exit 1; \
 	done
 
-fuzz: ## fuzz the capture and frame parsers, FUZZ_SECONDS (60) for each
+fuzz: ## fuzz the capture and frame parsers and the ends of tally, FUZZ_SECONDS (60) for each
 	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
 
 models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         }
         names => {
             let wrong = names.iter().find(|name| found(name).is_none());
-            assert!(wrong.is_none(), "{wrong:?}: targets are capture, frame, unprotect");
+            assert!(wrong.is_none(), "{wrong:?}: targets are {}", TARGETS.map(|(name, _, _)| name).join(", "));
             let chosen =
                 TARGETS.into_iter().filter(|(name, _, _)| names.is_empty() || names.iter().any(|one| one == name));
             let failed = chosen.filter(|target| !fuzz(target)).count();

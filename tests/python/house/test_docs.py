@@ -105,7 +105,7 @@ def test_every_verb_of_wattlock_that_the_pages_show_exists_with_its_options() ->
 
 @pytest.mark.parametrize(
     ("program", "verbs"),
-    [(PROBE, {"apply", "selftest", "catalogue", "doctor", "schema"}), (NET, {"air", "capture", "frames"})],
+    [(PROBE, {"apply", "selftest", "catalogue", "doctor", "schema"}), (NET, {"air", "capture", "frames", "tally"})],
     ids=["wattlock-probe", "wattlock-net"],
 )
 def test_every_verb_of_a_program_that_the_pages_show_exists_with_its_options(program: Path, verbs: set[str]) -> None:

@@ -29,7 +29,7 @@ CRATES_BELOW = {
     "terminal": {"bench", "ciphers", "providers", "records"},
     "cores": set(),
     "probe": {"engine", "records", "ciphers", "cores", "bench", "meters", "providers", "terminal"},
-    "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
+    "net": {"engine", "records", "ciphers", "frames", "tally", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
 }
 UNSAFE_ROOMS = [

@@ -4,4 +4,5 @@ pub mod air;
 pub mod capture;
 pub mod frames;
 pub mod schema;
+pub mod tally;
 pub mod transfer;

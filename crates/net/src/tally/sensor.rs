@@ -1,0 +1,131 @@
+//! The sensor's end: resumes where it has no root, seals, hears the gateway.
+
+use std::io;
+
+use wattlock_tally::{Error, OPENING_B, Pair, Parameters, Protection, Resuming, Sealed, Sensor, SensorHeard};
+
+use super::nonces::Nonces;
+use super::records::{Downlink, TallyLine};
+
+/// Messages without a report after which the sensor resumes: a gateway that lost its state can't say so.
+pub const RESUME_AFTER: u32 = 256;
+/// Until a resumption is answered, messages go on below the old root, and each so many the opening is sent again.
+const OPEN_EVERY: u32 = 16;
+
+/// A resumption that is not answered yet.
+struct Opening {
+    resuming: Resuming,
+    octets: [u8; OPENING_B],
+    number: u64,
+}
+
+/// The sensor's end, which begins with a resumption.
+pub struct SensorEnd<N> {
+    pair: Pair,
+    parameters: Parameters,
+    nonces: N,
+    opening: Option<Opening>,
+    sensor: Option<Box<Sensor>>,
+    /// Messages since the gateway was heard.
+    unheard: u32,
+}
+
+impl<N: Nonces> SensorEnd<N> {
+    /// Takes the first nonce.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn new(pair: Pair, parameters: Parameters, nonces: N) -> io::Result<Self> {
+        let mut end = Self { pair, parameters, nonces, opening: None, sensor: None, unheard: 0 };
+        end.begin()?;
+        Ok(end)
+    }
+
+    /// Whether messages can be sealed.
+    pub fn has_root(&self) -> bool {
+        self.sensor.is_some()
+    }
+
+    /// The opening, and the line that tells of it, where it is to be sent before the next message.
+    pub fn opening(&self) -> Option<([u8; OPENING_B], TallyLine)> {
+        let due = self.sensor.is_none() || self.unheard.is_multiple_of(OPEN_EVERY);
+        self.opening.as_ref().filter(|_| due).map(|one| (one.octets, TallyLine::Opening { of_sensor: one.number }))
+    }
+
+    /// Writes a rescue record that is due into `frame`, and returns its octets.
+    ///
+    /// # Errors
+    /// A frame that is too small.
+    pub fn rescue(&mut self, frame: &mut [u8]) -> io::Result<Option<usize>> {
+        self.sensor.as_mut().map_or(Ok(None), |sensor| sensor.rescue(frame)).map_err(unexpected)
+    }
+
+    /// Seals a message into `frame`; `None` where there is no root, or its counters are used up.
+    ///
+    /// # Errors
+    /// Where there is no nonce for a resumption, or the frame is too small.
+    pub fn seal(&mut self, payload: &[u8], frame: &mut [u8]) -> io::Result<Option<Sealed>> {
+        let Some(sensor) = &mut self.sensor else { return Ok(None) };
+        let sealed = match sensor.seal(payload, Protection::Short, frame) {
+            Ok(sealed) => Some(sealed),
+            Err(Error::Exhausted) => None,
+            Err(error) => return Err(unexpected(error)),
+        };
+        self.unheard += 1;
+        if sealed.is_none() {
+            self.sensor = None;
+        }
+        if self.opening.is_none() && (sealed.is_none() || self.unheard >= RESUME_AFTER) {
+            self.begin()?;
+        }
+        Ok(sealed)
+    }
+
+    /// Hears a datagram, and says what it was.
+    pub fn hear(&mut self, datagram: &[u8]) -> TallyLine {
+        if let Some(opening) = &self.opening
+            && let Ok(root) = opening.resuming.finish(datagram)
+        {
+            let line = TallyLine::Root { of_sensor: opening.number, of_gateway: number_in(datagram) };
+            (self.opening, self.unheard) = (None, 0);
+            self.sensor = Some(Box::new(Sensor::new(root, self.parameters)));
+            return line;
+        }
+        let frame_B = datagram.len();
+        let heard = self
+            .sensor
+            .as_mut()
+            .map_or(Err(Error::Unexpected), |sensor| sensor.hear(datagram).map(|heard| (heard, sensor.generation())));
+        match heard {
+            Ok((heard, generation)) => {
+                let what = match heard {
+                    SensorHeard::NextGeneration => Downlink::Report,
+                    SensorHeard::ForgeryProven => Downlink::ReportOfForgery,
+                    SensorHeard::TooOld => Downlink::ReportTooOld,
+                    SensorHeard::RescueAsked => Downlink::Request,
+                };
+                // The gateway still has the root in use.
+                (self.opening, self.unheard) = (None, 0);
+                TallyLine::Downlink { what, generation, frame_B }
+            }
+            Err(error) => TallyLine::Refused { frame_B, why: error.to_string() },
+        }
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        let number = self.nonces.next()?;
+        let (resuming, octets) = Resuming::begin(self.pair.clone(), number.to_be_bytes());
+        self.opening = Some(Opening { resuming, octets, number });
+        Ok(())
+    }
+}
+
+/// The number that a nonce at the head of these octets stands for.
+pub(super) fn number_in(octets: &[u8]) -> u64 {
+    octets.first_chunk().map_or(0, |nonce| u64::from_be_bytes(*nonce))
+}
+
+/// What only a buffer of a wrong size brings.
+pub(super) fn unexpected(error: Error) -> io::Error {
+    io::Error::other(error.to_string())
+}
