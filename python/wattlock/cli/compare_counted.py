@@ -70,12 +70,19 @@ def say_differences(found: CountComparison) -> None:
 
 
 def counted_compare_facts(
-    names: Sequence[str], found: CountComparison, providers: tuple[str, str] | None, cards: Sequence[str]
+    names: Sequence[str],
+    found: CountComparison,
+    providers: tuple[str, str] | None,
+    cards: Sequence[str],
+    folders: Sequence[str] | None = None,
 ) -> CountedCompareFacts:
     """A comparison of runs that counted in the words of its page; `names`: the runs as they were asked for.
 
+    * `folders`: what the runs' folders are called, where `names` are no way to them.
+
     Raises InputError where there are more runs than fit a page.
     """
+    from wattlock.cli.compare_facts import folder_names
     from wattlock.report.compare_facts import MOST_SIDES
     from wattlock.report.counted_compare import CountedCompareFacts, CountedSide
 
@@ -83,7 +90,7 @@ def counted_compare_facts(
         hint = "`--format csv` compares any number"
         raise InputError(f"a page holds {MOST_SIDES} runs, these are {len(found.runs)}", hint=hint)
     runs = [found.runs[0], *(pair.second for pair in found.pairs)]
-    called = _called(names, runs, providers)
+    called = _called(folders or folder_names(names), runs, providers)
     own = [None] * len(runs) if providers is None else [providers[0], *[providers[1]] * len(found.pairs)]
     sides = [
         CountedSide(chr(ord("A") + place), called[place], run.id, *_of_provider(run, own[place]))
@@ -118,17 +125,14 @@ def _of_provider(run: Counts, provider: str | None) -> tuple[pl.DataFrame, pl.Da
     return own, rank(own)
 
 
-def _called(names: Sequence[str], runs: Sequence[Counts], providers: tuple[str, str] | None) -> list[str]:
+def _called(folders: Sequence[str], runs: Sequence[Counts], providers: tuple[str, str] | None) -> list[str]:
     """What the sides are called: by their cores, or where these are the same by their folders, else by their ids."""
-    from wattlock.store import find
-
-    if providers is not None and len(names) == 1:
+    if providers is not None and len(folders) == 1:
         return list(providers)
     titles = [run.title for run in runs]
-    folders = [find(name).name for name in names]
     for several in (titles, folders):
         if len(set(several)) == len(several):
-            called = several
+            called = list(several)
             break
     else:
         called = [run.id for run in runs]

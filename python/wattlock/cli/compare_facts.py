@@ -21,9 +21,15 @@ NOISE = re.compile(r"\((?:R|TM|tm)\)|\bCPU\b|\bProcessor\b|@.*$|\b\d+-Core\b")
 
 
 def compare_facts(
-    names: Sequence[str], results: Sequence[Result], found: Comparison, providers: tuple[str, str] | None
+    names: Sequence[str],
+    results: Sequence[Result],
+    found: Comparison,
+    providers: tuple[str, str] | None,
+    folders: Sequence[str] | None = None,
 ) -> CompareFacts:
     """A comparison in the words of its page; `names`: the runs as they were asked for.
+
+    * `folders`: what the runs' folders are called, where `names` are no way to them.
 
     Raises InputError where there are more runs than fit a page.
     """
@@ -32,7 +38,7 @@ def compare_facts(
         raise InputError(f"a page holds {MOST_SIDES} runs, these are {len(results)}", hint=hint)
     others = list(results[1:]) or [results[0]]
     measured = [results[0], *others]
-    labels = _labels(names, results, providers)
+    labels = _labels(folders or folder_names(names), results, providers)
     sides = [
         Side(chr(ord("A") + place), labels[place], str(result.plan["id"]), list(conditions(result)), result.reasons)
         for place, result in enumerate(measured)
@@ -54,13 +60,20 @@ def compare_facts(
     )
 
 
-def _labels(names: Sequence[str], results: Sequence[Result], providers: tuple[str, str] | None) -> list[str]:
+def folder_names(names: Sequence[str]) -> list[str]:
+    """What the folders of runs are called."""
+    from wattlock.store import find
+
+    return [find(name).name for name in names]
+
+
+def _labels(folders: Sequence[str], results: Sequence[Result], providers: tuple[str, str] | None) -> list[str]:
     """What stands beside each other: runs, implementations of one run, or those of several."""
     if providers is None:
-        return side_names(names, results)
+        return side_names(folders, results)
     if len(results) == 1:
         return list(providers)
-    called = side_names(names, results)
+    called = side_names(folders, results)
     return [f"{name}, {providers[min(place, 1)]}" for place, name in enumerate(called)]
 
 
@@ -82,21 +95,18 @@ def _against(side: Side, pair: Pair) -> Against:
     )
 
 
-def side_names(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+def side_names(folders: Sequence[str], results: Sequence[Result]) -> list[str]:
     """What the runs are called: by their folders where people named them, else by processor, by when, by id."""
-    from wattlock.store import find
-
     ids = [str(result.plan["id"]) for result in results]
-    folders = [find(name).name for name in names]
     if all(folder != run for folder, run in zip(folders, ids, strict=True)) and _differ(folders):
-        return folders
+        return list(folders)
     processors = [_processor(result) for result in results]
     if _differ(processors):
         return processors
     times = [f"Run of {_begun(result):%-d %b %H:%M}" for result in results]
     if _differ(times):
         return times
-    return ids if _differ(ids) else folders
+    return ids if _differ(ids) else list(folders)
 
 
 def _begun(result: Result) -> datetime:

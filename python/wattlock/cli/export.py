@@ -138,8 +138,8 @@ def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
 
     import polars as pl
 
-    from wattlock.cli.table import flat, json_array
     from wattlock.report.latex import latex
+    from wattlock.report.written import flat, json_array
 
     if form is Form.latex:
         return latex(frame, {key: value for key, value in about.items() if value is not None}).encode()

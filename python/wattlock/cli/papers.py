@@ -11,7 +11,7 @@ import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
-from wattlock.cli.table import Format, flat, json_array, show
+from wattlock.cli.table import Format, show
 from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
@@ -189,6 +189,7 @@ def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], source
     """Writes the exhibits, the verdicts and the papers as BibTeX into `folder`."""
     from wattlock.papers.citations import bibtex
     from wattlock.report.exhibit_files import write_exhibits
+    from wattlock.report.written import flat, json_array
 
     typer.echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
     hint = "name a folder that can be written"

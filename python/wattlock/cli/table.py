@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import typer
 
@@ -34,12 +32,15 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     * `form`: `json` is one array with one object a row, null where a number is missing or not finite; `csv` has a
       header line, and a list or an object in a field as JSON.
     """
+    if form is Format.table:
+        _show_to_eyes(frame)
+        return
+    from wattlock.report.written import flat, json_array
+
     if form is Format.json:
         typer.echo(json_array(frame))
-    elif form is Format.csv:
-        typer.echo(flat(frame).write_csv(), nl=False)
     else:
-        _show_to_eyes(frame)
+        typer.echo(flat(frame).write_csv(), nl=False)
 
 
 def show_aside(frame: pl.DataFrame) -> None:
@@ -57,32 +58,6 @@ def short(columns: list[str], cases: pl.DataFrame) -> list[str]:
     more = [*(["aad_B"] if any(cases["aad_B"]) else []), *(sides if len(kinds) > 1 else ())]
     behind = columns.index("payload_B") + 1
     return [*columns[:behind], *more, *columns[behind:]]
-
-
-def flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with each list and object as JSON, as CSV can hold it."""
-    import polars as pl
-
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    columns = [pl.Series(name, [_json(value) for value in frame[name].to_list()], dtype=pl.String) for name in nested]
-    return frame.with_columns(columns)
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def json_array(frame: pl.DataFrame) -> str:
-    """One array with one object a row, null where a number is missing or not finite."""
-    rows = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in frame.iter_rows(named=True))
-    return "[" + ",\n ".join(rows) + "]"
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    # JSON has no infinity and no NaN.
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
-    }
 
 
 def markdown(frame: pl.DataFrame) -> str:

@@ -20,6 +20,7 @@ SECTIONS = {
     "every": "Every case",
     "method": "How to read it",
 }
+SCRIPTS = ("filter", "compare", "sort", "folds")
 Drawn = Mapping[Measure, Sequence[RatioFigure]]
 WIDE_PX, NARROW_PX = 480, 358
 HEADINGS = {ENERGY.name: "Energy", COST.name: "Time"}
@@ -27,6 +28,17 @@ HEADINGS = {ENERGY.name: "Energy", COST.name: "Time"}
 
 def compare_page(facts: CompareFacts) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
+    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in SCRIPTS)
+    runs = formats.listing(list(dict.fromkeys(side.run for side in facts.sides)))
+    return (
+        f'{opening(title(facts), "compare")}<a class="skip" href="#answer">Skip to the answer</a>{_head(facts)}'
+        f"<main>{sections(facts)}</main><footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their "
+        f"records.</p></footer>{own}</body></html>"
+    )
+
+
+def sections(facts: CompareFacts) -> str:
+    """All that the page says below its head, as HTML."""
     drawn = {measure: figures(facts, measure) for measure in measures(facts)}
     bodies = {
         "answer": _answer(facts, drawn),
@@ -35,17 +47,10 @@ def compare_page(facts: CompareFacts) -> str:
         "every": _every(facts),
         "method": _method(facts),
     }
-    sections = "".join(
+    return "".join(
         f'<section id="{name}" aria-labelledby="{name}-title">'
         f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
         for name, body in bodies.items()
-    )
-    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("filter", "compare", "sort", "folds"))
-    runs = formats.listing(list(dict.fromkeys(side.run for side in facts.sides)))
-    return (
-        f'{opening(title(facts), "compare")}<a class="skip" href="#answer">Skip to the answer</a>{_head(facts)}'
-        f"<main>{sections}</main><footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their records."
-        f"</p></footer>{own}</body></html>"
     )
 
 
@@ -57,19 +62,28 @@ def title(facts: CompareFacts) -> str:
 
 def _head(facts: CompareFacts) -> str:
     links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
+    return (
+        f'<header><p class="kicker">wattlock <span>comparison of {len(facts.sides)} '
+        f"{'implementations' if _is_of_one_run(facts) else 'runs'}</span></p><h1>{text(title(facts))}</h1>"
+        f'<p class="question">{text(letters(facts))}</p><nav aria-label="On this page"><ul>{links}</ul></nav>'
+        f"{banner(facts)}</header>"
+    )
+
+
+def letters(facts: CompareFacts) -> str:
+    """Which letter is which run."""
+    return ", ".join(f"{side.letter} is {side.name}" for side in facts.sides)
+
+
+def banner(facts: CompareFacts) -> str:
+    """Which of the runs are invalid, and why; nothing where none is."""
     invalid = "".join(
         f"<p><strong>⊘ Run {text(side.label)} is invalid.</strong> Its numbers are not results: nothing is claimed of "
         f"it.</p>{bullets(side.reasons)}"
         for side in facts.sides
         if side.reasons
     )
-    banner = f'<div class="banner" role="alert">{invalid}</div>' if invalid else ""
-    letters = ", ".join(f"{side.letter} is {side.name}" for side in facts.sides)
-    return (
-        f'<header><p class="kicker">wattlock <span>comparison of {len(facts.sides)} '
-        f"{'implementations' if _is_of_one_run(facts) else 'runs'}</span></p><h1>{text(title(facts))}</h1>"
-        f'<p class="question">{text(letters)}</p><nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header>'
-    )
+    return f'<div class="banner" role="alert">{invalid}</div>' if invalid else ""
 
 
 def _is_of_one_run(facts: CompareFacts) -> bool:

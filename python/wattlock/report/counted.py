@@ -69,6 +69,21 @@ def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, rankin
 
 def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
+    links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
+    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("filter", "sort", "folds"))
+    return (
+        f"{opening(run.title)}"
+        '<a class="skip" href="#answer">Skip to the answer</a>'
+        f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
+        f'<h1>{text(run.title)}</h1><p class="question">{text(run.question)}</p>'
+        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header>'
+        f"<main>{sections(run, estimates, ranking)}</main><footer><p>Made by wattlock from run {text(run.id)}. "
+        f"The records beside this page are the source; it can be redrawn.</p></footer>{scripts}</body></html>"
+    )
+
+
+def sections(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
+    """All that the page says below its head, as HTML."""
     groups = groups_of(estimates, ranking)
     figures = dict(counted_figures(groups))
     bodies = {
@@ -78,21 +93,10 @@ def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> s
         "cases": _cases(run, estimates),
         "method": _method(run),
     }
-    sections = "".join(
+    return "".join(
         f'<section id="{name}" class="{"printed" if name in PRINTED else "unprinted"}" '
         f'aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
         for name, body in bodies.items()
-    )
-    links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
-    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("filter", "sort", "folds"))
-    return (
-        f"{opening(run.title)}"
-        '<a class="skip" href="#answer">Skip to the answer</a>'
-        f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
-        f'<h1>{text(run.title)}</h1><p class="question">{text(run.question)}</p>'
-        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{sections}</main>'
-        f"<footer><p>Made by wattlock from run {text(run.id)}. "
-        f"The records beside this page are the source; it can be redrawn.</p></footer>{scripts}</body></html>"
     )
 
 

@@ -38,6 +38,7 @@ OF_VERSIONS = (
     "repetitions, on both sides, as if they were independent. Equivalent are the same counts. Counts repeat, so that a "
     "difference that is undecided by the rules is one of the code all the same.",
 )
+SCRIPTS = ("sort", "folds")
 ORDERS = "orders"
 """What the files of the matrix are called."""
 TAU = "Kendall’s tau-b: 1 is the same order. Its range within the errors of the rules stands below it, or in the table."
@@ -104,12 +105,52 @@ class CountedCompareFacts:
 
 def counted_compare_page(facts: CountedCompareFacts) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
+    bodies = _bodies(facts)
+    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in bodies)
+    kicker = '<p class="kicker">wattlock <span>counts compared</span></p>'
+    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in SCRIPTS)
+    runs = formats.listing(list(dict.fromkeys(side.run for side in facts.sides)))
+    return (
+        f'{opening(title(facts), "compare")}<a class="skip" href="#answer">Skip to the answer</a><header>'
+        f'{kicker}<h1>{text(title(facts))}</h1><p class="question">{text(letters(facts))}</p>'
+        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{_joined(bodies)}</main>'
+        f"<footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their records.</p></footer>"
+        f"{scripts}</body></html>"
+    )
+
+
+def title(facts: CountedCompareFacts) -> str:
+    """What is compared with what."""
+    names = [side.name for side in facts.sides]
+    return f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs that counted"
+
+
+def letters(facts: CountedCompareFacts) -> str:
+    """Which letter is which run."""
+    sides = formats.listing([f"{side.letter} is {side.name}" for side in facts.sides])
+    return sides + (f", all on {facts.where}" if facts.where else "")
+
+
+def sections(facts: CountedCompareFacts) -> str:
+    """All that the page says below its head, as HTML."""
+    return _joined(_bodies(facts))
+
+
+def _joined(bodies: Mapping[str, str]) -> str:
+    return "".join(
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>'
+        f"{body}</section>"
+        for name, body in bodies.items()
+    )
+
+
+def _bodies(facts: CountedCompareFacts) -> dict[str, str]:
     sides, groups = facts.sides, facts.groups
     answer, drawn = answering(groups[0]), facts.ratio_figures
     by_order = (
         {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn, facts.kinds)}
     )
-    bodies = {
+    return {
         "answer": _answer(facts, groups, answer)
         if facts.ratios is None
         else _versions(facts.ratios, drawn, facts.kinds),
@@ -119,26 +160,6 @@ def counted_compare_page(facts: CountedCompareFacts) -> str:
         "method": f"{paragraphs(OF_VERSIONS if facts.ratios else OF_CORES)}<h3>How to draw it again</h3>"
         f"{commands([facts.command])}",
     }
-    sections = "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>'
-        f"{body}</section>"
-        for name, body in bodies.items()
-    )
-    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in bodies)
-    names = [side.name for side in sides]
-    kicker = '<p class="kicker">wattlock <span>counts compared</span></p>'
-    title = f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs that counted"
-    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in ("sort", "folds"))
-    letters = formats.listing([f"{side.letter} is {side.name}" for side in sides])
-    where = f", all on {facts.where}" if facts.where else ""
-    runs = formats.listing(list(dict.fromkeys(side.run for side in sides)))
-    return (
-        f'{opening(title, "compare")}<a class="skip" href="#answer">Skip to the answer</a><header>'
-        f'{kicker}<h1>{text(title)}</h1><p class="question">{text(letters + where)}</p>'
-        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{sections}</main>'
-        f"<footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their records.</p></footer>"
-        f"{scripts}</body></html>"
-    )
 
 
 def _like(groups: Sequence[Group], group: Group) -> Group | None:

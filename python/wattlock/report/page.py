@@ -1,7 +1,8 @@
 """The page of a run: one HTML file that works offline, for a screen and a phone; on paper it is two pages."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
@@ -41,30 +42,26 @@ def write_report(path: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl
     * `estimates`: one row a case, valued or not. * `ranking`: one row a ranked cipher and group.
     * A run that is not valid shows no number as a result: its cases stand as invalid.
     """
+    path.write_text(page(run, *shown_of(run, estimates, ranking)), encoding="utf-8")
+
+
+def shown_of(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The frames as the page takes them: with all energy columns, and of an invalid run without results."""
     estimates = with_energy_columns(estimates)
-    if not run.valid:
-        estimates = _all_invalid(estimates)
-        ranking = ranking.clear()
-    path.write_text(page(run, estimates, ranking), encoding="utf-8")
+    return (estimates, ranking) if run.valid else (_all_invalid(estimates), ranking.clear())
 
 
 def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
+    cores = run.core_classes
     bodies = {
-        "answer": _answer(run, estimates, ranking),
-        "trust": _trust(run, estimates),
+        **_tables(run, estimates, ranking),
         **({"battery": discharge_section(run.discharge)} if run.discharge else {}),
         "figures": _figures(run, estimates),
-        **({"cores": core_class_section(run.core_classes)} if run.valid and run.core_classes else {}),
-        "ranking": _ranking(estimates, ranking),
-        "cases": _cases(run, estimates),
-        "method": _method(run),
+        **({"cores": core_class_section(cores)} if run.valid and cores else {}),
     }
-    sections = "".join(
-        f'<section id="{name}" class="{"printed" if name == "answer" else "unprinted"}" aria-labelledby="{name}-title">'
-        f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
-        for name, body in bodies.items()
-    )
+    bodies = {name: bodies[name] for name in SECTIONS if name in bodies}
+    sections = _sections(bodies)
     printed = summary(run, estimates, ranking, figures=bodies["figures"].count("<figure "))
     return (
         f"{opening(run.title)}"
@@ -75,16 +72,43 @@ def page(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     )
 
 
+def sections(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
+    """The sections that need no engine of charts, as HTML for a page of another head; frames as of `shown_of`."""
+    return _sections(_tables(run, estimates, ranking))
+
+
+def _tables(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> dict[str, str]:
+    return {
+        "answer": _answer(run, estimates, ranking),
+        "trust": _trust(run, estimates),
+        "ranking": _ranking(estimates, ranking),
+        "cases": _cases(run, estimates),
+        "method": _method(run),
+    }
+
+
+def _sections(bodies: Mapping[str, str]) -> str:
+    return "".join(
+        f'<section id="{name}" class="{"printed" if name == "answer" else "unprinted"}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
+        for name, body in bodies.items()
+    )
+
+
+def stylesheet(*styles: str) -> str:
+    """The style of a page: colours, chips, and the files `styles` beside `page`."""
+    return look.stylesheet() + chip.stylesheet() + "".join(asset(f"{name}.css") for name in ("page", *styles))
+
+
 def opening(title: str, *styles: str) -> str:
     """The head of a page and the start of its body: nothing is fetched from elsewhere; `styles`: beside `page`."""
-    css = "".join(asset(f"{name}.css") for name in ("page", *styles))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="color-scheme" content="light dark">'
         f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
-        f"<style>{look.stylesheet()}{chip.stylesheet()}{css}</style></head><body>"
+        f"<style>{stylesheet(*styles)}</style></head><body>"
     )
 
 
@@ -107,6 +131,7 @@ def asset(name: str) -> str:
     return files("wattlock").joinpath("data", "report", name).read_text(encoding="utf-8")
 
 
+@cache
 def _vega() -> str:
     """Vega, Vega-Lite and their embedder, once, in a scope of their own."""
     bundle = re.sub(
