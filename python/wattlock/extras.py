@@ -10,6 +10,7 @@ EXTRAS = {
     "ns3": ("ns3",),
     "cluster": ("distributed",),
     "publish": ("cryptography",),
+    "lab": ("fastapi", "uvicorn", "sqlalchemy", "alembic"),
 }
 """Packages by the names that they are imported by."""
 PURPOSE = {
@@ -18,6 +19,7 @@ PURPOSE = {
     "ns3": "scenarios by `link --engine ns3`",
     "cluster": "workers of `--scheduler`",
     "publish": "signatures by `key`, `publish` and `verify`",
+    "lab": "the web server of `lab`",
 }
 
 

@@ -23,6 +23,8 @@ BATCHES = "batches.parquet"
 HEADERS = "headers.jsonl"
 SUMS = "SHA256SUMS"
 SEALED = (plan.NAME, BATCHES, HEADERS)
+FILES = (SUMS, *SEALED)
+"""All that a sealed run is made of."""
 ROWS_OF_A_GROUP = 2**16  # a slice of 16 MiB has about as many
 
 
@@ -93,6 +95,14 @@ def verify(folder: Path) -> None:
         if _sha256(folder / name) != sums[name]:
             hint = "it was changed after the sealing; take it from a copy, or measure again"
             raise StoreError(f"run {folder}: {name} is not what was sealed", hint=hint)
+
+
+def refuse_uncommon(folder: Path) -> None:
+    """Raises StoreError where the sums are not written as `write_sums` writes them: a run has one name, their hash."""
+    sums = _sums(folder)
+    written = "".join(f"{sums.get(name)}  {name}\n" for name in SEALED)
+    if (folder / SUMS).read_bytes() != written.encode():
+        raise StoreError(f"run {folder}: {SUMS} has other lines than those of a run", hint="take it from a copy")
 
 
 def sealed_index(folder: Path, schema: int) -> Index:

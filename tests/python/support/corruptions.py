@@ -40,6 +40,7 @@ VERBS = {
     "explain": ["explain", "elminaam-wlan", "--run", "RUN", "--format", "json"],
     "calibrate": ["calibrate", "--run", "RUN"],
     "costs": ["costs", "--from", "RUN"],
+    "push": ["push", "RUN", "--to", "http://127.0.0.1:9"],
     "advise": ["advise", "--message", "64B", "--every", "1s", "--run", "RUN", *JOULES, *PARTS, "--format", "json"],
 }
 """A command line of each verb that takes a run."""

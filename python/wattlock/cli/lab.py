@@ -1,0 +1,128 @@
+"""`wattlock lab`: a web server for a team's runs, its index and its tokens."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.option_rules import given
+from wattlock.cli.table import Format
+from wattlock.cli.table import show as print_table
+from wattlock.errors import InputError
+
+
+class Action(StrEnum):
+    """What to do with the lab."""
+
+    serve = "serve"
+    reindex = "reindex"
+    token = "token"  # noqa: S105 - the word, and no secret
+    tokens = "tokens"
+    revoke = "revoke"
+
+
+class Scope(StrEnum):
+    """What a token is for."""
+
+    send = "send"
+    read = "read"
+    admin = "admin"
+
+
+OPTIONS = {"--bind": Action.serve, "--name": Action.serve, "--scope": Action.token, "--days": Action.token}
+OPTIONS |= {"--id": Action.revoke, "--format": Action.tokens}
+
+
+def lab(
+    context: typer.Context,
+    action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
+    *,
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The lab's folder, made where there is none.")],
+    bind: Annotated[
+        str, typer.Option("--bind", metavar="ADDRESS:PORT", help="Where to listen; port 0 takes a free one.")
+    ] = "127.0.0.1:8893",
+    name: Annotated[
+        list[str] | None, typer.Option("--name", metavar="HOST", help="A name of this host for browsers; repeatable.")
+    ] = None,
+    scope: Annotated[
+        Scope | None, typer.Option("--scope", help="What the token is for: send runs, read them, or all.")
+    ] = None,
+    days: Annotated[int | None, typer.Option("--days", min=1, max=3660, help="How long the token lets in.")] = None,
+    token_id: Annotated[str | None, typer.Option("--id", metavar="ID", help="The token that ends now.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the tokens.")] = Format.table,
+) -> None:
+    """Serve a team's runs: `push` sends them, pages show and compare them, each as JSON and CSV too.
+
+    The run folders below DIR/runs are the truth, and DIR/lab.db is an index of them: `reindex` makes it again. A lab
+    without a token is open to this machine and listens on loopback alone; once there is a token everybody needs one.
+    `token` prints a new one this once, `tokens` lists them, `revoke` ends one.
+
+    Examples: wattlock lab --data lab    wattlock lab token --data lab --scope send --days 90
+    wattlock lab --data lab --bind 192.168.1.2:8893 --name lab.local    wattlock lab reindex --data lab
+    """
+    from wattlock import extras
+
+    for option in given(context):
+        if option in OPTIONS and OPTIONS[option] is not action:
+            raise InputError(f"{option} is for {OPTIONS[option]}", hint=f"wattlock lab {OPTIONS[option]} --data {data}")
+    extras.require("report")
+    extras.require("lab")
+    if action is Action.serve:
+        _serve(data, bind, name or [])
+    elif action is Action.reindex:
+        _reindex(data)
+    elif action is Action.token:
+        _token(data, scope, days)
+    elif action is Action.tokens:
+        _tokens(data, form)
+    else:
+        _revoke(data, token_id)
+
+
+def _serve(data: Path, bind: str, names: list[str]) -> None:
+    from wattlock.cli.lab_drawing import drawing
+    from wattlock.lab.serve import serve
+
+    serve(data, bind, drawing(), lambda line: typer.echo(line, err=True), names)
+
+
+def _reindex(data: Path) -> None:
+    from wattlock.lab.collection import Collection
+
+    lab = Collection.open(data)
+    for line in lab.reindex():
+        typer.echo(f"warning: left out: {line}", err=True)
+    typer.echo(f"{lab.count()} runs are in the index", err=True)
+
+
+def _token(data: Path, scope: Scope | None, days: int | None) -> None:
+    from wattlock.lab import tokens
+    from wattlock.lab.collection import Collection
+
+    if scope is None:
+        raise InputError("--scope is missing", hint="send for machines that push, read for people, admin for all")
+    typer.echo(tokens.make(Collection.open(data).engine, tokens.Scope(scope), days))
+    typer.echo("this is shown once; who has it may come in", err=True)
+
+
+def _tokens(data: Path, form: Format) -> None:
+    import polars as pl
+
+    from wattlock.lab import tokens
+    from wattlock.lab.collection import Collection
+
+    rows = tokens.listed(Collection.open(data).engine)
+    columns = ("id", "scope", "created", "expires", "revoked")
+    print_table(pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String)), form)
+
+
+def _revoke(data: Path, token_id: str | None) -> None:
+    from wattlock.lab import tokens
+    from wattlock.lab.collection import Collection
+
+    if token_id is None:
+        raise InputError("--id is missing", hint=f"`wattlock lab tokens --data {data}` lists them")
+    tokens.revoke(Collection.open(data).engine, token_id)

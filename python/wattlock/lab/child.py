@@ -1,0 +1,94 @@
+"""Reads a run that somebody sent, in a process of its own with bounded memory and time: `python -m wattlock.lab.child`.
+
+What is written into a run's files can make any reader of Parquet or JSON ask for more than there is. Here that costs
+this process alone. It prints one JSON object: the entry, or `error` and `hint`.
+"""
+
+import base64
+import dataclasses
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import StoreError, TransferRefused, WattlockError
+
+ROOM_B = 6 * 2**30
+"""Address space; Polars reserves more than it uses."""
+MOST_ROWS = 20_000_000
+"""Batches of a run; the largest of the project has a million."""
+CPU_s, WALL_s = 100, 120
+UNREAD = "measure again, or send another run: nothing of this one was kept"
+
+
+def entry_by_child(folder: Path, wall_s: float = WALL_s) -> dict[str, Any]:
+    """The fields of the entry of a run that nobody has checked yet.
+
+    * `wall_s`: how long reading it may take.
+
+    Raises TransferRefused where it can't be read, or not within the limits.
+    """
+    command = [sys.executable, "-m", "wattlock.lab.child", str(folder)]
+    environment = {**os.environ, "POLARS_MAX_THREADS": "2"}
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=wall_s, check=False
+        )
+        told: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        raise TransferRefused("the run can't be read within the limits of memory and time", hint=UNREAD) from None
+    if "error" in told:
+        raise TransferRefused(told["error"], hint=told["hint"])
+    told["estimates"] = base64.b64decode(told["estimates"])
+    return told
+
+
+def main(folder: Path) -> dict[str, Any]:
+    """The entry of a run as JSON can hold it, or what is wrong with the run."""
+    try:
+        told = dataclasses.asdict(_entry(folder))
+    except WattlockError as error:
+        return {"error": error.message.replace(f"run {folder}: ", "the run: "), "hint": error.hint or UNREAD}
+    except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault
+        return {"error": f"the run can't be read: {type(error).__name__}", "hint": UNREAD}
+    return {**told, "estimates": base64.b64encode(told["estimates"]).decode()}
+
+
+def _entry(folder: Path) -> Any:
+    from wattlock.lab.entry import entry_of
+    from wattlock.store import RunFolder
+
+    run = RunFolder.open(folder)
+    _refuse_foreign(folder, run.plan()[0]["schema"])
+    return entry_of(run)
+
+
+def _refuse_foreign(folder: Path, schema: int) -> None:
+    """Raises StoreError where sums or columns are not those of a run; of the batches the footer alone is read."""
+    import polars as pl
+
+    from wattlock.store import schema_1, seal
+    from wattlock.store.records import slice_columns
+    from wattlock.store.schema import required_columns
+
+    seal.refuse_uncommon(folder)
+    batches = pl.scan_parquet(folder / seal.BATCHES)
+    batches = schema_1.batches(batches) if schema == schema_1.VERSION else batches
+    columns = batches.collect_schema()
+    known = {**slice_columns(), "complete": pl.Boolean}
+    wrong = [name for name, kind in columns.items() if known.get(name) != kind]
+    wrong += [name for name in (*required_columns(), "complete") if name not in columns and schema != schema_1.VERSION]
+    if wrong:
+        raise StoreError(f"run {folder}: {seal.BATCHES} has foreign columns or lacks some: {wrong[0]}", hint=UNREAD)
+    rows = batches.select(pl.len()).collect().item()
+    if rows > MOST_ROWS:
+        raise StoreError(f"run {folder}: {rows} batches, the limit is {MOST_ROWS}", hint=UNREAD)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (ROOM_B, ROOM_B))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_s, CPU_s))
+    sys.stdout.write(json.dumps(main(Path(sys.argv[1]))))

@@ -1,0 +1,255 @@
+"""The runs of a lab: their folders below `runs/`, named by their hash, and the index of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import Engine, delete, func, select
+from sqlalchemy.orm import Session, undefer
+
+from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
+from wattlock.lab.child import entry_by_child
+from wattlock.lab.database import open_database, session
+from wattlock.lab.entry import Entry, Reading, entry_of, reading
+from wattlock.lab.pack import unpack
+from wattlock.lab.tables import Library, Reason, Run
+from wattlock.store import RunFolder
+from wattlock.store.disk import FULL, sync
+from wattlock.store.seal import FILES
+
+RUNS, INCOMING = "runs", "incoming"
+LEAST_DIGITS = 8
+KEPT_READINGS = 16
+"""Runs whose estimates stay in memory, for comparisons; a sealed run never changes."""
+FEW = 4
+"""More runs than these are read by a process a processor."""
+
+
+class NoSuchRun(StoreError):
+    """A hash that names no run of the lab, or several."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Filter:
+    """Which runs: those that have all that is named; null is any."""
+
+    device: str | None = None
+    study: str | None = None
+    library: str | None = None
+    evidence: str | None = None
+
+
+class Collection:
+    """What a lab holds."""
+
+    def __init__(self, data: Path, engine: Engine) -> None:
+        self.data = data
+        self.engine = engine
+        self._arriving = threading.Lock()
+        self.reading = lru_cache(KEPT_READINGS)(self._reading)
+
+    @classmethod
+    def open(cls, data: Path) -> Self:
+        """The lab whose folder is `data`, made where there is none.
+
+        Raises InputError where the folder can't be made, and the errors of `open_database`.
+        """
+        try:
+            for name in (RUNS, INCOMING):
+                (data / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            hint = "name another folder with --data"
+            raise InputError(f"{data}: can't be the folder of a lab: {error.strerror}", hint=hint) from error
+        return cls(data, open_database(data))
+
+    @contextmanager
+    def arriving(self) -> Iterator[Path]:
+        """A folder for one upload, on the disk of the runs; gone at the end. Raises DiskFull where there is no room."""
+        try:
+            with tempfile.TemporaryDirectory(dir=self.data / INCOMING, ignore_cleanup_errors=True) as place:
+                yield Path(place)
+        except OSError as error:
+            if error.errno in FULL:
+                raise DiskFull("the lab's disk is full; nothing of this run was kept", hint=ROOM) from error
+            raise
+
+    def admit(self, pack: Path, expected: str) -> bool:
+        """Takes the run of a pack that arrived; gives whether it is new.
+
+        * `expected`: the hash that the sender named. Raises TransferRefused where the pack is no such run.
+        """
+        folder = pack.parent / "run"
+        folder.mkdir()
+        with pack.open("rb") as content:
+            unpack(content, folder)
+        entry = Entry(**_as_tuples(entry_by_child(folder)))
+        if entry.hash != expected:
+            what = f"the pack is run {entry.hash[:12]}, and was sent as {expected[:12]}"
+            raise TransferRefused(what, hint="send it again by `wattlock push`")
+        for name in FILES:
+            sync(folder / name)
+        with self._arriving:
+            is_new = not (self.data / RUNS / entry.hash).exists()
+            if is_new:
+                folder.rename(self.data / RUNS / entry.hash)
+                sync(self.data / RUNS)
+            with session(self.engine) as opened:
+                _put(opened, entry)
+        return is_new
+
+    def catch_up(self) -> list[str]:
+        """Makes the index agree with the folders, as after a crash or a copy; gives what is left out, and why."""
+        with session(self.engine) as opened:
+            known = set(opened.scalars(select(Run.hash)))
+        there = {folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir()}
+        left_out = self._enter(sorted(there - known))
+        if gone := known - there:
+            with session(self.engine) as opened:
+                opened.execute(delete(Run).where(Run.hash.in_(gone)))
+        return left_out
+
+    def reindex(self) -> list[str]:
+        """Makes the index again from the folders, every estimate from the batches; gives what is left out, and why."""
+        there = sorted(folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir())
+        return self._enter(there, is_anew=True)
+
+    def count(self) -> int:
+        """How many runs there are."""
+        with session(self.engine) as opened:
+            return opened.scalar(select(func.count()).select_from(Run)) or 0
+
+    def has(self, hash_: str) -> bool:
+        """Whether a run is here, by its whole hash."""
+        with session(self.engine) as opened:
+            return opened.get(Run, hash_) is not None
+
+    def find(self, digits: str) -> Run:
+        """The run whose hash begins with `digits`, its estimates with it.
+
+        Raises NoSuchRun where there is none, or several.
+        """
+        wanted = select(Run).where(Run.hash.startswith(digits)).options(undefer(Run.estimates)).limit(2)
+        found: Sequence[Run] = []
+        if re.fullmatch(rf"[0-9a-f]{{{LEAST_DIGITS},64}}", digits):
+            with session(self.engine) as opened:
+                found = opened.scalars(wanted).all()
+                opened.expunge_all()
+        if len(found) != 1:
+            what = f"there is no run {digits[:64]}" if not found else f"several runs begin with {digits}"
+            raise NoSuchRun(what, hint=f"name at least {LEAST_DIGITS} digits of one hash of the page of runs")
+        return found[0]
+
+    def runs(self, wanted: Filter = Filter(), most: int | None = None) -> list[Run]:
+        """The runs that a filter keeps, without their estimates, the latest first."""
+        query = select(Run).order_by(Run.created.desc(), Run.hash).limit(most)
+        for name in ("device", "study", "evidence"):
+            if (value := getattr(wanted, name)) is not None:
+                query = query.where(getattr(Run, name) == value)
+        if wanted.library is not None:
+            query = query.where(Run.libraries.any(Library.name == wanted.library))
+        with session(self.engine) as opened:
+            found = list(opened.scalars(query))
+            opened.expunge_all()
+        return found
+
+    def choices(self) -> dict[str, list[str]]:
+        """The values that each part of a filter can have."""
+        columns = {"study": Run.study, "library": Library.name, "evidence": Run.evidence}
+        with session(self.engine) as opened:
+            return {
+                name: list(opened.scalars(select(column).distinct().order_by(column)))
+                for name, column in columns.items()
+            }
+
+    def devices(self) -> list[dict[str, Any]]:
+        """A row a device, the one with the latest run first: its hash, name, card, evidence, runs and studies."""
+        query = (
+            select(
+                Run.device,
+                func.max(Run.device_name).label("name"),
+                func.max(Run.card).label("card"),
+                func.max(Run.evidence).label("evidence"),
+                func.count().label("runs"),
+                func.count(Run.study.distinct()).label("studies"),
+                func.max(Run.created).label("latest"),
+            )
+            .group_by(Run.device)
+            .order_by(func.max(Run.created).desc(), Run.device)
+        )
+        with session(self.engine) as opened:
+            return [dict(row) for row in opened.execute(query).mappings()]
+
+    def folder(self, hash_: str) -> RunFolder:
+        """The folder of a run, verified. Raises StoreError where it was changed."""
+        return RunFolder.open(self.data / RUNS / hash_)
+
+    def _reading(self, hash_: str) -> Reading:
+        return reading(self.folder(hash_))
+
+    def _enter(self, names: Sequence[str], *, is_anew: bool = False) -> list[str]:
+        """Computes the entries of these folders and puts them into the index, all at once."""
+        folders = [self.data / RUNS / name for name in names]
+        if len(folders) > FEW:
+            workers = min(len(folders), os.cpu_count() or 1)
+            with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+                found = list(pool.map(_entered, folders, chunksize=8))
+        else:
+            found = list(map(_entered, folders))
+        with session(self.engine) as opened:
+            if is_anew:
+                opened.execute(delete(Run))
+            for entry in found:
+                if isinstance(entry, Entry):
+                    _put(opened, entry)
+        return [entry for entry in found if isinstance(entry, str)]
+
+
+ROOM = "make room on the lab's host, then send it again"
+
+
+def empty_incoming(data: Path) -> None:
+    """Takes away what uploads of a lab left that was ended hard."""
+    for left in (data / INCOMING).iterdir():
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _entered(folder: Path) -> Entry | str:
+    """The entry of a folder, or why it is left out."""
+    try:
+        entry = entry_of(RunFolder.open(folder))
+    except WattlockError as error:
+        return error.message
+    except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault
+        return f"run {folder}: can't be read: {type(error).__name__}"
+    if entry.hash != folder.name:
+        return f"run {folder}: is called {entry.hash[:12]}... by its hash; `wattlock push {folder}` takes it in"
+    return entry
+
+
+def _put(opened: Session, entry: Entry) -> None:
+    parts = dataclasses.asdict(entry)
+    libraries, reasons = parts.pop("libraries"), parts.pop("reasons")
+    row = Run(
+        **parts,
+        libraries=[Library(run=entry.hash, name=name) for name in libraries],
+        reasons=[Reason(run=entry.hash, place=place, text=text) for place, text in enumerate(reasons)],
+    )
+    if opened.get(Run, entry.hash) is None:
+        opened.add(row)
+
+
+def _as_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields as JSON has them, its lists as an entry has them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,0 +1,249 @@
+"""The pages of a lab, as HTML from rows: every text that comes from a run is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+import polars as pl
+from fastapi import Request
+
+from wattlock.lab.collection import Filter
+from wattlock.lab.drawing import Drawn
+from wattlock.lab.tables import Run
+from wattlock.report import chip, formats, page
+from wattlock.report.markup import bullets, cell, commands, facts, paragraphs, table, text
+
+LATEST = 10
+ALIKE = "Runs are of one device where hardware, instruction set, card and evidence agree, whatever it is called."
+SHORT_HASH = 12
+NAVIGATION = {"/": "Overview", "/runs": "Runs", "/compare": "Compare"}
+SCRIPTS = ("filter", "compare", "sort", "folds")
+STYLE = "lab.css"
+FIELDS: tuple[str, ...] = (
+    "hash",
+    "id",
+    "study",
+    "title",
+    "created",
+    "arrived",
+    "device",
+    "device_name",
+    "card",
+    "way",
+    "evidence",
+)
+FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes", "probe_sha256", "wattlock", "size_B")
+"""What of a run is given as data, with its libraries and the reasons why it is invalid."""
+
+
+def wants_html(request: Request) -> bool:
+    """Whether a browser asks for a page, rather than a program for data."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+@cache
+def asset(name: str) -> str | None:
+    """The style, or a script of the report; null for anything else."""
+    if name == STYLE:
+        return page.stylesheet("compare", "lab")
+    return page.asset(name) if name in {f"{one}.js" for one in SCRIPTS} else None
+
+
+def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str) -> str:
+    """The first page: what was measured on, and what came last; an empty lab says how to fill it."""
+    if not runs:
+        return _page("A lab without runs", "", _empty(address), here="/")
+    line = f"{runs:,} runs of {len(devices):,} devices"
+    more = f'<p><a href="/runs">All {runs:,} runs</a></p>' if runs > len(latest) else ""
+    body = _section("devices", "Devices", _devices(devices) + _also("/devices"))
+    body += _section("latest", "Latest runs", _runs(latest) + more)
+    return _page("Overview", line, body, here="/")
+
+
+def _empty(address: str) -> str:
+    told = paragraphs(
+        [
+            "No run is here yet. Measure on any machine that has wattlock, and push the run; then this page shows "
+            "the devices, and the runs can be compared.",
+        ]
+    )
+    return _section("fill", "Fill it", told + commands(["wattlock run quick", f"wattlock push last --to {address}"]))
+
+
+def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
+    rows = (
+        f'<tr><th scope="row"><a href="/runs?device={text(one["device"])}">{text(one["name"])}</a></th>'
+        f"<td>{chip.chip(one['evidence'])}</td>{cell(one['card'] or formats.MISSING)}"
+        f"{cell(format(one['runs'], ','), True)}{cell(format(one['studies'], ','), True)}"
+        f"{cell(_moment(one['latest']))}<td><code>{text(one['device'])}</code></td></tr>"
+        for one in devices
+    )
+    head = ["Device", "Evidence", "Card", "#Runs", "#Studies", "Latest", "Fingerprint"]
+    return paragraphs([ALIKE]) + table("Devices", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
+
+
+def runs(
+    found: Sequence[Run], wanted: Filter, choices: Mapping[str, list[str]], devices: Sequence[Mapping[str, Any]]
+) -> str:
+    """The runs that a filter keeps, with the filter."""
+    labelled = {one["device"]: f"{one['name']} ({one['evidence']}, {one['device'][:6]})" for one in devices}
+    fields = _choice("device", "Device", labelled, wanted.device)
+    for name in ("study", "library", "evidence"):
+        fields += _choice(name, name.capitalize(), {one: one for one in choices[name]}, getattr(wanted, name))
+    form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
+    asked = urlencode({name: value for name, value in vars(wanted).items() if value})
+    shown = _pickable(found) if found else "<p>No run is like that.</p>"
+    return _page("Runs", f"{len(found):,} runs", form + shown + _also("/runs", asked), here="/runs")
+
+
+def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None) -> str:
+    options = "".join(
+        f'<option value="{text(value)}"{" selected" if value == chosen else ""}>{text(shown)}</option>'
+        for value, shown in values.items()
+    )
+    return f'<label>{label} <select name="{name}"><option value="">any</option>{options}</select></label>'
+
+
+def choose(found: Sequence[Run], picked: set[str]) -> str:
+    """Where nothing is picked yet to be compared."""
+    if len(found) < 2:
+        return _page("Compare", "It takes two runs", '<p>Push a second one: <a href="/">how</a>.</p>', here="/compare")
+    line = "Pick two runs or more; the first picked in the list is what the others are compared with."
+    return _page("Compare", line, _pickable(found, picked), here="/compare")
+
+
+def _pickable(found: Sequence[Run], picked: set[str] = frozenset()) -> str:  # type: ignore[assignment]
+    return f'<form action="/compare">{_runs(found, picked)}<p><button>Compare the picked runs</button></p></form>'
+
+
+def _runs(found: Sequence[Run], picked: set[str] | None = None) -> str:
+    """A row a run; with a box to pick it where `picked` is given."""
+
+    def row(run: Run) -> str:
+        checked = " checked" if picked and run.hash in picked else ""
+        name = f"Pick {text(run.id)}"
+        tick = f'<td><input type="checkbox" name="run" value="{run.hash}" aria-label="{name}"{checked}></td>'
+        box = "" if picked is None else tick
+        state = "⊘ invalid" if run.reasons else f"{run.with_number:,} of {run.cases:,}"
+        return (
+            f'<tr>{box}<th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
+            f"{cell(run.study)}{cell(run.device_name)}<td>{chip.chip(run.evidence)}</td>"
+            f"<td>{chip.chip(run.energy_evidence) or formats.MISSING}</td>{cell(', '.join(_libraries(run)))}"
+            f"{cell(state, True)}{cell(_moment(run.created))}</tr>"
+        )
+
+    head = ["Run", "Study", "Device", "Time", "Joules", "Libraries", "#Cases with a number", "Begun"]
+    head = head if picked is None else ["Pick", *head]
+    return table("Runs", head, ["<tbody>", *map(row, found), "</tbody>"], kind="sortable picked")
+
+
+def run(found: Run, drawn: Drawn) -> str:
+    """One run: what it is, and the sections of its report."""
+    known = [
+        ("Device", f"{found.device_name}, fingerprint {found.device}"),
+        ("Begun", _moment(found.created)),
+        ("Arrived", _moment(found.arrived)),
+        ("Libraries", ", ".join(_libraries(found))),
+        ("Run", found.id),
+        ("Hash", found.hash),
+    ]
+    invalid = ""
+    if found.reasons:
+        why = bullets([reason.text for reason in found.reasons])
+        words = "<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown.</p>"
+        invalid = f'<div class="banner" role="alert">{words}{why}</div>'
+    own = f"/runs/{found.hash}"
+    links = (
+        f'<p class="links"><a href="{own}/report">The whole report</a> <a href="{own}.json">JSON</a> '
+        f'<a href="{own}.csv">CSV</a> <a href="{own}/pack" download="{found.hash[:SHORT_HASH]}.tar">The sealed run</a> '
+        f'<a href="/compare?run={found.hash}">Compare it</a> '
+        f'<a href="/runs?device={found.device}">Runs of this device</a></p>'
+    )
+    body = invalid + links + drawn.sections + _section("run", "The run", facts(known))
+    return _page(drawn.title, drawn.line, body, scripts=drawn.scripts)
+
+
+def compare(found: Sequence[Run], drawn: Drawn) -> str:
+    """Runs against the first."""
+    asked = urlencode([("run", one.hash) for one in found])
+    links = "".join(
+        f'<li><a href="/runs/{one.hash}">{text(one.id)}</a> {chip.chip(one.evidence)}</li>' for one in found
+    )
+    body = f'<ul class="links">{links}</ul>{drawn.sections}{_also("/compare", asked)}'
+    return _page(drawn.title, drawn.line, body, scripts=drawn.scripts)
+
+
+def login(refused: str = "") -> str:
+    """Asks for a token."""
+    alert = f'<p role="alert" class="refused">{text(refused)}</p>' if refused else ""
+    form = (
+        f'{alert}<form class="filter" method="post" action="/login"><label>Token '
+        '<input name="token" type="password" autocomplete="current-password" required></label>'
+        "<button>Open the lab</button></form>"
+    )
+    return _page("Log in", "This lab needs a token that reads.", form, is_inside=False)
+
+
+def refusal(error: str, hint: str) -> str:
+    """An error for a browser."""
+    return _page("That did not work", "", f'<p role="alert">{text(error)}</p><p>{text(hint)}</p>', is_inside=False)
+
+
+def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
+    """A row a run, as data."""
+    rows = [
+        {name: getattr(run, name) for name in FIELDS}
+        | {"libraries": _libraries(run), "reasons": [reason.text for reason in run.reasons]}
+        for run in found
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _libraries(run: Run) -> list[str]:
+    return [library.name for library in run.libraries]
+
+
+def _moment(iso: str) -> str:
+    return formats.day_and_time(iso)
+
+
+def _also(address: str, asked: str = "") -> str:
+    """The same as data."""
+    end = f"?{text(asked)}" if asked else ""
+    return f'<p class="links"><a href="{address}.json{end}">JSON</a> <a href="{address}.csv{end}">CSV</a></p>'
+
+
+def _section(name: str, title: str, body: str) -> str:
+    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>{body}</section>'
+
+
+def _page(
+    title: str, line: str, body: str, *, here: str = "", scripts: Sequence[str] = ("sort",), is_inside: bool = True
+) -> str:
+    """A page: nothing in it is fetched but the lab's own style and scripts."""
+    return "".join(_parts(title, line, body, here=here, scripts=scripts, is_inside=is_inside))
+
+
+def _parts(title: str, line: str, body: str, *, here: str, scripts: Sequence[str], is_inside: bool) -> Iterator[str]:
+    current = {here: ' aria-current="page"'}
+    links = "".join(
+        f'<li><a href="{address}"{current.get(address, "")}>{name}</a></li>' for address, name in NAVIGATION.items()
+    )
+    yield (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
+        f'<link rel="stylesheet" href="/assets/{STYLE}"><title>{text(title)}: wattlock lab</title></head><body>'
+        '<a class="skip" href="#main">Skip to the page</a><header><p class="kicker">wattlock <span>lab</span></p>'
+    )
+    if is_inside:
+        yield f'<nav aria-label="The lab"><ul>{links}</ul></nav>'
+    yield f"<h1>{text(title)}</h1>"
+    if line:
+        yield f'<p class="question">{text(line)}</p>'
+    yield f'</header><main id="main" tabindex="-1">{body}</main>'
+    yield "".join(f'<script src="/assets/{name}.js" defer></script>' for name in scripts)
+    yield "</body></html>"

@@ -1,0 +1,92 @@
+"""Starts the web server of a lab, and refuses before it starts what would go wrong later."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import socket
+from collections.abc import Callable, Iterator
+from collections.abc import Collection as Names
+from contextlib import contextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+import uvicorn
+
+from wattlock.errors import InputError, StoreError
+from wattlock.lab import tokens
+from wattlock.lab.collection import Collection, empty_incoming
+from wattlock.lab.drawing import Drawing
+from wattlock.lab.server import make
+
+LOCK = "lab.lock"
+IPV6, LAST_PORT = 6, 65_535
+
+
+def serve(data: Path, bind: str, drawing: Drawing, say: Callable[[str], None], names: Names[str] = ()) -> None:
+    """Serves the lab whose folder is `data` at `bind`, ADDRESS:PORT, until it is stopped.
+
+    * `say`: is told where it listens, and what is left out of the index. `names`: of this host, for browsers.
+
+    Raises InputError where the address can't be, is in use, or is open to others and the lab has no token; StoreError
+    where another lab serves the folder.
+    """
+    address, port = _address(bind)
+    lab = Collection.open(data)
+    with _alone(data):
+        if not address.is_loopback and tokens.is_open(lab.engine):
+            what = f"--bind {bind}: others reach this address, and the lab has no token"
+            raise InputError(what, hint=f"make one first: wattlock lab token --data {data} --scope admin")
+        with _listening(str(address), port, bind) as listener:
+            empty_incoming(data)
+            for line in lab.catch_up():
+                say(f"warning: left out: {line}")
+            host, port = listener.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            say(f"the lab: http://{shown}:{port} ({lab.count()} runs in {data})")
+            config = uvicorn.Config(
+                make(lab, drawing, frozenset(names)), log_level="warning", proxy_headers=False, server_header=False
+            )
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _address(bind: str) -> tuple[IPv4Address | IPv6Address, int]:
+    host, _, port = bind.rpartition(":")
+    try:
+        address = ip_address(host.removeprefix("[").removesuffix("]"))
+        if (address.version == IPV6) != host.startswith("[") or not port.isascii() or not 0 <= int(port) <= LAST_PORT:
+            raise ValueError
+    except ValueError:
+        hint = "ADDRESS:PORT, the address in numbers: 127.0.0.1:8893, 192.168.1.2:8893 or [::1]:8893"
+        raise InputError(f"--bind {bind}: no address with a port", hint=hint) from None
+    return address, int(port)
+
+
+@contextmanager
+def _listening(host: str, port: int, bind: str) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, port), family=family) as listener:
+            yield listener
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            what, hint = "the port is in use", "name another one, or 0 for a free one"
+        elif error.errno == errno.EADDRNOTAVAIL:
+            what, hint = "this machine has no such address", "`ip address` lists those that it has"
+        elif error.errno == errno.EACCES:
+            what, hint = "this port is not for everybody", "name one above 1023"
+        else:
+            raise
+        raise InputError(f"--bind {bind}: {what}", hint=hint) from error
+
+
+@contextmanager
+def _alone(data: Path) -> Iterator[None]:
+    with (data / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"{data}: another lab serves this folder", hint="stop it, or name another --data"
+            ) from None
+        yield

@@ -1,0 +1,367 @@
+"""The web server: who may ask, how much may be sent, and what an error looks like. Its pages are in `pages`."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qs, urlsplit
+
+import polars as pl
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
+
+from wattlock.errors import DiskFull, EvidenceError, InputError, TransferRefused, WattlockError
+from wattlock.lab import pages, tokens
+from wattlock.lab.collection import Collection, Filter, NoSuchRun
+from wattlock.lab.database import Busy
+from wattlock.lab.drawing import Drawing
+from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
+from wattlock.lab.tokens import Denied, Scope
+from wattlock.report.written import flat, json_array
+
+Answer = Callable[[Request], Awaitable[Response]]
+COOKIE = "wattlock_lab"
+REFUSALS, WINDOW_s = 20, 60.0
+"""So many refused tokens from one address in so many seconds, and it has to wait."""
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+)
+"""A whole report draws by scripts within it: it gets an origin of its own, and reaches nothing of the lab."""
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Other sites learn no address of a page; with `no-referrer` a browser would hide its own forms' origin here too."""
+STATUS: dict[type[WattlockError], int] = {
+    NoSuchRun: 404,
+    InputError: 400,
+    EvidenceError: 409,
+    TransferRefused: 422,
+    Busy: 503,
+    DiskFull: 507,
+}
+LONGEST_FORM_B = 4096
+
+
+class Refusals:
+    """Counts refused tokens by address, so that nobody tries them all."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, list[float]] = {}
+
+    def check(self, address: str) -> None:
+        """Raises Denied where too many from this address were refused just now."""
+        since = time.monotonic() - WINDOW_s
+        recent = [at for at in self._at.pop(address, []) if at > since]
+        if recent:
+            self._at[address] = recent
+        if len(recent) >= REFUSALS:
+            hint = f"wait {WINDOW_s:.0f} s, then try again"
+            raise Denied("too many tokens from this address were refused", hint=hint, status=429)
+
+    def note(self, address: str) -> None:
+        """Counts one."""
+        self._at.setdefault(address, []).append(time.monotonic())
+
+
+def make(lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset()) -> FastAPI:
+    """The server of a lab.
+
+    * `names`: names of this host that a browser may use beside its addresses in numbers and `localhost`.
+    """
+    app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None)
+    app.state.lab, app.state.drawing = lab, drawing
+    app.state.names = names | {"localhost"}
+    app.state.refusals = Refusals()
+    app.include_router(_router)
+    app.middleware("http")(_guard)
+    app.exception_handler(WattlockError)(_refused)
+    app.exception_handler(HTTPException)(_unknown)
+    app.exception_handler(404)(_unknown)
+    app.exception_handler(405)(_unknown)
+    app.exception_handler(Exception)(_failed)
+    return app
+
+
+async def _guard(request: Request, answer: Answer) -> Response:
+    """Refuses what another site's page makes a browser ask, and sets the headers of every answer."""
+    host = request.headers.get("host", "")
+    if not _is_own(host, request.app.state.names):
+        what = f"this lab is not called {host[:80]!r}"
+        response = _said(request, what, "use its address in numbers, or start it with --name", 421)
+    elif request.method not in {"GET", "HEAD"} and _is_foreign(request, host):
+        response = _said(request, "a page of another site asked for this", "open the lab's own page", 403)
+    else:
+        response = await answer(request)
+    response.headers.setdefault("Content-Security-Policy", POLICY)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _is_own(host: str, names: frozenset[str]) -> bool:
+    """Whether a browser asked by an address or a known name: a foreign name that leads here is another site's."""
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        ip_address(name)
+    except ValueError:
+        return name in names
+    return True
+
+
+def _is_foreign(request: Request, host: str) -> bool:
+    """Whether a page of another origin asked; programs name none, browsers always where they change something."""
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != host
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    if not isinstance(error, WattlockError):
+        raise error
+    known = (number for kind, number in STATUS.items() if isinstance(error, kind))
+    status = error.status if isinstance(error, Denied) else next(known, 500)
+    if status == 401 and pages.wants_html(request):
+        return RedirectResponse("/login", 303)
+    return _said(request, error.message, error.hint, status)
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else getattr(error, "status_code", 404)
+    return _said(request, f"there is no {request.method} {request.url.path[:80]}", "the first page has links", status)
+
+
+def _failed(request: Request, _error: Exception) -> Response:
+    return _said(request, "the lab failed; all runs are kept", "what failed is in the output of `wattlock lab`", 500)
+
+
+def _said(request: Request, error: str, hint: str, status: int) -> Response:
+    """An error in the project's two lines: JSON, or a page for a browser."""
+    if pages.wants_html(request):
+        return HTMLResponse(pages.refusal(error, hint), status)
+    return JSONResponse({"error": error, "hint": hint}, status)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "unknown"
+
+
+def _allowed(scope: Scope) -> Any:
+    """Lets in who has a token of this scope, and gives the token's id; a cookie is good for reading alone."""
+
+    def check(request: Request) -> str | None:
+        address, refusals = _address(request), request.app.state.refusals
+        refusals.check(address)
+        word, _, token = request.headers.get("authorization", "").partition(" ")
+        given = token.strip() if word.lower() == "bearer" else None
+        if given is None and request.method in {"GET", "HEAD"}:
+            given = request.cookies.get(COOKIE)
+        try:
+            return tokens.check(request.app.state.lab.engine, given, scope)
+        except Denied:
+            if given:
+                refusals.note(address)
+                tokens.note(request.app.state.lab.engine, None, address, "refused", request.url.path[:200])
+            raise
+
+    return Depends(check)
+
+
+def _lab(request: Request) -> Collection:
+    lab: Collection = request.app.state.lab
+    return lab
+
+
+def _drawing(request: Request) -> Drawing:
+    drawing: Drawing = request.app.state.drawing
+    return drawing
+
+
+Lab = Annotated[Collection, Depends(_lab)]
+Draws = Annotated[Drawing, Depends(_drawing)]
+Sender = Annotated[str | None, _allowed(Scope.send)]
+Reader = _allowed(Scope.read)
+_router = APIRouter()
+
+
+@_router.get("/runs/{hash_}/wanted", dependencies=[_allowed(Scope.send)])
+def get_wanted(hash_: str, lab: Lab) -> Response:
+    """Whether the lab lacks a run: asked before it is sent."""
+    return JSONResponse({"wanted": not lab.has(hash_)})
+
+
+@_router.put("/runs/{hash_}")
+async def put_run(request: Request, hash_: str, lab: Lab, token: Sender) -> Response:
+    """Takes a sealed run: a tar of its four files. 201 where it is new, 200 where it is there already."""
+    if not re.fullmatch("[0-9a-f]{64}", hash_):
+        raise InputError(
+            f"{hash_[:80]!r} is no hash of a run", hint="SHA-256 of its SHA256SUMS: `wattlock push` knows it"
+        )
+    if request.headers.get("content-type") != MEDIA_TYPE:
+        raise InputError("a run comes as a plain tar", hint=f"Content-Type: {MEDIA_TYPE}; `wattlock push` does it")
+    with lab.arriving() as place:
+        await _spool(request, place / "pack")
+        is_new = await run_in_threadpool(lab.admit, place / "pack", hash_)
+    tokens.note(lab.engine, token, _address(request), "sent" if is_new else "sent again", hash_)
+    return JSONResponse({"hash": hash_, "new": is_new}, 201 if is_new else 200)
+
+
+async def _spool(request: Request, to: Path) -> None:
+    """Writes what is sent to a file. Raises TransferRefused where it is more than a run may have."""
+    left = LARGEST_B
+    with to.open("xb") as file:
+        async for step in request.stream():
+            left -= len(step)
+            if left < 0:
+                hint = "copy the run's folder to the lab's host, below runs/"
+                raise TransferRefused(f"a run may have {LARGEST_B} B", hint=hint)
+            file.write(step)
+
+
+@_router.get("/runs/{hash_}/pack", dependencies=[Reader])
+def get_pack(hash_: str, lab: Lab) -> Response:
+    """A sealed run as it was sent, bit by bit."""
+    run = lab.find(hash_)
+    path = lab.folder(run.hash).path
+    headers = {"Content-Length": str(size_B(path)), "X-Wattlock-Hash": run.hash}
+    return StreamingResponse(packed(path), media_type=MEDIA_TYPE, headers=headers)
+
+
+@_router.get("/runs/{hash_}/report", dependencies=[Reader])
+def get_report(hash_: str, lab: Lab, drawing: Draws) -> Response:
+    """The whole report of a run."""
+    page = drawing.report(lab.reading(lab.find(hash_).hash))
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@_router.get("/runs/{name}", dependencies=[Reader])
+def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
+    """One run: HASH is its page, HASH.json and HASH.csv are its cases."""
+    digits, _, form = name.partition(".")
+    run = lab.find(digits)
+    if form:
+        return _written(pl.read_parquet(run.estimates), form)
+    return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
+
+
+@_router.get("/runs", dependencies=[Reader])
+@_router.get("/runs.{form}", dependencies=[Reader])
+def get_runs(
+    lab: Lab,
+    *,
+    form: str = "",
+    device: str | None = None,
+    study: str | None = None,
+    library: str | None = None,
+    evidence: str | None = None,
+) -> Response:
+    """The runs that a filter keeps; an empty value is no filter."""
+    wanted = Filter(*(value or None for value in (device, study, library, evidence)))
+    found = lab.runs(wanted)
+    if form:
+        return _written(pages.runs_frame(found), form)
+    return HTMLResponse(pages.runs(found, wanted, lab.choices(), lab.devices()))
+
+
+@_router.get("/devices.{form}", dependencies=[Reader])
+def get_devices(lab: Lab, form: str) -> Response:
+    """The devices as data; the first page shows them."""
+    return _written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
+
+
+@_router.get("/compare", dependencies=[Reader])
+@_router.get("/compare.{form}", dependencies=[Reader])
+def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> Response:
+    """Runs against the first one: `run=HASH`, several times."""
+    found = [lab.find(digits) for digits in dict.fromkeys(request.query_params.getlist("run"))]
+    if len(found) < 2:
+        if form:
+            raise InputError("name two runs or more", hint="/compare.json?run=HASH&run=HASH")
+        return HTMLResponse(pages.choose(lab.runs(), {run.hash for run in found}))
+    drawn = drawing.compare([lab.reading(run.hash) for run in found])
+    if form:
+        return _written(drawn.table, form)
+    return HTMLResponse(pages.compare(found, drawn))
+
+
+@_router.get("/log.{form}", dependencies=[_allowed(Scope.admin)])
+def get_log(lab: Lab, form: str) -> Response:
+    """The audit log as data."""
+    return _written(pl.DataFrame(tokens.actions(lab.engine), infer_schema_length=None), form)
+
+
+@_router.get("/", dependencies=[Reader])
+def get_overview(request: Request, lab: Lab) -> Response:
+    """The first page: devices, and the latest runs."""
+    address = str(request.base_url).rstrip("/")
+    return HTMLResponse(pages.overview(lab.devices(), lab.runs(most=pages.LATEST), lab.count(), address))
+
+
+@_router.get("/login")
+def get_login(lab: Lab) -> Response:
+    """Asks for a token."""
+    return RedirectResponse("/", 303) if tokens.is_open(lab.engine) else HTMLResponse(pages.login())
+
+
+@_router.post("/login")
+async def post_login(request: Request, lab: Lab) -> Response:
+    """Takes a token that reads, and keeps it in a cookie that no script sees and no other site sends."""
+    if request.headers.get("origin") is None:
+        raise Denied("a login comes from the lab's own page", hint="open /login in a browser", status=403)
+    body = b""
+    async for step in request.stream():
+        body += step
+        if len(body) > LONGEST_FORM_B:
+            raise InputError("this is no token", hint="paste the line that `wattlock lab token` printed")
+    token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0].strip()
+    address, refusals = _address(request), request.app.state.refusals
+    refusals.check(address)
+    try:
+        id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.read)
+    except Denied as error:
+        refusals.note(address)
+        tokens.note(lab.engine, None, address, "refused", "/login")
+        return HTMLResponse(pages.login(f"{error.message}: {error.hint}"), error.status)
+    tokens.note(lab.engine, id_, address, "logged in", "")
+    response = RedirectResponse("/", 303)
+    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    return response
+
+
+@_router.post("/logout")
+def post_logout() -> Response:
+    """Forgets the token."""
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+@_router.get("/assets/{name}")
+def get_asset(name: str) -> Response:
+    """The style and the scripts of the pages."""
+    found = pages.asset(name)
+    if found is None:
+        raise HTTPException(404)
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    return Response(found, media_type=kind, headers={"Cache-Control": "max-age=300"})
+
+
+def _written(frame: pl.DataFrame, form: str) -> Response:
+    if form == "json":
+        return Response(json_array(frame) + "\n", media_type="application/json")
+    if form == "csv":
+        return Response(flat(frame).write_csv(), media_type="text/csv; charset=utf-8")
+    raise NoSuchRun(f"there is no form {form[:20]!r}", hint="json or csv")
