@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -26,6 +27,7 @@ VERBS = {
     "compare": "Compare runs with each other, or two providers of one.",
     "export": "Write the estimates of a run as CSV, Parquet, JSON or LaTeX.",
     "publish": "Make a signed set of sealed runs, as a site that works offline.",
+    "import": "Read figures that others published, from their result files.",
     "key": "Make a key that signs result sets, or print its public key.",
     "verify": "Check the signature of a file, a run or a result set.",
     "papers": "Regenerate the five papers on this machine, and judge their claims.",
@@ -94,7 +96,8 @@ def load(name: str) -> Any:
     """Give the verb `name` as a command, by importing its file."""
     from wattlock.cli.groups import spread
 
-    verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{name}"), name)
+    python = f"{name}_" if iskeyword(name) else name
+    verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{python}"), python)
     single = typer.Typer(add_completion=False, rich_markup_mode="rich")
     single.command(name=name, cls=Verb)(spread(verb))
     return typer.main.get_command(single)

@@ -35,6 +35,10 @@ def publish(
     out: Annotated[Path, typer.Option("--out", metavar="SITE", help="The set's folder, a new one.")],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The secret key of `wattlock key new`.")],
     password_file: PasswordFile = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option("--beside", metavar="SET", help="Figures of others, as `wattlock import` wrote them; repeatable."),
+    ] = None,
     cited: Cited = Cited(),
 ) -> None:
     """Make a set of sealed runs that others can read, cite and check: pages, tables, files, sums and a signature.
@@ -51,18 +55,22 @@ def publish(
     from wattlock.cli.published_set import members, write_set
     from wattlock.extras import require
     from wattlock.publish.citation import Citation
+    from wattlock.publish.imports.figures import PublishedSet
 
     require("publish")
     require("report")
     if out.exists():
         raise InputError(f"--out {out}: is there already", hint="name a new folder, or take the old one away")
+    published = {path.stem: PublishedSet.read(path) for path in beside or []}
+    if len(published) < len(beside or []):
+        raise InputError("--beside: two files have one name", hint="rename one of them")
     runs = members(folder)
     secret = secret_key(key, password_file)
     signer = secret.public.id
     authors = cited.author or [f"The holder of the minisign key {signer}"]
     newest = max(run.created for run in runs)
     citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
-    write_set(runs, out, secret, citation)
+    write_set(runs, out, secret, citation, published)
     typer.echo(f"{out / 'index.html'}")
     typer.echo(
         f"{len(runs)} runs, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True

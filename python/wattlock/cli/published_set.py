@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from wattlock.cli.export import About
     from wattlock.publish.citation import Citation
+    from wattlock.publish.imports.figures import PublishedSet
     from wattlock.publish.minisign import SecretKey
-    from wattlock.report.set_page import SetFacts, SetRun
+    from wattlock.report.set_page import OfOthers, SetFacts, SetRun
     from wattlock.run.counts import Counts
     from wattlock.run.result import Result
 
 CITATION, BIBTEX, LICENCE, PUBLIC_KEY = "CITATION.cff", "citation.bib", "LICENSE.txt", "minisign.pub"
+PUBLISHED = "published"
 TIMED, COUNTED = "timed", "counted"
 
 
@@ -125,9 +127,6 @@ def members(folder: Path) -> list[Member]:
     inside = [folder.resolve()] if is_run else [path for path in folder.iterdir() if (path / PLAN).exists()]
     if not inside:
         raise StoreError(f"{folder}: holds no run", hint="name the folder that holds the runs, as `runs`")
-    for path in inside:
-        if not path.name.isprintable():
-            raise StoreError(f"{str(path)!r}: a name of more than one line", hint="rename the folder")
     found = sorted(map(_member, inside), key=lambda run: (run.created, run.sha256, run.name))
     for one, other in pairwise(found):
         if one.sha256 == other.sha256:
@@ -147,16 +146,18 @@ def _member(path: Path) -> Member:
     return Member(folder, sha256, result=result.read(folder))
 
 
-def write_set(runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation) -> None:
+def write_set(
+    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
+) -> None:
     """Writes the set of `runs` into the folder `place`, signed; the same runs, key and citation give the same bytes.
 
-    * `place`: it must not exist; it is there whole or not at all.
+    * `place`: it must not exist; it is there whole or not at all. `beside`: figures of others by their names.
     """
     from wattlock.publish import folder
 
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        _write_files(runs, part, key, citation)
+        _write_files(runs, part, key, citation, beside)
         folder.sign(part, key, f"{citation.title}; {len(runs)} runs, the newest of {citation.date}")
         part.chmod(0o755)
         part.rename(place)
@@ -165,7 +166,9 @@ def write_set(runs: Sequence[Member], place: Path, key: SecretKey, citation: Cit
         raise
 
 
-def _write_files(runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation) -> None:
+def _write_files(
+    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
+) -> None:
     from wattlock.report.set_page import set_page
 
     described = [_write_run(run, place) for run in runs]
@@ -184,7 +187,8 @@ def _write_files(runs: Sequence[Member], place: Path, key: SecretKey, citation: 
     (place / LICENCE).write_text(licensed, encoding="utf-8")
     files |= {name: name for name in (CITATION, BIBTEX, LICENCE, PUBLIC_KEY, SUMS, f"{SUMS}.minisig")}
     facts = _facts(described, compared, files, notes, citation)
-    page = set_page(replace(facts, key=key.public.line, key_id=key.public.id))
+    published = list(_write_published(beside, place))
+    page = set_page(replace(facts, key=key.public.line, key_id=key.public.id, published=published))
     (place / "index.html").write_text(page, encoding="utf-8")
 
 
@@ -263,6 +267,25 @@ def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str,
 def _called(form: str) -> str:
     """A format as its makers write it."""
     return form.capitalize() if form == "parquet" else form.upper()
+
+
+def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterator[OfOthers]:
+    """Writes the figures of others, and gives them in the words of the page."""
+    import polars as pl
+
+    from wattlock.publish.imports.figures import Figure
+    from wattlock.report.set_page import OfOthers
+
+    for name, found in beside.items():
+        path = f"{PUBLISHED}/{name}.json"
+        (place / PUBLISHED).mkdir(exist_ok=True)
+        (place / path).write_bytes(found.write())
+        rows = pl.DataFrame(
+            [figure.model_dump() for figure in found.figures],
+            schema_overrides={"payload_B": pl.Int64, "aad_B": pl.Int64, "low": pl.Float64, "high": pl.Float64},
+            infer_schema_length=None,
+        ).select(list(Figure.model_fields))
+        yield OfOthers(f"{name}.json", path, found.machine, found.source, found.file, found.statistic, found.unit, rows)
 
 
 def _write_comparisons(runs: Sequence[Member], place: Path) -> Iterator[tuple[str, str, str]]:

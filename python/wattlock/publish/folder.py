@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattlock.errors import NotVerified, StoreError
+from wattlock.errors import InputError, NotVerified, StoreError
 from wattlock.publish import minisign, packed
 from wattlock.publish.minisign import PublicKey, SecretKey
 from wattlock.store import RunFolder
@@ -31,8 +31,14 @@ class Verified:
 
 
 def sign(folder: Path, key: SecretKey, comment: str) -> None:
-    """Writes the sums of every file below `folder`, and their signature."""
-    lines = [f"{sha256(folder / name)}  {name}\n".encode() for name in _files(folder)]
+    """Writes the sums of every file below `folder`, and their signature.
+
+    Raises InputError where a file's name is not one line.
+    """
+    names = list(_files(folder))
+    if wrong := next((name for name in names if not name.isprintable()), None):
+        raise InputError(f"{wrong!r}: a list of sums has no place for this name", hint="rename it: letters of one line")
+    lines = [f"{sha256(folder / name)}  {name}\n".encode() for name in names]
     write_whole(folder / SUMS, lines)
     write_whole(folder / SIGNATURE, [key.sign(folder / SUMS, comment).encode()])
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 import polars as pl
 
 from wattlock.report import chip, formats
-from wattlock.report.markup import bullets, commands, facts, paragraphs, table, text
+from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text
 from wattlock.report.page import opening
 from wattlock.report.set_table import set_tables
 
@@ -26,8 +27,10 @@ SECTIONS = {
 TABLES = {
     "measured": "What a byte cost on the machines themselves.",
     "emulated": "Counted or timed in an emulator: no cost of a device, and ranked with nothing that was measured.",
-    "published": "Read from files of others, as they printed it: wattlock measured none of it, and ranks none.",
 }
+OF_OTHERS = "Read from files of others, as they printed it: wattlock measured none of it, and ranks none."
+MOST_ROWS = 300
+"""Figures of others that the page has of one file; the file in the set has all."""
 HOW_TO_READ = (
     "A number is the median over fresh processes, what follows it the quartiles; in brackets where the run did not "
     "reach its target. The columns are the lengths of eBACS’s tables (8, 64, 576, 1,536 and 4,096 bytes) where a run "
@@ -57,11 +60,29 @@ class SetRun:
 
 
 @dataclass(frozen=True, slots=True)
+class OfOthers:
+    """Figures that others published, in the set beside its runs.
+
+    * `name`: of its file in the set, and `path` there; `rows`: `cipher`, `implementation`, `build`, `operation`,
+      `payload_B`, `aad_B`, `value`, `low`, `high`; `statistic`: what `value` is; `unit`: cycles, or us.
+    """
+
+    name: str
+    path: str
+    machine: str
+    source: str
+    file: str
+    statistic: str
+    unit: str
+    rows: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class SetFacts:
     """A published set in the words of its page.
 
     * `compared`: pages of comparisons by what they compare; `notes`: what was left out, and why; `files`: of the whole
-      set; `published`: rows of others by their source; `key`: the public key's line; `cite`: sentence and BibTeX.
+      set; `published`: figures of others; `key`: the public key's line; `cite`: sentence and BibTeX.
     """
 
     title: str
@@ -75,7 +96,7 @@ class SetFacts:
     cite: tuple[str, str]
     key: str
     key_id: str
-    published: Sequence[SetRun] = ()
+    published: Sequence[OfOthers] = ()
 
 
 def set_page(found: SetFacts) -> str:
@@ -84,7 +105,7 @@ def set_page(found: SetFacts) -> str:
         "runs": _runs(found),
         "measured": _tables(found.runs, "measured"),
         "emulated": _tables(found.runs, "emulated"),
-        "published": _tables(found.published, "published"),
+        "published": _of_others(found.published),
         "compared": _compared(found),
         "files": _links(found.files),
         "cite": f"<p>{text(found.cite[0])}</p>{commands([found.cite[1].rstrip()], 'BibTeX')}{_licence(found)}",
@@ -131,6 +152,40 @@ def _tables(runs: Sequence[SetRun], evidence: str) -> str:
         if run.evidence == evidence and not run.reasons
     ]
     return "".join([paragraphs([TABLES[evidence]]), *parts]) if parts else ""
+
+
+def _of_others(published: Sequence[OfOthers]) -> str:
+    parts = [f"<h3>{text(one.machine)} {chip.chip('published')}</h3>{_figures(one)}" for one in published]
+    return "".join([paragraphs([OF_OTHERS]), *parts]) if parts else ""
+
+
+def _figures(found: OfOthers) -> str:
+    """The table of one file; columns that hold nothing are left out."""
+    unit = {"us": "µs"}.get(found.unit, found.unit)
+    heads = {"implementation": "Implementation", "build": "Build", "operation": "Operation", "payload_B": "#Bytes"}
+    heads |= {"aad_B": "#Associated data, B", "value": f"#{unit}, {found.statistic}"}
+    spread = "quartiles" if found.statistic == "median" else "least and greatest"
+    shown = {name: head for name, head in heads.items() if found.rows[name].null_count() < found.rows.height}
+    has_spread = found.rows["low"].null_count() < found.rows.height
+    numbers = {name for name, head in shown.items() if head.startswith("#")}
+
+    def row(one: Mapping[str, Any]) -> str:
+        cells = [cell(_printed(one[name]), name in numbers) for name in shown]
+        cells += [cell(f"{_printed(one['low'])}–{_printed(one['high'])}", is_number=True)] if has_spread else []
+        return f'<tr><th scope="row">{text(one["cipher"])}</th>{"".join(cells)}</tr>'
+
+    head = ["Cipher", *shown.values(), *([f"#{formats.capital(spread)}"] if has_spread else [])]
+    listed = table(f"Published: {found.name}", head, map(row, found.rows.head(MOST_ROWS).iter_rows(named=True)))
+    told = f"{found.source} ({found.file})."
+    if found.rows.height > MOST_ROWS:
+        told += f" Here stand {MOST_ROWS} of {found.rows.height:,} figures; the file has all."
+    return f"<p>{text(told)} {_anchor(found.name, found.path)}</p>{folded(f'{found.rows.height:,} figures', listed)}"
+
+
+def _printed(value: object) -> str:
+    if value is None:
+        return formats.MISSING
+    return f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _compared(found: SetFacts) -> str:

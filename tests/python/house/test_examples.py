@@ -55,6 +55,8 @@ NOT_HERE = {
     "wattlock pull": "no lab listens here",
     "key new": "nobody is here to type a password",
     "verify estimates.csv": "nobody signed this file",
+    "wattlock import": "no result file of others is here",
+    "--beside nano33ble.json": "no result file of others is here",
     "build/adapters/": "nothing of others was fetched here",
     ".pcap": "no capture of a keyed network is at hand",
 }

@@ -56,12 +56,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         assert cli.answer(["key", "new", "w.key", "--without-password"]) == 0
+        (here / "board.csv").write_text(
+            "submission,variant,primary,implementation,config,flash,enc(0:64)\na,as<con,y,r,o1,9,77\n"
+        )
+        told = ["--unit", "us", "--machine", "A board", "--source", "its authors", "--out", "board.json"]
+        assert cli.answer(["import", "board.csv", *told]) == 0
         assert cli.answer(published("site")) == 0
     return here
 
 
 def published(out: str, *more: str) -> list[str]:
-    return ["publish", "runs", "--out", out, "--key", "w.key", "--title", TITLE, "--author", "Doe, Jane", *more]
+    words = ["publish", "runs", "--out", out, "--key", "w.key", "--title", TITLE, "--author", "Doe, Jane"]
+    return [*words, "--beside", "board.json", *more]
 
 
 @pytest.fixture
@@ -106,6 +112,15 @@ def test_what_was_measured_and_what_was_emulated_stand_apart(site: Path) -> None
     for name in ("compared-timed-measured.html", "compared-counted-emulated.html"):
         assert name in found["compared"]
         assert (site / name).is_file()
+
+
+def test_figures_of_others_stand_apart_and_are_marked_as_published(site: Path) -> None:
+    found = sections((site / "index.html").read_text())
+    assert 'A board <span class="chip" data-evidence="published">' in found["published"]
+    assert '<th scope="row">as&lt;con</th>' in found["published"]
+    assert "µs, one measurement" in found["published"]
+    assert not any("as&lt;con" in body for name, body in found.items() if name != "published")
+    assert json.loads((site / "published" / "board.json").read_text())["evidence"] == "published"
 
 
 def test_every_link_leads_to_a_file_of_the_set_and_every_file_is_signed(site: Path) -> None:
@@ -198,6 +213,8 @@ def test_a_run_that_can_not_be_trusted_is_no_part_of_a_set(
         (["--out", "new", "--url", "example"], "--url example: is no address"),
         (["--out", "new", "--key", "w.pub"], "w.pub: no secret key"),
         (["--out", "new", "--key", "no.key"], "no.key: No such file"),
+        (["--out", "new", "--beside", "board.csv"], "board.csv: no set of published figures: the file: Invalid JSON"),
+        (["--out", "new", "--beside", "./board.json"], "--beside: two files have one name"),
     ],
 )
 def test_wrong_options_are_an_error_and_a_hint_and_leave_nothing(
