@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -56,7 +56,7 @@ def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: 
     """The first page: what was measured on, and what came last; an empty lab says how to fill it."""
     if not runs:
         return _page("A lab without runs", "", _empty(address), here="/")
-    line = f"{runs:,} runs of {len(devices):,} devices"
+    line = f"{_counted(runs, 'run')} of {_counted(len(devices), 'device')}"
     more = f'<p><a href="/runs">All {runs:,} runs</a></p>' if runs > len(latest) else ""
     body = _section("devices", "Devices", _devices(devices) + _also("/devices"))
     body += _section("latest", "Latest runs", _runs(latest) + more)
@@ -82,7 +82,9 @@ def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
         for one in devices
     )
     head = ["Device", "Evidence", "Card", "#Runs", "#Studies", "Latest", "Fingerprint"]
-    return paragraphs([ALIKE]) + table("Devices", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
+    return paragraphs([ALIKE]) + table(
+        "Each device with its runs", head, ["<tbody>", *rows, "</tbody>"], kind="sortable"
+    )
 
 
 def runs(
@@ -96,7 +98,7 @@ def runs(
     form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
     asked = urlencode({name: value for name, value in vars(wanted).items() if value})
     shown = _pickable(found) if found else "<p>No run is like that.</p>"
-    return _page("Runs", f"{len(found):,} runs", form + shown + _also("/runs", asked), here="/runs")
+    return _page("Runs", _counted(len(found), "run"), form + shown + _also("/runs", asked), here="/runs")
 
 
 def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None) -> str:
@@ -107,7 +109,7 @@ def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None
     return f'<label>{label} <select name="{name}"><option value="">any</option>{options}</select></label>'
 
 
-def choose(found: Sequence[Run], picked: set[str]) -> str:
+def choose(found: Sequence[Run], picked: Set[str]) -> str:
     """Where nothing is picked yet to be compared."""
     if len(found) < 2:
         return _page("Compare", "It takes two runs", '<p>Push a second one: <a href="/">how</a>.</p>', here="/compare")
@@ -115,11 +117,11 @@ def choose(found: Sequence[Run], picked: set[str]) -> str:
     return _page("Compare", line, _pickable(found, picked), here="/compare")
 
 
-def _pickable(found: Sequence[Run], picked: set[str] = frozenset()) -> str:  # type: ignore[assignment]
+def _pickable(found: Sequence[Run], picked: Set[str] = frozenset()) -> str:
     return f'<form action="/compare">{_runs(found, picked)}<p><button>Compare the picked runs</button></p></form>'
 
 
-def _runs(found: Sequence[Run], picked: set[str] | None = None) -> str:
+def _runs(found: Sequence[Run], picked: Set[str] | None = None) -> str:
     """A row a run; with a box to pick it where `picked` is given."""
 
     def row(run: Run) -> str:
@@ -135,9 +137,9 @@ def _runs(found: Sequence[Run], picked: set[str] | None = None) -> str:
             f"{cell(state, True)}{cell(_moment(run.created))}</tr>"
         )
 
-    head = ["Run", "Study", "Device", "Time", "Joules", "Libraries", "#Cases with a number", "Begun"]
+    head = ["Run", "Study", "Device", "Evidence", "Joules", "Libraries", "#Cases with a number", "Begun"]
     head = head if picked is None else ["Pick", *head]
-    return table("Runs", head, ["<tbody>", *map(row, found), "</tbody>"], kind="sortable picked")
+    return table("Runs, the latest first", head, ["<tbody>", *map(row, found), "</tbody>"], kind="sortable picked")
 
 
 def run(found: Run, drawn: Drawn) -> str:
@@ -204,6 +206,10 @@ def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
 
 def _libraries(run: Run) -> list[str]:
     return [library.name for library in run.libraries]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _moment(iso: str) -> str:

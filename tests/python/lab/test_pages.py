@@ -1,0 +1,88 @@
+"""The pages of a lab as people meet them: in a browser, wide and narrow, light and dark, by keyboard."""
+
+import json
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
+from support.tools import needs
+from support.tree import TESTS
+from wattlock.lab.collection import Collection
+
+LIMIT_S = 240
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+AXE = files("axe_playwright_python") / "axe.min.js"
+PAIR = f"run={hash_of(COUNTED / 'm4')}&run={hash_of(COUNTED / 'm0plus')}"
+PATHS: tuple[str, ...] = (
+    "/",
+    "/runs?evidence=emulated",
+    f"/runs/{hash_of(MEASURED)}",
+    f"/runs/{hash_of(COUNTED / 'm4')}",
+)
+PATHS += (f"/compare?{PAIR}", "/compare", "/nothing")
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    with listening(filled(tmp_path_factory.mktemp("lab"))) as address:
+        command = [sys.executable, "-m", "support.lab_browser", str(CHROMIUM), str(AXE), address, *PATHS]
+        done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    seen: list[dict[str, Any]] = json.loads(done.stdout)
+    return seen
+
+
+@needs(CHROMIUM, "there is no Chromium")
+def test_every_page_is_free_of_findings_of_axe_and_no_wider_than_its_window(visits: list[dict[str, Any]]) -> None:
+    assert len(visits) == 4 * len(PATHS)
+    assert [(one["path"], one["width"], one["violations"]) for one in visits if one["violations"]] == []
+    assert [(one["path"], one["width"]) for one in visits if one["overflow_px"] > 0] == []
+
+
+@needs(CHROMIUM, "there is no Chromium")
+def test_no_page_complains_or_fetches_from_elsewhere(visits: list[dict[str, Any]]) -> None:
+    complaints = [(one["path"], one["complaints"]) for one in visits if one["path"] != "/nothing"]
+    assert [found for found in complaints if found[1]] == []
+    hosts = {request.split("/")[2].split(":")[0] for one in visits for request in one["requests"] if "//" in request}
+    assert hosts == {"127.0.0.1"}
+
+
+@needs(CHROMIUM, "there is no Chromium")
+def test_the_keyboard_reaches_the_skip_link_first_and_then_links_and_tables(visits: list[dict[str, Any]]) -> None:
+    for one in visits:
+        assert one["first_focus"] == "Skip to the page", one["path"]
+        assert "A" in one["focused"], one["path"]
+        assert one["title"].endswith(": wattlock lab")
+
+
+def test_an_empty_lab_says_the_two_commands_that_fill_it(tmp_path: Path) -> None:
+    page = asking(Collection.open(tmp_path)).get("/").text
+    assert "wattlock run quick\nwattlock push last --to http://127.0.0.1" in page
+
+
+def test_text_of_a_run_is_no_markup(tmp_path: Path) -> None:
+    lab = filled(tmp_path, [MEASURED])
+    from sqlalchemy import update
+
+    from wattlock.lab.tables import Run
+
+    hostile = "<script>alert(1)</script>"
+    with lab.engine.begin() as connection:
+        connection.execute(update(Run).values(id=hostile, study=hostile, device_name=hostile, card=hostile))
+    client = asking(lab)
+    for path in ("/", "/runs", "/compare", f"/runs/{hash_of(MEASURED)}", f"/runs?study={hostile}"):
+        page = client.get(path).text
+        assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)&lt;/script&gt;", ""), path
+
+
+def test_what_is_emulated_says_so_in_every_row(tmp_path: Path) -> None:
+    lab = filled(tmp_path)
+    page = asking(lab).get("/runs").text
+    rows = [row for row in page.split("<tr>") if '<th scope="row">' in row]
+    assert {("Cortex" in row): ('data-evidence="emulated"' in row) for row in rows} == {True: True, False: False}
