@@ -3,6 +3,8 @@
 //! Both contribute a nonce. The sensor's must never repeat: a repeated one lets a recorded answer bring an old root
 //! back, and its counters with it. So it holds a number that is stored before it is used, or 8 random octets.
 
+use core::cell::Cell;
+
 use zeroize::Zeroize;
 
 use crate::error::Error;
@@ -22,6 +24,7 @@ const ANSWER: &[u8] = b"tally1 resume down";
 pub struct Resuming {
     pair: Pair,
     nonce: [u8; NONCE_B],
+    is_over: Cell<bool>,
 }
 
 impl Resuming {
@@ -32,13 +35,13 @@ impl Resuming {
         opening[..4].copy_from_slice(&pair.link);
         opening[4..4 + NONCE_B].copy_from_slice(&nonce);
         opening[4 + NONCE_B..].copy_from_slice(&tag_of_opening(&pair, &nonce).octets()[..FLIGHT_TAG_B]);
-        (Self { pair, nonce }, opening)
+        (Self { pair, nonce, is_over: Cell::new(false) }, opening)
     }
 
-    /// The root, if the answer is the gateway's to this nonce.
+    /// The root, if the answer is the gateway's to this nonce. Once: a second sensor of one root would count from 0 again.
     ///
     /// # Errors
-    /// [`Error::Length`] and [`Error::Tag`]: it is no answer to this, and another may come.
+    /// [`Error::Length`] and [`Error::Tag`]: it is no answer to this, and another may come. [`Error::Unexpected`]: there was one.
     pub fn finish(&self, answer: &[u8]) -> Result<Root, Error> {
         let answer: &[u8; ANSWER_B] = answer.try_into().map_err(|_| Error::Length)?;
         let mut of_gateway = [0; NONCE_B];
@@ -46,6 +49,9 @@ impl Resuming {
         let tag = tag_of_answer(&self.pair, &self.nonce, &of_gateway);
         if !tag.begins_with(&answer[NONCE_B..], 8 * FLIGHT_TAG_B) {
             return Err(Error::Tag);
+        }
+        if self.is_over.replace(true) {
+            return Err(Error::Unexpected);
         }
         Ok(Root::new(&self.pair, self.nonce, of_gateway))
     }

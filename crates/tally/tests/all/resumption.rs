@@ -27,6 +27,15 @@ fn each_flight_is_refused_when_a_bit_or_the_secret_is_another() {
 }
 
 #[test]
+fn an_opening_makes_one_root() {
+    let (resuming, opening) = Resuming::begin(pair(), [1; 8]);
+    let [flight, again] = [[2; 8], [3; 8]].map(|nonce| answer(&pair(), &opening, nonce).unwrap().1);
+    assert!(resuming.finish(&flight).is_ok());
+    assert_eq!(resuming.finish(&flight).err(), Some(Error::Unexpected), "its counters would begin at 0 again");
+    assert_eq!(resuming.finish(&again).err(), Some(Error::Unexpected));
+}
+
+#[test]
 fn an_answer_to_another_nonce_is_refused() {
     let (_, opening) = Resuming::begin(pair(), [1; 8]);
     let (_, flight) = answer(&pair(), &opening, [2; 8]).unwrap();
