@@ -3,6 +3,7 @@
 
 mod laws;
 mod link;
+mod poisoned;
 mod published;
 mod resumption;
 mod vectors;
