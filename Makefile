@@ -52,6 +52,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
 	cd crates/firmware && cargo fmt --check
+	cd crates/tally/image && cargo fmt --check
 	cd benchmarks/criterion && cargo build --quiet --locked
 	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
 	for api in 1 2; do cc -Wall -Wextra -Werror -DAPI=$$api -fsyntax-only crates/cores/plugin/trace.c || exit 1; done
