@@ -14,6 +14,7 @@ from wattlock.energy import battery_cards, cards, radio_cards
 from wattlock.link import scenario
 from wattlock.link.lowpower import linear
 from wattlock.study import study
+from wattlock.sweep import definition
 
 TREE = Path(__file__).parents[1]
 SCHEMAS = TREE / "python" / "wattlock" / "data" / "schemas"
@@ -24,6 +25,7 @@ FORMS: dict[str, list[Form]] = {
     "study": [study.FORM],
     "profile": [question.FORM],
     "scenario": [scenario.FORM, *linear.FORMS.values()],
+    "sweep": [definition.FORM],
     "device": [cards.FORM],
     "radio": [radio_cards.FORM],
     "battery": [battery_cards.FORM],

@@ -33,6 +33,7 @@ VERBS = {
     "papers": "Regenerate the five papers on this machine, and judge their claims.",
     "ciphers": "List the ciphers that can be measured, with their security status.",
     "link": "Say what sending the ciphertext costs: time and joules, line by line.",
+    "sweep": "Answer many link scenarios or questions of advice into one Parquet file.",
     "explain": "Rank hypotheses why ciphertext took longer, by measured durations.",
     "capture": "Count the packets of a capture by size and kind.",
     "advise": "Rank the ciphers that meet a security requirement by days of battery, with the reasons.",

@@ -103,10 +103,11 @@ def _message(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, Catalo
     """
     from wattlock.link.lowpower.crossing import OF_LINEAR, changed
     from wattlock.link.lowpower.linear import message_of
+    from wattlock.link.scenario import read
 
     origin = f"link {file}: "
     try:
-        return message_of(changed(file, changes, ciphers), origin.removesuffix(": "))
+        return message_of(changed(file, read(file)[1], changes, ciphers), origin.removesuffix(": "))
     except InputError as error:
         message = error.message.removeprefix(origin)
         for path, option in OPTIONS.items():

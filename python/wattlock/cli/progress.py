@@ -27,6 +27,10 @@ class Report:
         words = f"{progress.settled} of {progress.cases} cases settled"
         self.bar.update(self.task, completed=progress.processes, total=progress.expected, description=words)
 
+    def answered(self, done: int, of: int) -> None:
+        """A sweep is answered: rows of all."""
+        self.bar.update(self.task, completed=done, total=of, description=f"{done:,} of {of:,} rows answered")
+
     def metered(self, done: int, of: int) -> None:
         """Energy is measured: processes done of all."""
         self.bar.update(self.task, completed=done, total=of, description=f"{done} of {of} processes measured in energy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -26,28 +26,41 @@ def cross(
 
     Raises InputError where there are more than `LARGEST_CROSSING`, or a scenario can't be.
     """
-    set_once = {**(fixed or {}), **_replaced(fixed or {})}
     found = []
-    for file in files:
-        name, raw = scenario.read(file)
-        for values in product(*crossed.values()):
-            changes = {**dict(zip(crossed, values, strict=True)), **set_once}
-            if "phy" in changes and changes["phy"] != raw.get("phy"):
-                changes = {**dict.fromkeys(OF_PHY), **changes}
-            found.append(scenario.checked(name, raw, changes))
+    for name, tables in [scenario.read(file) for file in files]:
+        for changes in combinations(crossed, fixed or {}):
+            found.append(under(name, tables, changes))
             if len(found) > LARGEST_CROSSING:
-                raise InputError(f"more than {LARGEST_CROSSING} scenarios", hint="ask for fewer values at once")
+                hint = "ask for fewer values at once, or let `wattlock sweep` answer them"
+                raise InputError(f"more than {LARGEST_CROSSING} scenarios", hint=hint)
     return found
 
 
-def _replaced(fixed: Mapping[str, Any]) -> dict[str, None]:
+def combinations(crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every combination of values as changes by path, the last key's values soonest, with what is fixed."""
+    for values in product(*crossed.values()):
+        yield {**dict(zip(crossed, values, strict=True)), **fixed}
+
+
+def under(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any]) -> Named:
+    """A scenario of tables under changes; what they take the place of goes.
+
+    Raises InputError naming every key that is wrong.
+    """
+    whole = {**changes, **_replaced(changes)}
+    if "phy" in whole and whole["phy"] != tables.get("phy"):
+        whole = {**dict.fromkeys(OF_PHY), **whole}
+    return scenario.checked(name, tables, whole)
+
+
+def _replaced(changes: Mapping[str, Any]) -> dict[str, None]:
     """What goes when another takes its place: data comes from one source, and a signal from one of two."""
     gone: list[str] = []
-    if any(key in fixed for key in SOURCES):
-        gone += [key for key in SOURCES if key not in fixed]
-    if "signal.rssi_dBm" in fixed:
-        gone += [key for key in ("signal.distance_m", "signal.walls_dB") if key not in fixed]
-    elif "signal.distance_m" in fixed:
+    if any(key in changes for key in SOURCES):
+        gone += [key for key in SOURCES if key not in changes]
+    if "signal.rssi_dBm" in changes:
+        gone += [key for key in ("signal.distance_m", "signal.walls_dB") if key not in changes]
+    elif "signal.distance_m" in changes:
         gone.append("signal.rssi_dBm")
     return dict.fromkeys(gone)
 

@@ -36,6 +36,7 @@ every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 FOLDERS = {
     "study": "studies",
     "profile": "profiles",
+    "sweep": "sweeps",
     "device": "devices",
     "radio": "radios",
     "battery": "batteries",

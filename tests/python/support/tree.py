@@ -27,6 +27,7 @@ ROOMS = [
     "link",
     "papers",
     "advise",
+    "sweep",
     "publish",
     "report",
     "lab",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from copy import deepcopy
 from typing import Any, get_args
 
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
-from wattlock.link import scenario
+from wattlock.link.crossing import combinations
 from wattlock.link.payload import Encoding, expanded, size_B
 from wattlock.study.cases import CatalogueRow
 
@@ -21,8 +21,7 @@ def cross(
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each file under every combination of values: what to call it, the file, and its changes by path."""
     for file in files:
-        for values in product(*crossed.values()):
-            changes = {**dict(zip(crossed, values, strict=True)), **fixed}
+        for changes in combinations(crossed, fixed):
             described = [
                 f"{path.rpartition('.')[2]}={'none' if value is None else value}"
                 for path, value in changes.items()
@@ -31,14 +30,16 @@ def cross(
             yield " ".join([file, *described]), file, changes
 
 
-def changed(file: str, changes: Mapping[str, Any], ciphers: Mapping[str, CatalogueRow]) -> dict[str, Any]:
+def changed(
+    file: str, tables: Mapping[str, Any], changes: Mapping[str, Any], ciphers: Mapping[str, CatalogueRow]
+) -> dict[str, Any]:
     """The tables of a message under changes: a cipher and an encoding become octets.
 
-    * `changes`: by path, as for scenarios of 802.11.
+    * `tables`: as they stand in `file`. `changes`: by path, as for scenarios of 802.11.
 
     Raises InputError where a key or a value doesn't fit.
     """
-    _, raw = scenario.read(file)
+    raw = deepcopy(dict(tables))
     own = {path: value for path, value in changes.items() if value is not None}
     cipher, encoding = own.pop("payload.cipher", None), own.pop("payload.encoding", None)
     if "radio" in own:

@@ -174,10 +174,14 @@ def evaluate_each(
     measured: Measured | None = None,
     own: Path | None = None,
     allow_assumed: bool = False,
+    beside: bool = True,
 ) -> list[Answer | Refused]:
-    """As `evaluate`, but that a scenario which can't be has its refusal among the answers, and the others go on."""
+    """As `evaluate`, but that a scenario which can't be has its refusal among the answers, and the others go on.
+
+    * `beside`: whether a signal is asked about 3 dB stronger and weaker too, for `Answer.positions`.
+    """
     shelves = _Shelves(*(cache(partial(room.load, own=own)) for room in (radio_cards, cards)))
-    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, shelves) for one in every]
+    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, shelves, beside) for one in every]
     questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
     came = iter(air.answers(net, questions))
 
@@ -222,9 +226,10 @@ class _Plan(NamedTuple):
         ]
 
 
-def _plan(named: Named, ciphers: Ciphers, shelves: _Shelves) -> _Plan:
+def _plan(named: Named, ciphers: Ciphers, shelves: _Shelves, beside: bool) -> _Plan:
     # Cards first: what they refuse, nobody needs to wait for.
-    return _Plan(named, groups_of(named, ciphers), position.cases(named), *_cards(named, shelves))
+    requested = [case for case in position.cases(named) if beside or not case.offset_dB]
+    return _Plan(named, groups_of(named, ciphers), requested, *_cards(named, shelves))
 
 
 def _or_refused(label: str, act: Callable[..., Any], *what: Any) -> Any:

@@ -1,0 +1,73 @@
+"""`wattlock sweep`: many link scenarios or questions of advice, answered into one Parquet file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattlock.cli.definition import Printed, printed, refuse_two
+from wattlock.cli.option_rules import given, refuse_pair
+from wattlock.cli.options import AllowAssumed, Cards
+from wattlock.cli.progress import bar, heed_ctrl_c
+from wattlock.cli.target import chosen
+from wattlock.errors import InputError
+
+
+def sweep(
+    context: typer.Context,
+    definition: Annotated[
+        str | None, typer.Argument(metavar="SWEEP", help="A sweep's file, or the name of one that comes along.")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The sweep's folder: new, or one to go on with.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", min=1, max=1024, help="Processes of this machine; one a processor."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Let the workers of this Dask scheduler answer."),
+    ] = None,
+    cards: Cards = None,
+    allow_assumed: AllowAssumed = False,
+    in_place: Printed = Printed(),
+) -> None:
+    """Answer every combination of a sweep's values, a row each, into DIR/sweep.parquet.
+
+    The file of a sweep crosses values over scenarios of `wattlock link` or profiles of `wattlock advise`. A row that
+    can't be has the reason in its column `error`. The same command goes on with a sweep that was stopped or killed; the
+    rows are the same on any number of workers.
+
+    Examples: wattlock sweep --template > mine.toml; wattlock sweep mine.toml --out swept;
+    wattlock sweep mine.toml --out swept --scheduler tcp://lab:8786
+    """
+    import polars as pl
+
+    from wattlock.sweep import definition as definitions
+    from wattlock.sweep.carry_out import carry_out
+    from wattlock.sweep.plan import planned
+
+    options = given(context)
+    refuse_two(options)
+    if printed(in_place, definitions.SWEEPS, definitions.FORM):
+        return
+    if definition is None or out is None:
+        hint = f"for example wattlock sweep {definition or 'mine.toml'} --out swept; --template prints a file to fill"
+        raise InputError(f"{'name a sweep' if definition is None else 'name a folder for the rows'}", hint=hint)
+    refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
+    plan = planned(definitions.load(definition), chosen(), own=cards, allow_assumed=allow_assumed)
+    rows = sum(grid.rows for grid in plan.grids)
+    typer.echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
+    with bar() as report:
+        heed_ctrl_c()
+        table = carry_out(plan, out, workers=workers, scheduler=scheduler, told=report.answered)
+    errors = pl.scan_parquet(table).select("error").drop_nulls().collect().to_series()
+    if len(errors) == rows:
+        raise InputError(f"none of {rows:,} rows can be: {errors[0]}", hint=f"the rows in {table} say each why")
+    if len(errors):
+        typer.echo(f"{len(errors):,} of {rows:,} rows can't be: the column error says why", err=True)
+    typer.echo(f"The rows: {table}", err=True)

@@ -1,0 +1,205 @@
+"""The rows of a chunk: what `wattlock link` or `wattlock advise` answers, or why it can't."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from wattlock.advise import advise, question
+from wattlock.errors import EvidenceError, InputError, WattlockError
+from wattlock.link.crossing import under
+from wattlock.link.lowpower import linear
+from wattlock.link.lowpower import rows as linear_rows
+from wattlock.link.lowpower.crossing import changed
+from wattlock.link.wifi import rows as wifi_rows
+from wattlock.link.wifi.evaluate import Refused, evaluate_each
+from wattlock.sweep.plan import Chunk, Kind, Plan, Ready
+from wattlock.targets import toolbox
+
+Row: TypeAlias = dict[str, Any]
+MOST_TRIED = 1_000
+"""So many rows of a grid are looked at for one that can be."""
+
+Columns: TypeAlias = dict[str, type[pl.DataType]]
+FIRST: Columns = {"row": pl.Int64, "grid": pl.Int64, "of": pl.String}
+LINK: Columns = {
+    "duration_s": pl.Float64,
+    "payload_Mb_s": pl.Float64,
+    "octets_B": pl.Int64,
+    "frames": pl.Int64,
+    "delivered_percent": pl.Float64,
+    "retries": pl.Int64,
+    "total_J": pl.Float64,
+    "marginal_J": pl.Float64,
+    "cipher_J": pl.Float64,
+    "cipher_share_low": pl.Float64,
+    "cipher_share_high": pl.Float64,
+}
+ADVICE: Columns = {
+    "choice": pl.String,
+    "cipher": pl.String,
+    "provider": pl.String,
+    "tag_bits": pl.Int64,
+    "framing": pl.String,
+    "encoding": pl.String,
+    "aggregate": pl.Int64,
+    "protection": pl.String,
+    "days": pl.Float64,
+    "days_low": pl.Float64,
+    "days_high": pl.Float64,
+    "tied": pl.Int64,
+    "strongest": pl.String,
+    "power_uW": pl.Float64,
+    "air_B": pl.Float64,
+    "latency_s": pl.Float64,
+    "radio_share": pl.Float64,
+    "free_percent": pl.Float64,
+}
+LAST: Columns = {"cipher_share": pl.Float64, "evidence": pl.String, "error": pl.String, "hint": pl.String}
+
+
+def columns(plan: Plan) -> Columns:
+    """The columns of a sweep's rows: what varies by its path, then the answers of the kinds that there are."""
+    values: dict[str, list[Any]] = {}
+    for grid in plan.grids:
+        for path, several in grid.vary.items():
+            values.setdefault(path, []).extend(several)
+    kinds = {grid.kind for grid in plan.grids}
+    answers = (LINK if kinds - {"advise"} else {}) | (ADVICE if "advise" in kinds else {})
+    return FIRST | {path: _type_of(several) for path, several in values.items()} | answers | LAST
+
+
+def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
+    """The rows of a chunk, with the columns of the sweep.
+
+    Raises ProbeError where a program fails.
+    """
+    grid, schema = plan.grids[chunk.grid], columns(plan)
+    combinations = list(grid.combinations(chunk.start, chunk.stop))
+    rows = [
+        {"row": chunk.first_row + place, "grid": chunk.grid, "of": name, **_cells(varied, schema), **_answer(result)}
+        for place, ((name, _, varied), result) in enumerate(
+            zip(combinations, _results(plan, grid, combinations), strict=True)
+        )
+    ]
+    return pl.DataFrame(rows, schema=schema)
+
+
+def refuse_hopeless(plan: Plan) -> None:
+    """Raises InputError where none of the first rows of a grid can be, EvidenceError where numbers need consent."""
+    for number, grid in enumerate(plan.grids):
+        errors: list[WattlockError] = []
+        for combination in grid.combinations(0, MOST_TRIED):
+            [result] = _ready(plan, grid, [combination])
+            if not isinstance(result, WattlockError):
+                [answer] = _results(plan, grid, [combination])
+                if isinstance(answer, EvidenceError):
+                    raise type(answer)(f"grid[{number}]: {answer.message}", hint=answer.hint)
+                break
+            errors.append(result)
+        else:
+            what = f"grid[{number}]: none of its first {len(errors)} rows can be: {errors[0].message}"
+            raise InputError(what, hint=errors[0].hint)
+
+
+Combination: TypeAlias = tuple[str, dict[str, Any], dict[str, Any]]
+
+
+def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
+    """What each combination asks, or the error that says why it can't be asked."""
+
+    def ask(name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
+        changes = grid.changes(varied)
+        if grid.kind == "wifi":
+            return under(name, tables, changes)
+        if grid.kind == "linear":
+            return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
+        return question.checked(f"profile {name}", tables, changes)
+
+    label = "profile" if grid.kind == "advise" else "link"
+    asked = ((combination, _or_error(ask, *combination)) for combination in combinations)
+    return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for (name, *_), one in asked]
+
+
+def _results(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> Iterator[Row | WattlockError]:
+    """What is answered to each combination, or why it can't be."""
+    ready = _ready(plan, grid, combinations)
+    asked = [one for one in ready if not isinstance(one, WattlockError)]
+    answers = iter(ANSWERS[grid.kind](plan, asked))
+    return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
+
+
+def _wifi(plan: Plan, asked: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    for one in evaluate_each(
+        asked, toolbox.find(), plan.ciphers, own=plan.own, allow_assumed=plan.allow_assumed, beside=False
+    ):
+        if isinstance(one, Refused):
+            yield _of(f"link {one.label}", one.error)
+        else:
+            yield wifi_rows.summary(one, one) | {"frames": one.transfer.frames}
+
+
+def _linear(plan: Plan, asked: Sequence[linear.Message]) -> Iterator[Row | WattlockError]:
+    def row(message: linear.Message) -> Row:
+        answer = linear.evaluate(message, allow_assumed=plan.allow_assumed, own=plan.own)
+        found = linear_rows.summary("", answer, answer)
+        return found | {"total_J": found["total_uJ"] * 1e-6, "marginal_J": found["marginal_uJ"] * 1e-6}
+
+    return (_or_error(row, one) for one in asked)
+
+
+def _advise(plan: Plan, asked: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
+    def row(one: question.Question) -> Row:
+        advice = advise(one, own=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
+        best: Row = advice.ranked.row(0, named=True)
+        beside = {"tied": len(advice.tied), "strongest": advice.strongest.label}
+        return best | beside | {"free_percent": advice.freed[0].percent}
+
+    return (_or_error(row, one) for one in asked)
+
+
+ANSWERS: dict[Kind, Callable[[Plan, Sequence[Any]], Iterator[Row | WattlockError]]] = {
+    "wifi": _wifi,
+    "linear": _linear,
+    "advise": _advise,
+}
+
+
+def _or_error(act: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return act(*given)
+    except (InputError, EvidenceError) as error:
+        return error
+
+
+def _of(label: str, error: WattlockError) -> WattlockError:
+    """An error without the label that the row itself says."""
+    return type(error)(error.message.removeprefix(f"{label}: "), hint=error.hint)
+
+
+def _answer(result: Row | WattlockError) -> Row:
+    if isinstance(result, WattlockError):
+        return {"error": result.message, "hint": result.hint}
+    return {key: value for key, value in result.items() if key in LINK or key in ADVICE or key in LAST}
+
+
+def _cells(varied: Mapping[str, Any], schema: Columns) -> Row:
+    return {path: _text(value) if schema[path] is pl.String else value for path, value in varied.items()}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _type_of(values: Sequence[Any]) -> type[pl.DataType]:
+    """The column's type that holds all of these; what is mixed is text."""
+    kinds = {type(value) for value in values}
+    if kinds == {bool}:
+        return pl.Boolean
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values):
+        return pl.Int64
+    return pl.Float64 if kinds <= {int, float} else pl.String

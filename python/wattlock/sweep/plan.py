@@ -1,0 +1,186 @@
+"""A sweep made ready: what its rows are made of, in chunks that any worker answers alike."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from itertools import islice, product
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from wattlock.advise import question
+from wattlock.errors import InputError
+from wattlock.link import scenario
+from wattlock.study.cases import CatalogueRow
+from wattlock.sweep.definition import Grid, Sweep
+from wattlock.targets import Target
+from wattlock.targets.builds import builds
+from wattlock.targets.probe import first_rows
+
+Kind = Literal["wifi", "linear", "advise"]
+CIPHER, PLAINTEXT = "payload.cipher", "none"
+CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "linear": 1_000, "advise": 10}
+"""Rows of a chunk: seconds of work, so that little is lost with a worker and little is spent on handing out."""
+
+OF_A_FILE = {
+    "file": "payload.data_B says how much is sent",
+    "capture": "sizes and every say what a capture would",
+    "run": "costs of your own lie in costs/ of the folder that --cards names",
+    "costs": "costs of your own lie in costs/ of the folder that --cards names",
+}
+"""Keys that name a file beside the sweep, which may change before the sweep ends, and what to write in their place."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A grid with what its files say.
+
+    * `sources`: a name and the tables of its file. `vary`, `fixed`: as in the definition.
+    * `chunk_rows`: rows of a chunk.
+    """
+
+    kind: Kind
+    sources: list[tuple[str, dict[str, Any]]]
+    vary: dict[str, list[Any]]
+    fixed: dict[str, Any]
+    chunk_rows: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows the grid has."""
+        return len(self.sources) * math.prod(len(values) for values in self.vary.values())
+
+    def combinations(self, start: int, stop: int) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+        """Rows from `start` up to `stop`: name, tables, and the values of what varies, the last key's soonest."""
+        for (name, tables), *values in islice(product(self.sources, *self.vary.values()), start, stop):
+            yield name, tables, dict(zip(self.vary, values, strict=True))
+
+    def changes(self, varied: Mapping[str, Any]) -> dict[str, Any]:
+        """What takes the place of what the tables say: None takes a key away."""
+        every = {**varied, **self.fixed}
+        return every | {CIPHER: None} if every.get(CIPHER) == PLAINTEXT else every
+
+
+class Chunk(NamedTuple):
+    """Rows of one grid that are answered together.
+
+    * `number`: among all chunks; `first_row`: the number of its first row among all rows.
+    """
+
+    number: int
+    grid: int
+    start: int
+    stop: int
+    first_row: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides the rows.
+
+    * `ciphers`: rows of the catalogue by id. `cards`: the user's folder. `day`: from which a lifetime of data counts.
+    * `builds`: what answers are made by.
+    """
+
+    title: str
+    grids: list[Ready]
+    ciphers: dict[str, CatalogueRow]
+    allow_assumed: bool
+    cards: str | None
+    day: str
+    builds: dict[str, str | None]
+
+    @property
+    def own(self) -> Path | None:
+        """The user's folder of cards."""
+        return None if self.cards is None else Path(self.cards)
+
+    def chunks(self) -> list[Chunk]:
+        """All chunks, in the order of their rows."""
+        found: list[Chunk] = []
+        before = 0
+        for number, grid in enumerate(self.grids):
+            rows = grid.rows
+            for start in range(0, rows, grid.chunk_rows):
+                stop = min(rows, start + grid.chunk_rows)
+                found.append(Chunk(len(found), number, start, stop, before + start))
+            before += rows
+        return found
+
+    def on(self, day: str) -> "Plan":
+        """The same, begun on another day."""
+        return replace(self, day=day)
+
+    def encoded(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False, default=str) + "\n"
+
+
+def planned(
+    sweep: Sweep, target: Target, *, own: Path | None = None, allow_assumed: bool = False, today: date | None = None
+) -> Plan:
+    """A sweep made ready.
+
+    * `target`: whose probe knows the catalogue. `own`: the user's folder of cards.
+
+    Raises InputError where there is no such scenario, profile or cipher, or one reads another file; ProbeError where a
+    program is missing.
+    """
+    grids = [_ready(number, grid) for number, grid in enumerate(sweep.grid)]
+    named = {value for grid in grids for value in _ciphers(grid) if isinstance(value, str)}
+    return Plan(
+        sweep.title,
+        grids,
+        first_rows(target, sorted(named - {PLAINTEXT})),
+        allow_assumed,
+        None if own is None else str(own.absolute()),
+        (today or datetime.now(UTC).date()).isoformat(),
+        builds(own),
+    )
+
+
+def _ready(number: int, grid: Grid) -> Ready:
+    kind: Kind = "advise" if grid.advise else "linear" if scenario.linear_ones(grid.names) else "wifi"
+    sources = [(name, question.read(name) if grid.advise else scenario.read(name)[1]) for name in grid.names]
+    # As they come back from the plan's file: a time of TOML is text there, and no key takes one.
+    vary, fixed = json.loads(json.dumps([grid.vary, grid.fixed], default=str))
+    for name, tables in sources:
+        for path, value in (*_leaves(tables), *_leaves(fixed), *_leaves(vary)):
+            _refuse_file(f"grid[{number}], {name}: {path}", path, value)
+        for path, value in fixed.items():
+            if isinstance(value, dict) and isinstance(tables.get(path), dict):
+                inside = next(iter(value), "key")
+                what = f"grid[{number}].fixed.{path}: would take the place of the whole table of {name}"
+                raise InputError(what, hint=f'a path stands in quotation marks: "{path}.{inside}" = ...')
+    return Ready(kind, json.loads(json.dumps(sources, default=str)), vary, fixed, CHUNK_ROWS[kind])
+
+
+def _ciphers(grid: Ready) -> Iterable[Any]:
+    """The values of `payload.cipher`."""
+    yield from grid.vary.get(CIPHER, ())
+    yield grid.fixed.get(CIPHER)
+    for _, tables in grid.sources:
+        payload = tables.get("payload")
+        yield payload.get("cipher") if isinstance(payload, dict) else None
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that is no table and no list, by the keys that lead to it."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _leaves(inside, f"{path}.{key}".removeprefix("."))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for inside in value:
+            yield from _leaves(inside, path)
+    else:
+        yield path, value
+
+
+def _refuse_file(label: str, path: str, value: Any) -> None:
+    key = path.rpartition(".")[2]
+    if key in OF_A_FILE:
+        raise InputError(f"{label}: a sweep reads no file beside its own", hint=OF_A_FILE[key])
+    if isinstance(value, str) and value.endswith(".toml"):
+        hint = "lay the card into a folder of your own, name that by --cards, and the card by its name"
+        raise InputError(f"{label}: {value}: a sweep reads no file beside its own", hint=hint)

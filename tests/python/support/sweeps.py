@@ -1,0 +1,67 @@
+"""Small sweeps for tests: definitions as text, and how one is carried out by the command line."""
+
+from pathlib import Path
+
+import polars as pl
+
+from wattlock import cli
+
+LINK = """
+title = "Tags over rates"
+
+[[grid]]
+link = ["sensor-readings"]
+[grid.vary]
+"payload.cipher" = ["aes128-ccm", "aes128-ccm8", "none"]
+"mcs" = [0, 3, 7, 9]
+"signal.rssi_dBm" = [-60, -75]
+"seed" = [1, 2]
+[grid.fixed]
+"payload.data_B" = 1600
+
+[[grid]]
+link = ["ble-reading", "lorawan-reading"]
+[grid.vary]
+"payload_B" = [16, 500]
+"""
+"""48 rows over Wi-Fi, a quarter of which have no such rate; 4 of other radios."""
+
+ADVICE = """
+title = "How often"
+
+[[grid]]
+advise = ["sensor"]
+[grid.vary]
+"flow.every" = ["10s", "1h"]
+"""
+
+LONG = """
+title = "Long enough to be killed"
+
+[[grid]]
+link = ["sensor-readings"]
+[grid.vary]
+"mcs" = [0, 1, 2, 3, 4, 5, 6, 7]
+"seed" = {seeds}
+[grid.fixed]
+"payload.data_B" = 50_000
+"""
+"""1,000 rows, five chunks."""
+
+
+def write(place: Path, text: str) -> str:
+    """The path of a sweep's file."""
+    file = place / "sweep.toml"
+    file.write_text(text.replace("{seeds}", str(list(range(125)))))
+    return str(file)
+
+
+def swept(file: str, out: str, *words: str) -> bytes:
+    """The octets of the table that a sweep comes to."""
+    assert cli.answer(["sweep", file, "--out", out, *words]) == 0
+    return (Path(out) / "sweep.parquet").read_bytes()
+
+
+def rows(out: str) -> pl.DataFrame:
+    """The rows of a folder."""
+    return pl.read_parquet(Path(out) / "sweep.parquet")

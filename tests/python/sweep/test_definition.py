@@ -1,0 +1,84 @@
+"""A sweep's file: what is wrong with it is refused before anything is answered, by key and value."""
+
+from pathlib import Path
+
+import pytest
+
+from support.sweeps import ADVICE, LINK, write
+from support.tree import require_programs
+from wattlock import cli
+from wattlock.sweep import definition
+
+GRID = 'title = "t"\n[[grid]]\nlink = ["sensor-readings"]\n'
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_programs()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "hint"),
+    [
+        ("title = ", "not TOML", ""),
+        ('title = "t"\n', "grid: is missing", ""),
+        ('title = "t"\ngrid = []\n', "grid: is empty", ""),
+        ('title = "t"\n[[grid]]\n', "grid[0]: has neither link nor advise", "for example link"),
+        (GRID + 'advise = ["sensor"]\n', "grid[0]: has both link and advise", ""),
+        (GRID + "varies = 1\n", "grid[0].varies: unknown key", 'did you mean "vary"'),
+        (GRID + "[grid.vary]\nseed = []\n", "grid[0].vary.seed: is empty", ""),
+        (GRID + "[grid.vary]\nseed = 1\n", "grid[0].vary.seed: must be a list, is 1", ""),
+        (GRID + "[grid.vary]\nseed = [1, 2, 1]\n", "grid[0].vary.seed[2]: 1 stands there already", "leave one"),
+        (
+            GRID + "[grid.vary]\npayload.data_B = [1]\n",
+            "grid[0].vary.payload: must be a list",
+            '"payload.data_B" = [...]',
+        ),
+        (GRID + "[grid.fixed]\npayload.data_B = 1\n", "fixed.payload: would take the place", '"payload.data_B" = ...'),
+        (GRID + "[grid.vary]\nseed = [1]\n[grid.fixed]\nseed = 1\n", "grid[0].fixed.seed: is among what varies", ""),
+        (GRID + f"[grid.vary]\nseed = {list(range(1001))}\nmcs = {list(range(1000))}\n", "1,001,000 rows are more", ""),
+        (GRID + '[grid.vary]\n"payload.cipher" = ["aes128-ccn"]\n', 'no cipher "aes128-ccn"', "did you mean"),
+        (GRID + '[grid.fixed]\n"payload.file" = "x"\n', "payload.file: a sweep reads no file", "payload.data_B"),
+        (GRID + '[grid.vary]\n"radio" = ["./mine.toml"]\n', "./mine.toml: a sweep reads no file", "--cards"),
+        (GRID + "[grid.vary]\nsede = [1, 2]\n", "none of its first 2 rows can be: sede: unknown key", "seed"),
+        (GRID.replace("sensor-readings", "sensor-reading"), "there is no link scenario sensor-reading", "did you mean"),
+        (GRID.replace("link", "advise"), "there is no profile sensor-readings", ""),
+        (GRID.replace('"]', '", "ble-reading"]'), "is of another kind of radio", ""),
+        (ADVICE.replace("10s", "10 parsecs").replace("1h", "2 parsecs"), "none of its first 2 rows can be", ""),
+        (ADVICE, "assumed", "--allow-assumed"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_key_and_no_folder_is_kept_of_it(
+    text: str, error: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.answer(["sweep", write(tmp_path, text), "--out", "out"]) in {4, 8}
+    said = capsys.readouterr()
+    assert said.out == ""
+    errors = [line for line in said.err.splitlines() if line.startswith(("error:", "hint:"))]
+    assert error in errors[0]
+    assert hint in " ".join(errors[1:])
+    assert not Path("out", "sweep.parquet").exists()
+
+
+def test_a_sweep_that_comes_along_is_valid_and_is_found_by_its_name() -> None:
+    for name in definition.SWEEPS.names():
+        assert definition.load(name).grid
+    assert definition.load("tag-or-cipher").grid[0].rows == 100_000
+
+
+def test_without_a_sweep_or_a_folder_the_line_to_write_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["sweep"], ["sweep", "mine.toml"], ["sweep", "--out", "x"]):
+        assert cli.answer(words) == 4
+        assert "--out swept" in capsys.readouterr().err
+    words = ["sweep", "mine.toml", "--out", "x", "--workers", "2", "--scheduler", "tcp://lab:8786"]
+    assert cli.answer(words) == 4
+    assert "--workers and --scheduler don't go together" in capsys.readouterr().err
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = LINK.replace("[0, 3, 7, 9]", "[0, 3, 0]").replace('link = ["ble-reading", "lorawan-reading"]', "")
+    assert cli.answer(["sweep", write(tmp_path, wrong), "--out", "out"]) == 4
+    said = capsys.readouterr().err
+    assert "grid[0].vary.mcs[2]: 0 stands there already" in said
+    assert "also grid[1]: has neither link nor advise" in said
