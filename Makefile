@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -155,6 +155,9 @@ bench-advise: setup ## how long advice takes: a million candidates, and the usua
 
 bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames beside the bare AEAD
 	$(VENV)/bin/python benchmarks/frames.py
+
+bench-sweep: setup ## the share of bare wattlock-net's throughput that a sweep keeps; minutes
+	$(VENV)/bin/python benchmarks/sweep.py
 
 bench-ways: setup ## what ssh costs and moves, and what a killed client and a cut network lose; PARTS="same cost" for some
 	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/ways.py $(PARTS)

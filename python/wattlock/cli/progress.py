@@ -43,15 +43,15 @@ class Report:
 
 
 @contextmanager
-def bar() -> Iterator[Report]:
-    """A progress bar on standard error, with the time left until the next look."""
+def bar(doing: str = "measuring") -> Iterator[Report]:
+    """A progress bar on standard error, with the time left until the next look; `doing`: its first word."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     words = TextColumn("{task.description}")
     columns = (words, BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task("measuring", total=None)
+        task = shown.add_task(doing, total=None)
         yield Report(shown, task)
 
 

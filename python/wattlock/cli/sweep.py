@@ -57,12 +57,12 @@ def sweep(
         return
     if definition is None or out is None:
         hint = f"for example wattlock sweep {definition or 'mine.toml'} --out swept; --template prints a file to fill"
-        raise InputError(f"{'name a sweep' if definition is None else 'name a folder for the rows'}", hint=hint)
+        raise InputError("name a sweep" if definition is None else "name a folder for the rows", hint=hint)
     refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
     plan = planned(definitions.load(definition), chosen(), own=cards, allow_assumed=allow_assumed)
     rows = sum(grid.rows for grid in plan.grids)
     typer.echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
-    with bar() as report:
+    with bar("answering") as report:
         heed_ctrl_c()
         table = carry_out(plan, out, workers=workers, scheduler=scheduler, told=report.answered)
     errors = pl.scan_parquet(table).select("error").drop_nulls().collect().to_series()

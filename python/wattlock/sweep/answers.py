@@ -109,33 +109,36 @@ def refuse_hopeless(plan: Plan) -> None:
 Combination: TypeAlias = tuple[str, dict[str, Any], dict[str, Any]]
 
 
+def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
+    """What a combination asks: a scenario of 802.11, a message of another radio, or a question of advice.
+
+    Raises InputError where it can't be asked.
+    """
+    changes = grid.changes(varied)
+    if grid.kind == "wifi":
+        return under(name, tables, changes)
+    if grid.kind == "linear":
+        return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
+    return question.checked(f"profile {name}", tables, changes)
+
+
 def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
     """What each combination asks, or the error that says why it can't be asked."""
-
-    def ask(name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
-        changes = grid.changes(varied)
-        if grid.kind == "wifi":
-            return under(name, tables, changes)
-        if grid.kind == "linear":
-            return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
-        return question.checked(f"profile {name}", tables, changes)
-
     label = "profile" if grid.kind == "advise" else "link"
-    asked = ((combination, _or_error(ask, *combination)) for combination in combinations)
-    return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for (name, *_), one in asked]
+    every = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
+    return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for name, one in every]
 
 
 def _results(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> Iterator[Row | WattlockError]:
     """What is answered to each combination, or why it can't be."""
     ready = _ready(plan, grid, combinations)
-    asked = [one for one in ready if not isinstance(one, WattlockError)]
-    answers = iter(ANSWERS[grid.kind](plan, asked))
+    answers = iter(ANSWERS[grid.kind](plan, [one for one in ready if not isinstance(one, WattlockError)]))
     return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
 
 
-def _wifi(plan: Plan, asked: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _wifi(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
     for one in evaluate_each(
-        asked, toolbox.find(), plan.ciphers, own=plan.own, allow_assumed=plan.allow_assumed, beside=False
+        every, toolbox.find(), plan.ciphers, own=plan.own, allow_assumed=plan.allow_assumed, beside=False
     ):
         if isinstance(one, Refused):
             yield _of(f"link {one.label}", one.error)
@@ -143,23 +146,23 @@ def _wifi(plan: Plan, asked: Sequence[Any]) -> Iterator[Row | WattlockError]:
             yield wifi_rows.summary(one, one) | {"frames": one.transfer.frames}
 
 
-def _linear(plan: Plan, asked: Sequence[linear.Message]) -> Iterator[Row | WattlockError]:
+def _linear(plan: Plan, every: Sequence[linear.Message]) -> Iterator[Row | WattlockError]:
     def row(message: linear.Message) -> Row:
         answer = linear.evaluate(message, allow_assumed=plan.allow_assumed, own=plan.own)
         found = linear_rows.summary("", answer, answer)
         return found | {"total_J": found["total_uJ"] * 1e-6, "marginal_J": found["marginal_uJ"] * 1e-6}
 
-    return (_or_error(row, one) for one in asked)
+    return (_or_error(row, one) for one in every)
 
 
-def _advise(plan: Plan, asked: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
+def _advise(plan: Plan, every: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
     def row(one: question.Question) -> Row:
         advice = advise(one, own=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
         best: Row = advice.ranked.row(0, named=True)
         beside = {"tied": len(advice.tied), "strongest": advice.strongest.label}
         return best | beside | {"free_percent": advice.freed[0].percent}
 
-    return (_or_error(row, one) for one in asked)
+    return (_or_error(row, one) for one in every)
 
 
 ANSWERS: dict[Kind, Callable[[Plan, Sequence[Any]], Iterator[Row | WattlockError]]] = {

@@ -30,9 +30,9 @@ def carry_out(
     something else, DiskFull, ProbeError where a program or a worker fails, WayError where the scheduler is lost,
     Interrupted where it is stopped. Rows that were answered are kept.
     """
+    refuse_hopeless(plan)
     with opened(out, plan) as folder:
         if folder.missing():
-            refuse_hopeless(folder.plan)
             count = workers or len(os.sched_getaffinity(0))
             hands = of_scheduler(folder.plan, scheduler) if scheduler else of_this_machine(folder.plan, count)
             try:

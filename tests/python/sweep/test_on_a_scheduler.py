@@ -11,7 +11,9 @@ from support.sweeps import LINK, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.sweep import plan, workers
+from wattlock.sweep.answers import answered
 from wattlock.targets import scheduler as scheduling
+from wattlock.targets.builds import builds
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: pip install 'wattlock[cluster]'")
 
@@ -50,7 +52,7 @@ def test_a_worker_that_differs_is_refused_by_its_name_and_nothing_is_kept_of_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def other(own: Path | None) -> dict[str, str | None]:
-        return workers.builds(own) | {"network": "0" * 64}
+        return builds(own) | {"network": "0" * 64}
 
     other.cache_clear = lambda: None  # type: ignore[attr-defined]
     monkeypatch.setattr(workers, "_builds", other)
@@ -84,12 +86,11 @@ def test_where_a_worker_fails_what_was_answered_is_kept_and_this_machine_goes_on
 ) -> None:
     monkeypatch.setattr(scheduling, "AT_A_TIME", 1)
     monkeypatch.setattr(workers, "AT_A_TIME", 1)
-    real = workers.answered
 
     def fails(of: plan.Plan, chunk: plan.Chunk) -> Any:
         if chunk.number == 2:
             raise OSError("the worker's disk is gone")
-        return real(of, chunk)
+        return answered(of, chunk)
 
     with scheduler(1) as found:
         monkeypatch.setattr(workers, "answered", fails)
@@ -97,5 +98,5 @@ def test_where_a_worker_fails_what_was_answered_is_kept_and_this_machine_goes_on
     assert "the worker's disk is gone" in error
     assert hint == "hint: what was answered is kept; the same command, with --scheduler or without, goes on"
     assert sorted(path.name for path in Path("out/chunks").iterdir()) == ["000000.parquet", "000001.parquet"]
-    monkeypatch.setattr(workers, "answered", real)
+    monkeypatch.setattr(workers, "answered", answered)
     assert swept("sweep.toml", "out", "--workers", "1") == swept("sweep.toml", "alone", "--workers", "1")

@@ -3,6 +3,7 @@
 from datetime import date
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -31,7 +32,7 @@ def test_the_chunks_of_any_grids_hold_every_combination_once_and_in_order(
         for files, lists, chunk_rows in described
     ]
     plan = Plan("t", grids, {}, False, None, "2026-01-01", {})
-    found = []
+    found: list[Any] = []
     for number, chunk in enumerate(plan.chunks()):
         assert chunk.number == number
         assert chunk.first_row == len(found)
