@@ -121,12 +121,13 @@ def _terms(
 def _by_states(radio: Radio, role: Role, lines: list[Line], rate_Mb_s: float) -> tuple[list[Term], dict[str, Number]]:
     terms: list[Term] = []
     used: dict[str, Number] = {}
+    sending = radio.card.sending(rate_Mb_s)
     for line in lines:
         for state, time_ns in line.states_ns.get(role, {}).items():
             if state == "idle" or not time_ns:
                 continue
             key = KEYS[state]
-            number = radio.card.sending(rate_Mb_s) if key == "tx" else getattr(radio.card, key)
+            number = sending if key == "tx" else getattr(radio.card, key)
             if number is None:
                 raise _lacks(radio, key, role)
             used[key] = number

@@ -42,8 +42,10 @@ def cases(named: Named) -> list[Case]:
     if not (signal.laws or signal.numbers):
         return [Case(0.0, {})]
     count = signal.positions if signal.laws else 1
-    random = np.random.default_rng(named.scenario.seed)
-    drawn = {key: _drawn(named, key, law, random, count) for key, law in signal.laws.items()}
+    drawn = {}
+    if signal.laws:
+        random = np.random.default_rng(named.scenario.seed)
+        drawn = {key: _drawn(named, key, law, random, count) for key, law in signal.laws.items()}
     own = [{**signal.numbers, **{key: float(values[i]) for key, values in drawn.items()}} for i in range(count)]
     return [Case(by_dB, _shifted(named, one, by_dB)) for by_dB in (0.0, SIDE_dB, -SIDE_dB) for one in own]
 

@@ -191,14 +191,14 @@ def _any(states: States) -> bool:
 
 
 def _sum(every: Iterable[States]) -> States:
-    total: dict[Role, Counter[State]] = {}
+    # Not by Counter, which is slow for a handful of keys, and whose `+` drops what is negative.
+    total: States = {}
     for states in every:
         for role, one in states.items():
-            # Not `+`, which drops what is negative, nor `update`, which is slow for a handful of keys.
-            of_role = total.setdefault(role, Counter())
+            of_role = total.setdefault(role, {})
             for state, time_ns in one.items():
-                of_role[state] += time_ns
-    return {role: dict(one) for role, one in total.items()}
+                of_role[state] = of_role.get(state, 0) + time_ns
+    return total
 
 
 def _more(packets: Packets, count: int, octets_B: int) -> Packets:
