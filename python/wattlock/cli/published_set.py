@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from wattlock.publish.citation import Citation
     from wattlock.publish.imports.figures import PublishedSet
     from wattlock.publish.minisign import SecretKey
-    from wattlock.report.set_page import OfOthers, SetFacts, SetRun
+    from wattlock.report.set_page import OfOthers, SetRun
     from wattlock.run.counts import Counts
     from wattlock.run.result import Result
 
@@ -169,7 +170,7 @@ def write_set(
 def _write_files(
     runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
 ) -> None:
-    from wattlock.report.set_page import set_page
+    from wattlock.report.set_page import SetFacts, set_page
 
     described = [_write_run(run, place) for run in runs]
     files = dict(_write_estimates(runs, place))
@@ -186,31 +187,22 @@ def _write_files(
     licensed = f"{citation.licence_name}\nSPDX-License-Identifier: {citation.licence}\n{citation.licence_page}\n"
     (place / LICENCE).write_text(licensed, encoding="utf-8")
     files |= {name: name for name in (CITATION, BIBTEX, LICENCE, PUBLIC_KEY, SUMS, f"{SUMS}.minisig")}
-    facts = _facts(described, compared, files, notes, citation)
-    published = list(_write_published(beside, place))
-    page = set_page(replace(facts, key=key.public.line, key_id=key.public.id, published=published))
-    (place / "index.html").write_text(page, encoding="utf-8")
-
-
-def _facts(
-    runs: Sequence[SetRun], compared: dict[str, str], files: dict[str, str], notes: Sequence[str], citation: Citation
-) -> SetFacts:
-    from wattlock.report.set_page import SetFacts
-
     who = "; ".join(citation.authors)
-    return SetFacts(
+    facts = SetFacts(
         title=citation.title,
         created=citation.date,
-        runs=runs,
+        runs=described,
         compared=compared,
         files=files,
         notes=notes,
         licence=citation.licence_name,
         licence_page=citation.licence_page,
         cite=(f"{who}: {citation.title}. {citation.date[:10]}. {citation.note}.", citation.bibtex()),
-        key="",
-        key_id="",
+        key=key.public.line,
+        key_id=key.public.id,
+        published=list(_write_published(beside, place)),
     )
+    (place / "index.html").write_text(set_page(facts), encoding="utf-8")
 
 
 def _write_run(run: Member, place: Path) -> SetRun:
@@ -316,7 +308,7 @@ def _comparison(runs: Sequence[Member]) -> str:
     from wattlock.run import compare, compare_counts
 
     paths = [str(run.folder.path) for run in runs]
-    command = f"wattlock compare {' '.join(run.name for run in runs)} --html compare.html"
+    command = f"wattlock compare {shlex.join(run.name for run in runs)} --html compare.html"
     counted = [run.counts for run in runs if run.counts]
     if counted:
         of_counts = compare_counts.compare(counted[0], counted[1:], None)

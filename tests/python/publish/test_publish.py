@@ -112,6 +112,7 @@ def test_what_was_measured_and_what_was_emulated_stand_apart(site: Path) -> None
     for name in ("compared-timed-measured.html", "compared-counted-emulated.html"):
         assert name in found["compared"]
         assert (site / name).is_file()
+    assert "wattlock compare &#x27;a laptop&#x27; pi --html" in (site / "compared-timed-measured.html").read_text()
 
 
 def test_figures_of_others_stand_apart_and_are_marked_as_published(site: Path) -> None:

@@ -59,6 +59,13 @@ def test_what_is_wrong_with_a_set_is_told_by_name(made: Path, harm: Callable[[Pa
     assert folder.verify(made, KEY.public).faults == told
 
 
+def test_a_file_whose_name_is_two_lines_is_not_signed(tmp_path: Path) -> None:
+    (tmp_path / "a\nb").touch()
+    with pytest.raises(InputError, match="a list of sums has no place for this name"):
+        folder.sign(tmp_path, KEY, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["a\nb"]
+
+
 def test_a_link_in_place_of_a_signed_file_is_no_file_of_the_set(made: Path) -> None:
     (made / "index.html").rename(made.parent / "elsewhere")
     (made / "index.html").symlink_to(made.parent / "elsewhere")
