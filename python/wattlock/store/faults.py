@@ -13,6 +13,8 @@ from wattlock.store.schema import record_schema
 
 Check = Callable[[object, str], str | None]
 """Gives what is wrong with the value that lies at a path, null where nothing is."""
+Fill = Callable[[Any], None]
+"""Puts nulls into a value, in place."""
 
 _SILENT = {"description", "title", "default", "writeOnly", "readOnly", "$schema", "$defs"}
 _MOST = {"uint8": 2**8 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1, "int64": 2**63 - 1, "double": math.inf}
@@ -49,26 +51,45 @@ def fault_by(value: object, schema: Mapping[str, Any]) -> str | None:
 
 def filled(record: dict[str, Any]) -> dict[str, Any]:
     """The record, with null for each of its fields that may be null and is absent: in place, as deep as it goes."""
-    name = _names().get(record.get("kind", ""))
-    if name is not None:
-        _fill(record, {"$ref": f"#/$defs/{name}"}, record_schema()["$defs"])
+    fill = _fills().get(record.get("kind", ""))
+    if fill is not None:
+        fill(record)
     return record
 
 
-def _fill(value: Any, spec: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+@cache
+def _fills() -> Mapping[str, Fill | None]:
+    types = record_schema()["$defs"]
+    return {kind: _fill({"$ref": f"#/$defs/{name}"}, types) for kind, name in _names().items()}
+
+
+def _fill(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Fill | None:
+    """What puts the nulls into a value of this type; null where there are none to put."""
     # A part that may be null is an alternative of it and null.
     spec = next((one for one in spec.get("anyOf", ()) if "$ref" in one), spec)
     if "$ref" in spec:
         spec = types[spec["$ref"].rsplit("/", 1)[-1]]
-    if isinstance(value, dict):
-        for name, part in spec.get("properties", {}).items():
-            if name in value:
-                _fill(value[name], part, types)
-            elif "null" in part.get("type", ()) or any(one.get("type") == "null" for one in part.get("anyOf", ())):
-                value[name] = None
-    elif isinstance(value, list) and "items" in spec:
-        for one in value:
-            _fill(one, spec["items"], types)
+    fields = spec.get("properties", {})
+    nulls = [name for name, part in fields.items() if _may_be_null(part)]
+    parts = {name: inner for name, part in fields.items() if (inner := _fill(part, types)) is not None}
+    item = _fill(spec["items"], types) if "items" in spec else None
+
+    def fill(value: Any) -> None:
+        if isinstance(value, dict):
+            for name, put in parts.items():
+                if name in value:
+                    put(value[name])
+            for name in nulls:
+                value.setdefault(name)
+        elif isinstance(value, list) and item is not None:
+            for one in value:
+                item(one)
+
+    return fill if nulls or parts or item is not None else None
+
+
+def _may_be_null(part: Mapping[str, Any]) -> bool:
+    return "null" in part.get("type", ()) or any(one.get("type") == "null" for one in part.get("anyOf", ()))
 
 
 def kinds() -> frozenset[str]:
