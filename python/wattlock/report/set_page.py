@@ -179,7 +179,7 @@ def _figures(found: OfOthers) -> str:
     told = f"{found.source} ({found.file})."
     if found.rows.height > MOST_ROWS:
         told += f" Here stand {MOST_ROWS} of {found.rows.height:,} figures; the file has all."
-    return f"<p>{text(told)} {_anchor(found.name, found.path)}</p>{folded(f'{found.rows.height:,} figures', listed)}"
+    return f"<p>{text(told)} {_anchor(found.name, found.path)}</p>{folded('The figures', listed)}"
 
 
 def _printed(value: object) -> str:

@@ -22,7 +22,7 @@ from wattlock import cli
 from wattlock.errors import InputError, StoreError
 from wattlock.publish import packed
 from wattlock.publish.citation import Citation
-from wattlock.report.set_page import SetFacts, SetRun, set_page
+from wattlock.report.set_page import OfOthers, SetFacts, SetRun, set_page
 from wattlock.report.set_table import set_tables
 from wattlock.store import RunFolder
 
@@ -279,6 +279,24 @@ def test_an_invalid_run_is_listed_with_its_reasons_and_shows_no_number() -> None
     assert "r is invalid, and shows no number: a &lt;check&gt; failed" in page
     assert "measured" not in sections(page)
     assert "2.00" not in page
+
+
+def test_of_many_figures_of_others_the_page_has_the_first_and_says_so() -> None:
+    figures = {"cipher": "c", "implementation": "i", "build": None, "operation": "encrypt", "payload_B": 8}
+    many = pl.DataFrame([{**figures, "aad_B": None, "value": 5.0, "low": 4.0, "high": 6.0}] * 301)
+    others = [OfOthers("o.json", "published/o.json", "m", "s", "f", "median", "cycles", many)]
+    facts = SetFacts("t", "2026-01-01", [], {}, {}, [], "l", "https://l", ("c", "b"), "k", "K", others)
+    body = sections(set_page(facts))["published"]
+    assert body.count('<th scope="row">c</th>') == 300
+    assert "Here stand 300 of 301 figures; the file has all." in body
+    assert re.findall(r'<th scope="col".*?>(.*?)</th>', body) == [
+        "Cipher",
+        "Implementation",
+        "Operation",
+        "Bytes",
+        "cycles, median",
+        "Quartiles",
+    ]
 
 
 def test_a_citation_holds_its_texts_as_they_are() -> None:
