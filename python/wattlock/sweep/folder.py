@@ -119,9 +119,8 @@ def _begun(path: Path, plan: Plan) -> Plan | None:
         raise StoreError(f"sweep {path}: {PLAN} can't be read", hint="name another folder with --out") from error
     for name, value in plan.builds.items():
         if found.get(name) != value:
-            what, hint = SAME[name]
-            message = f"sweep {path}: was begun with another {what}: {found.get(name)}, not {value}"
-            raise StoreError(message, hint=f"{hint.partition(', or ')[0]} as before, or name another folder with --out")
+            what = f"sweep {path}: was begun with another {SAME[name][0]}: {found.get(name)}, not {value}"
+            raise StoreError(what, hint="name another folder with --out: all rows of a table are answered by one build")
     if begun.encoded() != text:
         hint = "name another folder with --out; that one goes on with its own file, --cards and --allow-assumed"
         raise StoreError(f"sweep {path}: is another sweep, {before.get('title', '')!r}", hint=hint)

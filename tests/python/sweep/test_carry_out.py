@@ -37,8 +37,8 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-def planned(file: str) -> plan.Plan:
-    return plan.planned(definition.load(file), or_this_machine(None), allow_assumed=True)
+def planned(file: str, *, allow_assumed: bool = True) -> plan.Plan:
+    return plan.planned(definition.load(file), or_this_machine(None), allow_assumed=allow_assumed)
 
 
 def test_the_table_is_the_same_to_the_octet_on_one_two_and_three_workers(
@@ -59,7 +59,7 @@ def test_a_sweep_that_was_killed_at_any_moment_goes_on_and_loses_and_doubles_not
     chunks = Path("cut", "chunks")
     there = {path.name: path.stat().st_mtime_ns for path in chunks.glob("*.parquet")}
     assert 2 <= len(there) < 5
-    with opened(Path("cut"), planned_without_consent(file)) as folder:
+    with opened(Path("cut"), planned(file, allow_assumed=False)) as folder:
         assert len(folder.missing()) == 5 - len(there)
         assert {f"{chunk.number:06}.parquet" for chunk in folder.missing()}.isdisjoint(there)
     assert swept(file, "cut") == whole
@@ -70,15 +70,11 @@ def _kill_when_kept(file: str, kept: int) -> None:
     """Carries a sweep out into `cut` until so many chunks are kept, and kills it; its workers end with it."""
     command = [sys.executable, "-m", "wattlock", "sweep", file, "--out", "cut", "--workers", "2"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as killed:
-        wait_for(lambda: len(list(Path("cut", "chunks").glob("*.parquet"))) >= kept)
+        wait_for(lambda: killed.poll() is not None or len(list(Path("cut", "chunks").glob("*.parquet"))) >= kept)
         workers = children(killed.pid)
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     wait_for(lambda: not any(alive(one) for one in workers))
-
-
-def planned_without_consent(file: str) -> plan.Plan:
-    return plan.planned(definition.load(file), or_this_machine(None))
 
 
 def children(pid: int) -> list[int]:
@@ -128,7 +124,9 @@ def test_a_folder_of_another_sweep_or_build_or_of_something_else_is_refused(
     with Path(copied).open("ab") as program:
         program.write(b"another build")
     monkeypatch.setenv("WATTLOCK_NET", str(copied))
-    assert "was begun with another build of wattlock-net" in refused()
+    said = refused()
+    assert "was begun with another build of wattlock-net" in said
+    assert "hint: name another folder with --out" in said
     monkeypatch.delenv("WATTLOCK_NET")
     Path("out/plan.json").write_text("{}")
     assert "plan.json can't be read" in refused()
@@ -188,7 +186,7 @@ def test_ctrl_c_keeps_what_was_answered_and_tells_how_to_go_on(tmp_path: Path) -
     file = write(tmp_path, LONG)
     command = [sys.executable, "-m", "wattlock", "sweep", file, "--out", "cut", "--workers", "1"]
     stopped = subprocess.Popen(command, stderr=subprocess.PIPE)
-    wait_for(lambda: list(Path("cut", "chunks").glob("*.parquet")))
+    wait_for(lambda: stopped.poll() is not None or list(Path("cut", "chunks").glob("*.parquet")))
     stopped.send_signal(signal.SIGINT)
     _, said = stopped.communicate(timeout=LONGEST_S)
     assert stopped.returncode == 130, said
