@@ -19,6 +19,7 @@ from wattlock.targets import or_this_machine
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "mcu-counts.md"
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 COSTS = Path(str(files("wattlock") / "data" / "costs"))
+SEALED_B, OPENED_B = (16, 64, 65, 256, 1024), 1024
 HEAD = "| cipher | key setup | {sizes} | flash, B | RAM, B | stack, B |"
 
 
@@ -40,21 +41,22 @@ def main(names: Sequence[str]) -> None:
 def table(run: Counts) -> Iterator[str]:
     """The rows of one run: a cipher's cycles by the octets of a message, key setup and memory."""
     column = "part_cycles" if run.part else "cycles"
-    seals = run.estimates.filter(pl.col("operation") == "seal", pl.col(column).is_not_null())
+    seals = run.estimates.filter(pl.col("operation") == "seal", pl.col("payload_B").is_in(SEALED_B))
     keys = run.estimates.filter(pl.col("operation") == "key_setup")
     setup = dict(keys.select("cipher", column).iter_rows())
-    sizes = sorted(seals["payload_B"].unique())
+    opens = run.estimates.filter(pl.col("operation") == "open", pl.col("payload_B") == OPENED_B)
+    opened = dict(opens.select("cipher", column).iter_rows())
     what = "Part cycles, through the flash" if run.part else "Core cycles"
     yield f"### {run.target}"
     yield ""
     yield f"{what}; the core's rules are within {run.error_percent:g} %. {run.emulator}; {run.compiler}."
     yield ""
-    yield HEAD.format(sizes=" | ".join(f"seal {size_B:,} B" for size_B in sizes))
-    yield "|---|" + "---:|" * (len(sizes) + 4)
+    yield HEAD.format(sizes=" | ".join([*(f"seal {size_B:,} B" for size_B in SEALED_B), f"open {OPENED_B:,} B"]))
+    yield "|---|" + "---:|" * (len(SEALED_B) + 5)
     for (cipher,), rows in seals.sort("payload_B").group_by("cipher", maintain_order=True):
         cycles = rows[column].to_list()
         memory = rows.select("flash_B", "ram_B", "stack_B").row(-1)
-        values = [setup.get(cipher), *cycles, *memory]
+        values = [setup.get(cipher), *cycles, opened.get(cipher), *memory]
         yield f"| `{cipher}` | " + " | ".join("" if one is None else f"{one:,}" for one in values) + " |"
 
 

@@ -11,7 +11,7 @@ from wattlock.link.designs.rules import Design, compared
 from wattlock.security import Cited
 
 # A report's work is that of so many octets more in a long message of Ascon.
-WORK_B, LONG_B = round(REPORT_ROUNDS / P8_B), 64
+WORK_B, SHORT_B, LONG_B = round(REPORT_ROUNDS / P8_B), 64, 1024
 REQUESTED = "the question"
 """Who says what a requirement forbids."""
 
@@ -33,7 +33,7 @@ def report_B() -> int:
 
 def report_J(cost: Cost) -> float:
     """Joules of opening a report and deriving keys by it; assumed, as nobody counted it."""
-    return cost.of("seal_J", LONG_B + WORK_B) - cost.of("seal_J", LONG_B)
+    return WORK_B * (cost.of("open_J", LONG_B) - cost.of("open_J", SHORT_B)) / (LONG_B - SHORT_B)
 
 
 def wait_s(question: Question, choice: Choice) -> float:

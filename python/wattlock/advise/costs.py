@@ -50,14 +50,24 @@ class Origin(NamedTuple):
         return "this code" if self.language == "Rust" else "published"
 
 
+class Message(NamedTuple):
+    """Messages of one size: octets of plaintext, how many a second, and whether the device opens them."""
+
+    octets_B: int
+    per_s: float
+    opened: bool = False
+
+
 class Cost(NamedTuple):
-    """What one cipher of one provider costs at sizes, linear in between and beyond.
+    """What one cipher of one provider costs at sizes, linear in between.
 
     * `seal_J`, `open_J`, `seal_s`, `open_s`: of a message of `sizes_B` octets, rising; seconds are nan where unknown.
     * `log_sigma`: standard uncertainty of its own, beside the device's; `uniform_width`: half-width of the logarithm
       where its law is uniform.
     * `shared`: whether the device card's uncertainty comes on top: it values cycles or seconds.
-    * `cycles`: of a message of `sizes_B`; `origin`: whose code; both None where a run says it.
+    * `block_B`: so many octets are paid whole. `period_B`: beyond the last size, so many further octets take what the
+      last so many did; by the octet that is a straight line.
+    * `cycles`, `open_cycles`: to seal and to open a message of `sizes_B`; `origin`: whose code; all None of a run.
     * `doubt`: why it is assumed, empty where it isn't.
     """
 
@@ -75,26 +85,38 @@ class Cost(NamedTuple):
     narrowed_by: str
     uniform_width: float | None = None
     block_B: int = 1
+    period_B: int = 1
     accelerator: bool = False
     cycles: list[float] | None = None
+    open_cycles: list[float] | None = None
     origin: Origin | None = None
     doubt: str = ""
 
-    def of(self, what: Literal["seal_J", "open_J", "seal_s", "open_s", "cycles"], octets_B: int) -> float:
+    def of(
+        self, what: Literal["seal_J", "open_J", "seal_s", "open_s", "cycles", "open_cycles"], octets_B: int
+    ) -> float:
         """Joules, seconds or cycles of a message; nan where they are not known."""
-        whole_B = -(-octets_B // self.block_B) * self.block_B
-        sizes, values = self.sizes_B, getattr(self, what)
+        values = getattr(self, what)
         if values is None:
             return math.nan
-        if len(sizes) == 1:
-            return float(values[0] * whole_B / sizes[0])
-        if whole_B > sizes[-1]:
-            slope = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
-            return float(values[-1] + slope * (whole_B - sizes[-1]))
-        if whole_B < sizes[0]:
-            slope = (values[1] - values[0]) / (sizes[1] - sizes[0])
-            return float(max(values[0] + slope * (whole_B - sizes[0]), 0.0))
-        return float(np.interp(whole_B, sizes, values))
+        return at(octets_B, self.sizes_B, values, block_B=self.block_B, period_B=self.period_B)
+
+    def spent(self, messages: Sequence[Message]) -> float:
+        """Cycles a second for messages."""
+        return sum(one.per_s * self.of("open_cycles" if one.opened else "cycles", one.octets_B) for one in messages)
+
+
+def at(octets_B: int, sizes_B: Sequence[int], values: Sequence[float], *, block_B: int = 1, period_B: int = 1) -> float:
+    """What a message takes by the law of a cost: `values` at `sizes_B`, whole blocks, periods beyond the last size."""
+    whole_B = -(-octets_B // block_B) * block_B
+    if len(sizes_B) == 1:
+        return float(values[0] * whole_B / sizes_B[0])
+    if whole_B < sizes_B[0]:
+        slope = (values[1] - values[0]) / (sizes_B[1] - sizes_B[0])
+        return float(max(values[0] + slope * (whole_B - sizes_B[0]), 0.0))
+    periods = max(-(-(whole_B - sizes_B[-1]) // period_B), 0)
+    a_period = values[-1] - np.interp(sizes_B[-1] - period_B, sizes_B, values)
+    return float(np.interp(whole_B - periods * period_B, sizes_B, values) + periods * a_period)
 
 
 def measured(estimates: pl.DataFrame, *, clock_Hz: float | None, counts_cycles: bool, narrowed_by: str) -> list[Cost]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from wattlock.advise import costs, published
+from wattlock.advise.costs import Message
 from wattlock.advise.published import Priced
 from wattlock.advise.question import Question
 from wattlock.energy import cards
@@ -21,6 +22,15 @@ class Valued(NamedTuple):
     name: str
     device: Device | None
     priced: Priced
+
+
+def messages(question: Question) -> list[Message]:
+    """What the device seals and what it opens."""
+    return [
+        Message(size_B, per_s, opened=flow.direction == "receive")
+        for flow in question.flow
+        for size_B, per_s in flow.rates
+    ]
 
 
 def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Valued:
@@ -49,7 +59,7 @@ def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Value
     card.refuse_doubted(allow_assumed=allow_assumed)
     priced = published.price(
         card,
-        [one for flow in question.flow for one in flow.rates],
+        messages(question),
         allow_assumed=allow_assumed,
         accelerator=requested.accelerator,
         given=Path(requested.costs) if requested.costs else None,

@@ -11,6 +11,7 @@ from wattlock.advise.costs import Cost
 from wattlock.advise.days import SPLIT, DAY_s, most_B
 from wattlock.advise.framings import framings
 from wattlock.advise.history import Past
+from wattlock.advise.pricing import messages
 from wattlock.advise.protections import SPOKEN
 from wattlock.advise.published import follows_the_code, is_sound
 from wattlock.advise.quantity import LEAST, percent, spoken
@@ -214,7 +215,7 @@ def _code(of: Advice) -> Iterator[str]:
     passing = {choice.cipher for choice in of.choices}
     yield from follows_the_code(
         priced._replace(taken=[cost for cost in priced.taken if cost.cipher in passing]),
-        [one for flow in of.question.flow for one in flow.rates],
+        messages(of.question),
     )
     if priced.unranked:
         known = {cost.cipher for cost in priced.taken}

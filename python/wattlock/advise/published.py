@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.advise.costs import FAR_B, Cost, Origin
+from wattlock.advise.costs import FAR_B, Cost, Message, Origin, at
 from wattlock.definitions import Form, Shelf, Table, Text, own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.energy.number import Confidence
@@ -32,12 +32,13 @@ Timing = Literal[
 """On what the code's time depends: on neither key nor data; on neither where its tables lie as `memory` says; else."""
 SOUND: set[Timing] = {"constant", "constant in its memory"}
 Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
-CUT_BLOCK = 0.8
-"""A whole block may take less than a cut one before it, by 7 % as counted; the last figures rise: on they go linear."""
+CUT_BLOCK = 0.6
+"""A whole block may take less than a cut one before it, by 35 % as counted; over the last period figures rise."""
 IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
 TIMES = {"us", *IN_B_PER_s}
-Messages = Sequence[tuple[int, float]]
-"""Octets of plaintext, and how many such messages a second."""
+Figures = Annotated[
+    list[Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]], Field(min_length=1)
+]
 
 
 class Published(Table):
@@ -45,12 +46,15 @@ class Published(Table):
 
     * `implementation`: library and version. `compiler`, `flags`, `memory`: "not told" where the source doesn't.
     * `figures`: octets of a message and its value in `unit`; or `rate`: what each further octet takes, beside `fixed`.
+    * `open_figures`: the same of opening, where it was counted too; else it is taken to cost what sealing does.
+    * `period_B`: beyond the last figure, so many further octets take what the last so many did.
     * `timing`: what the code's author or its way of working says; hardware's is hardly ever told.
     * `times`: passes over the message, where the figure is of one. `fixed`: cycles of a message of no octets.
     * `composed`: no source prints it for this cipher; it is made of printed figures of its parts.
     * `devices`: only on these device cards.
     * `unlike`: in which way it is of another kind than the others of its core; a `spread` says how much that is.
-    * `relative_uncertainty`: uniform, as in `energy.number.Number`.
+    * `relative_uncertainty`: uniform, as in `energy.number.Number`; `law_uncertainty`: beside it, how far messages of
+      other sizes may be from the law of the figures.
     """
 
     ciphers: Globs
@@ -64,18 +68,19 @@ class Published(Table):
     timing: Timing = "not told"
     unit: Unit
     clock_MHz: Annotated[float, Field(gt=0)] | None = None
-    figures: list[Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]] | None = Field(
-        default=None, min_length=1
-    )
+    figures: Figures | None = None
+    open_figures: Figures | None = None
     rate: Annotated[float, Field(gt=0)] | None = None
     times: Annotated[float, Field(gt=0)] = 1.0
     fixed: Annotated[float, Field(ge=0)] | None = None
     block_B: Annotated[int, Field(ge=1)] = 16
+    period_B: Annotated[int, Field(ge=1)] = 1
     devices: list[Text] = Field(default_factory=list)
     composed: bool = False
     unlike: str = ""
     confidence: Confidence
     relative_uncertainty: Annotated[float, Field(ge=0)]
+    law_uncertainty: Annotated[float, Field(ge=0)] = 0.0
     source: Text
     url: str = ""
     because: Text
@@ -92,10 +97,10 @@ class Published(Table):
             raise ValueError(f"unit {self.unit} needs clock_MHz")
         if any(octets != int(octets) for octets, _ in self.figures or []):
             raise ValueError("figures begin with whole octets")
-        points = self.points
-        pairs = list(pairwise(points))
-        least = [*(CUT_BLOCK * less[1] for less, _ in pairs[:-1]), *(less[1] for less, _ in pairs[-1:])]
-        if any(more[0] <= less[0] or more[1] <= low for (less, more), low in zip(pairs, least, strict=True)):
+        points, opened = self.points, self._converted(self.open_figures)
+        if opened and (len(points) == 1 or [octets for octets, _ in opened] != [octets for octets, _ in points]):
+            raise ValueError("open_figures are of the octets of figures, two or more")
+        if any(not self._rises(one) for one in (points, opened)):
             raise ValueError("figures must rise, in octets and in what they take")
         if len(points) == 1 and self.fixed is not None and self.fixed >= points[0][1]:
             raise ValueError(f"fixed is {self.fixed:g} cycles, the whole message takes {points[0][1]:g}")
@@ -104,7 +109,12 @@ class Published(Table):
     @property
     def points(self) -> list[tuple[int, float]]:
         """Octets of a message and its cycles, as printed, converted; none where a rate is given."""
-        return [(int(octets), self.times * self._cycles(octets, value)) for octets, value in self.figures or []]
+        return self._converted(self.figures)
+
+    @property
+    def opened(self) -> list[float]:
+        """Cycles of opening messages of the law's octets."""
+        return [cycles for _, cycles in self._converted(self.open_figures)] or self.law[1]
 
     @property
     def law(self) -> tuple[list[int], list[float]]:
@@ -117,6 +127,18 @@ class Published(Table):
         octets, cycles = points[0]
         fixed = self.fixed or 0.0
         return [0, FAR_B], [fixed, fixed + (cycles - fixed) / octets * FAR_B]
+
+    def _converted(self, figures: Figures | None) -> list[tuple[int, float]]:
+        return [(int(octets), self.times * self._cycles(octets, value)) for octets, value in figures or []]
+
+    def _rises(self, points: list[tuple[int, float]]) -> bool:
+        sizes, values = [octets for octets, _ in points], [cycles for _, cycles in points]
+        a_period_before = [at(sizes[-1] - self.period_B, sizes, values)] if len(points) > 1 else []
+        return (
+            all(less < more for less, more in pairwise(sizes))
+            and all(more > CUT_BLOCK * less for less, more in pairwise(values))
+            and all(less < values[-1] for less in a_period_before)
+        )
 
     def _cycles(self, octets: float, value: float) -> float:
         if self.unit == "cycles":
@@ -212,7 +234,7 @@ COUNTED_FILE = "-counted"
 
 def price(
     device: Device,
-    messages: Messages,
+    messages: Sequence[Message],
     *,
     allow_assumed: bool,
     accelerator: bool = True,
@@ -311,10 +333,11 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     joules = device.card.rate.joules
     clock = device.card.frequency
     sizes, cycles = one.law
-    J = [joules * count for count in cycles]
-    s = [count / clock.in_SI if clock else math.nan for count in cycles]
+    to_open = one.opened
+    clock_Hz = clock.in_SI if clock else math.nan
     apart = file.apart(one, cipher)
-    width = math.log1p(one.relative_uncertainty) + (math.log1p(BORROWED) if borrowed else 0.0)
+    width = math.log1p(one.relative_uncertainty) + math.log1p(one.law_uncertainty)
+    width += math.log1p(BORROWED) if borrowed else 0.0
     because = one.because
     if one.counted in {"core cycles", "part cycles"}:
         to_board = step(device.name, one.counted)
@@ -349,10 +372,10 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         cipher,
         f"{one.implementation.partition(',')[0]}, {one.language}",
         sizes,
-        J,
-        J,
-        s,
-        s,
+        [joules * count for count in cycles],
+        [joules * count for count in to_open],
+        [count / clock_Hz for count in cycles],
+        [count / clock_Hz for count in to_open],
         width / math.sqrt(3),
         shared=True,
         evidence="assumed" if doubt or device.card.evidence == "assumed" else "modelled",
@@ -360,8 +383,10 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         narrowed_by=file.narrowed_by,
         uniform_width=width,
         block_B=one.block_B,
+        period_B=one.period_B,
         accelerator=one.language == "hardware",
         cycles=cycles,
+        open_cycles=to_open,
         origin=origin,
         doubt=doubt,
     )
@@ -378,14 +403,14 @@ def _through_flash(every: list[Cost]) -> list[Cost]:
     return [cost for cost in every if code(cost, "core cycles") not in in_flash]
 
 
-def _best(every: Sequence[Cost], messages: Messages) -> list[Cost]:
+def _best(every: Sequence[Cost], messages: Sequence[Message]) -> list[Cost]:
     """Of each cipher the code and the hardware with the fewest cycles for the messages.
 
     What needs no consent stands before all else, then code whose time tells nothing of the key, and the user's own.
     """
 
     def order(one: Cost) -> tuple[bool, bool, float]:
-        return bool(one.doubt), not is_sound(one), _spent(one, messages)
+        return bool(one.doubt), not is_sound(one), one.spent(messages)
 
     found: dict[tuple[str, bool], Cost] = {}
     for cost in sorted(every, key=order):
@@ -398,20 +423,16 @@ def is_sound(cost: Cost) -> bool:
     return cost.origin is None or cost.origin.own or cost.origin.timing in SOUND
 
 
-def _spent(cost: Cost, messages: Messages) -> float:
-    return sum(often * cost.of("cycles", size_B) for size_B, often in messages)
-
-
-def follows_the_code(priced: Priced, messages: Messages) -> list[str]:
+def follows_the_code(priced: Priced, messages: Sequence[Message]) -> list[str]:
     """Of which ciphers the order follows the code: other languages, and like with like it is another order or none."""
     code = [cost for cost in priced.taken if cost.origin and not cost.accelerator]
     every = [*code, *(cost for cost in priced.slower if cost.origin and not cost.accelerator)]
     like = {}
-    for cost in sorted(every, key=lambda one: -_spent(one, messages)):
+    for cost in sorted(every, key=lambda one: -one.spent(messages)):
         if cost.origin and cost.origin.language == priced.compared and not cost.doubt:
             like[cost.cipher] = cost
     by_reason: dict[tuple[str, str], list[str]] = {}
-    for first, second in combinations(sorted(code, key=lambda one: _spent(one, messages)), 2):
+    for first, second in combinations(sorted(code, key=lambda one: one.spent(messages)), 2):
         why = _order(first, second, like, priced.compared, messages)
         if why and first.origin != second.origin:
             by_reason.setdefault((why, second.cipher), []).append(first.cipher)
@@ -424,7 +445,7 @@ def follows_the_code(priced: Priced, messages: Messages) -> list[str]:
     ]
 
 
-def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, messages: Messages) -> str:
+def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, messages: Sequence[Message]) -> str:
     """Why the order of two costs says nothing of their ciphers; empty where it does."""
     origins = [one.origin for one in (first, second) if one.origin]
     languages = [one.language for one in origins]
@@ -435,6 +456,6 @@ def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, m
         return f"of {missing[0]} no figure in {compared} is comparable on this core"
     if missing or languages[0] == languages[1]:
         return ""
-    cycles = [_spent(like[one.cipher], messages) for one in (first, second)]
+    cycles = [like[one.cipher].spent(messages) for one in (first, second)]
     turned = f"{languages[0]} against {languages[1]}; both in {compared} it is the other way round"
     return turned if cycles[0] > cycles[1] else ""

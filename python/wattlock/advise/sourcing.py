@@ -3,7 +3,8 @@
 import math
 from typing import Any, get_args
 
-from wattlock.advise.costs import Cost, Kind
+from wattlock.advise.costs import Cost, Kind, Message
+from wattlock.advise.pricing import messages
 from wattlock.advise.published import Priced, is_sound
 from wattlock.advise.question import Question
 
@@ -58,14 +59,15 @@ def _passed_over(cost: Cost) -> str:
 
 
 def _record(cost: Cost, question: Question, why_not: str) -> dict[str, Any]:
-    size_B = size(question)
+    first = shown(question)
     return {
         "cipher": cost.cipher,
         "provider": cost.provider,
         **described(cost),
-        "message_B": size_B,
-        "cycles": cost.of("cycles", size_B),
-        "joules": cost.of("seal_J", size_B),
+        "message_B": first.octets_B,
+        "operation": operation(first),
+        "cycles": cost.spent([first]),
+        "joules": cost.of("open_J" if first.opened else "seal_J", first.octets_B),
         "evidence": cost.evidence,
         "ranked": not why_not,
         "why_not": why_not or None,
@@ -74,9 +76,14 @@ def _record(cost: Cost, question: Question, why_not: str) -> dict[str, Any]:
     }
 
 
-def size(question: Question) -> int:
-    """Octets of the question's first message, for which costs are shown."""
-    return question.flow[0].rates[0][0]
+def shown(question: Question) -> Message:
+    """The message for which costs are shown, the question's first."""
+    return messages(question)[0]._replace(per_s=1.0)
+
+
+def operation(message: Message) -> str:
+    """What the device does with it."""
+    return "open" if message.opened else "seal"
 
 
 def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[dict[str, str]]:
@@ -85,7 +92,8 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
     * `slower`: whether code is shown too of which a faster one is known.
     """
     found: dict[tuple[object, ...], dict[str, str]] = {}
-    size_B = size(question)
+    first = shown(question)
+    cycles_of = f"cycles to {operation(first)} {first.octets_B} B"
     groups = [(priced.taken, "yes"), (priced.unranked, "no"), (priced.slower if slower else [], "passed over")]
     for costs, ranked in groups:
         for cost in costs:
@@ -93,7 +101,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
                 continue
             reasons = {"yes": "yes", "no": f"no: {cost.doubt}", "passed over": f"no: {_passed_over(cost)}"}
             why = reasons[ranked]
-            cycles = f"{cost.of('cycles', size_B):,.0f}"
+            cycles = f"{cost.spent([first]):,.0f}"
             row = {
                 "ciphers": cost.cipher,
                 "implementation": cost.origin.implementation,
@@ -101,7 +109,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
                 "counted on": cost.origin.core,
                 "as": cost.origin.marks,
                 "timing": cost.origin.timing,
-                f"cycles of {size_B} B": cycles,
+                cycles_of: cycles,
                 "evidence": cost.evidence,
                 "ranked": why,
                 "source": cost.source,
@@ -120,7 +128,7 @@ def rows(priced: Priced, question: Question, *, slower: bool = False) -> list[di
             "counted on": "",
             "as": "",
             "timing": "",
-            f"cycles of {size_B} B": NO_FIGURE,
+            cycles_of: NO_FIGURE,
             "evidence": "",
             "ranked": f"no: {BRING}",
             "source": one.source,
@@ -136,20 +144,21 @@ def by_code(priced: Priced, question: Question) -> list[dict[str, Any]]:
       null where nobody has a figure. No rows where a run says the costs.
     """
     every = [cost for cost in (*priced.taken, *priced.unranked, *priced.slower) if cost.origin]
+    first = shown(question)
     return [
-        {"cipher": cipher, "message_B": size(question)}
-        | {kind.replace(" ", "_"): _least(every, cipher, kind, size(question)) for kind in KINDS}
+        {"cipher": cipher, "message_B": first.octets_B, "operation": operation(first)}
+        | {kind.replace(" ", "_"): _least(every, cipher, kind, first) for kind in KINDS}
         for cipher in dict.fromkeys(cost.cipher for cost in priced.taken if cost.origin)
     ]
 
 
-def _least(every: list[Cost], cipher: str, kind: Kind, size_B: int) -> dict[str, Any] | None:
+def _least(every: list[Cost], cipher: str, kind: Kind, message: Message) -> dict[str, Any] | None:
     """The fewest cycles of a kind; what needs no consent before what does."""
     of_kind = [cost for cost in every if cost.cipher == cipher and cost.origin and cost.origin.kind == kind]
-    best = min(of_kind, key=lambda one: (bool(one.doubt), one.of("cycles", size_B)), default=None)
+    best = min(of_kind, key=lambda one: (bool(one.doubt), one.spent([message])), default=None)
     if best is None or best.origin is None:
         return None
-    cycles, factor = best.of("cycles", size_B), math.exp(best.uniform_width or 0.0)
+    cycles, factor = best.spent([message]), math.exp(best.uniform_width or 0.0)
     return {
         "cycles": cycles,
         "cycles_low": cycles / factor,
@@ -167,11 +176,13 @@ def by_code_rows(priced: Priced, question: Question) -> list[dict[str, str]]:
     """The same as a table for eyes."""
     found = []
     for row in by_code(priced, question):
-        shown = {"cipher": row["cipher"]}
+        cells = {"cipher": row["cipher"]}
         for kind in KINDS:
             cost = row[kind.replace(" ", "_")]
-            shown[f"{TITLES[kind]}, cycles of {row['message_B']} B"] = "" if cost is None else _interval(cost)
-        found.append(shown | {"ranked by": _ranked_by(priced, row["cipher"])})
+            cells[f"{TITLES[kind]}, cycles to {row['operation']} {row['message_B']} B"] = (
+                "" if cost is None else _interval(cost)
+            )
+        found.append(cells | {"ranked by": _ranked_by(priced, row["cipher"])})
     return found
 
 

@@ -90,6 +90,7 @@ def _asked(profile: str, payload_B: int | None, by: Valuing) -> tuple[Traffic, C
     Raises InputError where it sends nothing or its device has no card, or a cipher no cost there.
     """
     from wattlock.advise import published
+    from wattlock.advise.costs import Message
     from wattlock.advise.question import load
     from wattlock.analysis.draws import COVERAGE
     from wattlock.energy import cards
@@ -108,7 +109,7 @@ def _asked(profile: str, payload_B: int | None, by: Valuing) -> tuple[Traffic, C
     device = cards.load(name, by.cards)
     device.refuse_doubted(allow_assumed=by.allow_assumed)
     traffic = Traffic(payload_B or size_B, 1 / rate)
-    priced = published.price(device, [(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, own=by.cards)
+    priced = published.price(device, [Message(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, own=by.cards)
     sigma_of_card = math.hypot(*(exponent * number.log_sigma for _, number, exponent in device.card.factors()))
     for cipher in {one.cipher for one in compared().design.values()} - {None}:
         if not any(cost.cipher == cipher for cost in priced.taken):

@@ -223,9 +223,10 @@ def test_a_latency_that_cannot_be_known_excludes_and_says_why() -> None:
 
 def test_decryptions_here_cost_their_joules_and_no_octet() -> None:
     once, often = ask({"device.sleep": "1uW"}), ask({"device.sleep": "1uW", "decrypt_share": 3.0})
-    for first, second in zip(once.loads, often.loads, strict=True):
+    for choice, first, second in zip(once.choices, once.loads, often.loads, strict=True):
+        seals_J, opens_J = (choice.cost.of(what, choice.frame.inside_B(64)) for what in ("seal_J", "open_J"))
         assert second.octets_B == first.octets_B
-        assert second.group_W("cipher") == pytest.approx(4 * first.group_W("cipher"))
+        assert second.group_W("cipher") / first.group_W("cipher") == pytest.approx(1 + 3 * opens_J / seals_J)
 
 
 def test_limits_on_one_key_ask_for_new_ones_and_cost_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Costs out of a run that counted: what they hold, what `advise` makes of them, and which runs give none."""
 
 import math
+import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +11,23 @@ import pytest
 from typer.testing import CliRunner
 
 from support.counted_runs import C3, M0PLUS, M4, M4_L476
-from wattlock.advise.counted_costs import costs_file
+from support.tree import TREE
+from wattlock.advise.costs import Message, at
+from wattlock.advise.counted_costs import BORDERS_B, UNSEEN, costs_file
 from wattlock.advise.published import COSTS, File, price
 from wattlock.cli import app
 from wattlock.energy.cards import load
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts, open_counted
 from wattlock.targets import or_this_machine
+
+PAGE = (TREE / "docs" / "results" / "mcu-counts.md").read_text(encoding="utf-8")
+ISAS = {
+    "cortex-m4": "thumbv7em",
+    "cortex-m0plus": "thumbv6m",
+    "cortex-m33": "thumbv8m",
+    "sifive-e31": "riscv32",
+}
 
 
 def counts(run: Path) -> Counts:
@@ -42,6 +54,79 @@ def test_each_cipher_has_the_cycles_of_its_messages_as_the_run_counted_them(run:
         assert rows["image_sha256"][0] in cost.source
 
 
+def test_opening_has_its_own_cycles_where_every_size_of_the_law_was_opened(tmp_path: Path) -> None:
+    _, file = written(M4, tmp_path)
+    opens = counts(M4).estimates.filter(pl.col("operation") == "open")
+    ascon = next(cost for cost in file.cost if cost.ciphers == ["ascon-aead128"])
+    assert ascon.opened == opens.filter(pl.col("cipher") == "ascon-aead128").sort("payload_B")["cycles"].to_list()
+    assert ascon.opened != ascon.law[1]
+    counted = counts(M4)
+    few = counted.estimates.filter((pl.col("operation") != "open") | (pl.col("payload_B") != 64))
+    text = costs_file(replace(counted, estimates=few), or_this_machine(None))
+    assert "open_figures" not in text
+
+
+def test_a_run_of_few_sizes_has_the_error_of_a_law_that_was_held_against_nothing(tmp_path: Path) -> None:
+    _, file = written(M4, tmp_path)
+    assert {cost.law_uncertainty for cost in file.cost} == {UNSEEN}
+    assert all("sizes between were not counted" in cost.because for cost in file.cost)
+
+
+def made_up(octets_B: int, operation: str) -> float:
+    """Cycles that rise by the block and begin anew each 64 octets, and those of 100 octets are 8 % above that."""
+    blocks, cut = divmod(octets_B, 16)
+    cycles = 1000.0 + 100 * blocks + 30 * (cut > 0) + 50 * (octets_B // 64) + 7 * (operation == "open")
+    return cycles * (1.08 if octets_B == 100 else 1.0)
+
+
+def test_a_run_of_every_end_of_a_block_has_a_law_whose_error_is_what_it_misses_at_its_other_sizes() -> None:
+    counted = counts(M4)
+    first = counted.estimates.filter(pl.col("cipher") == "ascon-aead128", pl.col("operation") == "seal").head(1)
+    rows = [
+        first.with_columns(
+            operation=pl.lit(operation),
+            payload_B=pl.lit(octets_B, first.schema["payload_B"]),
+            **{
+                name: pl.lit(made_up(octets_B, operation)).cast(first.schema[name])
+                for name in ("cycles", "cycles_low", "cycles_high")
+            },
+        )
+        for octets_B in [*BORDERS_B, 8, 100, 1000]
+        for operation in ("seal", "open")
+    ]
+    text = costs_file(replace(counted, estimates=pl.concat(rows)), or_this_machine(None))
+    (cost,) = File.model_validate(tomllib.loads(text)).cost
+    assert (len(cost.points), cost.block_B, cost.period_B) == (24, 1, 64)
+    # 1,000 octets are fifteen periods behind the law and missed by nothing; those of 100 by all that they are off.
+    assert cost.law_uncertainty == pytest.approx(0.08, abs=0.001)
+    assert "3 other sizes lie within 8 % of its law, the farthest of 100 B" in cost.because
+
+
+def test_the_laws_that_come_along_hold_the_counts_of_the_page_that_are_not_in_them() -> None:
+    held = 0
+    for part, table in re.findall(
+        r"### ([^\n]+)\n(.*?)(?=\n###|<!-- end)", PAGE.partition("<!-- tables -->")[2], re.DOTALL
+    ):
+        core, _, variant = part.partition(" in ")
+        names = [name for name in COSTS.shipped() if name.startswith(f"{ISAS[core]}-counted")]
+        (name,) = [one for one in names if one.endswith(variant.partition(" ")[0] or "-counted")]
+        laws = {one.ciphers[0]: one for one in COSTS.load(name)[1].cost}
+        for row in re.findall(r"^\| `(.+?)` \| (.+) \|$", table, re.MULTILINE):
+            cells = [float(cell.replace(",", "")) for cell in row[1].split(" | ")]
+            law = laws[row[0]]
+            sealed, opened = law.law[1], law.opened
+            for octets_B, values, counted in (
+                (256, sealed, cells[4]),
+                (1024, sealed, cells[5]),
+                (1024, opened, cells[6]),
+            ):
+                said = at(octets_B, law.law[0], values, block_B=law.block_B, period_B=law.period_B)
+                assert said == pytest.approx(counted, rel=law.law_uncertainty + 1e-4), (part, row[0], octets_B)
+                held += 1
+            assert at(65, law.law[0], sealed, period_B=64) == cells[3], "in the law itself"
+    assert held == 5 * 15 * 3
+
+
 @pytest.mark.parametrize("run", [M4, M0PLUS, M4_L476])
 def test_the_interval_holds_both_ends_that_the_rules_of_the_core_leave_open(run: Path, tmp_path: Path) -> None:
     _, file = written(run, tmp_path)
@@ -63,13 +148,13 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
     assert {(cost.counted, cost.confidence, cost.timing) for cost in file.cost if "rc4-128" not in cost.ciphers} == {
         ("core cycles", "primary", "constant")
     }
-    taken = price(load("nrf52840"), [(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = price(load("nrf52840"), [Message(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     assert counted.origin is not None
     assert counted.origin.counted == "core cycles"
     # The nRF52840's own distance, 9.4 %, and not the 27.1 % of the SAM D21.
-    width = math.log1p(entry.relative_uncertainty) - math.log(1 - 0.094)
+    width = math.log1p(entry.relative_uncertainty) + math.log1p(UNSEEN) - math.log(1 - 0.094)
     assert counted.uniform_width == pytest.approx(width)
     assert "9.4 %" in counted.origin.because
     assert counted.evidence == "modelled"
@@ -77,15 +162,17 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
 
 def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_that_was_seen(tmp_path: Path) -> None:
     path, file = written(M0PLUS, tmp_path)
-    taken = price(load("rp2040"), [(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = price(load("rp2040"), [Message(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
-    assert counted.uniform_width == pytest.approx(math.log1p(entry.relative_uncertainty) - math.log(1 - 0.271))
+    assert counted.uniform_width == pytest.approx(
+        math.log1p(entry.relative_uncertainty) + math.log1p(UNSEEN) - math.log(1 - 0.271)
+    )
 
 
 def test_part_cycles_stand_for_core_cycles_of_the_same_code_on_the_parts_cards_alone() -> None:
     for device, counted in (("stm32l476", "part cycles"), ("nrf52840", "core cycles")):
-        priced = price(load(device), [(64, 1.0)], allow_assumed=False)
+        priced = price(load(device), [Message(64, 1.0)], allow_assumed=False)
         every = [cost.origin for cost in (*priced.taken, *priced.slower) if cost.origin]
         assert {origin.counted for origin in every if origin.kind == "this code"} == {counted}
 

@@ -40,7 +40,7 @@ ROWS: dict[str, Any] = {
 }
 PUBLISHED = {
     cost.cipher: cost
-    for cost in published.price(DEVICE, [(64, 1.0)], allow_assumed=False, accelerator=False).taken
+    for cost in published.price(DEVICE, [costs.Message(64, 1.0)], allow_assumed=False, accelerator=False).taken
     if cost.cipher in ROWS
 }
 RADIOS = ["nrf52840-802154", "nrf52840-ble"]

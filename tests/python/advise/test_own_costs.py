@@ -9,6 +9,7 @@ import pytest
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
 from wattlock.advise import Advice, advise, checked, prose, published, sourcing
+from wattlock.advise.costs import Message
 from wattlock.definitions.shelf import VARIABLE
 from wattlock.energy import cards
 from wattlock.errors import InputError
@@ -127,10 +128,10 @@ def test_the_template_of_every_core_loads_back_and_counts_once_it_is_filled(
     device = next(board for board in boards if board.card.isa == isa)
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    empty = published.price(device, [(64, 1.0)], allow_assumed=False, given=path)
+    empty = published.price(device, [Message(64, 1.0)], allow_assumed=False, given=path)
     assert not any(cost.origin and cost.origin.own for cost in empty.taken), "placeholders are not ranked"
     path.write_text(text.replace('confidence = "assumed"', 'confidence = "primary"'))
-    taken = published.price(device, [(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = published.price(device, [Message(64, 1.0)], allow_assumed=False, given=path).taken
     (filled,) = [cost for cost in taken if cost.cipher == "aes128-ccm" and not cost.accelerator]
     assert filled.origin
     assert filled.origin.own

@@ -55,6 +55,21 @@ def test_a_cost_is_never_below_nothing_counts_whole_blocks_and_of_one_size_goes_
     assert math.isnan(one.of("cycles", 64))
 
 
+def test_beyond_its_last_size_a_cost_repeats_its_last_period_cut_blocks_and_all() -> None:
+    sizes_B, joules = [1, 16, 17, 32, 33, 48, 49, 64], [9.0, 10.0, 19.0, 16.0, 25.0, 26.0, 35.0, 32.0]
+    cost = cost_of("aes128-gcm", sizes_B, joules, period_B=32)
+    assert [cost.of("seal_J", size) for size in (17, 64)] == [19.0, 32.0]
+    # A period of 32 octets takes what the last one did, from 16 to 32.
+    assert [cost.of("seal_J", size) for size in (65, 80, 81, 96)] == [41.0, 42.0, 51.0, 48.0]
+    assert cost.of("seal_J", 64 + 32 * 1000 + 1) == 41.0 + 16 * 1000
+
+
+def test_what_a_device_opens_is_counted_by_what_opening_takes() -> None:
+    cost = cost_of("aes128-ocb3", [16, 64], [1.0, 2.0], cycles=[10.0, 20.0], open_cycles=[11.0, 25.0])
+    both = [costs.Message(64, 3.0), costs.Message(16, 2.0, opened=True)]
+    assert cost.spent(both) == 3 * 20 + 2 * 11
+
+
 def estimates(**columns: Any) -> pl.DataFrame:
     """A row a case of a run: AES-128-GCM of 64 and of 128 octets, sealed; the larger one opened too."""
     rows = {

@@ -311,7 +311,7 @@ def test_every_key_that_was_set_is_asked_about_but_what_an_answer_cannot_be_with
 
 def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
     flows = [{"sizes": [[16, 1], [99, 2]], "every": "1s"}, {"message": "7B", "every": "1s"}]
-    assert sourcing.size(checked("sizes", BASE | {"flow": flows})) == 16
+    assert sourcing.shown(checked("sizes", BASE | {"flow": flows})) == (16, 1.0, False)
 
 
 def test_a_message_that_is_asked_for_first_costs_what_one_of_eight_octets_does(answer: Advice) -> None:
