@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from wattlock.advise import published, question
+from wattlock.advise import cost_files, question
 from wattlock.definitions import Form
 from wattlock.definitions.schema import keys
 from wattlock.energy import battery_cards, cards, radio_cards
@@ -29,7 +29,7 @@ FORMS: dict[str, list[Form]] = {
     "device": [cards.FORM],
     "radio": [radio_cards.FORM],
     "battery": [battery_cards.FORM],
-    "costs": [published.FORM],
+    "costs": [cost_files.FORM],
 }
 """The forms by page."""
 

@@ -21,6 +21,7 @@ class Origin(NamedTuple):
     """Whose code a cost is of, and how it was counted.
 
     * `timing`: on what its time depends. `own`: the user's figure. `composed`: made of printed figures of its parts.
+    * `to_board`: by what counted cycles are multiplied to be a board's.
     """
 
     implementation: str
@@ -35,11 +36,13 @@ class Origin(NamedTuple):
     timing: str
     own: bool
     composed: bool
+    to_board: float
 
     @property
     def marks(self) -> str:
         """How it was counted, for a table."""
-        return f"{self.counted}, composed" if self.composed else self.counted
+        added = "" if self.to_board == 1 else f" {100 * (self.to_board - 1):+.1f} %"
+        return f"{self.counted}{added}{', composed' * self.composed}"
 
     @property
     def kind(self) -> Kind:
@@ -62,8 +65,8 @@ class Cost(NamedTuple):
     """What one cipher of one provider costs at sizes, linear in between.
 
     * `seal_J`, `open_J`, `seal_s`, `open_s`: of a message of `sizes_B` octets, rising; seconds are nan where unknown.
-    * `log_sigma`: standard uncertainty of its own, beside the device's; `uniform_width`: half-width of the logarithm
-      where its law is uniform.
+    * `log_sigma`: standard uncertainty of its own, beside the device's; `uniform`: how far down and up the logarithm
+      goes where its law is uniform.
     * `shared`: whether the device card's uncertainty comes on top: it values cycles or seconds.
     * `block_B`: so many octets are paid whole. `period_B`: beyond the last size, so many further octets take what the
       last so many did; by the octet that is a straight line.
@@ -83,7 +86,7 @@ class Cost(NamedTuple):
     evidence: str
     source: str
     narrowed_by: str
-    uniform_width: float | None = None
+    uniform: tuple[float, float] | None = None
     block_B: int = 1
     period_B: int = 1
     accelerator: bool = False

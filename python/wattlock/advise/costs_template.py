@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from wattlock.advise.published import FORM, load, names
+from wattlock.advise.cost_files import FORM, load, names
 from wattlock.definitions import suggestion
 from wattlock.energy.cards import DEVICES, Isa
 from wattlock.errors import InputError

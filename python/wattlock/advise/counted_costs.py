@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import polars as pl
 from pydantic import ValidationError
 
+from wattlock.advise.cost_files import File
 from wattlock.advise.costs import at
-from wattlock.advise.published import File
+from wattlock.advise.published import BORROWED
 from wattlock.energy.cards import DEVICES, Isa
 from wattlock.energy.tasks import BACKWARD, FORWARD
 from wattlock.errors import EvidenceError
@@ -43,7 +44,8 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     * `page`: where the run is published; without one the run's id is its source.
     * The interval is that of the core's rules, or of a board's repetitions; `published` widens the former by the way
       from such cycles to a board's.
-    * All of it is `assumed` where the core is that of no part in `data/parts`, as E31's is not the ESP32-C3's.
+    * All of it is `assumed`, with a factor of two either way, where the core is that of no part in `data/parts`, as
+      E31's is not the ESP32-C3's.
 
     Raises EvidenceError where no message has cycles, the core's rules have no published error, or no card has its
     instruction set.
@@ -122,7 +124,11 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
         counted, memory = "core cycles", "answers at once: no wait states"
     if found.board is None and found.core not in {PARTS.load(name)[1].core for name in PARTS.shipped()}:
         confidence = "assumed"
-        because = f"counted on {found.core}, which is the core of no part here; {because}"
+        width *= 1 + BORROWED
+        because = (
+            f"counted on {found.core}, which is the core of no part here; another core of its instruction set may take "
+            f"{1 + BORROWED:g} times as much or so much less; {because}"
+        )
     entry: dict[str, Any] = {
         "ciphers": [first["cipher"]],
         "implementation": f"{' '.join(named)}, in wattlock {found.plan['wattlock']}",
@@ -169,6 +175,7 @@ def _law(rows: pl.DataFrame, column: str) -> _Law:
         (abs(math.log(at(size_B, sizes, [cycles[one] for one in sizes], **blocks) / cycles[size_B])), size_B)
         for cycles in counted.values()
         for size_B in cycles.keys() - set(sizes)
+        if by_borders
     ]
     if not off:
         because = f"sizes between were not counted, where such a law misses by up to {100 * UNSEEN:.0f} %"

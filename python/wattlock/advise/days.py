@@ -265,8 +265,7 @@ def monte_carlo(
         cost = choice.cost
         name = f"cipher {cost.cipher} {cost.provider}"
         if name not in factors:
-            width = cost.uniform_width
-            off = samples.normal(0.0, cost.log_sigma) if width is None else samples.uniform(-width, width)
+            off = samples.uniform(*cost.uniform) if cost.uniform else samples.normal(0.0, cost.log_sigma)
             factors[name] = np.exp(off)
     return MonteCarlo(factors, batteries.batteries, stage)
 

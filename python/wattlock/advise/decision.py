@@ -105,7 +105,8 @@ def by_code(of: Advice) -> list[str]:
     if row is None:
         return []
     known = [f"{kind} {sourcing.marked(row[key])}" for kind in sourcing.KINDS if row[key := kind.replace(" ", "_")]]
-    return [f"Cycles to {row['operation']} {row['message_B']} B: {', '.join(known)}."]
+    what = "of" if row["operation"] == "seal" else "to open"
+    return [f"Cycles {what} {row['message_B']} B: {', '.join(known)}."]
 
 
 def _standing(of: Advice) -> str:

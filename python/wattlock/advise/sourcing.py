@@ -17,6 +17,7 @@ DESCRIBED = (
     "memory",
     "counted",
     "composed",
+    "to_board",
     "timing",
     "url",
 )
@@ -26,7 +27,7 @@ NO_FIGURE = "no figure published"
 BRING = "count it and name it with --costs FILE"
 
 
-def described(cost: Cost) -> dict[str, str | bool | None]:
+def described(cost: Cost) -> dict[str, str | float | None]:
     """Whose code a cost is of and how it was counted; None where a run says it."""
     return {key: getattr(cost.origin, key) if cost.origin else None for key in DESCRIBED}
 
@@ -158,14 +159,17 @@ def _least(every: list[Cost], cipher: str, kind: Kind, message: Message) -> dict
     best = min(of_kind, key=lambda one: (bool(one.doubt), one.spent([message])), default=None)
     if best is None or best.origin is None:
         return None
-    cycles, factor = best.spent([message]), math.exp(best.uniform_width or 0.0)
+    cycles = best.spent([message])
+    low, high = best.uniform or (0.0, 0.0)
     return {
         "cycles": cycles,
-        "cycles_low": cycles / factor,
-        "cycles_high": cycles * factor,
+        "cycles_low": cycles * math.exp(low),
+        "cycles_high": cycles * math.exp(high),
         "implementation": best.origin.implementation,
         "counted": best.origin.counted,
+        "to_board": best.origin.to_board,
         "composed": best.origin.composed,
+        "marks": best.origin.marks,
         "timing": best.origin.timing,
         "evidence": best.evidence,
         "doubt": best.doubt or None,
@@ -191,16 +195,15 @@ TITLES: dict[Kind, str] = {"this code": "this code", "published": "best publishe
 
 def marked(cost: dict[str, Any]) -> str:
     """Cycles of a kind in a sentence, with how they were counted."""
-    marks = [] if cost["counted"] == "hardware time" else [cost["counted"].removesuffix(" cycles")]
-    marks += ["composed"] if cost["composed"] else []
+    how = "composed" if cost["composed"] else cost["marks"].replace(" cycles", "")
+    marks = [] if cost["counted"] == "hardware time" else [how]
     marks += ["assumed"] if cost["doubt"] else []
     return f"{cost['cycles']:,.0f}" + (f" ({', '.join(marks)})" if marks else "")
 
 
 def _interval(cost: dict[str, Any]) -> str:
     middle, low, high = (f"{float(f'{cost[key]:.3g}'):,.0f}" for key in ("cycles", "cycles_low", "cycles_high"))
-    marks = [cost["counted"]]
-    marks += ["composed"] if cost["composed"] else []
+    marks = [cost["marks"]]
     marks += ["assumed"] if cost["doubt"] else []
     marks += ["time by tables"] if cost["timing"] == "table lookups" else []
     return f"{middle} ({low} to {high}, {', '.join(marks)})"

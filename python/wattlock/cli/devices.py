@@ -20,7 +20,7 @@ from wattlock.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from wattlock.advise.published import File
+    from wattlock.advise.cost_files import File
     from wattlock.definitions import Form, Shelf
     from wattlock.energy.battery_cards import BatteryCard
     from wattlock.energy.cards import Card
@@ -113,15 +113,15 @@ def _of_another_kind(card: str, kind: Kind, cards: Path | None) -> Iterator[None
 
 
 def _form(kind: Kind) -> Form:
-    from wattlock.advise import published
+    from wattlock.advise import cost_files
     from wattlock.energy import battery_cards, cards, radio_cards
 
     forms = {Kind.device: cards.FORM, Kind.radio: radio_cards.FORM, Kind.battery: battery_cards.FORM}
-    return {**forms, Kind.costs: published.FORM}[kind]
+    return {**forms, Kind.costs: cost_files.FORM}[kind]
 
 
 def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
-    from wattlock.advise.published import COSTS
+    from wattlock.advise.cost_files import COSTS
     from wattlock.energy.battery_cards import BATTERIES
     from wattlock.energy.cards import DEVICES
     from wattlock.energy.radio_cards import RADIOS

@@ -4,6 +4,7 @@
 linker's layout besides.
 """
 
+import math
 from functools import cache
 from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple, Self
@@ -103,18 +104,26 @@ class Sram(Sourced):
     wait_states: Count
 
 
-Percent = Annotated[float, Field(ge=0, lt=100)]
+Percents = Annotated[list[Annotated[float, Field(gt=-100, lt=100)]], Field(min_length=2, max_length=2)]
 
 
 class Apart(Table):
-    """How far counts lay below or above what others' boards of the part took, in percent of the latter, at most.
+    """By how much counts lay below what others' boards of the part took, in percent of the latter: least and most.
 
     * `core_percent`: core cycles, which have no wait states; `part_percent`: part cycles, through the modelled flash.
+      A count above a board's is below nothing.
     """
 
-    core_percent: Percent | None = None
-    part_percent: Percent | None = None
+    core_percent: Percents | None = None
+    part_percent: Percents | None = None
     source: Text
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        for seen in (self.core_percent, self.part_percent):
+            if seen and seen[0] > seen[1]:
+                raise ValueError(f"least, {seen[0]:g} %, is more than most, {seen[1]:g} %")
+        return self
 
 
 class Part(Table):
@@ -173,11 +182,25 @@ def short_title(part: str) -> str:
 
 
 class Step(NamedTuple):
-    """From counted cycles to a board's: how far apart they were, on which part, and who says so."""
+    """From counted cycles to a board's, which takes a factor between `low` and `high` of them.
 
-    percent: float
-    part: str
+    * `own`: whether boards of this very part were compared, so that the error of its core's rules is in both.
+    """
+
+    low: float
+    high: float
+    own: bool
     source: str
+
+    @property
+    def factor(self) -> float:
+        """The middle of both, as their logarithms have it."""
+        return math.sqrt(self.low * self.high)
+
+    @property
+    def width(self) -> float:
+        """From the middle to either end, as a logarithm."""
+        return math.log(self.high / self.low) / 2
 
 
 def part_of(device: str) -> str | None:
@@ -187,12 +210,16 @@ def part_of(device: str) -> str | None:
 
 @cache
 def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> Step:
-    """How far counts may be from a board of the device: by its own part, else by the worst that was compared."""
+    """From counts to a board of the device: by its own part, else from as counted to the farthest that was compared."""
     found = {name: PARTS.load(name)[1].apart for name in PARTS.shipped()}
     steps = {
-        name: Step(percent, name, apart.source)
+        name: Step(low=100 / (100 - seen[0]), high=100 / (100 - seen[1]), own=True, source=apart.source)
         for name, apart in found.items()
-        if apart and (percent := apart.core_percent if cycles == "core cycles" else apart.part_percent) is not None
+        if apart and (seen := apart.core_percent if cycles == "core cycles" else apart.part_percent)
     }
     own = part_of(device)
-    return steps[own] if own in steps else max(steps.values())
+    if own in steps:
+        return steps[own]
+    every = steps.values()
+    farthest = max(every, key=lambda one: one.high)
+    return farthest._replace(low=min(1.0, *(one.low for one in every)), own=False)

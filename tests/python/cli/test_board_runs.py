@@ -10,7 +10,7 @@ import pytest
 from support.counted_runs import CASES, M4, STUDY, Board
 from support.tree import require_programs
 from wattlock import cli
-from wattlock.advise.published import COSTS
+from wattlock.advise.cost_files import COSTS
 from wattlock.energy.cards import load
 from wattlock.errors import CasesFailed, EvidenceError, ProbeError, StudyError
 from wattlock.run import counts

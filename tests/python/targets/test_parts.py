@@ -74,6 +74,7 @@ def test_the_caches_of_an_stm32f407_hold_a_kibibyte_of_code_and_128_bytes_of_lit
         (lambda part: part["memory"].pop("flash_B"), "memory.flash_B"),
         (lambda part: part["memory"].pop("ram_B"), "memory.ram_B"),
         (lambda part: part["prefetch"].update(blocks=0), "prefetch"),
+        (lambda part: part["apart"].update(part_percent=[4.9, -5.6]), "is more than most"),
         (lambda part: (part["flash"].pop("width_bits"), part.update(not_published=[])), "not_published"),
     ],
 )
