@@ -26,7 +26,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ run: setup ## set up, then weigh the papers' ciphers on this machine and write t
 	@echo "Its first screen, as it came out on another machine: docs/verdicts.png, at the head of README.md"
 
 test: dev ## set up, then run all tests, Rust and Python
+	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(PAGE_TARGET)" ]; then \
+		$(MAKE) --no-print-directory page PAGE_PROFILE=trial PAGE_FOLDER=build/page-trial; \
+	else echo "skipped: the Rust target $(PAGE_TARGET) is missing; get it with \`rustup target add $(PAGE_TARGET)\`"; fi
 	@failed=; rm -f $(UNTESTED); \
 	cargo test --workspace --locked --no-fail-fast || failed="$$failed cargo-test"; \
 	$(VENV)/bin/python -m pytest || failed="$$failed pytest"; \
@@ -75,6 +78,18 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 				--target $(firstword $(BARE_TARGETS)) || exit 1; \
 		done; \
 	fi
+
+PAGE_TARGET := wasm32-unknown-unknown
+PAGE_PROFILE ?= release
+PAGE_FOLDER ?= build/page
+
+page: ## build the instrument as WebAssembly, which `wattlock page` serves, into build/page
+	@[ -d "$$(rustc --print sysroot)/lib/rustlib/$(PAGE_TARGET)" ] || \
+		{ echo "error: the Rust target $(PAGE_TARGET) is missing; get it with \`rustup target add $(PAGE_TARGET)\`" >&2; exit 1; }
+	cargo build --quiet --profile $(PAGE_PROFILE) --config 'profile.$(PAGE_PROFILE).strip=true' --config "$(WITHOUT_PATHS)" --locked \
+		-p wattlock-page --target $(PAGE_TARGET)
+	@install -D -m 644 target/$(PAGE_TARGET)/$(PAGE_PROFILE)/wattlock_page.wasm $(PAGE_FOLDER)/instrument.wasm
+	@ls -l $(PAGE_FOLDER)/instrument.wasm
 
 firmware: ## lint and build the image for microcontrollers for each core, some families: IMAGES="aes-gcm ascon"
 	@for target in $(FIRMWARE_TARGETS); do \
@@ -183,6 +198,7 @@ wheels: $(VENV)-wheels/.locked ## dist/: the source package, and a wheel for Lin
 	@.ci/requires "$(PYTHON)"
 	@mkdir -p build
 	@$(MAKE) --no-print-directory probes PROBES="$(WHEEL_PROBES)"
+	@$(MAKE) --no-print-directory page
 	$(VENV)-wheels/bin/python -m build --sdist --no-isolation --outdir dist >build/sdist.log 2>&1 || { cat build/sdist.log; exit 1; }
 	@for target in $(WHEELS); do \
 		[ -d "$$(rustc --print sysroot)/lib/rustlib/$${target%%.*}" ] || \

@@ -44,13 +44,16 @@ class Wheel(bdist_wheel):
 
 
 class Package(build_py):
-    """The Python package, with the static probes that were built."""
+    """The Python package, with the static probes and the page's module that were built."""
 
     def run(self) -> None:
-        """Copy the package, and beside its data each probe with its permission to be started."""
+        """Copy the package, and beside its data the module, and each probe with its permission to be started."""
         super().run()
         if self.editable_mode:
             return
+        module = Path(os.environ.get("WATTLOCK_PAGE_MODULE", "build/page/instrument.wasm"))
+        if module.is_file():
+            self.copy_file(str(module), str(Path(self.build_lib, "wattlock", "data", "page", "instrument.wasm")))
         folder = Path(os.environ.get("WATTLOCK_PROBES", "build/probes"))
         for program in (folder / target / "wattlock-probe" for target in PROBES):
             if program.is_file():

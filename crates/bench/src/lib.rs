@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`subject`] | what can be measured: kinds, subjects, a subject by one provider, their registry |
 //! | [`subjects`] | the kinds, a file each: ciphers, key establishment, the protection of 802.11 frames |
+//! | [`catalogue`] | all of that as rows, each with what is missing and why |
 //! | [`share`] | the share itself: cases made ready and calibrated, batches timed, energy measured, a battery discharged |
 //! | [`prepared`] | a case that is ready for the clock |
 //! | [`implementation`] | whose code a cipher's case runs, built in or a library's |
@@ -25,6 +26,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bind;
+pub mod catalogue;
 pub mod constants;
 pub mod establish;
 pub mod implementation;

@@ -389,6 +389,7 @@ fn fingerprint() -> Fingerprint {
         power: Power::default(),
         load: Load::default(),
         build,
+        browser: None,
     }
 }
 

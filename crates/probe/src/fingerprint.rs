@@ -39,6 +39,7 @@ pub fn take_from(root: &Path, cpu: Option<u32>) -> Fingerprint {
         power: files.power(),
         load: files.load(),
         build: build(),
+        browser: None,
     }
 }
 

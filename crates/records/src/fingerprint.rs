@@ -25,6 +25,9 @@ pub struct Fingerprint {
     pub load: Load,
     /// How this program was made.
     pub build: Build,
+    /// The browser, where a page measures; null in a program of the system's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Browser>,
 }
 
 /// The processor.
@@ -186,4 +189,20 @@ pub struct Build {
     /// SHA-256 of what builds images and counts in them: the sources of both, and the compiler. Null where no image is built.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources_sha256: Option<String>,
+}
+
+/// The browser in which a page measures, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Browser {
+    /// What it calls itself.
+    pub user_agent: String,
+    /// Whether the page is isolated from those of other origins: without it the clock's steps are long.
+    pub is_isolated: bool,
+    /// Step of the clock that the page reads.
+    pub clock_step_ns: u64,
+    /// Whether a second thread counts between two steps of the clock.
+    pub has_ticker: bool,
+    /// Whether a page sees that its thread was switched out or moved: `not visible`.
+    pub disturbances: String,
 }

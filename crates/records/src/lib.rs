@@ -43,7 +43,7 @@ pub use count::{AdapterRecord, CountRecord};
 pub use energy::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, MarkerRecord, MeterRecord};
 pub use facts::{ClockFacts, CoreClass, Facts};
 pub use failure::{Failure, Follows};
-pub use fingerprint::{Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
+pub use fingerprint::{Browser, Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 pub use plan::{DataFile, FailedCase, LibraryFile, Plan, PlanLine};
 pub use quote::{LONGEST_QUOTE, quoted};
 pub use record::{BatchRecord, Cause, End, Header, Record};

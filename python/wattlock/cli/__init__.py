@@ -48,6 +48,7 @@ VERBS = {
     "lab": "Serve a team's runs as web pages: collect, show and compare them.",
     "push": "Send a sealed run to a lab.",
     "pull": "Fetch a sealed run from a lab.",
+    "page": "Serve a page in which a phone, or any browser, measures itself.",
     "targets": "List the devices that can be measured by --on, and what each lacks.",
     "studies": "List the studies that come with wattlock.",
     "selftest": "Prove the ciphers of this machine: vectors, definition, agreement.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from wattlock.errors import InputError
 
 NS3 = "ns3"
+IPV6, LAST_PORT = 6, 65_535
 CARDS = ("--cards", "--allow-assumed", "--format")
 # What each way of `wattlock link` goes with; scenarios go with all that is left.
 LINK_MODES = {
@@ -97,3 +99,18 @@ def refuse_joules(requested: dict[str, Any]) -> None:
     """Raises InputError where ns-3 is asked, and something is given that is for joules."""
     for option in ("--radio", "--run", "--device", "--allow-assumed"):
         refuse_pair([*requested, "engine ns3"], "engine ns3", option, "ns-3 is asked for durations, not for joules")
+
+
+def refuse_name(bind: str) -> None:
+    """Raises InputError where `bind` is no address in numbers with a port."""
+    host, _, port = bind.rpartition(":")
+    try:
+        address = ip_address(host.removeprefix("[").removesuffix("]"))
+        right = (address.version == IPV6) == host.startswith("[") and port.isascii() and 0 <= int(port) <= LAST_PORT
+    except ValueError:
+        right = False
+    if not right:
+        hint = (
+            "ADDRESS:PORT, the address in numbers: 127.0.0.1:7400, 192.168.1.2:7400 or [::1]:7400; port 0 is a free one"
+        )
+        raise InputError(f"--bind {bind}: no address with a port", hint=hint)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wattlock.cli.option_rules import refuse_name
 from wattlock.cli.send import MOST_B, MOST_SILENCE_s, MOST_TIME_s, SideMeter, carry_out, passed
 from wattlock.cli.table import Format
-from wattlock.errors import InputError
-
-IPV6, LAST_PORT = 6, 65_535
 
 
 def receive(
@@ -48,23 +45,8 @@ def receive(
     refuses (docs/transfer.md). Example: wattlock receive --bind 192.168.1.2:7400 --into received
     """
     by.refuse_place_alone()
-    _refuse_name(bind)
+    refuse_name(bind)
     words = ["receive", "--bind", bind, "--into", str(into), "--max-size", str(max_size), "--max-time", str(max_time)]
     words += ["--timeout", str(timeout), *passed("--token-file", token_file)]
     words += passed("--provider", provider) + by.words()
     carry_out(words, form)
-
-
-def _refuse_name(bind: str) -> None:
-    """Raises InputError where `bind` is no address in numbers with a port."""
-    host, _, port = bind.rpartition(":")
-    try:
-        address = ip_address(host.removeprefix("[").removesuffix("]"))
-        right = (address.version == IPV6) == host.startswith("[") and port.isascii() and 0 <= int(port) <= LAST_PORT
-    except ValueError:
-        right = False
-    if not right:
-        hint = (
-            "ADDRESS:PORT, the address in numbers: 127.0.0.1:7400, 192.168.1.2:7400 or [::1]:7400; port 0 is a free one"
-        )
-        raise InputError(f"--bind {bind}: no address with a port", hint=hint)

@@ -158,8 +158,8 @@ class Result:
             )
         if self.emulator is not None:
             found.append(f"the processor was emulated ({self.emulator}): these are no costs of a device")
-        if self.header["pinned_cpu"] is None:
-            found.append("the probe was not pinned to a processor")
+        if (placed := _placed(self.header)) is not None:
+            found.append(placed)
         for kind, clock in self.clocks.items():
             if clock.cycles is None:
                 which = "this core" if kind is None else f"the {kind} cores"
@@ -257,6 +257,15 @@ def _quiet_levels(headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int]
 def _evidence(headers: Sequence[Mapping[str, Any]]) -> str:
     """What the times are: no cost of anybody's where one process ran in an emulator."""
     return "emulated" if any(_emulator(header) for header in headers) else "measured"
+
+
+def _placed(header: Mapping[str, Any]) -> str | None:
+    """What is to be known of where a process ran; null where it was pinned to a processor."""
+    browser = header["fingerprint"].get("browser")
+    if browser is not None:
+        clock = "" if browser["is_isolated"] else ", and the page was not isolated: its clock is coarse"
+        return f"a page in a browser measured this: disturbances are not visible there{clock}"
+    return None if header["pinned_cpu"] is not None else "the probe was not pinned to a processor"
 
 
 def _emulator(header: Mapping[str, Any]) -> str | None:

@@ -160,6 +160,7 @@ class Timing:
             visits=self.visits,
             quiet_ppm=self.quiet_ppm.get(core_class),
             cuts=self.cuts,
+            policy={} if (batch_ns := self.bench.target.facts().batch_ns) is None else {"batch_ns": batch_ns},
         )
         lines, expected = 0, sum(self._batches(case) for case in group)
 

@@ -61,6 +61,7 @@ class Facts(NamedTuple):
     * `clock_ahead_s`: by how much its clock is ahead of the host's, below 0 where it is behind.
     * `counted`: the core on which no time is measured and cycles are counted; null where time is measured.
     * `at_a_time`: how many processes count there at a time.
+    * `batch_ns`: how long batches have to be where the device's clock is coarse; null for the usual length.
     """
 
     probe_sha256: str
@@ -72,6 +73,7 @@ class Facts(NamedTuple):
     clock_ahead_s: float = 0.0
     counted: CountedCore | None = None
     at_a_time: int = 1
+    batch_ns: int | None = None
 
     def out_of_step(self) -> str | None:
         """What is wrong with the device's clock; null where it goes with the host's."""

@@ -22,7 +22,7 @@ class Target(Protocol):
 
     @property
     def way(self) -> str:
-        """How it is reached: `local`, `ssh`, `adb`, `qemu`, `board`."""
+        """How it is reached: `local`, `ssh`, `adb`, `qemu`, `board`, `page`."""
 
     def facts(self) -> Facts:
         """What is true of the device. Raises WayError where it can't be reached, ProbeError where its probe fails."""

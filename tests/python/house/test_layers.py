@@ -25,6 +25,7 @@ CRATES_BELOW = {
     "records": {"engine"},
     "bench": {"engine", "records", "ciphers", "frames"},
     "meters": {"engine", "records"},
+    "page": {"bench", "ciphers", "engine", "records"},
     "providers": {"bench", "ciphers", "records"},
     "terminal": {"bench", "ciphers", "providers", "records"},
     "cores": set(),
@@ -39,6 +40,7 @@ UNSAFE_ROOMS = [
     "probe/src/clock",
     "firmware/src/board",
     "tally/examples/poisoned.rs",
+    "page/src/browser",
 ]
 BARE_CRATES = ["ciphers", "frames", "tally", "air", "engine", "records", "bench"]
 NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}

@@ -30,6 +30,7 @@ ROOMS = [
     "sweep",
     "publish",
     "report",
+    "page",
     "lab",
     "cli",
 ]

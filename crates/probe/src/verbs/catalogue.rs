@@ -3,12 +3,11 @@
 
 use std::process::ExitCode;
 
-use serde::Serialize;
-use wattlock_bench::subject::{Description, Subject};
+use wattlock_bench::catalogue::{JsonRow, Row};
 use wattlock_bench::subjects::REGISTRY;
 use wattlock_providers::{Providers, library_file};
-use wattlock_records::{CodePath, LibraryFile, Operation};
-use wattlock_terminal::ciphers::{known, meant, providers, unknown};
+use wattlock_records::LibraryFile;
+use wattlock_terminal::ciphers::{known, providers, unknown};
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
 
@@ -45,100 +44,6 @@ pub struct Options {
     /// How the rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-}
-
-/// One cipher of one provider.
-#[derive(Serialize)]
-struct Row {
-    id: String,
-    card: &'static str,
-    family: &'static str,
-    mode: String,
-    provider: String,
-    available: bool,
-    /// Why it is not available.
-    reason: Option<String>,
-    /// A library of the user's own lists it, and it can't be used.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    broken: bool,
-    version: Option<String>,
-    path: Option<CodePath>,
-    of: Option<String>,
-    /// File of the library and its hash.
-    file: Option<String>,
-    file_sha256: Option<String>,
-    key_bits: u16,
-    effective_bits: u16,
-    block_bits: u16,
-    rounds: Option<u8>,
-    iv_B: usize,
-    tag_bits: u16,
-    timing: Option<String>,
-    proof: String,
-    source: &'static str,
-    /// Of key establishment: what can be done, and bytes on the wire.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operations: Option<&'static [Operation]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    public_key_B: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message_B: Option<u16>,
-}
-
-/// A program that asks for many ids wants to hear of all of them.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum JsonRow {
-    Known(Box<Row>),
-    Unknown { id: String, error: String, nearest: Option<String> },
-}
-
-impl JsonRow {
-    fn stranger((id, error): (String, String)) -> Self {
-        let nearest = meant(&id).map(str::to_owned);
-        Self::Unknown { id, error, nearest }
-    }
-}
-
-impl Row {
-    fn of(subject: &dyn Subject, provider: String, providers: &Providers) -> Self {
-        let proof = subject.proof(&provider, providers);
-        let (variant, reason) = match subject.variant(&provider, providers) {
-            Ok(variant) => (Some(variant), None),
-            Err(reason) => (None, Some(reason)),
-        };
-        let about = variant.as_ref().and_then(|variant| variant.about());
-        let Description { id, card, family, mode, key_bits, effective_bits, block_bits, rounds, iv_B, .. } =
-            subject.description();
-        let Description { tag_bits, source, operations, public_key_B, message_B, .. } = subject.description();
-        Self {
-            id,
-            card,
-            family,
-            mode,
-            provider,
-            available: reason.is_none(),
-            reason,
-            broken: false,
-            version: variant.as_ref().map(|variant| variant.version()),
-            path: variant.as_ref().and_then(|variant| variant.path()),
-            of: variant.as_ref().and_then(|variant| variant.of()),
-            file: about.as_ref().and_then(|about| about.file.clone()),
-            file_sha256: about.and_then(|about| about.file_sha256),
-            key_bits,
-            effective_bits,
-            block_bits,
-            rounds,
-            iv_B,
-            tag_bits,
-            timing: variant.and_then(|variant| variant.timing()).map(|timing| timing.to_string()),
-            proof,
-            source,
-            operations,
-            public_key_B,
-            message_B,
-        }
-    }
 }
 
 /// Prints the rows.

@@ -38,6 +38,7 @@ pub fn of(
         power: Power::default(),
         load: Load::default(),
         build,
+        browser: None,
     };
     Header {
         schema: SCHEMA,

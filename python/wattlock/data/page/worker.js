@@ -1,0 +1,93 @@
+// One process of a run: a worker and a module of its own.
+//
+// It is told `{bytes, job, device, ticker}`, answers `{lines}` and `{complaint}` as they come, and last `{code}`.
+// A job without a verb looks at the clock and finds how long canary and burst have to be: `{clock}`.
+
+import { clock, stepNs } from "./clock.js";
+import { instrument } from "./instrument.js";
+
+// A browser compiles a module a second time, optimised, beside what runs: by then it has.
+const COMPILED_MS = 300;
+// One step is 0.5 % of a canary and of a burst, where 2 % decide; with a ticker they last 20 steps, over which it is
+// seen that it stood still.
+const LEAST_STEPS = 200;
+const LEAST_STEPS_SEEN = 20;
+const LEAST_MULTIPLICATIONS = 12_000;
+const LEAST_ADDITIONS = 48_000;
+const TRIAL_MS = 4;
+const PASSES = 30;
+// A ticker is no clock where it doesn't agree with performance.now() in so many of the trials.
+const TRIALS = 100;
+const MOST_APART = 5;
+
+onmessage = async ({ data: { bytes, job, device, ticker } }) => {
+  const count = ticker ? new Int32Array(ticker) : null;
+  const step = device?.step_ns ?? stepNs();
+  const { nowNs, apart } = clock(count, step);
+  const complain = (complaint) => postMessage({ complaint });
+  try {
+    let write = (lines) => postMessage({ lines }, [lines.buffer]);
+    const made = await instrument(bytes, nowNs, (lines) => write(lines), complain);
+    if (!job.verb) {
+      // In the first passes the loops are not optimised yet.
+      each(made.multiply, LEAST_MULTIPLICATIONS);
+      each(made.add, LEAST_ADDITIONS);
+      await compiled();
+      postMessage({ clock: lengths(made, step, count !== null && isSteady(nowNs, apart, step)), code: 0 });
+      return;
+    }
+    const question = { verb: job.verb, text: job.text, device };
+    if (job.verb === "measure") {
+      const keep = write;
+      write = () => {};
+      await made.ask({ ...question, verb: "warm" });
+      await compiled();
+      write = keep;
+    }
+    postMessage({ code: await made.ask(question) });
+  } catch (error) {
+    complain(String(error));
+    postMessage({ code: 101 });
+  }
+};
+
+function compiled() {
+  return new Promise((done) => setTimeout(done, COMPILED_MS));
+}
+
+// Whether the ticker goes on beside this thread: tried over as long as a canary.
+function isSteady(nowNs, apart, step) {
+  nowNs();
+  const before = apart();
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const until = performance.now() + (LEAST_STEPS_SEEN * step) / 1e6;
+    while (performance.now() < until);
+    nowNs();
+  }
+  return apart() - before <= MOST_APART;
+}
+
+// Canary and burst in loops, so long that a step of the clock is no more than its share of them.
+function lengths({ multiply, add }, step, hasTicker) {
+  const leastNs = (hasTicker ? LEAST_STEPS_SEEN : LEAST_STEPS) * step;
+  const long = (loop, least) => Math.max(least, Math.ceil(leastNs / each(loop, least) / 1000) * 1000);
+  return {
+    step_ns: step,
+    has_ticker: hasTicker,
+    multiplications: long(multiply, LEAST_MULTIPLICATIONS),
+    additions: long(add, LEAST_ADDITIONS),
+  };
+}
+
+// Nanoseconds of one turn of a loop, once the browser has compiled it: the least of some passes, which nothing held up.
+function each(loop, turns) {
+  let least = Infinity;
+  for (let pass = 0; pass < PASSES; pass++) {
+    const start = performance.now();
+    loop(turns);
+    const tookMs = performance.now() - start;
+    if (tookMs < TRIAL_MS) [turns, pass, least] = [turns * 2, -1, Infinity];
+    else least = Math.min(least, (tookMs * 1e6) / turns);
+  }
+  return least;
+}

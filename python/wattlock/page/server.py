@@ -1,0 +1,136 @@
+"""The server of the page: its files, and the posts of those who have it open."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from wattlock.errors import InputError
+from wattlock.page.module import NAME
+from wattlock.page.visits import MOST_BODY_B, Refusal, Visits
+
+KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".wasm": "application/wasm"}
+PAGES = ("index.html", "page.css", "page.js", "worker.js", "clock.js", "instrument.js", "webcrypto.js", "ticker.js")
+# The first two isolate the page from those of other origins (HTML Standard, 7.1.3 and 7.1.4).
+HEADERS = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+    "style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+LONGEST_WAIT_S = 60.0
+
+
+def _files(visits: Visits) -> dict[str, tuple[str, bytes]]:
+    folder = files("wattlock") / "data" / "page"
+    found = {f"/{name}": (KINDS[Path(name).suffix], (folder / name).read_bytes()) for name in PAGES}
+    return {**found, "/": found["/index.html"], f"/{NAME}": (KINDS[".wasm"], visits.module.bytes)}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], visits: Visits) -> None:
+        self.visits, self.files = visits, _files(visits)
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, _Handler)
+
+    def handle_error(self, *_: Any) -> None:
+        """A connection that broke off is the page's to tell of."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "wattlock", ""
+    timeout = LONGEST_WAIT_S
+    server: _Server
+
+    def do_GET(self) -> None:
+        """A file of the page."""
+        found = self.server.files.get(urlsplit(self.path).path)
+        if found is None:
+            self._refuse(404, "there is no such file", "the page is at /")
+            return
+        self._answer(200, *found)
+
+    def do_POST(self) -> None:
+        """What a page says: JSON, or record lines."""
+        try:
+            self._say(200, self._posted())
+        except Refusal as refusal:
+            self._refuse(refusal.status, refusal.message, refusal.hint)
+
+    def _posted(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()) or int(length[:12]) > MOST_BODY_B:
+            raise Refusal(413, f"a post has a length of at most {MOST_BODY_B} bytes", "load the page again")
+        body = self.rfile.read(int(length))
+        asked = urlsplit(self.path)
+        query = dict(parse_qsl(asked.query))
+        match asked.path:
+            case "/visit":
+                return self.server.visits.visit(body)
+            case "/work":
+                return self.server.visits.work(query)
+            case "/lines":
+                return self.server.visits.lines(query, body)
+            case "/ended":
+                return self.server.visits.ended(query, body)
+        raise Refusal(404, "nothing can be posted there", "the page is at /")
+
+    def _refuse(self, status: int, message: str, hint: str) -> None:
+        self.close_connection = True  # its body may not have been read
+        self._say(status, {"error": message, "hint": hint})
+
+    def _say(self, status: int, said: dict[str, Any]) -> None:
+        self._answer(status, "application/json", json.dumps(said).encode())
+
+    def _answer(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Nothing is logged."""
+
+
+@contextlib.contextmanager
+def serving(host: str, port: int, visits: Visits, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Serves as long as this lasts; gives the whole address of the page.
+
+    * `tls`: with it https is spoken.
+
+    Raises InputError where the address can't be listened on.
+    """
+    try:
+        server = _Server((host, port), visits)
+    except OSError as error:
+        what = f"--bind {host}:{port}: {error.strerror or error}"
+        raise InputError(what, hint="name another port, or 0 for a free one; `ip address` lists addresses") from None
+    if tls is not None:
+        # The handshake is made by the thread of its connection: a silent one holds nobody up.
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
+    thread.start()
+    try:
+        shown = f"[{host}]" if ":" in host else host
+        yield f"{'http' if tls is None else 'https'}://{shown}:{server.server_address[1]}/#{visits.key}"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,132 @@
+"""A page in a browser measures itself: what it posts becomes a sealed run, and no post is believed unjudged."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.tools import missing, needs
+from support.tree import CRATES, TESTS, TREE
+from wattlock.page import module as page_module
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WATTLOCK = str(Path(sys.prefix, "bin", "wattlock"))
+LIMIT_S = 300
+MODULE = TREE / "build" / "page-trial" / page_module.NAME
+"""As `make test` builds it: right, and not fast."""
+STUDY = """id = "tiny"
+title = "One cipher"
+question = "Does it work?"
+target_percent = 50
+smallest_effect_percent = 50
+looks = [5]
+
+[[grid]]
+cipher = ["rc4-128"]
+operation = ["encrypt"]
+payload_B = [64]
+"""
+
+pytestmark = needs(CHROMIUM, "no chromium was found on the PATH")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """The module is there where its Rust target is installed."""
+    if not MODULE.is_file():
+        missing("build/page-trial/instrument.wasm is missing: `make test` builds it")
+
+
+class Served:
+    """`wattlock page` as a program of its own, ended with the test."""
+
+    def __init__(self, out: Path, *options: str, **environment: str) -> None:
+        command = [WATTLOCK, "page", "--out", str(out), "--bind", "127.0.0.1:0", *options]
+        pipe = subprocess.PIPE
+        environment = {page_module.VARIABLE: str(MODULE), **environment}
+        self.program = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=os.environ | environment)
+        assert self.program.stdout is not None
+        self.address = self.program.stdout.readline().strip()
+
+    def seen(self, what: str) -> Any:
+        """What a browser saw there."""
+        command = [sys.executable, "-m", "support.page_browser", str(CHROMIUM), self.address, what]
+        done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def ended(self) -> str:
+        """What it complained of, once it has ended by itself."""
+        complaints: str = self.program.communicate(timeout=LIMIT_S)[1]
+        return complaints
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Any]:
+    served: list[Served] = []
+
+    def start(*options: str, **environment: str) -> Served:
+        served.append(Served(tmp_path / "runs", *options, **environment))
+        return served[-1]
+
+    yield start
+    for one in served:
+        one.program.kill()
+        one.program.communicate()
+
+
+def test_what_the_ciphers_make_in_a_browser_is_what_they_make_here(serve: Any) -> None:
+    seen = serve().seen("digests")
+    assert seen["code"] == 0, seen["said"]
+    known = (CRATES / "page" / "tests" / "digests.txt").read_text().splitlines()
+    assert len(known) > 500
+    assert set(known) == set(seen["lines"])
+
+
+def test_a_browser_measures_itself_and_show_prints_its_sealed_run(serve: Any, tmp_path: Path) -> None:
+    study = tmp_path / "tiny.toml"
+    study.write_text(STUDY)
+    served = serve("--once", "--study", str(study))
+    seen = served.seen("measure")
+    assert "Done: page-" in seen["state"], served.ended()
+    assert "rc4-128" in seen["result"]
+    assert "disturbances are not visible" in seen["words"]
+    assert seen["isolated"]
+    assert seen["overflow_px"] == 0
+    assert seen["complaints"] == []
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert (folder / "SHA256SUMS").is_file()
+    assert str(folder) in served.ended()
+    show = [WATTLOCK, "show", str(folder), "--format", "json"]
+    (row,) = json.loads(subprocess.run(show, capture_output=True, text=True, check=True).stdout)
+    assert row["cipher"] == "rc4-128"
+    assert row["time_evidence"] in {"measured", None}
+    header = json.loads((folder / "headers.jsonl").read_text().splitlines()[0])
+    browser = header["fingerprint"]["browser"]
+    assert "Chrome" in browser.pop("user_agent")
+    assert browser["is_isolated"]
+    assert browser["disturbances"] == "not visible"
+    assert re.fullmatch("[0-9a-f]{64}", header["fingerprint"]["build"]["executable_sha256"])
+
+
+def test_a_module_that_is_broken_is_refused_and_the_page_says_so(serve: Any, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.wasm"
+    broken.write_bytes(MODULE.read_bytes()[:1000])
+    seen = serve(WATTLOCK_PAGE_MODULE=str(broken)).seen("look")
+    assert "this browser can't run the module" in seen["state"]
+
+
+def test_a_page_that_is_not_isolated_says_that_it_takes_longer_and_has_no_webcrypto(serve: Any) -> None:
+    seen = serve().seen("insecure")
+    assert not seen["isolated"]
+    assert seen["state"] == "Ready."
+    assert "The page is not isolated, so its clock is coarse" in seen["notes"]
+    assert "No WebCrypto: this page is in no secure context" in seen["notes"]
+    assert "steps of 100" in seen["device"]

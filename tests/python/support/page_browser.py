@@ -1,0 +1,62 @@
+"""Opens the page of `wattlock page` in a browser and prints what it saw as JSON.
+
+Run by the tests in a process of its own, so that a browser that hangs is ended by a time limit:
+`python -m support.page_browser CHROMIUM ADDRESS measure|digests|look|insecure`.
+"""
+
+import json
+import sys
+
+from playwright.sync_api import Page, sync_playwright
+
+from support.report_browser import OVERFLOW, QUIET
+
+LONGEST_MS = 280_000
+ELSEWHERE = "page.test"
+"""A name of this machine that no browser takes for secure, as an address in a local network isn't."""
+ISOLATED = "crossOriginIsolated"
+DIGESTS = """async () => {
+  const { instrument } = await import('./instrument.js');
+  const bytes = await (await fetch('instrument.wasm')).arrayBuffer();
+  let text = '';
+  const write = (lines) => { text += new TextDecoder().decode(lines); };
+  const said = [];
+  const { ask } = await instrument(bytes, () => performance.now() * 1e6, write, (words) => said.push(words));
+  const code = await ask({ verb: 'digests' });
+  return { code, lines: text.trim().split('\\n'), said };
+}"""
+
+
+def main() -> None:
+    chromium, address, what = sys.argv[1:4]
+    if what == "insecure":
+        address = address.replace("127.0.0.1", ELSEWHERE)
+    rules = [f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *rules])
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page.set_default_timeout(LONGEST_MS)
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        seen = page.evaluate(DIGESTS) if what == "digests" else visited(page, what)
+        json.dump({**seen, "isolated": page.evaluate(ISOLATED), "complaints": complaints}, sys.stdout)
+        browser.close()
+
+
+def visited(page: Page, what: str) -> dict[str, object]:
+    """What the page shows once it has looked at its clock, and with `measure` once it was measured."""
+    page.locator("#state:not(:empty)").wait_for()
+    if what == "measure":
+        page.click("#start")
+        page.locator("#start:disabled").wait_for()
+        page.locator("#start:enabled").wait_for()
+    texts = ("#device", "#notes", "#state", "#result", "#words")
+    return {text.lstrip("#"): page.locator(text).inner_text() for text in texts} | {
+        "overflow_px": page.evaluate(OVERFLOW)
+    }
+
+
+if __name__ == "__main__":
+    main()
