@@ -124,6 +124,7 @@ fn of_a_thousand_messages_all_that_came_are_verified_at_10_percent_loss_and_99_p
         (Rules { loss: 0.3, ..RULES }, 0.99),
         (Rules { loss: 0.3, ..worse }, 0.99),
     ] {
+        let mut lowest: f64 = 1.0;
         for seed in 0..10 {
             let link = Link::run(Rules { seed, ..rules }, 1000);
             let (came, verified) = link.outcome(1000);
@@ -136,7 +137,9 @@ fn of_a_thousand_messages_all_that_came_are_verified_at_10_percent_loss_and_99_p
             assert!(verified.iter().all(|(counter, payload)| sent[counter] == *payload));
             let share = verified.len() as f64 / came.len() as f64;
             assert!(came.len() > 600 && share >= least, "{rules:?}, seed {seed}: {share}");
+            lowest = lowest.min(share);
         }
+        println!("{rules:?}: {lowest} of those that came, or more");
     }
 }
 

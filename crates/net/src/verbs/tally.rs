@@ -70,7 +70,7 @@ enum Part {
 #[derive(clap::Args)]
 struct Send {
     /// The gateway, or the proxy before it.
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
     to: SocketAddr,
     /// Messages to send.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -134,7 +134,7 @@ struct Proxy {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     bind: SocketAddr,
     /// The gateway.
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
     to: SocketAddr,
     /// Share of datagrams that are lost, each way.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
@@ -215,15 +215,15 @@ impl Both {
         let parameters = Parameters::new(Hint::Octet).short_tag(self.tag_B);
         let parameters = parameters.and_then(|parameters| parameters.report_every(self.report_every));
         let parameters = parameters.map_err(|error| Failure::new(2, error.to_string()).hint("leave out --tag-B"))?;
-        let numbers =
-            Numbers::open(&self.state, side, &pair, self.new).map_err(|error| unopened(&self.state, &error))?;
+        let numbers = Numbers::open(&self.state, side, &pair, self.new)
+            .map_err(|error| unopened(&self.state, &error, self.new))?;
         Ok((pair, parameters, numbers))
     }
 }
 
-fn unopened(path: &Path, error: &io::Error) -> Failure {
+fn unopened(path: &Path, error: &io::Error, new: bool) -> Failure {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => {
+        io::ErrorKind::NotFound if !new => {
             "--new makes it, for a key that this end never used; for a key in use take a new one"
         }
         io::ErrorKind::AlreadyExists => "leave out --new: it goes on where it stands",

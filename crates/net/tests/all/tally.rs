@@ -262,7 +262,11 @@ fn a_key_or_a_state_that_can_not_be_used_is_one_error_and_one_hint_and_nothing_i
         (vec!["--key".into(), key.clone(), "--state".into(), path("a")], 10, "--new makes it"),
         (vec!["--key".into(), key.clone(), "--state".into(), path("damaged")], 10, "damaged"),
         (vec!["--key".into(), key.clone(), "--state".into(), path("damaged"), "--new".into()], 10, "leave out --new"),
-        (vec!["--key".into(), key, "--state".into(), folder.to_str().unwrap().into(), "--new".into()], 10, "hint: "),
+        (
+            vec!["--key".into(), key, "--state".into(), folder.to_str().unwrap().into(), "--new".into()],
+            10,
+            "a file in a folder",
+        ),
     ];
     for (arguments, code, word) in cases {
         let done = Command::new(NET).args(["tally", "send", "--to", &to]).args(&arguments).output().unwrap();
