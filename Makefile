@@ -7,6 +7,7 @@ NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-tally -p wattlock-e
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
+PROTOCOLS := $(filter-out handshake,$(shell sed -n 's/^default = //p' crates/frames/Cargo.toml | grep -o '"[a-z0-9]*"' | tr -d '"'))
 
 # The image for microcontrollers: a target each for Cortex-M0, M3, M4, M33 and RV32; IMAGES="aes rc4" for other families.
 FIRMWARE_TARGETS := thumbv6m-none-eabi thumbv7m-none-eabi thumbv7em-none-eabi thumbv8m.main-none-eabi riscv32imc-unknown-none-elf
@@ -75,6 +76,11 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 		for family in $(FAMILIES); do \
 			echo "cargo check -p wattlock-ciphers --no-default-features --features $$family"; \
 			cargo check --quiet --locked -p wattlock-ciphers --no-default-features --features $$family \
+				--target $(firstword $(BARE_TARGETS)) || exit 1; \
+		done; \
+		for protocol in $(PROTOCOLS); do \
+			echo "cargo check -p wattlock-frames --no-default-features --features $$protocol"; \
+			cargo check --quiet --locked -p wattlock-frames --no-default-features --features $$protocol \
 				--target $(firstword $(BARE_TARGETS)) || exit 1; \
 		done; \
 	fi

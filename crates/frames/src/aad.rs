@@ -1,8 +1,11 @@
 //! What CCMP and GCMP authenticate beside the body, and their nonces (12.5.3.3.3, 12.5.3.3.4, 12.5.5.3.3, 12.5.5.3.4).
 
-use crate::frame::{HT_CONTROL, MORE_DATA, POWER_MANAGEMENT, PROTECTED, RETRY};
+use crate::frame::{HT_CONTROL, PROTECTED};
 use crate::{Frame, Kind};
 
+const RETRY: u8 = 0x08;
+const POWER_MANAGEMENT: u8 = 0x10;
+const MORE_DATA: u8 = 0x20;
 /// The longest: four addresses and QoS.
 const MOST_B: usize = 30;
 /// The bits of the subtype but the one that says QoS: a retry as another subtype is the same frame.
@@ -49,6 +52,7 @@ fn number(pn: u64) -> [u8; 6] {
 }
 
 /// The nonce of CCMP: priority and a management flag, address 2, the packet number.
+#[cfg(feature = "ccm")]
 pub(crate) fn ccmp_nonce(frame: &Frame<'_>, pn: u64) -> [u8; 13] {
     let management = if frame.kind() == Kind::Management { 0x10 } else { 0 };
     let mut nonce = [0; 13];
@@ -59,6 +63,7 @@ pub(crate) fn ccmp_nonce(frame: &Frame<'_>, pn: u64) -> [u8; 13] {
 }
 
 /// The nonce of GCMP: address 2, the packet number.
+#[cfg(feature = "aes-gcm")]
 pub(crate) fn gcmp_nonce(frame: &Frame<'_>, pn: u64) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[..6].copy_from_slice(&frame.transmitter());

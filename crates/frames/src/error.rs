@@ -6,6 +6,8 @@ use core::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// The protocol of this id is not in this build: its Cargo feature is off.
+    LeftOut(&'static str),
     /// The key is not as long as the protocol's.
     WrongKeyLength {
         /// Bytes given.
@@ -70,6 +72,7 @@ impl From<Malformed> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::LeftOut(protocol) => write!(f, "this build of wattlock-frames has no {protocol}"),
             Self::WrongKeyLength { given_B, right_B } => write!(f, "the key has {given_B} bytes, not {right_B}"),
             Self::OutputTooSmall { given_B, needed_B } => {
                 write!(f, "the output has room for {given_B} bytes, {needed_B} are needed")

@@ -19,9 +19,6 @@ pub enum Kind {
 }
 
 pub(crate) const PROTECTED: u8 = 0x40;
-pub(crate) const RETRY: u8 = 0x08;
-pub(crate) const POWER_MANAGEMENT: u8 = 0x10;
-pub(crate) const MORE_DATA: u8 = 0x20;
 pub(crate) const HT_CONTROL: u8 = 0x80;
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;

@@ -1,17 +1,19 @@
 //! A key of one protocol: protects an MPDU and unprotects it.
 
+#[cfg(feature = "aead")]
 use aead::{AeadInOut, KeyInit};
-use aes::{Aes128, Aes256};
-use ccm::Ccm;
-use ccm::consts::{U8, U13, U16};
+#[cfg(feature = "wep")]
 use zeroize::Zeroizing;
 
-use crate::aad::{Aad, ccmp_nonce, gcmp_nonce};
-use crate::protocol::EXTENDED_IV;
-use crate::tkip::Tkip;
-use crate::{Error, Frame, Kind, Malformed, Msdu, Opened, Protocol, Replay, wep};
-
+#[cfg(feature = "aead")]
+use crate::aad::{self, Aad};
 use crate::frame::PROTECTED;
+use crate::protocol::{EXTENDED_IV, MICHAEL_B};
+#[cfg(feature = "tkip")]
+use crate::tkip::Tkip;
+#[cfg(feature = "wep")]
+use crate::wep;
+use crate::{Error, Frame, Kind, Malformed, Msdu, Opened, Protocol, Replay};
 
 /// A key, made ready.
 pub struct Key {
@@ -22,11 +24,17 @@ pub struct Key {
 #[allow(clippy::large_enum_variant, reason = "nothing here allocates")]
 enum Inner {
     /// The seed: three octets of IV, then the key.
+    #[cfg(feature = "wep")]
     Wep(Zeroizing<[u8; 16]>),
+    #[cfg(feature = "tkip")]
     Tkip(Tkip),
-    Ccmp128(Ccm<Aes128, U8, U13>),
-    Ccmp256(Ccm<Aes256, U16, U13>),
+    #[cfg(feature = "ccmp128")]
+    Ccmp128(ccm::Ccm<aes::Aes128, ccm::consts::U8, ccm::consts::U13>),
+    #[cfg(feature = "ccmp256")]
+    Ccmp256(ccm::Ccm<aes::Aes256, ccm::consts::U16, ccm::consts::U13>),
+    #[cfg(feature = "gcmp128")]
     Gcmp128(aes_gcm::Aes128Gcm),
+    #[cfg(feature = "gcmp256")]
     Gcmp256(aes_gcm::Aes256Gcm),
 }
 
@@ -35,10 +43,17 @@ impl Drop for Key {
         // The schedules of AES are written over in place with those of a key of zeros: `aes` does it by itself only with a
         // feature, which would be on for every other user of the crate too, and change what they cost.
         match &mut self.inner {
-            Inner::Wep(_) | Inner::Tkip(_) => {}
-            Inner::Ccmp128(cipher) => *cipher = Ccm::new(&Default::default()),
-            Inner::Ccmp256(cipher) => *cipher = Ccm::new(&Default::default()),
+            #[cfg(feature = "wep")]
+            Inner::Wep(_) => {}
+            #[cfg(feature = "tkip")]
+            Inner::Tkip(_) => {}
+            #[cfg(feature = "ccmp128")]
+            Inner::Ccmp128(cipher) => *cipher = KeyInit::new(&Default::default()),
+            #[cfg(feature = "ccmp256")]
+            Inner::Ccmp256(cipher) => *cipher = KeyInit::new(&Default::default()),
+            #[cfg(feature = "gcmp128")]
             Inner::Gcmp128(cipher) => *cipher = KeyInit::new(&Default::default()),
+            #[cfg(feature = "gcmp256")]
             Inner::Gcmp256(cipher) => *cipher = KeyInit::new(&Default::default()),
         }
         core::hint::black_box(&self.inner);
@@ -58,23 +73,31 @@ impl Key {
     ///   sends, then that of what the supplicant sends.
     ///
     /// # Errors
-    /// [`Error::WrongKeyLength`].
+    /// [`Error::WrongKeyLength`], [`Error::LeftOut`].
     pub fn new(protocol: Protocol, key: &[u8]) -> Result<Self, Error> {
         let wrong = Error::WrongKeyLength { given_B: key.len(), right_B: protocol.key_B() };
         if key.len() != protocol.key_B() {
             return Err(wrong);
         }
         let inner = match protocol {
+            #[cfg(feature = "wep")]
             Protocol::Wep40 | Protocol::Wep104 => {
                 let mut seed = Zeroizing::new([0; 16]);
                 seed[3..3 + key.len()].copy_from_slice(key);
                 Inner::Wep(seed)
             }
+            #[cfg(feature = "tkip")]
             Protocol::Tkip => Inner::Tkip(Tkip::new(key.try_into().map_err(|_| wrong)?)),
-            Protocol::Ccmp128 => Inner::Ccmp128(Ccm::new_from_slice(key).map_err(|_| wrong)?),
-            Protocol::Ccmp256 => Inner::Ccmp256(Ccm::new_from_slice(key).map_err(|_| wrong)?),
+            #[cfg(feature = "ccmp128")]
+            Protocol::Ccmp128 => Inner::Ccmp128(KeyInit::new_from_slice(key).map_err(|_| wrong)?),
+            #[cfg(feature = "ccmp256")]
+            Protocol::Ccmp256 => Inner::Ccmp256(KeyInit::new_from_slice(key).map_err(|_| wrong)?),
+            #[cfg(feature = "gcmp128")]
             Protocol::Gcmp128 => Inner::Gcmp128(KeyInit::new_from_slice(key).map_err(|_| wrong)?),
+            #[cfg(feature = "gcmp256")]
             Protocol::Gcmp256 => Inner::Gcmp256(KeyInit::new_from_slice(key).map_err(|_| wrong)?),
+            #[allow(unreachable_patterns, reason = "where every protocol is built in")]
+            _ => return Err(Error::LeftOut(protocol.id())),
         };
         Ok(Self { protocol, inner })
     }
@@ -110,41 +133,51 @@ impl Key {
         if frame.is_protected() || !has_body {
             return Err(Malformed::NothingToDo.into());
         }
-        let michael = match &mut self.inner {
+        let michael: Option<[u8; MICHAEL_B]> = match &mut self.inner {
+            #[cfg(feature = "tkip")]
             Inner::Tkip(tkip) => tkip.msdu_tail(frame)?,
+            #[allow(unreachable_patterns, reason = "where TKIP is the only protocol")]
             _ => None,
         };
         let michael = michael.as_ref().map_or(&[][..], |code| &code[..]);
         let (header, body, key_id) = (frame.header(), frame.body(), key_id & 3);
         let (head_B, tail_B) = (self.protocol.head_B(), self.protocol.tail_B());
         let needed_B = frame.mpdu().len() + head_B + michael.len() + tail_B;
-        let output = room(output, needed_B)?;
-        let (out_header, rest) = output.split_at_mut(header.len());
+        let (out_header, rest) = room(output, needed_B)?.split_at_mut(header.len());
         let (head, text) = rest.split_at_mut(head_B);
         out_header.copy_from_slice(header);
         out_header[1] |= PROTECTED;
         text[..body.len()].copy_from_slice(body);
         text[body.len()..body.len() + michael.len()].copy_from_slice(michael);
-        let text_B = body.len() + michael.len();
         match &mut self.inner {
+            #[cfg(feature = "wep")]
             Inner::Wep(seed) => {
                 let [.., a, b, c] = number.to_be_bytes();
                 seed[..3].copy_from_slice(&[a, b, c]);
                 head.copy_from_slice(&[a, b, c, key_id << 6]);
                 wep::seal(&seed[..3 + self.protocol.key_B()], text)?;
             }
+            #[cfg(feature = "tkip")]
             Inner::Tkip(tkip) => head.copy_from_slice(&tkip.seal(frame, number, key_id, text)?),
-            inner => {
-                let [_, _, pn5, pn4, pn3, pn2, pn1, pn0] = number.to_be_bytes();
-                head.copy_from_slice(&[pn0, pn1, 0, key_id << 6 | EXTENDED_IV, pn2, pn3, pn4, pn5]);
-                let (text, tag) = text.split_at_mut(text_B);
-                match inner {
-                    Inner::Ccmp128(cipher) => seal(cipher, &ccmp_nonce(frame, number), frame, text, tag)?,
-                    Inner::Ccmp256(cipher) => seal(cipher, &ccmp_nonce(frame, number), frame, text, tag)?,
-                    Inner::Gcmp128(cipher) => seal(cipher, &gcmp_nonce(frame, number), frame, text, tag)?,
-                    Inner::Gcmp256(cipher) => seal(cipher, &gcmp_nonce(frame, number), frame, text, tag)?,
-                    Inner::Wep(_) | Inner::Tkip(_) => {}
-                }
+            #[cfg(feature = "ccmp128")]
+            Inner::Ccmp128(cipher) => {
+                head.copy_from_slice(&aead_head(number, key_id));
+                seal(cipher, &aad::ccmp_nonce(frame, number), frame, text)?;
+            }
+            #[cfg(feature = "ccmp256")]
+            Inner::Ccmp256(cipher) => {
+                head.copy_from_slice(&aead_head(number, key_id));
+                seal(cipher, &aad::ccmp_nonce(frame, number), frame, text)?;
+            }
+            #[cfg(feature = "gcmp128")]
+            Inner::Gcmp128(cipher) => {
+                head.copy_from_slice(&aead_head(number, key_id));
+                seal(cipher, &aad::gcmp_nonce(frame, number), frame, text)?;
+            }
+            #[cfg(feature = "gcmp256")]
+            Inner::Gcmp256(cipher) => {
+                head.copy_from_slice(&aead_head(number, key_id));
+                seal(cipher, &aad::gcmp_nonce(frame, number), frame, text)?;
             }
         }
         Ok(needed_B)
@@ -186,10 +219,11 @@ impl Key {
         out_text.copy_from_slice(text);
         let length_B = header.len() + body_B;
         let opened = Opened { length_B, number, key_id: head[3] >> 6, msdu: Msdu::Whole { cut_before_B: 0 } };
+        let replay = replay.filter(|_| head_B == 8);
         let done = self.open(frame, opened, replay.as_deref(), out_text);
         match done {
             Ok(opened) => {
-                if let Some(replay) = replay.filter(|_| self.protocol.head_B() == 8)
+                if let Some(replay) = replay
                     && opened.msdu != Msdu::UnderWay
                 {
                     replay.note(frame, number);
@@ -203,6 +237,7 @@ impl Key {
         }
     }
 
+    #[allow(unreachable_code, reason = "where TKIP is the only protocol, which looks at the number before Michael")]
     fn open(
         &mut self,
         frame: &Frame<'_>,
@@ -210,21 +245,26 @@ impl Key {
         replay: Option<&Replay>,
         text: &mut [u8],
     ) -> Result<Opened, Error> {
-        let number = opened.number;
         match &mut self.inner {
+            #[cfg(feature = "wep")]
             Inner::Wep(seed) => {
-                let [.., a, b, c] = number.to_be_bytes();
+                let [.., a, b, c] = opened.number.to_be_bytes();
                 seed[..3].copy_from_slice(&[a, b, c]);
-                return wep::open(&seed[..3 + self.protocol.key_B()], text).map(|()| opened);
+                wep::open(&seed[..3 + self.protocol.key_B()], text)?;
             }
+            #[cfg(feature = "tkip")]
             Inner::Tkip(tkip) => return tkip.open(frame, opened, replay, text),
-            Inner::Ccmp128(cipher) => open(cipher, &ccmp_nonce(frame, number), frame, text),
-            Inner::Ccmp256(cipher) => open(cipher, &ccmp_nonce(frame, number), frame, text),
-            Inner::Gcmp128(cipher) => open(cipher, &gcmp_nonce(frame, number), frame, text),
-            Inner::Gcmp256(cipher) => open(cipher, &gcmp_nonce(frame, number), frame, text),
-        }?;
+            #[cfg(feature = "ccmp128")]
+            Inner::Ccmp128(cipher) => open(cipher, &aad::ccmp_nonce(frame, opened.number), frame, text)?,
+            #[cfg(feature = "ccmp256")]
+            Inner::Ccmp256(cipher) => open(cipher, &aad::ccmp_nonce(frame, opened.number), frame, text)?,
+            #[cfg(feature = "gcmp128")]
+            Inner::Gcmp128(cipher) => open(cipher, &aad::gcmp_nonce(frame, opened.number), frame, text)?,
+            #[cfg(feature = "gcmp256")]
+            Inner::Gcmp256(cipher) => open(cipher, &aad::gcmp_nonce(frame, opened.number), frame, text)?,
+        }
         match replay {
-            Some(replay) if !replay.is_new(frame, number) => Err(Error::Replay),
+            Some(replay) if !replay.is_new(frame, opened.number) => Err(Error::Replay),
             _ => Ok(opened),
         }
     }
@@ -248,26 +288,36 @@ fn room(output: &mut [u8], needed_B: usize) -> Result<&mut [u8], Error> {
     output.get_mut(..needed_B).ok_or(Error::OutputTooSmall { given_B, needed_B })
 }
 
+/// The header of CCMP and GCMP (12.5.3.2, 12.5.5.2).
+#[cfg(feature = "aead")]
+fn aead_head(number: u64, key_id: u8) -> [u8; 8] {
+    let [_, _, pn5, pn4, pn3, pn2, pn1, pn0] = number.to_be_bytes();
+    [pn0, pn1, 0, key_id << 6 | EXTENDED_IV, pn2, pn3, pn4, pn5]
+}
+
+/// Of `text` the last bytes are room for the tag.
+#[cfg(feature = "aead")]
 #[inline]
-fn seal<A: AeadInOut>(
-    cipher: &A,
-    nonce: &[u8],
-    frame: &Frame<'_>,
-    text: &mut [u8],
-    tag_room: &mut [u8],
-) -> Result<(), Error> {
+fn seal<A: AeadInOut>(cipher: &A, nonce: &[u8], frame: &Frame<'_>, text: &mut [u8]) -> Result<(), Error> {
     let nonce = nonce.try_into().map_err(|_| Malformed::Protection)?;
+    let (text, room) = split_tag::<A>(text)?;
     let tag = cipher.encrypt_inout_detached(nonce, Aad::of(frame).bytes(), text.into());
-    tag_room.copy_from_slice(&tag.map_err(|_| Malformed::TooLong)?);
+    room.copy_from_slice(&tag.map_err(|_| Malformed::TooLong)?);
     Ok(())
 }
 
 /// Of `text` the last bytes are the tag.
+#[cfg(feature = "aead")]
 #[inline]
 fn open<A: AeadInOut>(cipher: &A, nonce: &[u8], frame: &Frame<'_>, text: &mut [u8]) -> Result<(), Error> {
     let nonce = nonce.try_into().map_err(|_| Malformed::Protection)?;
-    let tag_B = size_of::<aead::Tag<A>>();
-    let (text, tag) = text.split_at_mut_checked(text.len().saturating_sub(tag_B)).ok_or(Malformed::Protection)?;
+    let (text, tag) = split_tag::<A>(text)?;
     let tag = (&*tag).try_into().map_err(|_| Malformed::Protection)?;
     cipher.decrypt_inout_detached(nonce, Aad::of(frame).bytes(), text.into(), tag).map_err(|_| Error::Mic)
+}
+
+#[cfg(feature = "aead")]
+fn split_tag<A: AeadInOut>(text: &mut [u8]) -> Result<(&mut [u8], &mut [u8]), Error> {
+    let tag_B = size_of::<aead::Tag<A>>();
+    Ok(text.split_at_mut_checked(text.len().saturating_sub(tag_B)).ok_or(Malformed::Protection)?)
 }

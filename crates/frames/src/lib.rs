@@ -9,6 +9,9 @@
 //!
 //! Clause numbers are of IEEE Std 802.11-2020.
 //!
+//! Each protocol is a Cargo feature, `handshake` another; all are on by default. A [`Key`] of a protocol that is left out
+//! is refused with [`Error::LeftOut`].
+//!
 //! # Example
 //! CCMP adds 8 octets of header and 8 of MIC, and a changed octet is noticed:
 //! ```
@@ -33,17 +36,34 @@
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `body_B` counts bytes")]
 
+#[cfg(not(any(
+    feature = "ccmp128",
+    feature = "ccmp256",
+    feature = "gcmp128",
+    feature = "gcmp256",
+    feature = "tkip",
+    feature = "wep"
+)))]
+compile_error!(
+    "wattlock-frames without a protocol: take one of its features, wep, tkip, ccmp128, ccmp256, gcmp128, gcmp256"
+);
+
+#[cfg(feature = "aead")]
 mod aad;
 pub mod authentication;
 mod error;
 pub mod fragments;
 mod frame;
+#[cfg(feature = "handshake")]
 pub mod handshake;
 mod key;
 mod opened;
+pub mod proof;
 mod protocol;
 mod replay;
+#[cfg(feature = "tkip")]
 pub mod tkip;
+#[cfg(feature = "rc4")]
 mod wep;
 
 pub use error::{Error, Malformed};
@@ -57,6 +77,8 @@ pub use replay::Replay;
 pub const FCS_B: usize = 4;
 /// The most octets that a protection adds to one MPDU: 8 of Michael, 8 of the head, 16 of the tail.
 pub const MAX_EXPANSION_B: usize = 32;
+/// The longest body: an MPDU of 11,454 octets (9.2.4.7.1, table 9-25) less a header of 26 and the FCS.
+pub const MAX_BODY_B: usize = 11_424;
 
 /// The frame check sequence of an MPDU.
 ///

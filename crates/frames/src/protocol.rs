@@ -23,6 +23,8 @@ pub enum Protocol {
     Gcmp256,
 }
 
+/// Octets of Michael and of its key (12.5.2.3).
+pub const MICHAEL_B: usize = 8;
 /// The flag of an IV of 8 octets, in its fourth.
 pub(crate) const EXTENDED_IV: u8 = 0x20;
 
@@ -79,7 +81,7 @@ impl Protocol {
     #[must_use]
     pub const fn msdu_tail_B(self) -> usize {
         match self {
-            Self::Tkip => crate::tkip::MICHAEL_B,
+            Self::Tkip => MICHAEL_B,
             _ => 0,
         }
     }

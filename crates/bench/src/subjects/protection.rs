@@ -9,25 +9,21 @@ use alloc::vec::Vec;
 use core::hint::black_box;
 
 use wattlock_engine::{Case, SplitMix64};
-use wattlock_frames::{Frame, Key, MAX_EXPANSION_B, Protocol};
-use wattlock_records::{Operation, PlannedCase};
+use wattlock_frames::{Frame, Key, MAX_BODY_B, MAX_EXPANSION_B, Protocol, proof};
+use wattlock_records::{Encoding, Keying, Operation, Pattern, Placement, PlannedCase};
 
 use crate::keys::bytes;
 use crate::prepared::Prepared;
 use crate::subject::{Description, Kind, Payloads, Proven, Sources, Subject, Variant};
 
 /// Whose code it is.
-const PROVIDER: &str = "wattlock";
+pub const PROVIDER: &str = "wattlock";
 /// Where the protocols are defined.
 const SOURCE: &str = "IEEE Std 802.11-2020, 12.3.2, 12.5.2, 12.5.3, 12.5.5";
 /// What can be done.
 const OPERATIONS: &[Operation] = &[Operation::Protect, Operation::Unprotect];
-/// The longest body of an MPDU (9.2.4.7.1, table 9-25), less LLC, SNAP and nothing else.
-const MOST_PAYLOAD_B: u64 = 11_424;
 /// IEEE Std 802.11-2020, 12.5.2.4.1.
 const MICHAEL_BITS: u16 = 64;
-/// A header with QoS, three addresses, to the access point.
-const HEADER_B: usize = 26;
 
 /// All protocols.
 pub struct Protocols;
@@ -89,7 +85,8 @@ impl Variant for Protocol {
     }
 
     fn prove(&self) -> Result<Proven, String> {
-        proof(*self).map(Proven::by)
+        proof::prove(*self).map_err(|unproven| unproven.to_string())?;
+        Ok(Proven::by(if proof::published(*self).is_some() { "published" } else { "round trip" }))
     }
 
     fn prepare(&self, planned: &PlannedCase, _payloads: &dyn Payloads, seed: u64) -> Result<Box<dyn Prepared>, String> {
@@ -110,6 +107,8 @@ fn key_bits(protocol: Protocol) -> u16 {
 /// A protocol that is timed on one frame.
 struct Timed {
     key: Key,
+    /// Of a key that is made ready in each call.
+    key_bytes: Option<Vec<u8>>,
     operation: Operation,
     /// In the clear, or protected.
     input: Vec<u8>,
@@ -125,30 +124,24 @@ impl Timed {
     /// Makes a case ready, and proves it: its frame comes back, and not where a bit of it is another.
     ///
     /// # Errors
-    /// That there is no such operation or payload; what is wrong.
+    /// That there is no such operation, payload or factor; what is wrong.
     fn new(protocol: Protocol, plan: &PlannedCase, seed: u64) -> Result<Self, String> {
-        if !OPERATIONS.contains(&plan.operation) {
-            return Err(format!("{protocol} has no operation {:?}: it has {OPERATIONS:?}", plan.operation));
-        }
-        let payload_B = usize::try_from(plan.payload_B).ok().filter(|_| plan.payload_B <= MOST_PAYLOAD_B);
-        let payload_B = payload_B
-            .ok_or_else(|| format!("a frame carries at most {MOST_PAYLOAD_B} bytes, not {}", plan.payload_B))?;
+        refuse_nonsense(protocol, plan)?;
+        let payload_B = usize::try_from(plan.payload_B).ok().filter(|payload_B| *payload_B <= MAX_BODY_B);
+        let payload_B =
+            payload_B.ok_or_else(|| format!("a frame carries at most {MAX_BODY_B} bytes, not {}", plan.payload_B))?;
         let mut random = SplitMix64::new(seed);
-        let mut clear = vec![0x88, 0x01, 0x2c, 0];
-        clear.extend_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 3, 0x10, 0, 0, 0]);
+        let mut clear = proof::HEADER.to_vec();
         clear.extend(bytes(&mut random, payload_B));
-        let key = bytes(&mut random, protocol.key_B());
-        prove(protocol, &key, &clear)?;
-        let mut key = Key::new(protocol, &key).map_err(|error| error.to_string())?;
-        let mut output = vec![0; clear.len() + MAX_EXPANSION_B];
-        let mut input = clear.clone();
-        if plan.operation == Operation::Unprotect {
-            let frame = Frame::parse(&clear).map_err(|error| error.to_string())?;
-            let length_B = key.protect(&frame, 1, 0, &mut output).map_err(|error| error.to_string())?;
-            input = output[..length_B].to_vec();
-        }
-        let mut timed =
-            Self { key, operation: plan.operation, input, output, number: 2, right_B: 0, clear, broke: None };
+        let key_bytes = bytes(&mut random, protocol.key_B());
+        let mut key = Key::new(protocol, &key_bytes).map_err(|error| error.to_string())?;
+        let (mut sealed, mut output) = (vec![0; clear.len() + MAX_EXPANSION_B], vec![0; clear.len() + MAX_EXPANSION_B]);
+        let sealed_B = proof::comes_back(&mut key, &clear, &mut sealed, &mut output);
+        sealed.truncate(sealed_B.map_err(|unproven| unproven.to_string())?);
+        let input = if plan.operation == Operation::Unprotect { sealed } else { clear.clone() };
+        let key_bytes = (plan.keying == Keying::Each).then_some(key_bytes);
+        let operation = plan.operation;
+        let mut timed = Self { key, key_bytes, operation, input, output, number: 2, right_B: 0, clear, broke: None };
         timed.right_B = timed.step()?;
         Ok(timed)
     }
@@ -156,6 +149,9 @@ impl Timed {
     /// One frame: its header is read, a number drawn, its protection put on or taken off.
     #[inline]
     fn step(&mut self) -> Result<usize, String> {
+        if let Some(key_bytes) = &self.key_bytes {
+            self.key = Key::new(self.key.protocol(), black_box(key_bytes)).map_err(|error| error.to_string())?;
+        }
         let frame = Frame::parse(black_box(&self.input)).map_err(|error| error.to_string())?;
         let done = if self.operation == Operation::Unprotect {
             self.key.unprotect(&frame, None, &mut self.output).map(|opened| opened.length_B)
@@ -165,6 +161,16 @@ impl Timed {
         };
         black_box(&mut self.output);
         done.map_err(|error| error.to_string())
+    }
+}
+
+fn refuse_nonsense(protocol: Protocol, plan: &PlannedCase) -> Result<(), String> {
+    if !OPERATIONS.contains(&plan.operation) {
+        return Err(format!("{protocol} has no operation {:?}: it has {OPERATIONS:?}", plan.operation));
+    }
+    match (plan.encoding, plan.placement, plan.pattern) {
+        (Encoding::Raw, Placement::Hot, Pattern::Independent) => Ok(()),
+        _ => Err("a frame is timed in one place: encoding raw, placement hot, pattern independent".to_owned()),
     }
 }
 
@@ -199,93 +205,37 @@ impl Prepared for Timed {
     }
 }
 
-/// The CCMP frame of IEEE Std 802.11-2020, J.6.4, and that of 256 bits: key, number, header and body in the clear, what
-/// stands behind the header when it is protected.
-const KEY: &str = "c97c1f67ce371185514a8a19f2bdd52f000102030405060708090a0b0c0d0e0f";
-const CCMP: (u64, &str) =
-    (0xb503_9776_e70c, "0808c32c0fd2e128a57c5030f1844408abaea5b8fcba8033f8ba1a55d02f85ae967bb62fb6cda8eb7e78a050");
-const GCMP: (u64, &str) = (
-    0x0089_5f5f_2b08,
-    "88080b000fd2e128a57c5030f18444085030f184440880330300\
-     000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324252627",
-);
-
-/// The published answer of a protocol, where the standard's annex J has one whole frame: its last 16 octets.
-fn published(protocol: Protocol) -> Option<((u64, &'static str), &'static str)> {
-    match protocol {
-        Protocol::Ccmp128 => Some((CCMP, "3246e80c3c04d0197845ce0b16f97623")),
-        Protocol::Ccmp256 => Some((CCMP, "80aa56c9492e882b97642f80d50fe97b")),
-        Protocol::Gcmp128 => Some((GCMP, "def619c2a374b6df66ffa53b6c69d79e")),
-        Protocol::Gcmp256 => Some((GCMP, "114316859095473d5b1bd596b3dea3bf")),
-        _ => None,
-    }
-}
-
-/// Proves a protocol; gives by what: `published` or `round trip`.
-///
-/// # Errors
-/// What is wrong.
-fn proof(protocol: Protocol) -> Result<&'static str, String> {
-    let clear: Vec<u8> = [0x88, 0x01, 0, 0].into_iter().chain(2..20).chain([0x10, 0, 0, 0]).chain(0..100).collect();
-    let mut random = SplitMix64::new(7);
-    prove(protocol, &bytes(&mut random, protocol.key_B()), &clear)?;
-    let Some(((number, clear), right)) = published(protocol) else { return Ok("round trip") };
-    let hex = |digits: &str| data_encoding::HEXLOWER.decode(digits.as_bytes()).unwrap_or_default();
-    let (clear, right) = (hex(clear), hex(right));
-    let mut key = Key::new(protocol, &hex(KEY)[..protocol.key_B()]).map_err(|error| error.to_string())?;
-    let mut output = vec![0; clear.len() + MAX_EXPANSION_B];
-    let frame = Frame::parse(&clear).map_err(|error| error.to_string())?;
-    let length_B = key.protect(&frame, number, 0, &mut output).map_err(|error| error.to_string())?;
-    let is_right = output[..length_B].ends_with(&right);
-    if is_right && right.len() == 16 {
-        Ok("published")
-    } else {
-        Err("another frame than that of IEEE Std 802.11-2020, annex J".to_owned())
-    }
-}
-
-/// The frame goes there and back, and no bit of its body or tail may change.
-fn prove(protocol: Protocol, key: &[u8], clear: &[u8]) -> Result<(), String> {
-    let refused = |error: wattlock_frames::Error| error.to_string();
-    let mut key = Key::new(protocol, key).map_err(refused)?;
-    let mut sealed = vec![0; clear.len() + MAX_EXPANSION_B];
-    let length_B = key.protect(&Frame::parse(clear).map_err(refused)?, 0x01_0203, 0, &mut sealed).map_err(refused)?;
-    sealed.truncate(length_B);
-    let mut back = vec![0; length_B];
-    let opened = key.unprotect(&Frame::parse(&sealed).map_err(refused)?, None, &mut back).map_err(refused)?;
-    if back[..opened.length_B] != *clear {
-        return Err("the frame did not come back".to_owned());
-    }
-    for at in [HEADER_B + protocol.head_B(), length_B - 1] {
-        sealed[at] ^= 1;
-        if key.unprotect(&Frame::parse(&sealed).map_err(refused)?, None, &mut back).is_ok() {
-            return Err("a changed frame was taken for a right one".to_owned());
-        }
-        sealed[at] ^= 1;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
+    fn planned(protocol: Protocol, operation: &str, keying: &str, placement: &str) -> PlannedCase {
+        let line = format!(
+            r#"{{"case":0,"role":"study","cipher":"{protocol}","provider":"wattlock","operation":"{operation}",
+            "keying":"{keying}","encoding":"raw","placement":"{placement}","pattern":"independent","payload_B":1500,
+            "data":"random"}}"#
+        );
+        serde_json::from_str(&line).unwrap()
+    }
+
     #[test]
     fn every_protocol_is_proven_and_can_be_timed_both_ways() {
         for protocol in Protocol::ALL {
-            let kind = proof(protocol).unwrap();
-            assert_eq!(kind == "published", published(protocol).is_some(), "{protocol}");
-            for operation in ["protect", "unprotect"] {
-                let line = format!(
-                    r#"{{"case":0,"role":"study","cipher":"{protocol}","provider":"wattlock","operation":"{operation}",
-                    "keying":"ready","encoding":"raw","placement":"hot","pattern":"independent","payload_B":1500,
-                    "data":"random"}}"#
-                );
-                let mut timed = Timed::new(protocol, &serde_json::from_str(&line).unwrap(), 3).unwrap();
+            assert_eq!(protocol.prove().map(|proven| proven.kind == "published"), Ok(protocol != Protocol::Wep104));
+            for (operation, keying) in [("protect", "ready"), ("unprotect", "ready"), ("protect", "each")] {
+                let mut timed = Timed::new(protocol, &planned(protocol, operation, keying, "hot"), 3).unwrap();
                 timed.run(0, 50);
                 assert_eq!(timed.check(), Ok(()), "{protocol} {operation}");
             }
+        }
+    }
+
+    #[test]
+    fn what_a_frame_has_not_is_refused() {
+        for (operation, placement, reason) in [("seal", "hot", "has no operation Seal"), ("protect", "L2", "hot")] {
+            let refused = Timed::new(Protocol::Tkip, &planned(Protocol::Tkip, operation, "ready", placement), 3);
+            assert!(refused.is_err_and(|error| error.contains(reason)), "{operation} {placement}");
         }
     }
 }

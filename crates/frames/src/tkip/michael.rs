@@ -4,9 +4,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::Frame;
-
-/// Octets of Michael and of its key.
-pub const MICHAEL_B: usize = 8;
+use crate::protocol::MICHAEL_B;
 
 /// Michael over bytes that come in parts.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]

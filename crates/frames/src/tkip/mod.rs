@@ -3,7 +3,8 @@
 mod michael;
 mod mixing;
 
-pub use michael::{Checked, Countermeasures, Event, MICHAEL_B, Michael};
+pub use crate::protocol::MICHAEL_B;
+pub use michael::{Checked, Countermeasures, Event, Michael};
 pub use mixing::{Ttak, phase_1, phase_2};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
