@@ -16,6 +16,8 @@ use crate::adapted::Adapted;
 use crate::board::{self, Console, LARGEST_AAD_B, LARGEST_PAYLOAD_B, Memory};
 use crate::counted;
 use crate::exchanges;
+#[cfg(feature = "frames")]
+use crate::frames;
 use crate::outcome::{Done, Failed};
 use crate::plan::{Case, Operation};
 use crate::trial::{self, BLANK, TIMES, draw};
@@ -29,12 +31,21 @@ pub struct Bench {
     proven: Option<(Spec, Option<&'static Code>)>,
     /// The same of schemes.
     schemes: exchanges::Bench,
+    /// And of protocols.
+    #[cfg(feature = "frames")]
+    frames: frames::Bench,
 }
 
 impl Bench {
     /// Nothing is proven yet.
     pub fn new(memory: &'static mut Memory) -> Self {
-        Self { memory, proven: None, schemes: exchanges::Bench::default() }
+        Self {
+            memory,
+            proven: None,
+            schemes: exchanges::Bench::default(),
+            #[cfg(feature = "frames")]
+            frames: frames::Bench::default(),
+        }
     }
 
     /// Carries out a line of the plan and says how it went.
@@ -58,13 +69,17 @@ impl Bench {
         if let Operation::Establish(operation) = case.operation {
             return self.schemes.attempt(case, operation, self.memory);
         }
+        #[cfg(feature = "frames")]
+        if let Operation::Protect | Operation::Unprotect = case.operation {
+            return self.frames.attempt(case, self.memory);
+        }
         let spec = Spec::parse(case.cipher)?;
         let code = spec.code(case.provider);
         let fits = match case.operation {
             Operation::KeySetup => true,
             Operation::Encrypt | Operation::Decrypt => spec.card.mode != Mode::Aead,
             Operation::Seal | Operation::Open | Operation::OpenForged => spec.card.mode == Mode::Aead,
-            Operation::Establish(_) => false,
+            Operation::Protect | Operation::Unprotect | Operation::Establish(_) => false,
         };
         if !fits {
             return Err(Failed::NoSuchOperation);

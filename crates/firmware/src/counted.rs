@@ -3,6 +3,8 @@
 
 use wattlock_ciphers::establish::{Exchange, Given, Made, Refused};
 use wattlock_ciphers::{Cipher, Direction, Error, Suite};
+#[cfg(feature = "frames")]
+use wattlock_frames::{Frame, Key, Protocol};
 
 /// The key schedule.
 #[inline(never)]
@@ -44,4 +46,25 @@ pub fn load<E: Exchange>(given: &Given<'_>) -> Result<E::Key, Refused> {
 #[inline(never)]
 pub fn exchange<E: Exchange>(key: &E::Key, given: &Given<'_>, made: Made<'_>) -> Result<(), Refused> {
     E::carry_out(key, given, made)
+}
+
+/// The key of a protocol, made ready.
+#[cfg(feature = "frames")]
+#[inline(never)]
+pub fn frame_key(protocol: Protocol, key: &[u8]) -> Result<Key, wattlock_frames::Error> {
+    Key::new(protocol, key)
+}
+
+/// A frame from the clear to its protected form.
+#[cfg(feature = "frames")]
+#[inline(never)]
+pub fn protect(key: &mut Key, mpdu: &[u8], number: u64, output: &mut [u8]) -> Result<usize, wattlock_frames::Error> {
+    key.protect(&Frame::parse(mpdu)?, number, 0, output)
+}
+
+/// A protected frame back to the clear.
+#[cfg(feature = "frames")]
+#[inline(never)]
+pub fn unprotect(key: &mut Key, mpdu: &[u8], output: &mut [u8]) -> Result<usize, wattlock_frames::Error> {
+    key.unprotect(&Frame::parse(mpdu)?, None, output).map(|opened| opened.length_B)
 }

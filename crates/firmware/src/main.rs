@@ -7,6 +7,7 @@
 //! | `plan` | the cases, as the host writes them into the image |
 //! | `cases` | a case of a cipher made ready, carried out and checked |
 //! | `exchanges` | the same of key establishment and signatures |
+//! | `frames` | the same of protected frames |
 //! | `trial`, `outcome` | what both have: random bytes, a stack of its own; how a case went |
 //! | `counted` | the functions that are called between the markers |
 //! | `adapted` | code of others that was linked in (`include/wattlock_board.h`), as a cipher |
@@ -32,6 +33,8 @@ mod board;
 mod cases;
 mod counted;
 mod exchanges;
+#[cfg(feature = "frames")]
+mod frames;
 mod outcome;
 #[cfg_attr(all(on_board, not(on_rtt)), allow(dead_code, reason = "lines come over the line"))]
 mod plan;

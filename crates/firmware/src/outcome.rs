@@ -6,6 +6,8 @@ use core::fmt;
 use wattlock_ciphers::Error;
 use wattlock_ciphers::establish::Refused;
 use wattlock_ciphers::proof::ProofError;
+#[cfg(feature = "frames")]
+use wattlock_frames::proof::Unproven;
 
 /// Why a case can't be carried out.
 pub enum Failed {
@@ -13,6 +15,12 @@ pub enum Failed {
     Refuses(Error),
     /// The reason of a scheme's operation.
     RefusesExchange(Refused),
+    /// The reason of a protocol.
+    #[cfg(feature = "frames")]
+    RefusesFrame(wattlock_frames::Error),
+    /// The protocol's code is wrong.
+    #[cfg(feature = "frames")]
+    UnprovenFrame(Unproven),
     /// The cipher's code is wrong.
     Unproven(ProofError),
     /// The scheme's code does not give a published answer.
@@ -56,11 +64,29 @@ impl From<Refused> for Failed {
     }
 }
 
+#[cfg(feature = "frames")]
+impl From<wattlock_frames::Error> for Failed {
+    fn from(error: wattlock_frames::Error) -> Self {
+        Self::RefusesFrame(error)
+    }
+}
+
+#[cfg(feature = "frames")]
+impl From<Unproven> for Failed {
+    fn from(unproven: Unproven) -> Self {
+        Self::UnprovenFrame(unproven)
+    }
+}
+
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refuses(error) => write!(f, "the cipher refuses: {error}"),
             Self::RefusesExchange(refused) => write!(f, "the scheme refuses: {refused}"),
+            #[cfg(feature = "frames")]
+            Self::RefusesFrame(error) => write!(f, "the protocol refuses: {error}"),
+            #[cfg(feature = "frames")]
+            Self::UnprovenFrame(unproven) => write!(f, "refused by its own proof: {unproven}"),
             Self::Unproven(error) => write!(f, "refused by its own proof: {error}"),
             Self::WrongAnswer { source, operation } => {
                 write!(f, "refused by its own proof: {source}: to {operation} gives another answer")
@@ -69,7 +95,8 @@ impl fmt::Display for Failed {
             #[cfg(not(feature = "adapter"))]
             Self::NoSuchCode => f.write_str("the image has no code of this provider"),
             Self::NoSuchOperation => f.write_str(
-                "an AEAD seals and opens, any other cipher encrypts and decrypts, a scheme has what its standard names",
+                "an AEAD seals and opens, any other cipher encrypts and decrypts, a scheme has what its standard names, a frame \
+                 is protected and unprotected",
             ),
             Self::TooLong { given_B, most_B } => write!(f, "{given_B} B, the image has room for {most_B} B"),
             Self::DoesNotComeBack => f.write_str("decryption does not give the plaintext back"),

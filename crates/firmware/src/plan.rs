@@ -20,6 +20,10 @@ pub enum Operation {
     Open,
     /// A message whose tag is wrong, up to its refusal.
     OpenForged,
+    /// A frame from the clear to its protected form.
+    Protect,
+    /// A protected frame back to the clear.
+    Unprotect,
     /// What a scheme of key establishment or signatures does.
     Establish(establish::Operation),
 }
@@ -33,6 +37,8 @@ impl Operation {
             "seal" => Self::Seal,
             "open" => Self::Open,
             "open_forged" => Self::OpenForged,
+            "protect" => Self::Protect,
+            "unprotect" => Self::Unprotect,
             _ => Self::Establish(establish::Operation::named(name)?),
         })
     }
@@ -48,7 +54,7 @@ impl Operation {
 pub struct Case<'p> {
     /// Its number in the run.
     pub number: u32,
-    /// The id of the cipher or the scheme.
+    /// The id of the cipher, the scheme or the protocol.
     pub cipher: &'p str,
     /// Whose code.
     pub provider: &'p str,

@@ -107,7 +107,8 @@ def _rank_of_group() -> pl.Expr:
 
 def group_title(group: Row) -> str:
     """A ranked group under its heading: CBC, 1,500 B."""
-    mode = {"stream": "Stream ciphers", "establish": "Key establishment"}.get(group["mode"], str(group["mode"]).upper())
+    modes = {"stream": "Stream ciphers", "establish": "Key establishment", "frame": "Frames"}
+    mode = modes.get(group["mode"], str(group["mode"]).upper())
     parts = [mode, *([formats.size(group["payload_B"])] if group["payload_B"] else [])]
     parts += [f"{formats.size(group['aad_B'])} of associated data"] if group["aad_B"] else []
     parts += [] if group["data"] in ("random", "none") else [group["data"]]

@@ -19,8 +19,8 @@ CRATES_BELOW = {
     "engine": set(),
     "air": set(),
     "ciphers": set(),
-    "firmware": {"ciphers", "engine"},
     "frames": set(),
+    "firmware": {"ciphers", "engine", "frames"},
     "tally": set(),
     "records": {"engine"},
     "bench": {"engine", "records", "ciphers", "frames"},
@@ -29,7 +29,7 @@ CRATES_BELOW = {
     "providers": {"bench", "ciphers", "records"},
     "terminal": {"bench", "ciphers", "providers", "records"},
     "cores": set(),
-    "probe": {"engine", "records", "ciphers", "cores", "bench", "meters", "providers", "terminal"},
+    "probe": {"engine", "records", "ciphers", "cores", "frames", "bench", "meters", "providers", "terminal"},
     "net": {"engine", "records", "ciphers", "frames", "tally", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
 }

@@ -15,7 +15,7 @@ from wattlock.store import RunFolder
 
 STUDY = """
 id = "three"
-title = "Three ciphers and an exchange"
+title = "Three ciphers, an exchange and a frame"
 question = "Does a count repeat?"
 
 [[grid]]
@@ -31,6 +31,11 @@ payload_B = [64]
 [[grid]]
 cipher = ["x25519"]
 operation = ["agree"]
+
+[[grid]]
+cipher = ["ccmp128"]
+operation = ["protect", "unprotect"]
+payload_B = [64]
 """
 
 
@@ -56,7 +61,7 @@ def test_a_run_on_an_emulated_cortex_m4_is_counted_sealed_and_drawn_and_repeats_
     first, second = (counts.read(RunFolder.open(name)) for name in ("first", "second"))
     assert first.is_sealed
     assert first.estimates.equals(second.estimates)
-    assert first.estimates["state"].to_list() == ["counted"] * 14
+    assert first.estimates["state"].to_list() == ["counted"] * 16
     assert first.error_percent is not None
     rows = first.estimates.filter(pl.col("cipher") == "ascon-aead128", pl.col("operation") == "seal")
     cycles = dict(rows.select("payload_B", "cycles").iter_rows())

@@ -241,6 +241,47 @@ fn key_establishment_is_counted_in_an_image_that_proves_it_by_published_answers(
 }
 
 #[test]
+fn a_frame_is_counted_in_an_image_that_proves_its_protocol_by_the_frame_of_the_standard() {
+    if !can_count() {
+        return;
+    }
+    let mut each = case(3, "ccmp128", "wattlock", "protect", 64);
+    each["keying"] = json!("each");
+    let cases = [
+        case(0, "ccmp128", "wattlock", "protect", 64),
+        case(1, "ccmp128", "wattlock", "unprotect", 64),
+        case(2, "ccmp128", "wattlock", "protect", 1088),
+        each,
+        case(4, "ccmp128", "wattlock", "protect", 11_425),
+    ];
+    let found = on_m4(&cases);
+    assert_eq!(failure(&found), "a frame carries at most 11424 bytes, not 11425");
+    let counts = of_kind(&found, "count");
+    let numbers = |field: &str| counts.iter().map(|count| count[field].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbers("case"), [0, 1, 2, 3]);
+    let (instructions, flash_B, stack_B) = (numbers("instructions"), numbers("flash_B"), numbers("stack_B"));
+    assert!(instructions[0] < instructions[3], "a key made ready is counted too: {instructions:?}");
+    assert!(instructions[0] < instructions[2] && instructions[2] < 17 * instructions[0], "{instructions:?}");
+    assert!(flash_B[0] < numbers("image_flash_B")[0], "{flash_B:?}");
+    assert!(stack_B.iter().all(|stack| (256..4096).contains(stack)), "{stack_B:?}");
+    let described = &of_kind(&found, "header")[0]["cases"][0];
+    assert_eq!(
+        (&described["mode"], &described["tag_bits"], &described["path"]),
+        (&json!("frame"), &json!(64), &Value::Null)
+    );
+    assert_eq!(of_kind(&on_m4(&cases[..2]), "count"), counts[..2], "as many again");
+
+    let folder = changed_image("wrong-mic", "ccmp128", &cases[0], |bytes| {
+        // The MIC of IEEE Std 802.11-2020, J.6.4.
+        let at = position(bytes, &[0x78, 0x45, 0xce, 0x0b, 0x16, 0xf9, 0x76, 0x23]);
+        bytes[at] ^= 1;
+    });
+    let found = records(&["--qemu", "cortex-m4", "--images", folder.to_str().unwrap()], &cases[..1]);
+    let reason = "refused by its own proof: another frame than that of IEEE Std 802.11-2020, J.6.4";
+    assert_eq!(failure(&found), reason);
+}
+
+#[test]
 fn a_case_that_a_part_has_no_room_for_is_named_with_both_sizes_and_the_others_go_on() {
     if !can_count() {
         return;

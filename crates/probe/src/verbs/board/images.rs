@@ -7,6 +7,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 use wattlock_bench::establish::Scheme;
 use wattlock_ciphers::Spec;
+use wattlock_frames::Protocol;
 use wattlock_terminal::failure::Failure;
 
 use super::adapter::Adapter;
@@ -89,10 +90,18 @@ pub fn feature_of_scheme(scheme: &Scheme) -> Option<&'static str> {
     })
 }
 
+/// The feature that holds a protocol of frames.
+pub fn feature_of_protocol(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Wep40 | Protocol::Wep104 => "wep",
+        one => one.id(),
+    }
+}
+
 /// What an image holds: a family of the catalogue, or that and one cipher of an adapter.
 #[derive(Clone, Copy)]
 pub struct Held<'h> {
-    /// As of [`feature_of`] and [`feature_of_scheme`].
+    /// As of [`feature_of`], [`feature_of_scheme`] and [`feature_of_protocol`].
     pub feature: Option<&'static str>,
     /// The adapter, and the cipher that it is compiled for.
     pub adapted: Option<(&'h Adapter, Spec)>,
@@ -295,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cipher_and_every_scheme_of_the_catalogue_is_in_an_image() {
+    fn every_cipher_every_scheme_and_every_protocol_of_the_catalogue_is_in_an_image() {
         let manifest = include_str!("../../../../firmware/Cargo.toml");
         for spec in wattlock_ciphers::listed() {
             let Some(feature) = feature_of(&spec) else { continue };
@@ -304,6 +313,13 @@ mod tests {
         for scheme in SCHEMES {
             let Some(feature) = feature_of_scheme(scheme) else { continue };
             assert!(manifest.contains(&format!("\n{feature} = [\"wattlock-ciphers/{feature}\"]")), "{}", scheme.id);
+        }
+        for protocol in Protocol::ALL {
+            let feature = feature_of_protocol(protocol);
+            assert!(
+                manifest.contains(&format!("\n{feature} = [\"frames\", \"wattlock-frames/{feature}\"]")),
+                "{protocol}"
+            );
         }
     }
 

@@ -1,20 +1,21 @@
 //! The cases of a plan, as an image takes them.
 
 use wattlock_bench::establish::{self, BuiltIn, Exchange as _};
-use wattlock_bench::subject::Description;
-use wattlock_bench::subjects::REGISTRY;
+use wattlock_bench::subject::{Description, Variant as _};
+use wattlock_bench::subjects::{REGISTRY, protection};
 use wattlock_ciphers::Spec;
+use wattlock_frames::{MAX_BODY_B, Protocol};
 use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
 
 use super::adapter::Adapters;
-use super::images::{Held, feature_of, feature_of_scheme};
+use super::images::{Held, feature_of, feature_of_protocol, feature_of_scheme};
 
 /// A case that an image can carry out.
 #[derive(Clone)]
 pub struct BoardCase<'p> {
     /// As planned.
     pub planned: &'p PlannedCase,
-    /// What is known of the cipher or the scheme.
+    /// What is known of the cipher, the scheme or the protocol.
     description: Description,
     held: Held<'p>,
     version: String,
@@ -33,13 +34,15 @@ impl<'p> BoardCase<'p> {
         }
         let PlannedCase { cipher, .. } = planned;
         let description = REGISTRY.find(cipher).map_err(|error| format!("cipher {cipher}: {error}"))?.description();
-        let (held, version) = match (Spec::parse(cipher), establish::scheme(cipher)) {
-            (Ok(spec), _) => of_cipher(planned, spec, adapters)?,
-            (_, Some(scheme)) => {
+        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.id() == cipher);
+        let (held, version) = match (Spec::parse(cipher), establish::scheme(cipher), protocol) {
+            (Ok(spec), ..) => of_cipher(planned, spec, adapters)?,
+            (_, Some(scheme), _) => {
                 let version = named_built_in(planned, BuiltIn.name()).and_then(|()| BuiltIn.version(scheme))?;
                 (Held { feature: feature_of_scheme(scheme), adapted: None }, version)
             }
-            _ => return Err(format!("no image holds {cipher}: images have ciphers and key establishment")),
+            (_, _, Some(protocol)) => of_protocol(planned, protocol)?,
+            _ => return Err(format!("no image holds {cipher}: images have ciphers, key establishment and frames")),
         };
         Ok(Self { planned, description, held, version })
     }
@@ -102,6 +105,19 @@ fn of_cipher<'p>(planned: &'p PlannedCase, spec: Spec, adapters: &'p Adapters) -
     }
 }
 
+/// What carries out a case of a protocol, and the version of its code.
+fn of_protocol<'p>(planned: &PlannedCase, protocol: Protocol) -> Result<(Held<'p>, String), String> {
+    named_built_in(planned, protection::PROVIDER)?;
+    if !matches!(planned.operation, Operation::Protect | Operation::Unprotect) {
+        let operation = operation_name(planned.operation);
+        return Err(format!("{protocol} has no operation {operation}: it has protect and unprotect"));
+    }
+    if planned.payload_B > MAX_BODY_B as u64 {
+        return Err(format!("a frame carries at most {MAX_BODY_B} bytes, not {}", planned.payload_B));
+    }
+    Ok((Held { feature: Some(feature_of_protocol(protocol)), adapted: None }, protocol.version()))
+}
+
 /// Refuses every provider but the one that is built in.
 fn named_built_in(planned: &PlannedCase, built_in: &str) -> Result<(), String> {
     if planned.provider == built_in { Ok(()) } else { Err(no_such_provider(&planned.provider)) }
@@ -118,11 +134,8 @@ fn operation_name(operation: Operation) -> String {
 /// Why a combination of factors is none for an image; `None` where it is one.
 fn refused(planned: &PlannedCase) -> Option<&'static str> {
     let PlannedCase { role, operation, keying, encoding, placement, pattern, data, .. } = planned;
-    let is_of_a_frame = matches!(operation, Operation::Protect | Operation::Unprotect);
     if !matches!(role, Role::Study | Role::Reference) {
         Some("instructions need no self-check: only the study's own cases are counted")
-    } else if is_of_a_frame {
-        Some("no image protects frames")
     } else if *operation == Operation::KeySetup && *keying == Keying::Each {
         Some("a key setup with a key setup in every packet is no case")
     } else if *encoding != Encoding::Raw {
@@ -165,13 +178,24 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_is_held_by_the_image_of_its_protocol_and_has_no_other_operations() {
+        let (mut planned, none) = (planned("cipher=wep104"), Adapters::new());
+        planned.provider = "wattlock".to_owned();
+        let refusal = BoardCase::of(&planned, &none).map(|_| ()).unwrap_err();
+        assert_eq!(refusal, "wep104 has no operation encrypt: it has protect and unprotect");
+        planned.operation = Operation::Protect;
+        let case = BoardCase::of(&planned, &none).unwrap();
+        assert_eq!((case.held().feature, case.record("-").mode.as_str()), (Some("wep"), "frame"));
+    }
+
+    #[test]
     fn what_an_image_can_not_carry_out_is_refused_with_the_reason() {
         for (change, reason) in [
             ("provider=openssl", "only what is built in"),
-            ("cipher=ccmp128", "ciphers and key establishment"),
+            ("cipher=ccmp128", "only what is built in"),
+            ("cipher=no-such", "no-such"),
             ("cipher=rsa2048-oaep", "advisory"),
             ("cipher=aes129-ctr", "129"),
-            ("operation=protect", "frames"),
             ("encoding=hex", "raw"),
             ("placement=L2", "hot"),
             ("pattern=chained", "independent"),
