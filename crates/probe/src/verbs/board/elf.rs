@@ -18,8 +18,11 @@ const NOT_FOLLOWED: [&str; 2] = ["panicking", "rust_begin_unwind"];
 type Range = (u64, u64);
 
 /// What an image holds, as far as it is looked at.
+#[derive(Default)]
 pub struct Layout {
     functions: BTreeMap<u64, (u64, bool)>,
+    /// Constants and variables that have a name: from, to below.
+    objects: BTreeMap<u64, u64>,
     symbols: BTreeMap<String, Range>,
     /// Sections that are flash, and those that are RAM.
     flash: Vec<Range>,
@@ -49,15 +52,7 @@ impl Layout {
         let file: ElfFile32<'_, LittleEndian> =
             ElfFile32::parse(bytes).map_err(|error| format!("the image is no ELF file of 32 bits: {error}"))?;
         let is_arm = file.architecture() == Architecture::Arm;
-        let mut layout = Self {
-            functions: BTreeMap::new(),
-            symbols: BTreeMap::new(),
-            flash: Vec::new(),
-            ram: Vec::new(),
-            references: BTreeMap::new(),
-            borders: BTreeSet::new(),
-            plan_at: None,
-        };
+        let mut layout = Self::default();
         for symbol in file.symbols().filter(|symbol| symbol.is_definition() || symbol.size() > 0) {
             let name = symbol.name().unwrap_or_default();
             // The lowest bit of a function's address says Thumb.
@@ -67,6 +62,9 @@ impl Layout {
             if symbol.kind() == SymbolKind::Text && symbol.size() > 0 {
                 let is_followed = !NOT_FOLLOWED.iter().any(|part| name.contains(part));
                 layout.functions.insert(start, (start + symbol.size(), is_followed));
+            }
+            if symbol.kind() == SymbolKind::Data && symbol.size() > 0 {
+                layout.objects.insert(start, start + symbol.size());
             }
         }
         for section in file.sections() {
@@ -84,7 +82,8 @@ impl Layout {
         let range = (section.address(), section.address() + section.size());
         match (section.name().unwrap_or_default(), section.kind()) {
             (".stack", _) => return Ok(()),
-            (_, SectionKind::Text | SectionKind::ReadOnlyData) => self.flash.push(range),
+            // Where all constants can be merged, the linker calls them strings.
+            (_, SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString) => self.flash.push(range),
             (_, SectionKind::Data) => {
                 self.flash.push(range);
                 self.ram.push(range);
@@ -166,16 +165,16 @@ impl Layout {
 
     /// What functions take with all that they can reach: what they call, the constants and variables that they name.
     ///
-    /// A constant ends where the next one that anybody refers to begins.
+    /// What has a name is taken whole; a constant without one ends where the next one that anybody refers to begins.
     pub fn reach(&self, functions: &[u64]) -> Sizes {
         let (mut seen, mut next) = (BTreeSet::new(), functions.to_vec());
         let mut sizes = Sizes::default();
         while let Some(address) = next.pop() {
             let address = if self.function(address & !1).is_some() { address & !1 } else { address };
-            let (from, to) = match self.function(address) {
-                Some((_, _, false)) => continue,
-                Some((from, to, true)) => (from, to),
-                None => {
+            let (from, to) = match (self.function(address), self.object(address)) {
+                (Some((_, _, false)), _) => continue,
+                (Some((from, to, true)), _) | (None, Some((from, to))) => (from, to),
+                (None, None) => {
                     let Some(end) = self.borders.range(address + 1..).next() else { continue };
                     (address, *end)
                 }
@@ -195,6 +194,12 @@ impl Layout {
     fn function(&self, address: u64) -> Option<(u64, u64, bool)> {
         let (from, (to, is_followed)) = self.functions.range(..=address).next_back()?;
         (address < *to).then_some((*from, *to, *is_followed))
+    }
+
+    /// The named constant or variable around an address.
+    fn object(&self, address: u64) -> Option<Range> {
+        let (from, to) = self.objects.range(..=address).next_back()?;
+        (address < *to).then_some((*from, *to))
     }
 }
 
@@ -219,6 +224,20 @@ mod tests {
         let (movw, movt) = (0x2334_f241, 0x0300_f2c2);
         assert_eq!((register_of(movw), immediate_of(movw)), (3, 0x1234));
         assert_eq!((register_of(movt), immediate_of(movt)), (3, 0x2000));
+    }
+
+    #[test]
+    fn a_table_that_has_a_name_is_taken_whole_and_once_wherever_it_is_referred_to() {
+        // A function of 16 B that refers into a table of 4 KiB twice, and to 8 B without a name.
+        let layout = Layout {
+            functions: BTreeMap::from([(0x100, (0x110, true))]),
+            objects: BTreeMap::from([(0x1000, 0x2000)]),
+            flash: vec![(0x100, 0x2010)],
+            references: BTreeMap::from([(0x104, vec![0x1000]), (0x108, vec![0x1400]), (0x10c, vec![0x2000])]),
+            borders: BTreeSet::from([0x1000, 0x1400, 0x2000, 0x2008]),
+            ..Layout::default()
+        };
+        assert_eq!(layout.reach(&[0x101]), Sizes { flash_B: 16 + 4096 + 8, ram_B: 0 });
     }
 
     #[test]
