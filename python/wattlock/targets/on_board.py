@@ -43,10 +43,12 @@ class OnBoard(OnCore):
 
     def facts(self) -> Facts:
         """As of `OnCore.facts`. Raises WayError too where the program that flashes the board is missing."""
-        program = PROBE_RS if self.port == RTT else _flasher(self._board)
-        if shutil.which(program) is None:
+        facts = super().facts()
+        program = _flasher(self._board)
+        # On a debug probe the trial has tried it.
+        if self.port != RTT and shutil.which(program) is None:
             raise WayError(f"{self.name}: {program}, which flashes it, is not installed", hint=_brings(program))
-        return super().facts()
+        return facts
 
     @property
     def _board(self) -> Board:

@@ -140,9 +140,13 @@ def test_without_the_program_that_flashes_it_the_command_that_installs_it_is_tol
     tmp_path: Path, programs: Path
 ) -> None:
     assert not any(programs.iterdir())
+    (tmp_path / "header").write_text(json.dumps(RunFolder.open(M4).headers()[0]) + "\n")
     with pytest.raises(WayError, match="probe-rs, which flashes it, is not installed") as caught:
-        stub(tmp_path, "exit 1").facts()
+        stub(tmp_path, f"cat {tmp_path}/header").facts()
     assert "cargo install probe-rs-tools" in (caught.value.hint or "")
+    refused = "printf 'error: no such port\\nhint: look\\n' >&2; exit 10"
+    with pytest.raises(WayError, match="no such port"):
+        stub(tmp_path, refused).facts()
 
 
 def test_targets_lists_the_boards_and_what_is_missing(programs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +166,7 @@ def test_on_a_debug_probe_its_chip_is_named_and_probe_rs_flashes_it(programs: Pa
     assert not any(programs.iterdir())
     target = named.target(f"board:{DK}@rtt")
     assert isinstance(target, OnBoard)
-    with pytest.raises(WayError, match="probe-rs, which flashes it, is not installed"):
+    with pytest.raises(WayError, match="probe-rs doesn't run"):
         target.facts()
     with target._words(trial=False) as words:
         assert words[:3] == ["--rtt", "nRF52840_xxAA", "--board"]

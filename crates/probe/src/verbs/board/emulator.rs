@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use wattlock_terminal::failure::Failure;
@@ -110,12 +110,7 @@ impl Emulator {
 
     fn listen(&self, child: &mut Child) -> (Vec<String>, Ended) {
         let heard = lines_of(child);
-        let mut errors = child.stderr.take();
-        let last_words = thread::spawn(move || {
-            let mut text = String::new();
-            let _ = errors.as_mut().map(|errors| errors.read_to_string(&mut text));
-            text
-        });
+        let last_words = last_words_of(child);
         let mut lines: Vec<String> = Vec::new();
         let is_hung = loop {
             match heard.recv_timeout(self.limit) {
@@ -132,7 +127,7 @@ impl Emulator {
         let ended = match (is_hung, lines.last().map(String::as_str)) {
             (true, _) => Ended::Hung(self.limit),
             (false, Some("done")) => Ended::Done,
-            (false, _) => Ended::Gone(last_words.trim().lines().next_back().unwrap_or_default().to_owned()),
+            (false, _) => Ended::Gone(last_words),
         };
         (lines, ended)
     }
@@ -151,4 +146,14 @@ pub fn lines_of(child: &mut Child) -> Receiver<String> {
         });
     }
     heard
+}
+
+/// The last line that a child writes to its standard error, when it has ended; empty where it writes none.
+pub fn last_words_of(child: &mut Child) -> JoinHandle<String> {
+    let errors = child.stderr.take();
+    thread::spawn(move || {
+        let mut text = String::new();
+        let _ = errors.map(|mut errors| errors.read_to_string(&mut text));
+        text.trim().lines().next_back().unwrap_or_default().to_owned()
+    })
 }

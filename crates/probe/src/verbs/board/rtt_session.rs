@@ -1,10 +1,8 @@
 //! The cases of one family on a board with a debug probe: `probe-rs run` flashes its image, whose lines come by RTT.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
 use std::time::Duration;
 
 use wattlock_terminal::failure::Failure;
@@ -12,7 +10,7 @@ use wattlock_terminal::failure::Failure;
 use super::board_run::{BoardRun, Family, Hello, Outcome, REPEATS};
 use super::console::Counted;
 use super::elf::Layout;
-use super::emulator::lines_of;
+use super::emulator::{last_words_of, lines_of};
 use super::images::{Held, Image};
 use super::plan::BoardCase;
 use super::serial::unframed;
@@ -131,12 +129,7 @@ impl Hearing<'_> {
         limit: Duration,
     ) -> Result<(Option<String>, BTreeMap<u32, Outcome>), String> {
         let heard = lines_of(child);
-        let mut errors = child.stderr.take();
-        let last_words = thread::spawn(move || {
-            let mut text = String::new();
-            let _ = errors.as_mut().map(|errors| errors.read_to_string(&mut text));
-            text
-        });
+        let last_words = last_words_of(child);
         let why = loop {
             match heard.recv_timeout(if self.hello.is_some() { limit } else { FLASHED }) {
                 // What is no line of the image is of probe-rs.
@@ -150,9 +143,11 @@ impl Hearing<'_> {
         };
         let _ = child.kill();
         let _ = child.wait();
-        let words = last_words.join().unwrap_or_default();
-        let last = words.trim().lines().next_back().unwrap_or("it said nothing");
-        let why = if why.is_empty() { format!("{PROGRAM} ended: {last}") } else { why };
+        let why = match (why.is_empty(), &*last_words.join().unwrap_or_default()) {
+            (false, _) => why,
+            (true, "") => format!("{PROGRAM} ended without a word"),
+            (true, last) => format!("{PROGRAM} ended: {last}"),
+        };
         if let Some(number) = self.current {
             self.decided.entry(number).or_insert(Err(why.clone()));
         }

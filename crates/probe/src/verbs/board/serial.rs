@@ -25,6 +25,8 @@ const BAUDS: [(u32, BaudRate); 6] = [
     (230_400, BaudRate::B230400),
 ];
 
+const NAME_A_PORT: &str = "name the board's, as in --serial /dev/ttyACM0";
+
 /// An open port.
 pub struct Port {
     file: File,
@@ -87,14 +89,13 @@ impl Port {
                     ("you may not open it".to_owned(), "`sudo usermod -aG dialout $USER`, then log in again".to_owned())
                 }
                 ErrorKind::ResourceBusy => busy(path),
+                ErrorKind::IsADirectory => ("it is a folder".to_owned(), NAME_A_PORT.to_owned()),
                 _ => (error.to_string(), "is the board plugged in?".to_owned()),
             };
             Failure::new(10, format!("{name}: {what}")).hint(hint)
         })?;
-        let no_port = |error: nix::Error| {
-            Failure::new(10, format!("{name} is no serial port: {error}"))
-                .hint("name the board's, as in --serial /dev/ttyACM0")
-        };
+        let no_port =
+            |error: nix::Error| Failure::new(10, format!("{name} is no serial port: {error}")).hint(NAME_A_PORT);
         let mut settings = tcgetattr(&file).map_err(no_port)?;
         if file.try_lock().is_err() {
             let (what, hint) = busy(path);
