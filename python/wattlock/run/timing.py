@@ -160,7 +160,7 @@ class Timing:
             visits=self.visits,
             quiet_ppm=self.quiet_ppm.get(core_class),
             cuts=self.cuts,
-            policy={} if (batch_ns := self.bench.target.facts().batch_ns) is None else {"batch_ns": batch_ns},
+            policy=self._batches_as_long,
         )
         lines, expected = 0, sum(self._batches(case) for case in group)
 
@@ -223,6 +223,12 @@ class Timing:
     @cached_property
     def _planned_classes(self) -> dict[int, str | None]:
         return {case.case: case.core_class for case in (*self.cases, *self.watch)}
+
+    @cached_property
+    def _batches_as_long(self) -> dict[str, int]:
+        """What a plan says of batches where the device's clock wants another length than the usual one."""
+        batch_ns = self.bench.target.facts().batch_ns
+        return {} if batch_ns is None else {"batch_ns": batch_ns}
 
     def _refuse_another_machine(self, data: bytes) -> None:
         """Raises StoreError before anything is kept that another machine measured: one run is of one machine."""
