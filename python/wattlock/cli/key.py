@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,11 +52,10 @@ def key(
         return
     from wattlock.publish.minisign import SecretKey
 
+    _refuse_place(file)
     if without_password and password_file is not None:
         raise InputError("--without-password and --password-file don't go together", hint="leave one of them out")
     beside = file.with_suffix(".pub")
-    if beside == file:
-        raise InputError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
     for path in (file, beside):
         if path.exists():
             raise InputError(f"{path}: there is one already", hint="name another file: a lost key is lost for good")
@@ -103,6 +103,17 @@ def _public(file: Path, password_file: Path | None) -> str:
     if minisign.is_secret(text):
         return secret_key(file, password_file).public.line
     return minisign.PublicKey.parse(text, named=str(file)).line
+
+
+def _refuse_place(file: Path) -> None:
+    """Raises InputError where a secret key can't be written, before a password is asked for."""
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder", hint=f"name a file: {file / 'wattlock.key'}")
+    if file.name.endswith(".pub"):
+        raise InputError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
+    if not file.parent.exists():
+        hint = f"make it by `mkdir -p {shlex.quote(str(file.parent))}`"
+        raise InputError(f"{file}: there is no folder {file.parent}", hint=hint)
 
 
 def _write_secret(file: Path, text: str) -> None:

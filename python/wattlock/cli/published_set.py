@@ -155,11 +155,14 @@ def write_set(
     * `place`: it must not exist; it is there whole or not at all. `beside`: figures of others by their names.
     """
     from wattlock.publish import folder
+    from wattlock.report import formats
 
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         _write_files(runs, part, key, citation, beside)
-        folder.sign(part, key, f"{citation.title}; {len(runs)} runs, the newest of {citation.date}")
+        runs_are = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+        newest = formats.day_and_time(citation.date)
+        folder.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
         part.chmod(0o755)
         part.rename(place)
     except BaseException:

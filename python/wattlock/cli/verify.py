@@ -7,19 +7,23 @@ from typing import Annotated
 
 import typer
 
-from wattlock.errors import NotVerified
+from wattlock.errors import InputError, NotVerified
 
 
 def verify(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A file, a sealed run, or a result set.")],
     *,
     key: Annotated[
-        str, typer.Option("--key", metavar="KEY", help="The public key: its file, or its line, as `minisign -P` takes.")
+        str,
+        typer.Option(
+            "--key", metavar="KEY", help="The public key: its file outside PATH, or its line, as `minisign -P`."
+        ),
     ],
 ) -> None:
     """Check the signature of a file, or of a result set with the sum of each file and the seal of each run in it.
 
     Signatures are minisign's, so that `minisign -V` checks them as well. Ends with 14 where something isn't as signed.
+    The key must come from where you know its owner: one that lies in PATH is refused.
 
     Examples: wattlock verify site --key wattlock.pub
     wattlock verify estimates.csv --key wattlock.pub
@@ -28,8 +32,13 @@ def verify(
 
     require("publish")
     from wattlock.publish import folder, minisign
+    from wattlock.store.seal import SUMS
 
     file = Path(key)
+    place = path.parent if path.name == SUMS else path
+    if file.is_file() and _is_inside(file, place):
+        what = f"--key {key}: lies in {place}, which it is to verify"
+        raise InputError(what, hint="take the key from where you know its owner")
     text = minisign.read(file) if file.is_file() else key
     public = minisign.PublicKey.parse(text, named=f"--key {key}")
     found = folder.verify(path, public)
@@ -38,6 +47,12 @@ def verify(
     if found.faults:
         more = f", and {len(found.faults) - 1} more" if len(found.faults) > 1 else ""
         raise NotVerified(f"{path}: {found.faults[0]}{more}", hint="fetch the set again from who published it")
-    counted = f"{found.files} files, {found.runs} sealed runs" if path.is_dir() else "1 file"
-    typer.echo(f"verified: {path}, {counted}, signed by key {public.id}")
+    typer.echo(f"verified: {path}: {found.checked}, signed by key {public.id}")
     typer.echo(f"signed with it: {found.comment}")
+    if found.unsigned:
+        typer.echo(f"warning: not signed, so not checked: {', '.join(found.unsigned)}", err=True)
+
+
+def _is_inside(file: Path, place: Path) -> bool:
+    """Whether a file lies below a folder, itself or what it links to."""
+    return any(path.is_relative_to(place.resolve()) for path in (file.resolve(), file.parent.resolve() / file.name))

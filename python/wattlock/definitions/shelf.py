@@ -115,8 +115,13 @@ class Shelf(Generic[Kind]):
         path = Path(name_or_path)
         if path.is_file():
             return Found(path.stem, f"{label} {path}", path, False)
-        hint = suggestion(path.name.removesuffix(".toml"), sorted(places), f"the {self.plural} are")
-        what = f"{label} {name}: is not a file" if path.exists() else f"there is no {self.kind} {name}"
+        what, word, otherwise = f"there is no {self.kind} {name}", name, f"the {self.plural} are"
+        if path.exists():
+            what = f"{label} {name}: is not a file"
+        elif path.suffix == ".toml" or _folder(name) not in {"", *map(_folder, places)}:
+            what = f"{label} {name}: there is no such file"
+            word, otherwise = path.stem, f"is its path right? The {self.plural} that have a name are"
+        hint = suggestion(word, sorted(places), otherwise)
         # A name that there is not is an input of any verb; what is wrong in a file is of its kind.
         raise InputError(what, hint=hint)
 
@@ -178,3 +183,8 @@ def _definitions(folder: Traversable, depth: int = 1) -> Iterator[tuple[str, Tra
             yield from ((f"{entry.name}/{name}", place) for name, place in _definitions(entry, depth - 1))
         elif entry.name.endswith(".toml"):
             yield entry.name.removesuffix(".toml"), entry
+
+
+def _folder(name: str) -> str:
+    """What stands before the last / of a name or path."""
+    return name.rpartition("/")[0]

@@ -12,7 +12,7 @@ from wattlock.publish.minisign import PublicKey, SecretKey
 from wattlock.store import RunFolder
 from wattlock.store.disk import write_whole
 from wattlock.store.plan import NAME as PLAN
-from wattlock.store.seal import SUMS
+from wattlock.store.seal import SEALED, SUMS
 from wattlock.study.inputs import sha256
 
 SIGNATURE = SUMS + minisign.SUFFIX
@@ -22,12 +22,16 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found: the trusted comment, how many files and runs hold, and a sentence for each that doesn't."""
+    """What was found.
+
+    * `comment`: the trusted one; `checked`: what was compared with what was signed, in words.
+    * `faults`: a sentence for each file or run that isn't as signed; `unsigned`: files beside those of a signed run.
+    """
 
     comment: str
-    files: int = 1
-    runs: int = 0
+    checked: str = "1 file"
     faults: list[str] = field(default_factory=list)
+    unsigned: list[str] = field(default_factory=list)
 
 
 def sign(folder: Path, key: SecretKey, comment: str) -> None:
@@ -56,7 +60,8 @@ def verify(path: Path, key: PublicKey) -> Verified:
     comment = _comment(path / SUMS, key)
     if (path / PLAN).is_file():
         RunFolder.open(path)
-        return Verified(comment, len(packed.NAMES), 1)
+        others = [_shown(name) for name in _files(path) if name not in SEALED]
+        return Verified(comment, ", ".join(packed.NAMES), unsigned=others)
     sums = _sums(path)
     faults = dict(_faults(path, sums))
     archives = [name for name in sums if re.fullmatch(rf"{RUNS}/[^/]+\.zip", name)]
@@ -66,7 +71,8 @@ def verify(path: Path, key: PublicKey) -> Verified:
                 packed.check(path / name)
         except NotVerified as error:
             faults[name] = error.message.removeprefix(f"{path / name}: ")
-    return Verified(comment, len(sums), len(archives), [f"{name}: {what}" for name, what in faults.items()])
+    checked = f"{len(sums)} files, {len(archives)} of them sealed runs"
+    return Verified(comment, checked, [f"{_shown(name)}: {what}" for name, what in faults.items()])
 
 
 def _comment(path: Path, key: PublicKey) -> str:
@@ -85,6 +91,11 @@ def _files(folder: Path) -> Iterator[str]:
         linked = [name for name in folders if Path(place, name).is_symlink()]
         found += [Path(place, name).relative_to(folder).as_posix() for name in [*names, *linked]]
     yield from sorted(set(found) - {SUMS, SIGNATURE})
+
+
+def _shown(name: str) -> str:
+    """A file's name as a terminal may have it."""
+    return name if name.isprintable() else ascii(name)
 
 
 def _sums(folder: Path) -> dict[str, str]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 SUFFIX = ".minisig"
-LEGACY, PREHASHED = b"Ed", b"ED"
-"""What is signed: the file itself, or its BLAKE2b-512."""
+ED25519, PREHASHED = b"Ed", b"ED"
+"""The algorithm of a key; of a signature over a file's BLAKE2b-512. A signature of `Ed` is over the file itself."""
 SCRYPT, PLAIN, CHECKSUM = b"Sc", b"\0\0", b"B2"
 UNTRUSTED, TRUSTED = "untrusted comment: ", "trusted comment: "
 SECRET = struct.Struct("<2s2s2s32sQQ104s")
@@ -75,7 +75,7 @@ class PublicKey:
     def parse(cls, text: str, *, named: str) -> Self:
         """A public key's file, or its second line alone; `named`: what errors call it. Raises InputError."""
         algorithm, number, key = PUBLIC.unpack(_decoded(_key_line(text), PUBLIC.size, f"{named}: no public key"))
-        if algorithm != LEGACY:
+        if algorithm != ED25519:
             raise InputError(
                 f"{named}: a key of an unknown algorithm, {algorithm!r}", hint="minisign has Ed25519 alone"
             )
@@ -89,7 +89,7 @@ class PublicKey:
     @property
     def line(self) -> str:
         """The key in one line, as `minisign -P` and `wattlock verify --key` take it."""
-        return _encoded(PUBLIC.pack(LEGACY, self.number, self.key))
+        return _encoded(PUBLIC.pack(ED25519, self.number, self.key))
 
     def file(self) -> str:
         """The key as a file."""
@@ -107,13 +107,15 @@ class PublicKey:
             raise InputError(what, hint="it has four lines: a comment, a signature, a trusted comment, its signature")
         algorithm, number, signed = SIGNATURE.unpack(_decoded(lines[1], SIGNATURE.size, what))
         whole, comment = _decoded(lines[3], 64, what), lines[2].removeprefix(TRUSTED)
-        if algorithm not in {LEGACY, PREHASHED}:
-            raise InputError(f"{what}: unknown algorithm {algorithm!r}", hint="minisign has Ed and ED")
+        if algorithm == ED25519:  # the hash of a signed file would pass as a file that was signed so
+            hint = "sign the file again: `minisign -S` of 0.10 and newer signs its hash"
+            raise InputError(f"{path}{SUFFIX}: a signature of the file itself, not of its hash", hint=hint)
+        if algorithm != PREHASHED:
+            raise InputError(f"{what}: unknown algorithm {algorithm!r}", hint="minisign signs hashed files as ED")
         if number != self.number:
             hint = "name the public key of who signed it by --key"
             raise NotVerified(f"{path}: signed by key {_id(number)}, not by {self.id}", hint=hint)
-        message = path.read_bytes() if algorithm == LEGACY else _hashed(path)
-        if not self._holds(signed, message):
+        if not self._holds(signed, _hashed(path)):
             raise NotVerified(
                 f"{path}: is not what was signed", hint="it was changed after the signing: fetch it again"
             )
@@ -154,7 +156,7 @@ class SecretKey:
         """A secret key's file; `password`: null where it has none. Raises InputError."""
         fields = SECRET.unpack(_decoded(_key_line(text), SECRET.size, f"{named}: no secret key"))
         algorithm, derivation, checksum, salt, operations, memory_B, body = fields
-        if (algorithm, checksum) != (LEGACY, CHECKSUM) or derivation not in {SCRYPT, PLAIN}:
+        if (algorithm, checksum) != (ED25519, CHECKSUM) or derivation not in {SCRYPT, PLAIN}:
             hint = "minisign has Ed25519, scrypt and BLAKE2b: is the file damaged?"
             raise InputError(f"{named}: a secret key of an unknown kind", hint=hint)
         if derivation == SCRYPT:
@@ -183,7 +185,7 @@ class SecretKey:
         else:
             salt, derivation = os.urandom(32), SCRYPT
             body = _xor(body + _checksum(body), _derived(password, salt, limits))
-        packed = SECRET.pack(LEGACY, derivation, CHECKSUM, salt, limits.operations, limits.memory_B, body)
+        packed = SECRET.pack(ED25519, derivation, CHECKSUM, salt, limits.operations, limits.memory_B, body)
         return f"{UNTRUSTED}minisign {'encrypted ' if password is not None else ''}secret key\n{_encoded(packed)}\n"
 
     def sign(self, path: Path, comment: str) -> str:
@@ -265,7 +267,7 @@ def _hashed(path: Path) -> bytes:
 
 
 def _checksum(key: bytes) -> bytes:
-    return hashlib.blake2b(LEGACY + key, digest_size=32).digest()
+    return hashlib.blake2b(ED25519 + key, digest_size=32).digest()
 
 
 def _derived(password: str, salt: bytes, limits: Limits) -> bytes:

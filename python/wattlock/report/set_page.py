@@ -34,7 +34,8 @@ MOST_ROWS = 300
 HOW_TO_READ = (
     "A number is the median over fresh processes, what follows it the quartiles; in brackets where the run did not "
     "reach its target. The columns are the lengths of eBACS’s tables (8, 64, 576, 1,536 and 4,096 bytes) where a run "
-    "measured them, and the run’s own otherwise. Nothing is interpolated, and a – was not measured."
+    "measured at least three of them, and all lengths of the run otherwise. Nothing is interpolated, and a – was not "
+    "measured."
 )
 
 
@@ -212,7 +213,7 @@ def _licence(found: SetFacts) -> str:
 def _check(found: SetFacts) -> str:
     lines = [
         f"wattlock verify . --key {found.key}",
-        f"minisign -Vm SHA256SUMS -P {found.key} && sha256sum -c SHA256SUMS",
+        f"minisign -VHm SHA256SUMS -P {found.key} && sha256sum -c SHA256SUMS",
     ]
     words = [
         "Either line, in the folder of this set, says whether every file is as it was signed; the first one also "

@@ -1,5 +1,7 @@
 """Keys and signatures beside those of minisign itself."""
 
+import base64
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,7 +12,7 @@ import pytest
 from support.tools import needs
 from wattlock.errors import InputError, NotVerified
 from wattlock.publish import minisign
-from wattlock.publish.minisign import LEGACY, SENSITIVE, Limits, PublicKey, SecretKey
+from wattlock.publish.minisign import ED25519, PREHASHED, SENSITIVE, Limits, PublicKey, SecretKey
 
 MINISIGN = shutil.which("minisign")
 with_minisign = needs(MINISIGN, "minisign is missing: `apt-get install minisign`")
@@ -51,16 +53,18 @@ def test_minisign_verifies_what_wattlock_signed(message: Path, key: SecretKey) -
 
 
 @with_minisign
-@pytest.mark.parametrize("legacy", [(), ("-l",)], ids=["prehashed", "legacy"])
-def test_what_minisign_signed_is_verified(message: Path, tmp_path: Path, legacy: tuple[str, ...]) -> None:
+def test_what_minisign_signed_is_verified_where_it_signed_the_hash(message: Path, tmp_path: Path) -> None:
     secret, public = tmp_path / "m.key", tmp_path / "m.pub"
     assert run("-G", "-W", "-s", secret, "-p", public).returncode == 0
-    assert run("-S", *legacy, "-s", secret, "-m", message, "-t", "by minisign").returncode == 0
+    assert run("-S", "-s", secret, "-m", message, "-t", "by minisign").returncode == 0
     text = message.with_name("message.bin.minisig").read_text()
     key = PublicKey.parse(public.read_text(), named="m.pub")
     assert key.verify(message, text) == "by minisign"
     assert SecretKey.parse(secret.read_text(), None, named="m.key").public == key
     assert key.file() == public.read_text()
+    assert run("-S", "-l", "-s", secret, "-m", message).returncode == 0
+    with pytest.raises(InputError, match=r"message\.bin\.minisig: a signature of the file itself"):
+        key.verify(message, message.with_name("message.bin.minisig").read_text())
 
 
 @with_minisign
@@ -146,13 +150,22 @@ def test_a_key_file_is_a_short_text(tmp_path: Path) -> None:
             minisign.read(tmp_path / "k")
 
 
-def test_a_legacy_signature_is_of_the_file_itself(message: Path, key: SecretKey) -> None:
-    ed25519 = key._ed25519()
-    signature = ed25519.sign(message.read_bytes())
-    lines = [
-        "untrusted comment: x",
-        minisign._encoded(minisign.SIGNATURE.pack(LEGACY, key.number, signature)),
-        "trusted comment: old",
-        minisign._encoded(ed25519.sign(signature + b"old")),
-    ]
-    assert key.public.verify(message, "\r\n".join(lines)) == "old"
+def test_the_hash_of_a_signed_file_does_not_pass_as_a_file_that_was_signed(message: Path, key: SecretKey) -> None:
+    lines = signed(message, key).splitlines()
+    algorithm, number, signature = minisign.SIGNATURE.unpack(base64.b64decode(lines[1]))
+    assert algorithm == PREHASHED
+    hashed = message.with_name("hash")
+    hashed.write_bytes(hashlib.blake2b(message.read_bytes()).digest())
+    # A signature of the file itself would hold: that is why none is taken.
+    assert key.public._holds(signature, hashed.read_bytes())
+    lines[1] = minisign._encoded(minisign.SIGNATURE.pack(ED25519, number, signature))
+    with pytest.raises(InputError, match=r"hash\.minisig: a signature of the file itself, not of its hash") as caught:
+        key.public.verify(hashed, "\n".join(lines))
+    assert caught.value.hint == "sign the file again: `minisign -S` of 0.10 and newer signs its hash"
+    lines[1] = minisign._encoded(minisign.SIGNATURE.pack(b"Ex", number, signature))
+    with pytest.raises(InputError, match="unknown algorithm b'Ex'"):
+        key.public.verify(message, "\n".join(lines))
+
+
+def test_a_signature_with_the_line_ends_of_windows_holds(message: Path, key: SecretKey) -> None:
+    assert key.public.verify(message, "\r\n".join(signed(message, key, "far").splitlines())) == "far"

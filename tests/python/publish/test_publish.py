@@ -90,8 +90,10 @@ def test_the_same_runs_and_key_give_the_same_bytes_and_the_set_verifies(
     capsys.readouterr()
     assert cli.answer(["verify", "again", "--key", "w.pub"]) == 0
     told = capsys.readouterr().out
-    assert "4 sealed runs" in told
-    assert f"signed with it: {TITLE}; 4 runs" in told
+    assert " files, 4 of them sealed runs, signed by key " in told
+    assert re.search(
+        rf"signed with it: {re.escape(TITLE)}; 4 runs, the newest of \d+ \w+ \d{{4}}, \d\d:\d\d UTC\n", told
+    )
     shutil.rmtree("again")
 
 

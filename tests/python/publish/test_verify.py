@@ -37,7 +37,8 @@ def made(run: RunFolder, tmp_path: Path) -> Path:
 
 def test_a_signed_set_holds_with_its_files_and_runs(made: Path) -> None:
     found = folder.verify(made, KEY.public)
-    assert (found.comment, found.files, found.runs, found.faults) == ("made for a test", 2, 1, [])
+    assert (found.comment, found.faults) == ("made for a test", [])
+    assert found.checked == "2 files, 1 of them sealed runs"
 
 
 def change(path: Path) -> None:
@@ -51,8 +52,9 @@ def change(path: Path) -> None:
         (lambda made: (made / "index.html").unlink(), ["index.html: is missing"]),
         (lambda made: change(made / "more.html"), ["more.html: was not signed"]),
         (lambda made: (made / "more").symlink_to("index.html"), ["more: was not signed"]),
+        (lambda made: change(made / "a\x1b[2J\udcff"), [r"'a\x1b[2J\udcff': was not signed"]),
     ],
-    ids=["changed", "missing", "added", "linked"],
+    ids=["changed", "missing", "added", "linked", "unprintable"],
 )
 def test_what_is_wrong_with_a_set_is_told_by_name(made: Path, harm: Callable[[Path], None], told: list[str]) -> None:
     harm(made)
@@ -129,10 +131,45 @@ def test_a_signed_run_holds_until_a_byte_of_it_changes(run: RunFolder, tmp_path:
     with pytest.raises(NotVerified, match="is not signed"):
         folder.verify(path, KEY.public)
     (path / folder.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
-    assert folder.verify(path, KEY.public).runs == 1
+    found = folder.verify(path, KEY.public)
+    assert (found.checked, found.unsigned) == ("plan.jsonl, batches.parquet, headers.jsonl, SHA256SUMS", [])
     (path / "headers.jsonl").write_bytes(b"{}\n")
     with pytest.raises(StoreError, match=r"headers\.jsonl is not what was sealed"):
         folder.verify(path, KEY.public)
+
+
+def test_what_lies_beside_the_files_of_a_signed_run_is_named_as_not_checked(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run"
+    shutil.copytree(run.path, path)
+    (path / folder.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
+    change(path / "report.html")
+    assert cli.answer(["verify", str(path), "--key", KEY.public.line]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(f"verified: {path}: plan.jsonl, batches.parquet, headers.jsonl, SHA256SUMS, signed by ")
+    assert told.err == "warning: not signed, so not checked: report.html\n"
+
+
+@pytest.mark.parametrize("checked", ["set", "set/SHA256SUMS", "set/runs/../../set", "again"])
+@pytest.mark.parametrize("key", ["set/minisign.pub", "linked.pub", "set/outside.pub"])
+def test_a_key_that_comes_with_a_forged_set_proves_nothing(
+    checked: str, key: str, made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(made.parent)
+    forger = SecretKey.new()
+    Path("forged.pub").write_text(forger.public.file())
+    (made / "minisign.pub").write_text(forger.public.file())
+    Path("linked.pub").symlink_to("set/minisign.pub")
+    (made / "outside.pub").symlink_to("../forged.pub")
+    Path("again").symlink_to("set")
+    folder.sign(made, forger, "forged")
+    assert cli.answer(["verify", checked, "--key", key]) == InputError.exit_code
+    error, hint = capsys.readouterr().err.splitlines()
+    place = checked.removesuffix("/SHA256SUMS")
+    assert error == f"error: --key {key}: lies in {place}, which it is to verify"
+    assert hint == "hint: take the key from where you know its owner"
+    assert cli.answer(["verify", checked, "--key", KEY.public.line]) == NotVerified.exit_code
 
 
 def test_a_key_made_on_the_command_line_signs_and_verifies(
@@ -188,7 +225,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["verify", ".", "--key", "none.pub"], 4, "--key none.pub: no public key"),
         (["key", "show", "none.pub"], 4, "none.pub: No such file or directory"),
         (["key", "new", "a.pub"], 4, "a.pub: .pub is the public key's ending"),
-        (["key", "new", "no/a.key", "--without-password"], 4, "no/a.key: No such file or directory"),
+        (["key", "new", ".pub"], 4, ".pub: .pub is the public key's ending"),
+        *((["key", "new", place, "--without-password"], 4, f"{place}: is a folder") for place in (".", "/", "..")),
+        (["key", "new", "no/a.key"], 4, "no/a.key: there is no folder no"),
+        (["key", "new", "no/..", "--without-password"], 4, "no/..: there is no folder no"),
+        (["key", "new", "empty/a.key", "--without-password"], 4, "empty/a.key: Not a directory"),
         (["key", "new", "a.key", "--password-file", "empty"], 4, "--password-file empty: its first line is empty"),
         (["key", "new", "a.key", "--password-file", "b", "--without-password"], 4, "don't go together"),
         (["key", "new", "a.key"], 4, "nobody can be asked for the key's password"),

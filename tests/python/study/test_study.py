@@ -67,7 +67,16 @@ def test_a_path_is_read_though_a_study_of_that_name_comes_along(
             "there is no study zzz",
             STUDIES_ARE,
         ),
-        ("first-look.toml", "there is no study first-look.toml", 'did you mean "first-look"?'),
+        ("first-look.toml", "study first-look.toml: there is no such file", 'did you mean "first-look"?'),
+        ("papers/quik", "there is no study papers/quik", 'did you mean "papers/quick"?'),
+        *(
+            (
+                path,
+                f"study {path}: there is no such file",
+                STUDIES_ARE.replace("the", "is its path right? The", 1).replace("are:", "that have a name are:", 1),
+            )
+            for path in ("zzz.toml", "zzz/zzz")
+        ),
         (
             ".",
             "study .: is not a file",
