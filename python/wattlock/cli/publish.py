@@ -72,6 +72,5 @@ def publish(
     citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
     write_set(runs, out, secret, citation, published)
     typer.echo(f"{out / 'index.html'}")
-    typer.echo(
-        f"{len(runs)} runs, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True
-    )
+    counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    typer.echo(f"{counted}, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True)

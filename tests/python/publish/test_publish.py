@@ -23,8 +23,9 @@ from wattlock.errors import InputError, StoreError
 from wattlock.publish import packed
 from wattlock.publish.citation import Citation
 from wattlock.report.set_page import OfOthers, SetFacts, SetRun, set_page
-from wattlock.report.set_table import set_tables
+from wattlock.report.set_table import EBACS_B, set_tables
 from wattlock.store import RunFolder
+from wattlock.study import load
 
 MINISIGN = shutil.which("minisign")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -259,6 +260,12 @@ def heads(html: str) -> list[list[str]]:
 def test_lengths_of_ebacs_have_their_table_and_others_stand_apart_where_enough_were_measured() -> None:
     assert heads(set_tables(rows(8, 64, 100, 576), "r")) == [["8 B", "64 B", "576 B"], ["100 B"]]
     assert heads(set_tables(rows(64, 100, 1500), "r")) == [["64 B", "100 B", "1,500 B"]]
+
+
+def test_the_study_of_ebacs_has_each_cipher_at_each_length_of_its_tables_and_no_other() -> None:
+    grids = load("ebacs").grid
+    assert len({cipher for grid in grids for cipher in grid.cipher}) == 10
+    assert [grid.payload_B for grid in grids] == [list(EBACS_B)] * len(grids)
 
 
 def test_a_length_that_a_cipher_was_not_measured_at_is_a_dash() -> None:
