@@ -379,7 +379,7 @@ def test_a_message_is_read_from_a_file(tmp_path: Path) -> None:
     path.write_text("payload_B = ")
     with pytest.raises(InputError, match="not TOML"):
         linear.load(path)
-    with pytest.raises(InputError, match="there is no link scenario"):
+    with pytest.raises(InputError, match=r"none\.toml: there is no such file"):
         linear.load(tmp_path / "none.toml")
 
 
