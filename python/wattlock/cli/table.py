@@ -48,14 +48,20 @@ def show_aside(frame: pl.DataFrame) -> None:
     _show_to_eyes(frame, sys.stderr)
 
 
+FACTORS = ("keying", "encoding", "placement", "pattern")
+"""Factors that most studies leave at one value for an operation."""
+
+
 def short(columns: list[str], cases: pl.DataFrame) -> list[str]:
     """The columns for eyes, and behind `payload_B` those that tell cases of the frame apart.
 
-    They are `aad_B` where one has associated data, and the kinds of core where there are several.
+    They are the factors of which an operation has several values, `aad_B` where one has associated data, and the kinds
+    of core where there are several.
     """
+    factors = [name for name in FACTORS if cases.select("operation", name).n_unique() > cases["operation"].n_unique()]
     sides = ("core_class",) if "core_class" in cases.columns else ("core_class_a", "core_class_b")
     kinds = {kind for side in sides for kind in cases[side].drop_nulls()}
-    more = [*(["aad_B"] if any(cases["aad_B"]) else []), *(sides if len(kinds) > 1 else ())]
+    more = [*factors, *(["aad_B"] if any(cases["aad_B"]) else []), *(sides if len(kinds) > 1 else ())]
     behind = columns.index("payload_B") + 1
     return [*columns[:behind], *more, *columns[behind:]]
 
