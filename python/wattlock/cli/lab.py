@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from wattlock.cli.option_rules import given
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    from wattlock.lab.collection import Collection
 
 
 class Action(StrEnum):
@@ -33,20 +36,23 @@ class Scope(StrEnum):
 
 
 OPTIONS = {"--bind": Action.serve, "--name": Action.serve, "--scope": Action.token, "--days": Action.token}
-OPTIONS |= {"--id": Action.revoke, "--format": Action.tokens}
+OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Action.tokens}
 
 
 def lab(
     context: typer.Context,
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
     *,
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The lab's folder, made where there is none.")],
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The lab's folder; serve and token make it.")],
     bind: Annotated[
         str, typer.Option("--bind", metavar="ADDRESS:PORT", help="Where to listen; port 0 takes a free one.")
     ] = "127.0.0.1:8893",
     name: Annotated[
         list[str] | None, typer.Option("--name", metavar="HOST", help="A name of this host for browsers; repeatable.")
     ] = None,
+    need_token: Annotated[
+        bool, typer.Option("--need-token", help="Don't start without a token, as behind a reverse proxy.")
+    ] = False,
     scope: Annotated[
         Scope | None, typer.Option("--scope", help="What the token is for: send runs, read them, or all.")
     ] = None,
@@ -71,7 +77,7 @@ def lab(
     extras.require("report")
     extras.require("lab")
     if action is Action.serve:
-        _serve(data, bind, name or [])
+        _serve(data, bind, name or [], needs_token=need_token)
     elif action is Action.reindex:
         _reindex(data)
     elif action is Action.token:
@@ -82,17 +88,26 @@ def lab(
         _revoke(data, token_id)
 
 
-def _serve(data: Path, bind: str, names: list[str]) -> None:
+def _serve(data: Path, bind: str, names: list[str], *, needs_token: bool) -> None:
     from wattlock.cli.lab_drawing import drawing
     from wattlock.lab.serve import serve
 
-    serve(data, bind, drawing(), lambda line: typer.echo(line, err=True), names)
+    serve(data, bind, drawing(), lambda line: typer.echo(line, err=True), names, needs_token=needs_token)
+
+
+def _existing(data: Path) -> Collection:
+    """The lab whose folder is `data`. Raises InputError where that is no lab's."""
+    from wattlock.lab.collection import Collection, is_lab
+
+    if not is_lab(data):
+        raise InputError(
+            f"--data {data}: is no folder of a lab", hint="check the path; `wattlock lab --data DIR` makes one"
+        )
+    return Collection.open(data)
 
 
 def _reindex(data: Path) -> None:
-    from wattlock.lab.collection import Collection
-
-    lab = Collection.open(data)
+    lab = _existing(data)
     for line in lab.reindex():
         typer.echo(f"warning: left out: {line}", err=True)
     typer.echo(f"{lab.count()} runs are in the index", err=True)
@@ -100,11 +115,15 @@ def _reindex(data: Path) -> None:
 
 def _token(data: Path, scope: Scope | None, days: int | None) -> None:
     from wattlock.lab import tokens
-    from wattlock.lab.collection import Collection
+    from wattlock.lab.collection import Collection, is_lab
 
     if scope is None:
         raise InputError("--scope is missing", hint="send for machines that push, read for people, admin for all")
-    typer.echo(tokens.make(Collection.open(data).engine, tokens.Scope(scope), days))
+    is_new = not is_lab(data)
+    token = tokens.make(Collection.open(data).engine, tokens.Scope(scope), days)
+    if is_new:
+        typer.echo(f"a new lab in {data}", err=True)
+    typer.echo(token)
     typer.echo("this is shown once; who has it may come in", err=True)
 
 
@@ -112,17 +131,15 @@ def _tokens(data: Path, form: Format) -> None:
     import polars as pl
 
     from wattlock.lab import tokens
-    from wattlock.lab.collection import Collection
 
-    rows = tokens.listed(Collection.open(data).engine)
+    rows = tokens.listed(_existing(data).engine)
     columns = ("id", "scope", "created", "expires", "revoked")
     print_table(pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String)), form)
 
 
 def _revoke(data: Path, token_id: str | None) -> None:
     from wattlock.lab import tokens
-    from wattlock.lab.collection import Collection
 
     if token_id is None:
         raise InputError("--id is missing", hint=f"`wattlock lab tokens --data {data}` lists them")
-    tokens.revoke(Collection.open(data).engine, token_id)
+    tokens.revoke(_existing(data).engine, token_id)

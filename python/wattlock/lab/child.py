@@ -17,7 +17,7 @@ from typing import Any
 from wattlock.errors import StoreError, TransferRefused, WattlockError
 
 ROOM_B = 6 * 2**30
-"""Address space; Polars reserves more than it uses."""
+"""Address space; Polars reserves more than it uses. A child that finds no more may wait for ever: WALL_s ends it."""
 MOST_ROWS = 20_000_000
 """Batches of a run; the largest of the project has a million."""
 CPU_s, WALL_s = 100, 120

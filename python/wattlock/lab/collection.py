@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -21,15 +21,16 @@ from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab.child import entry_by_child
-from wattlock.lab.database import open_database, session
+from wattlock.lab.database import NAME, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
 from wattlock.lab.pack import unpack
 from wattlock.lab.tables import Library, Reason, Run
 from wattlock.store import RunFolder
+from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import FULL, sync
 from wattlock.store.seal import FILES
 
-RUNS, INCOMING = "runs", "incoming"
+RUNS, INCOMING, DAMAGED = "runs", "incoming", "damaged"
 LEAST_DIGITS = 8
 KEPT_READINGS = 16
 """Runs whose estimates stay in memory, for comparisons; a sealed run never changes."""
@@ -58,7 +59,7 @@ class Collection:
         self.data = data
         self.engine = engine
         self._arriving = threading.Lock()
-        self.reading = lru_cache(KEPT_READINGS)(self._reading)
+        self._kept_reading = lru_cache(KEPT_READINGS)(self._reading)
 
     @classmethod
     def open(cls, data: Path) -> Self:
@@ -86,7 +87,9 @@ class Collection:
             raise
 
     def admit(self, pack: Path, expected: str) -> bool:
-        """Takes the run of a pack that arrived; gives whether it is new.
+        """Takes the run of a pack that arrived; gives whether the lab lacked it.
+
+        A folder of its name that was changed is put aside, below `damaged/`.
 
         * `expected`: the hash that the sender named. Raises TransferRefused where the pack is no such run.
         """
@@ -101,8 +104,9 @@ class Collection:
         for name in FILES:
             sync(folder / name)
         with self._arriving:
-            is_new = not (self.data / RUNS / entry.hash).exists()
+            is_new = not self._is_intact(entry.hash)
             if is_new:
+                self._put_aside(entry.hash)
                 folder.rename(self.data / RUNS / entry.hash)
                 sync(self.data / RUNS)
             with session(self.engine) as opened:
@@ -110,12 +114,20 @@ class Collection:
         return is_new
 
     def catch_up(self) -> list[str]:
-        """Makes the index agree with the folders, as after a crash or a copy; gives what is left out, and why."""
+        """Makes the index agree with the folders, as after a crash or a copy; gives what is left out, and why.
+
+        Every folder is hashed again: one that was changed leaves the index.
+        """
         with session(self.engine) as opened:
             known = set(opened.scalars(select(Run.hash)))
         there = {folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir()}
-        left_out = self._enter(sorted(there - known))
-        if gone := known - there:
+        with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
+            both = sorted(known & there)
+            intact = {
+                hash_ for hash_, is_intact in zip(both, pool.map(self._is_intact, both), strict=True) if is_intact
+            }
+        left_out = self._enter(sorted(there - intact))
+        if gone := known - intact:
             with session(self.engine) as opened:
                 opened.execute(delete(Run).where(Run.hash.in_(gone)))
         return left_out
@@ -131,9 +143,10 @@ class Collection:
             return opened.scalar(select(func.count()).select_from(Run)) or 0
 
     def has(self, hash_: str) -> bool:
-        """Whether a run is here, by its whole hash."""
+        """Whether a run is here, by its whole hash: in the index, and its folder as it was sealed."""
         with session(self.engine) as opened:
-            return opened.get(Run, hash_) is not None
+            is_known = opened.get(Run, hash_) is not None
+        return is_known and self._is_intact(hash_)
 
     def find(self, digits: str) -> Run:
         """The run whose hash begins with `digits`, its estimates with it.
@@ -193,10 +206,38 @@ class Collection:
 
     def folder(self, hash_: str) -> RunFolder:
         """The folder of a run, verified. Raises StoreError where it was changed."""
-        return RunFolder.open(self.data / RUNS / hash_)
+        path = self.data / RUNS / hash_
+        try:
+            if sums_sha256(RunFolder(path)) != hash_:
+                raise StoreError(f"run {path}: its hash is another now")
+            return RunFolder.open(path)
+        except StoreError as error:
+            what = error.message.replace(str(path), hash_[:12])
+            raise StoreError(what, hint="push it again: the lab puts the changed folder aside") from error
+        except OSError as error:
+            what = f"run {hash_[:12]}: can't be read: {error.strerror}"
+            raise StoreError(what, hint="check its permissions on the lab's host") from error
+
+    def reading(self, hash_: str) -> Reading:
+        """A run read back. Raises StoreError where its folder was changed."""
+        self.folder(hash_)
+        return self._kept_reading(hash_)
 
     def _reading(self, hash_: str) -> Reading:
-        return reading(self.folder(hash_))
+        return reading(RunFolder(self.data / RUNS / hash_))  # verified by `reading`
+
+    def _is_intact(self, hash_: str) -> bool:
+        try:
+            self.folder(hash_)
+        except StoreError:
+            return False
+        return True
+
+    def _put_aside(self, hash_: str) -> None:
+        """Moves what has the name of a run, and is not that run, out of `runs/`."""
+        if (changed := self.data / RUNS / hash_).exists():
+            (self.data / DAMAGED).mkdir(exist_ok=True)
+            changed.rename(Path(tempfile.mkdtemp(dir=self.data / DAMAGED, prefix=f"{hash_[:12]}-")) / hash_)
 
     def _enter(self, names: Sequence[str], *, is_anew: bool = False) -> list[str]:
         """Computes the entries of these folders and puts them into the index, all at once."""
@@ -217,6 +258,11 @@ class Collection:
 
 
 ROOM = "make room on the lab's host, then send it again"
+
+
+def is_lab(data: Path) -> bool:
+    """Whether `data` is the folder of a lab: it holds a database, or runs of which one can be made."""
+    return (data / NAME).is_file() or (data / RUNS).is_dir()
 
 
 def empty_incoming(data: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 import polars as pl
 from fastapi import Request
 
+from wattlock.errors import WattlockError
 from wattlock.lab.collection import Filter
 from wattlock.lab.drawing import Drawn
 from wattlock.lab.tables import Run
@@ -155,7 +157,10 @@ def run(found: Run, drawn: Drawn) -> str:
     invalid = ""
     if found.reasons:
         why = bullets([reason.text for reason in found.reasons])
-        words = "<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown.</p>"
+        words = (
+            "<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown; "
+            "JSON and CSV hold them, with <code>run_is_valid</code> beside them.</p>"
+        )
         invalid = f'<div class="banner" role="alert">{words}{why}</div>'
     own = f"/runs/{found.hash}"
     links = (
@@ -178,9 +183,9 @@ def compare(found: Sequence[Run], drawn: Drawn) -> str:
     return _page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
-def login(refused: str = "") -> str:
-    """Asks for a token."""
-    alert = f'<p role="alert" class="refused">{text(refused)}</p>' if refused else ""
+def login(refused: WattlockError | None = None) -> str:
+    """Asks for a token; below why the last one was refused."""
+    alert = _told(refused.message, refused.hint) if refused else ""
     form = (
         f'{alert}<form class="filter" method="post" action="/login"><label>Token '
         '<input name="token" type="password" autocomplete="current-password" required></label>'
@@ -191,7 +196,22 @@ def login(refused: str = "") -> str:
 
 def refusal(error: str, hint: str) -> str:
     """An error for a browser."""
-    return _page("That did not work", "", f'<p role="alert">{text(error)}</p><p>{text(hint)}</p>', is_inside=False)
+    back = '<p class="links"><a href="/">The first page</a></p>'
+    return _page("That did not work", "", _told(error, hint) + back, is_inside=False)
+
+
+def _told(error: str, hint: str) -> str:
+    """An error and its hint as two paragraphs; what stands in backticks is code."""
+    lines = (text(line[:1].upper() + line[1:]) for line in (error, hint))
+    error, hint = (re.sub("`([^`]+)`", r"<code>\1</code>", line) for line in lines)
+    return f'<p role="alert" class="refused">{error}</p><p>{hint}</p>'
+
+
+def cases_frame(run: Run) -> pl.DataFrame:
+    """A row a case of a run, as data: that of an invalid run says so, as `wattlock export` does."""
+    cases = pl.read_parquet(run.estimates)
+    about = (pl.lit(run.id).alias("run"), pl.lit(not run.reasons).alias("run_is_valid"))
+    return cases.select(*about, *cases.columns)
 
 
 def runs_frame(found: Sequence[Run]) -> pl.DataFrame:

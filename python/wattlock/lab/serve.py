@@ -23,10 +23,19 @@ LOCK = "lab.lock"
 IPV6, LAST_PORT = 6, 65_535
 
 
-def serve(data: Path, bind: str, drawing: Drawing, say: Callable[[str], None], names: Names[str] = ()) -> None:
+def serve(
+    data: Path,
+    bind: str,
+    drawing: Drawing,
+    say: Callable[[str], None],
+    names: Names[str] = (),
+    *,
+    needs_token: bool = False,
+) -> None:
     """Serves the lab whose folder is `data` at `bind`, ADDRESS:PORT, until it is stopped.
 
     * `say`: is told where it listens, and what is left out of the index. `names`: of this host, for browsers.
+    * `needs_token`: whether a lab without a token is refused on loopback too, as behind a reverse proxy.
 
     Raises InputError where the address can't be, is in use, or is open to others and the lab has no token; StoreError
     where another lab serves the folder.
@@ -34,13 +43,19 @@ def serve(data: Path, bind: str, drawing: Drawing, say: Callable[[str], None], n
     address, port = _address(bind)
     lab = Collection.open(data)
     with _alone(data):
-        if not address.is_loopback and tokens.is_open(lab.engine):
-            what = f"--bind {bind}: others reach this address, and the lab has no token"
-            raise InputError(what, hint=f"make one first: wattlock lab token --data {data} --scope admin")
+        is_open = tokens.is_open(lab.engine)
+        if is_open and (needs_token or not address.is_loopback):
+            why = "--need-token:" if needs_token else f"--bind {bind}: others reach this address, and"
+            hint = f"make one first: wattlock lab token --data {data} --scope admin"
+            raise InputError(f"{why} the lab has no token", hint=hint)
         with _listening(str(address), port, bind) as listener:
             empty_incoming(data)
+            was_empty = not lab.count()
             for line in lab.catch_up():
                 say(f"warning: left out: {line}")
+            if is_open and was_empty and lab.count():
+                what = "the index was made anew from runs/, tokens that there were are gone"
+                say(f"warning: {what}: without one the lab is open to this machine")
             host, port = listener.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             say(f"the lab: http://{shown}:{port} ({lab.count()} runs in {data})")

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Respons
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
-from wattlock.errors import DiskFull, EvidenceError, InputError, TransferRefused, WattlockError
+from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab import pages, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Busy
@@ -53,29 +53,27 @@ STATUS: dict[type[WattlockError], int] = {
     TransferRefused: 422,
     Busy: 503,
     DiskFull: 507,
+    StoreError: 500,
 }
+"""The first kind that an error is of."""
 LONGEST_FORM_B = 4096
 
 
 class Refusals:
-    """Counts refused tokens by address, so that nobody tries them all."""
+    """Counts refused tokens by address, so that nobody fills the audit log; a good token is never held up."""
 
     def __init__(self) -> None:
         self._at: dict[str, list[float]] = {}
 
-    def check(self, address: str) -> None:
-        """Raises Denied where too many from this address were refused just now."""
+    def note(self, address: str) -> None:
+        """Counts one. Raises Denied where too many from this address were refused just now."""
         since = time.monotonic() - WINDOW_s
         recent = [at for at in self._at.pop(address, []) if at > since]
-        if recent:
-            self._at[address] = recent
-        if len(recent) >= REFUSALS:
+        is_full = len(recent) >= REFUSALS
+        self._at[address] = recent if is_full else [*recent, time.monotonic()]
+        if is_full:
             hint = f"wait {WINDOW_s:.0f} s, then try again"
             raise Denied("too many tokens from this address were refused", hint=hint, status=429)
-
-    def note(self, address: str) -> None:
-        """Counts one."""
-        self._at.setdefault(address, []).append(time.monotonic())
 
 
 def make(lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset()) -> FastAPI:
@@ -136,7 +134,7 @@ def _refused(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Denied) else next(known, 500)
     if status == 401 and pages.wants_html(request):
         return RedirectResponse("/login", 303)
-    return _said(request, error.message, error.hint, status)
+    return _said(request, error.message.removeprefix(f"{request.app.state.lab.data}/"), error.hint, status)
 
 
 def _unknown(request: Request, error: Exception) -> Response:
@@ -163,21 +161,26 @@ def _allowed(scope: Scope) -> Any:
     """Lets in who has a token of this scope, and gives the token's id; a cookie is good for reading alone."""
 
     def check(request: Request) -> str | None:
-        address, refusals = _address(request), request.app.state.refusals
-        refusals.check(address)
         word, _, token = request.headers.get("authorization", "").partition(" ")
         given = token.strip() if word.lower() == "bearer" else None
         if given is None and request.method in {"GET", "HEAD"}:
             given = request.cookies.get(COOKIE)
         try:
             return tokens.check(request.app.state.lab.engine, given, scope)
-        except Denied:
+        except Denied as error:
             if given:
-                refusals.note(address)
-                tokens.note(request.app.state.lab.engine, None, address, "refused", request.url.path[:200])
+                _note_refused(request, error)
             raise
 
     return Depends(check)
+
+
+def _note_refused(request: Request, error: Denied) -> None:
+    """Writes a refused token into the audit log; raises Denied where the address sent too many that are none."""
+    address = _address(request)
+    if error.status == 401:
+        request.app.state.refusals.note(address)
+    tokens.note(request.app.state.lab.engine, None, address, "refused", request.url.path[:200])
 
 
 def _lab(request: Request) -> Collection:
@@ -249,11 +252,12 @@ def get_report(hash_: str, lab: Lab, drawing: Draws) -> Response:
 
 @_router.get("/runs/{name}", dependencies=[Reader])
 def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
-    """One run: HASH is its page, HASH.json and HASH.csv are its cases."""
+    """One run: HASH is its page, HASH.json and HASH.csv are its cases, each with its run and whether that is valid."""
     digits, _, form = name.partition(".")
     run = lab.find(digits)
     if form:
-        return _written(pl.read_parquet(run.estimates), form)
+        lab.folder(run.hash)
+        return _written(pages.cases_frame(run), form)
     return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
 
 
@@ -319,7 +323,8 @@ def get_login(lab: Lab) -> Response:
 @_router.post("/login")
 async def post_login(request: Request, lab: Lab) -> Response:
     """Takes a token that reads, and keeps it in a cookie that no script sees and no other site sends."""
-    if request.headers.get("origin") is None:
+    origin = request.headers.get("origin")
+    if origin is None:
         raise Denied("a login comes from the lab's own page", hint="open /login in a browser", status=403)
     body = b""
     async for step in request.stream():
@@ -327,17 +332,16 @@ async def post_login(request: Request, lab: Lab) -> Response:
         if len(body) > LONGEST_FORM_B:
             raise InputError("this is no token", hint="paste the line that `wattlock lab token` printed")
     token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0].strip()
-    address, refusals = _address(request), request.app.state.refusals
-    refusals.check(address)
     try:
         id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.read)
     except Denied as error:
-        refusals.note(address)
-        tokens.note(lab.engine, None, address, "refused", "/login")
-        return HTMLResponse(pages.login(f"{error.message}: {error.hint}"), error.status)
-    tokens.note(lab.engine, id_, address, "logged in", "")
+        _note_refused(request, error)
+        return HTMLResponse(pages.login(error), error.status)
+    tokens.note(lab.engine, id_, _address(request), "logged in", "")
     response = RedirectResponse("/", 303)
-    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    # The lab itself speaks http: that the page came over https, by a reverse proxy, only the browser knows.
+    is_secure = urlsplit(origin).scheme == "https"
+    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=is_secure)
     return response
 
 

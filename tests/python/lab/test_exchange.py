@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.labs import COUNTED, MEASURED, asking, hash_of, listening
+from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
 from wattlock import cli
+from wattlock.cli.lab_drawing import drawing
 from wattlock.errors import InputError, StoreError, TransferRefused, WayError
 from wattlock.lab import client, serve, tokens
 from wattlock.lab.collection import Collection
@@ -110,6 +111,27 @@ def test_a_lab_that_others_reach_needs_a_token_before_it_starts(
 ) -> None:
     error = refused(["lab", "--data", str(tmp_path), "--bind", "0.0.0.0:0"], capsys)
     assert error == "error: --bind 0.0.0.0:0: others reach this address, and the lab has no token"
+    error = refused(["lab", "--data", str(tmp_path), "--bind", "127.0.0.1:0", "--need-token"], capsys)
+    assert error == "error: --need-token: the lab has no token"
+
+
+def test_a_lab_that_lost_its_database_says_at_its_start_that_its_tokens_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = filled(tmp_path, [RUN])
+    lab.engine.dispose()
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_args, **_options: None)
+
+    def warned() -> list[str]:
+        said: list[str] = []
+        serve.serve(tmp_path, "127.0.0.1:0", drawing(), said.append)
+        return [line for line in said if line.startswith("warning: ")]
+
+    assert warned() == []
+    for file in tmp_path.glob("lab.db*"):
+        file.unlink()
+    (line,) = warned()
+    assert "without one the lab is open to this machine" in line
 
 
 def test_a_port_in_use_a_foreign_address_and_a_lab_that_runs_are_told(
@@ -134,6 +156,14 @@ def test_options_of_another_action_and_a_folder_that_can_not_be_are_refused(
     assert refused(["lab", "reindex", *data, "--bind", "127.0.0.1:0"], capsys) == "error: --bind is for serve"
     assert refused(["lab", "token", *data], capsys) == "error: --scope is missing"
     assert refused(["lab", "revoke", *data], capsys) == "error: --id is missing"
+    for words in (["reindex"], ["tokens"], ["revoke", "--id", "none"]):
+        assert refused(["lab", *words, *data], capsys) == f"error: --data {data[1]}: is no folder of a lab"
+    assert list(tmp_path.iterdir()) == []
+    assert cli.answer(["lab", "token", *data, "--scope", "read"]) == 0
+    assert f"a new lab in {data[1]}\n" in capsys.readouterr().err
+    assert cli.answer(["lab", "token", *data, "--scope", "read"]) == 0
+    assert "a new lab" not in capsys.readouterr().err
     assert refused(["lab", "revoke", *data, "--id", "none"], capsys) == "error: there is no token none"
     (tmp_path / "file").write_text("")
-    assert "can't be the folder of a lab" in refused(["lab", "tokens", "--data", str(tmp_path / "file")], capsys)
+    words = ["lab", "token", "--scope", "read", "--data", str(tmp_path / "file")]
+    assert "can't be the folder of a lab" in refused(words, capsys)

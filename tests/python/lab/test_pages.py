@@ -13,7 +13,9 @@ import pytest
 from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
 from support.tools import needs
 from support.tree import TESTS
+from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
+from wattlock.lab.tokens import Scope
 
 LIMIT_S = 240
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -59,6 +61,28 @@ def test_the_keyboard_reaches_the_skip_link_first_and_then_links_and_tables(visi
         assert one["first_focus"] == "Skip to the page", one["path"]
         assert "A" in one["focused"], one["path"]
         assert one["title"].endswith(": wattlock lab")
+
+
+@needs(CHROMIUM, "there is no Chromium")
+def test_a_person_logs_in_by_keyboard_and_is_told_when_a_token_is_refused(tmp_path: Path) -> None:
+    lab = filled(tmp_path, [MEASURED])
+    token = tokens.make(lab.engine, Scope.read, 1)
+    with listening(lab) as address:
+        command = [sys.executable, "-m", "support.lab_login", str(CHROMIUM), str(AXE), address, token]
+        done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "asked": "Log in: wattlock lab",
+        "refused": "Log in: wattlock lab",
+        "refused_alerts": ["The token is not one of this lab's"],
+        "refused_overflow_px": 0,
+        "refused_violations": [],
+        "in": "Overview: wattlock lab",
+        "in_alerts": [],
+        "in_overflow_px": 0,
+        "in_violations": [],
+        "cookies_of_scripts": "",
+    }
 
 
 def test_an_empty_lab_says_the_two_commands_that_fill_it(tmp_path: Path) -> None:

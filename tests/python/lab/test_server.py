@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import text, update
+from sqlalchemy import insert, text, update
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, pack_of, sent
 from wattlock.energy.valuing import valued
@@ -16,7 +16,7 @@ from wattlock.errors import DiskFull, StoreError
 from wattlock.lab import collection, server, tokens
 from wattlock.lab.collection import Collection, Filter
 from wattlock.lab.database import Busy, open_database
-from wattlock.lab.tables import Token
+from wattlock.lab.tables import Reason, Token
 from wattlock.lab.tokens import Scope
 from wattlock.run.result import open_run
 
@@ -53,7 +53,9 @@ def test_a_run_that_is_pushed_twice_is_there_once_and_comes_back_bit_by_bit(tmp_
 
 def test_the_estimates_are_those_of_the_batches(client: TestClient) -> None:
     rows = client.get(f"/runs/{hash_of(MEASURED)}.json").json()
-    own = valued(open_run(MEASURED), None, allow_assumed=False)
+    run = open_run(MEASURED)
+    about = [pl.lit(run.plan["id"]).alias("run"), pl.lit(value=True).alias("run_is_valid")]
+    own = valued(run, None, allow_assumed=False).select(*about, pl.all())
     assert rows == json.loads(own.write_json())
     assert client.get(f"/runs/{hash_of(MEASURED)}.csv").text == own.write_csv()
 
@@ -212,14 +214,48 @@ def test_a_token_that_expired_or_was_revoked_lets_nobody_in_and_the_database_hol
     assert other.encode() not in kept
 
 
-def test_who_tries_many_tokens_has_to_wait(tmp_path: Path) -> None:
+def test_the_data_of_an_invalid_run_say_so_in_every_row(tmp_path: Path) -> None:
+    lab = filled(tmp_path, [MEASURED])
+    path = f"/runs/{hash_of(MEASURED)}"
+    with lab.engine.begin() as connection:
+        connection.execute(insert(Reason).values(run=hash_of(MEASURED), place=0, text="the clock moved"))
+    assert {row["run_is_valid"] for row in asking(lab).get(f"{path}.json").json()} == {False}
+    assert set(pl.read_csv(asking(lab).get(f"{path}.csv").content)["run_is_valid"]) == {False}
+    assert "<code>run_is_valid</code>" in asking(lab).get(path).text
+
+
+def test_who_sends_many_bad_tokens_has_to_wait_and_holds_up_nobody_else(tmp_path: Path) -> None:
     lab, by = with_tokens(tmp_path)
     client = asking(lab)
     codes = [
         client.get("/", headers={"Authorization": f"Bearer {guess}"}).status_code for guess in range(server.REFUSALS)
     ]
     assert codes == [401] * server.REFUSALS
-    assert client.get("/", headers=by["read"]).status_code == 429
+    assert client.get("/", headers={"Authorization": "Bearer guess"}).status_code == 429
+    own = {"Origin": "http://127.0.0.1"}
+    assert client.post("/login", data={"token": "guess"}, headers=own).status_code == 429
+    assert client.get("/", headers=by["read"]).status_code == 200
+    log = client.get("/log.json", headers=by["admin"]).json()
+    assert [line["what"] for line in log] == ["refused"] * server.REFUSALS
+
+
+def test_a_good_token_of_another_scope_counts_as_no_guess(tmp_path: Path) -> None:
+    lab, by = with_tokens(tmp_path)
+    client = asking(lab)
+    codes = {client.get("/", headers=by["send"]).status_code for _ in range(server.REFUSALS + 1)}
+    assert codes == {403}
+    assert client.get("/", headers={"Authorization": "Bearer guess"}).status_code == 401
+
+
+def test_behind_a_proxy_with_https_the_cookie_goes_over_https_alone(tmp_path: Path) -> None:
+    lab, by = with_tokens(tmp_path)
+    form = {"token": by["read"]["Authorization"].removeprefix("Bearer ")}
+    over = {scheme: {"Origin": f"{scheme}://127.0.0.1"} for scheme in ("http", "https")}
+    cookies = {
+        scheme: asking(lab).post("/login", data=form, headers=origin).headers["set-cookie"]
+        for scheme, origin in over.items()
+    }
+    assert {scheme: "Secure" in cookie for scheme, cookie in cookies.items()} == {"http": False, "https": True}
 
 
 def test_a_login_keeps_a_cookie_that_reads_and_never_writes(tmp_path: Path) -> None:
