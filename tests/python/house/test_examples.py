@@ -26,6 +26,7 @@ NOT_HERE = {
     "--meter": "this machine shows no meter",
     "--battery": "this machine has no battery to discharge",
     "192.168.1.2": "there is no other machine",
+    "wattlock page": "it waits for a browser; its own tests bring one",
     "-providers rustcrypto mine": "the library is in no run here",
     "--providers rustcrypto openssl": "one provider is in the run here",
     "--run last --export exhibits": "it has its own test, on a whole run",
