@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Engine, delete, func, select
+from sqlalchemy import ColumnElement, Engine, delete, func, select
 from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
@@ -25,6 +25,7 @@ from wattlock.lab.database import NAME, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
 from wattlock.lab.pack import unpack
 from wattlock.lab.tables import Library, Reason, Run
+from wattlock.lab.watch import Watch
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import FULL, sync
@@ -60,6 +61,7 @@ class Collection:
         self.engine = engine
         self._arriving = threading.Lock()
         self._kept_reading = lru_cache(KEPT_READINGS)(self._reading)
+        self._watch = Watch(data / RUNS, self._is_intact)
 
     @classmethod
     def open(cls, data: Path) -> Self:
@@ -124,7 +126,7 @@ class Collection:
         with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
             both = sorted(known & there)
             intact = {
-                hash_ for hash_, is_intact in zip(both, pool.map(self._is_intact, both), strict=True) if is_intact
+                hash_ for hash_, is_intact in zip(both, pool.map(self._watch.holds, both), strict=True) if is_intact
             }
         left_out = self._enter(sorted(there - intact))
         if gone := known - intact:
@@ -137,10 +139,15 @@ class Collection:
         there = sorted(folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir())
         return self._enter(there, is_anew=True)
 
-    def count(self) -> int:
-        """How many runs there are."""
+    def is_blank(self) -> bool:
+        """Whether the index names no run."""
         with session(self.engine) as opened:
-            return opened.scalar(select(func.count()).select_from(Run)) or 0
+            return opened.scalar(select(Run.hash).limit(1)) is None
+
+    def count(self) -> int:
+        """How many runs there are, without those that were changed."""
+        with session(self.engine) as opened:
+            return opened.scalar(select(func.count()).select_from(Run).where(self._intact(opened))) or 0
 
     def has(self, hash_: str) -> bool:
         """Whether a run is here, by its whole hash: in the index, and its folder as it was sealed."""
@@ -165,7 +172,7 @@ class Collection:
         return found[0]
 
     def runs(self, wanted: Filter = Filter(), most: int | None = None) -> list[Run]:
-        """The runs that a filter keeps, without their estimates, the latest first."""
+        """The runs that a filter keeps, without their estimates, the latest first; none that was changed."""
         query = select(Run).order_by(Run.created.desc(), Run.hash).limit(most)
         for name in ("device", "study", "evidence"):
             if (value := getattr(wanted, name)) is not None:
@@ -173,7 +180,7 @@ class Collection:
         if wanted.library is not None:
             query = query.where(Run.libraries.any(Library.name == wanted.library))
         with session(self.engine) as opened:
-            found = list(opened.scalars(query))
+            found = list(opened.scalars(query.where(self._intact(opened))))
             opened.expunge_all()
         return found
 
@@ -202,7 +209,7 @@ class Collection:
             .order_by(func.max(Run.created).desc(), Run.device)
         )
         with session(self.engine) as opened:
-            return [dict(row) for row in opened.execute(query).mappings()]
+            return [dict(row) for row in opened.execute(query.where(self._intact(opened))).mappings()]
 
     def folder(self, hash_: str) -> RunFolder:
         """The folder of a run, verified. Raises StoreError where it was changed."""
@@ -225,6 +232,10 @@ class Collection:
 
     def _reading(self, hash_: str) -> Reading:
         return reading(RunFolder(self.data / RUNS / hash_))  # verified by `reading`
+
+    def _intact(self, opened: Session) -> ColumnElement[bool]:
+        """What keeps the runs whose folders are as they were sealed."""
+        return Run.hash.not_in(self._watch.changed(opened.scalars(select(Run.hash))))
 
     def _is_intact(self, hash_: str) -> bool:
         try:

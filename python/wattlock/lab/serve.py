@@ -50,10 +50,10 @@ def serve(
             raise InputError(f"{why} the lab has no token", hint=hint)
         with _listening(str(address), port, bind) as listener:
             empty_incoming(data)
-            was_empty = not lab.count()
+            was_blank = lab.is_blank()
             for line in lab.catch_up():
                 say(f"warning: left out: {line}")
-            if is_open and was_empty and lab.count():
+            if is_open and was_blank and lab.count():
                 what = "the index was made anew from runs/, tokens that there were are gone"
                 say(f"warning: {what}: without one the lab is open to this machine")
             host, port = listener.getsockname()[:2]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
 import polars as pl
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
@@ -19,15 +17,12 @@ from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, Tra
 from wattlock.lab import pages, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Busy
+from wattlock.lab.doors import COOKIE, Draws, Lab, Reader, Refusals, Sender, address_of, allowed, note_refused, written
 from wattlock.lab.drawing import Drawing
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
-from wattlock.report.written import flat, json_array
 
 Answer = Callable[[Request], Awaitable[Response]]
-COOKIE = "wattlock_lab"
-REFUSALS, WINDOW_s = 20, 60.0
-"""So many refused tokens from one address in so many seconds, and it has to wait."""
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
@@ -57,23 +52,6 @@ STATUS: dict[type[WattlockError], int] = {
 }
 """The first kind that an error is of."""
 LONGEST_FORM_B = 4096
-
-
-class Refusals:
-    """Counts refused tokens by address, so that nobody fills the audit log; a good token is never held up."""
-
-    def __init__(self) -> None:
-        self._at: dict[str, list[float]] = {}
-
-    def note(self, address: str) -> None:
-        """Counts one. Raises Denied where too many from this address were refused just now."""
-        since = time.monotonic() - WINDOW_s
-        recent = [at for at in self._at.pop(address, []) if at > since]
-        is_full = len(recent) >= REFUSALS
-        self._at[address] = recent if is_full else [*recent, time.monotonic()]
-        if is_full:
-            hint = f"wait {WINDOW_s:.0f} s, then try again"
-            raise Denied("too many tokens from this address were refused", hint=hint, status=429)
 
 
 def make(lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset()) -> FastAPI:
@@ -153,54 +131,10 @@ def _said(request: Request, error: str, hint: str, status: int) -> Response:
     return JSONResponse({"error": error, "hint": hint}, status)
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "unknown"
-
-
-def _allowed(scope: Scope) -> Any:
-    """Lets in who has a token of this scope, and gives the token's id; a cookie is good for reading alone."""
-
-    def check(request: Request) -> str | None:
-        word, _, token = request.headers.get("authorization", "").partition(" ")
-        given = token.strip() if word.lower() == "bearer" else None
-        if given is None and request.method in {"GET", "HEAD"}:
-            given = request.cookies.get(COOKIE)
-        try:
-            return tokens.check(request.app.state.lab.engine, given, scope)
-        except Denied as error:
-            if given:
-                _note_refused(request, error)
-            raise
-
-    return Depends(check)
-
-
-def _note_refused(request: Request, error: Denied) -> None:
-    """Writes a refused token into the audit log; raises Denied where the address sent too many that are none."""
-    address = _address(request)
-    if error.status == 401:
-        request.app.state.refusals.note(address)
-    tokens.note(request.app.state.lab.engine, None, address, "refused", request.url.path[:200])
-
-
-def _lab(request: Request) -> Collection:
-    lab: Collection = request.app.state.lab
-    return lab
-
-
-def _drawing(request: Request) -> Drawing:
-    drawing: Drawing = request.app.state.drawing
-    return drawing
-
-
-Lab = Annotated[Collection, Depends(_lab)]
-Draws = Annotated[Drawing, Depends(_drawing)]
-Sender = Annotated[str | None, _allowed(Scope.send)]
-Reader = _allowed(Scope.read)
 _router = APIRouter()
 
 
-@_router.get("/runs/{hash_}/wanted", dependencies=[_allowed(Scope.send)])
+@_router.get("/runs/{hash_}/wanted", dependencies=[allowed(Scope.send)])
 def get_wanted(hash_: str, lab: Lab) -> Response:
     """Whether the lab lacks a run: asked before it is sent."""
     return JSONResponse({"wanted": not lab.has(hash_)})
@@ -218,7 +152,7 @@ async def put_run(request: Request, hash_: str, lab: Lab, token: Sender) -> Resp
     with lab.arriving() as place:
         await _spool(request, place / "pack")
         is_new = await run_in_threadpool(lab.admit, place / "pack", hash_)
-    tokens.note(lab.engine, token, _address(request), "sent" if is_new else "sent again", hash_)
+    tokens.note(lab.engine, token, address_of(request), "sent" if is_new else "sent again", hash_)
     return JSONResponse({"hash": hash_, "new": is_new}, 201 if is_new else 200)
 
 
@@ -257,7 +191,7 @@ def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
     run = lab.find(digits)
     if form:
         lab.folder(run.hash)
-        return _written(pages.cases_frame(run), form)
+        return written(pages.cases_frame(run), form)
     return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
 
 
@@ -276,14 +210,14 @@ def get_runs(
     wanted = Filter(*(value or None for value in (device, study, library, evidence)))
     found = lab.runs(wanted)
     if form:
-        return _written(pages.runs_frame(found), form)
+        return written(pages.runs_frame(found), form)
     return HTMLResponse(pages.runs(found, wanted, lab.choices(), lab.devices()))
 
 
 @_router.get("/devices.{form}", dependencies=[Reader])
 def get_devices(lab: Lab, form: str) -> Response:
     """The devices as data; the first page shows them."""
-    return _written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
+    return written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
 
 
 @_router.get("/compare", dependencies=[Reader])
@@ -297,14 +231,14 @@ def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> R
         return HTMLResponse(pages.choose(lab.runs(), {run.hash for run in found}))
     drawn = drawing.compare([lab.reading(run.hash) for run in found])
     if form:
-        return _written(drawn.table, form)
+        return written(drawn.table, form)
     return HTMLResponse(pages.compare(found, drawn))
 
 
-@_router.get("/log.{form}", dependencies=[_allowed(Scope.admin)])
+@_router.get("/log.{form}", dependencies=[allowed(Scope.admin)])
 def get_log(lab: Lab, form: str) -> Response:
     """The audit log as data."""
-    return _written(pl.DataFrame(tokens.actions(lab.engine), infer_schema_length=None), form)
+    return written(pl.DataFrame(tokens.actions(lab.engine), infer_schema_length=None), form)
 
 
 @_router.get("/", dependencies=[Reader])
@@ -335,9 +269,9 @@ async def post_login(request: Request, lab: Lab) -> Response:
     try:
         id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.read)
     except Denied as error:
-        _note_refused(request, error)
+        note_refused(request, error)
         return HTMLResponse(pages.login(error), error.status)
-    tokens.note(lab.engine, id_, _address(request), "logged in", "")
+    tokens.note(lab.engine, id_, address_of(request), "logged in", "")
     response = RedirectResponse("/", 303)
     # The lab itself speaks http: that the page came over https, by a reverse proxy, only the browser knows.
     is_secure = urlsplit(origin).scheme == "https"
@@ -361,11 +295,3 @@ def get_asset(name: str) -> Response:
         raise HTTPException(404)
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return Response(found, media_type=kind, headers={"Cache-Control": "max-age=300"})
-
-
-def _written(frame: pl.DataFrame, form: str) -> Response:
-    if form == "json":
-        return Response(json_array(frame) + "\n", media_type="application/json")
-    if form == "csv":
-        return Response(flat(frame).write_csv(), media_type="text/csv; charset=utf-8")
-    raise NoSuchRun(f"there is no form {form[:20]!r}", hint="json or csv")

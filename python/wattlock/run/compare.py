@@ -126,6 +126,7 @@ class Pair:
                 verdict=pl.lit("undecided"), reason=pl.lit(unclaimed), energy_verdict=energy
             )
         named = {"run_a": pl.lit(a.plan["id"]), "run_b": pl.lit(b.plan["id"])}
+        named |= {"evidence_a": pl.lit(a.time_evidence), "evidence_b": pl.lit(b.time_evidence)}
         lost, added = comparison.lost(first, second, keys), comparison.lost(second, first, keys)
         return cls(compared.with_columns(**named), lost, added, unclaimed, against, rules)
 

@@ -55,6 +55,20 @@ def test_a_run_that_was_changed_is_served_in_no_form_and_the_error_names_no_path
 
 
 @CHANGES
+def test_a_run_that_is_changed_while_the_lab_runs_is_in_no_list_and_is_back_when_it_is_mended(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    lab = filled(tmp_path, [RUN, MEASURED])
+    client = asking(lab)
+    assert len(client.get("/runs.json").json()) == len(client.get("/devices.json").json()) == 2
+    change(tmp_path / "runs" / HASH)
+    assert [row["hash"] for row in client.get("/runs.json").json()] == [hash_of(MEASURED)]
+    assert len(client.get("/devices.json").json()) == lab.count() == 1
+    assert sent(client, HASH, pack_of(RUN))[0] == 201
+    assert len(client.get("/runs.json").json()) == lab.count() == 2
+
+
+@CHANGES
 def test_a_start_takes_a_run_that_was_changed_out_of_the_index(tmp_path: Path, change: Callable[[Path], None]) -> None:
     filled(tmp_path, [RUN, MEASURED]).engine.dispose()
     change(tmp_path / "runs" / HASH)

@@ -13,7 +13,7 @@ from sqlalchemy import insert, text, update
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, pack_of, sent
 from wattlock.energy.valuing import valued
 from wattlock.errors import DiskFull, StoreError
-from wattlock.lab import collection, server, tokens
+from wattlock.lab import collection, doors, tokens
 from wattlock.lab.collection import Collection, Filter
 from wattlock.lab.database import Busy, open_database
 from wattlock.lab.tables import Reason, Token
@@ -228,21 +228,21 @@ def test_who_sends_many_bad_tokens_has_to_wait_and_holds_up_nobody_else(tmp_path
     lab, by = with_tokens(tmp_path)
     client = asking(lab)
     codes = [
-        client.get("/", headers={"Authorization": f"Bearer {guess}"}).status_code for guess in range(server.REFUSALS)
+        client.get("/", headers={"Authorization": f"Bearer {guess}"}).status_code for guess in range(doors.REFUSALS)
     ]
-    assert codes == [401] * server.REFUSALS
+    assert codes == [401] * doors.REFUSALS
     assert client.get("/", headers={"Authorization": "Bearer guess"}).status_code == 429
     own = {"Origin": "http://127.0.0.1"}
     assert client.post("/login", data={"token": "guess"}, headers=own).status_code == 429
     assert client.get("/", headers=by["read"]).status_code == 200
     log = client.get("/log.json", headers=by["admin"]).json()
-    assert [line["what"] for line in log] == ["refused"] * server.REFUSALS
+    assert [line["what"] for line in log] == ["refused"] * doors.REFUSALS
 
 
 def test_a_good_token_of_another_scope_counts_as_no_guess(tmp_path: Path) -> None:
     lab, by = with_tokens(tmp_path)
     client = asking(lab)
-    codes = {client.get("/", headers=by["send"]).status_code for _ in range(server.REFUSALS + 1)}
+    codes = {client.get("/", headers=by["send"]).status_code for _ in range(doors.REFUSALS + 1)}
     assert codes == {403}
     assert client.get("/", headers={"Authorization": "Bearer guess"}).status_code == 401
 

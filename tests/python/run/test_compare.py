@@ -157,6 +157,7 @@ def test_several_runs_are_each_held_against_the_first(probe: Path, capsys: pytes
     ids = [RunFolder.open(Path(name)).plan()[0]["id"] for name in ("monday", "tuesday", "wednesday")]
     assert [row["run_a"] for row in rows] == [ids[0]] * 8
     assert [row["run_b"] for row in rows] == [ids[1]] * 4 + [ids[2]] * 4
+    assert {(row["evidence_a"], row["evidence_b"]) for row in rows} == {("measured", "measured")}
     assert [row["verdict"] for row in rows] == [
         "equivalent",
         "slower",
