@@ -71,7 +71,7 @@ class Cost(NamedTuple):
     * `block_B`: so many octets are paid whole. `period_B`: beyond the last size, so many further octets take what the
       last so many did; by the octet that is a straight line.
     * `cycles`, `open_cycles`: to seal and to open a message of `sizes_B`; `origin`: whose code; all None of a run.
-    * `doubt`: why it is assumed, empty where it isn't.
+    * `doubt`: why it is assumed, empty where it isn't. `processes`: those that measured it, 0 of what is published.
     """
 
     cipher: str
@@ -94,6 +94,7 @@ class Cost(NamedTuple):
     open_cycles: list[float] | None = None
     origin: Origin | None = None
     doubt: str = ""
+    processes: int = 0
 
     def of(
         self, what: Literal["seal_J", "open_J", "seal_s", "open_s", "cycles", "open_cycles"], octets_B: int
@@ -122,11 +123,13 @@ def at(octets_B: int, sizes_B: Sequence[int], values: Sequence[float], *, block_
     return float(np.interp(whole_B - periods * period_B, sizes_B, values) + periods * a_period)
 
 
-def measured(estimates: pl.DataFrame, *, clock_Hz: float | None, counts_cycles: bool, narrowed_by: str) -> list[Cost]:
+def measured(
+    estimates: pl.DataFrame, *, processes: int, clock_Hz: float | None, counts_cycles: bool, narrowed_by: str
+) -> list[Cost]:
     """The costs of a run's ciphers, from cases with a key that is ready, raw, hot, messages independent.
 
-    * `estimates`: valued in joules. `clock_Hz`, `counts_cycles`: of the card that valued them, whose time is
-      cycles / clock.
+    * `estimates`: valued in joules; `processes`: those that they are of.
+    * `clock_Hz`, `counts_cycles`: of the card that valued them, whose time is cycles / clock.
 
     Raises EvidenceError where no case has energy.
     """
@@ -150,11 +153,13 @@ def measured(estimates: pl.DataFrame, *, clock_Hz: float | None, counts_cycles: 
         pl.col("energy_uJ").mean() * 1e-6, pl.col("seconds").mean(), pl.col("sigma").max(), pl.col("energy_evidence")
     )
     return [
-        cost for _, of in middle.group_by("cipher", "provider", maintain_order=True) if (cost := _cost(of, narrowed_by))
+        cost
+        for _, of in middle.group_by("cipher", "provider", maintain_order=True)
+        if (cost := _cost(of, narrowed_by, processes))
     ]
 
 
-def _cost(rows: pl.DataFrame, narrowed_by: str) -> Cost | None:
+def _cost(rows: pl.DataFrame, narrowed_by: str, processes: int) -> Cost | None:
     sides = {way: rows.filter(pl.col("forward") == way).sort("payload_B") for way in (True, False)}
     if sides[True].is_empty():
         return None
@@ -179,6 +184,7 @@ def _cost(rows: pl.DataFrame, narrowed_by: str) -> Cost | None:
         first["energy_evidence"][0],
         "the run",
         narrowed_by,
+        processes=processes,
     )
 
 

@@ -1,10 +1,13 @@
 """What ciphers cost on the device that a question names: by its card and published cycles, or by a run."""
 
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from wattlock.advise import costs, published
 from wattlock.advise.costs import Message
+from wattlock.advise.pooled import pooled
 from wattlock.advise.published import Priced
 from wattlock.advise.question import Question
 from wattlock.energy import cards
@@ -49,10 +52,8 @@ def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Value
         # Loaded where there is a run: with its statistics it takes a fifth of a second.
         from wattlock.run.result import open_one_kind
 
-        result = open_one_kind(requested.run)
-        if result.reasons:
-            raise InputError(f"the run is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
-        return of_run(result, card, allow_assumed=allow_assumed)
+        names = [requested.run] if isinstance(requested.run, str) else requested.run
+        return of_runs([open_one_kind(name) for name in names], card, allow_assumed=allow_assumed)
     if card is None:
         hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
         raise InputError("neither a device nor a run is named", hint=hint)
@@ -68,7 +69,44 @@ def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Value
     return Valued(card.name, card, priced)
 
 
-def of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> Valued:
+def of_runs(results: Sequence["Result"], device: Device | None, *, allow_assumed: bool) -> Valued:
+    """What ciphers cost by runs of one machine: valued by the card that is named, else by their own, else by the meter.
+
+    Raises InputError where a run is invalid or has none of them, or two are of different machines, builds or cards.
+    """
+    for result in results:
+        if result.reasons:
+            named = f"run {result.plan['id']}" if len(results) > 1 else "the run"
+            raise InputError(f"{named} is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
+    for one, other in combinations(results, 2):
+        _refuse_unlike(one, other)
+    valued = [_of_run(result, device, allow_assumed=allow_assumed) for result in results]
+    if len(valued) == 1:
+        return valued[0]
+    return valued[0]._replace(priced=Priced(pooled([one.priced.taken for one in valued]), [], [], []))
+
+
+def _refuse_unlike(first: "Result", other: "Result") -> None:
+    """Raises InputError where the costs of two runs can't be taken together."""
+    from wattlock.run.machine import machine
+
+    if first.plan["id"] == other.plan["id"]:
+        hint = "what it measured counts once: name another run, or leave it out"
+        raise InputError(f"run {other.plan['id']} is named twice", hint=hint)
+    pair = f"runs {first.plan['id']} and {other.plan['id']}"
+    if machine(first.header) != machine(other.header) or first.core_classes != other.core_classes:
+        raise InputError(f"{pair} are not of one machine", hint="name runs of the device that the question is about")
+    if first.plan["probe_sha256"] != other.plan["probe_sha256"]:
+        hint = "a build of its own may take other times: name runs of one build"
+        raise InputError(f"{pair} are of two builds of the probe", hint=hint)
+    cards_of = [
+        (run.plan["device"], run.plan.get("device_card"), (run.meter or {}).get("name")) for run in (first, other)
+    ]
+    if cards_of[0] != cards_of[1]:
+        raise InputError(f"{pair} differ in their device card or their meter", hint="name runs valued alike")
+
+
+def _of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> Valued:
     """What ciphers cost by a run: valued by the card that is named, else by its own, else by its meter.
 
     Raises InputError where it has none of them.
@@ -83,13 +121,18 @@ def of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> V
         scope, baseline = result.meter["scope"], result.meter["baseline"]
         valued = measured(result.estimates, result.energies, scope=scope, baseline=baseline)
         found = costs.measured(
-            valued, clock_Hz=None, counts_cycles=False, narrowed_by="longer blocks, or a finer meter"
+            valued,
+            processes=result.processes,
+            clock_Hz=None,
+            counts_cycles=False,
+            narrowed_by="longer blocks, or a finer meter",
         )
         return Valued("the run's machine", None, Priced(found, [], [], []))
     device = device.on(next(iter(result.core_classes), None))
     clock = device.card.frequency
     found = costs.measured(
         value(result.estimates, device, isa=result.isa, allow_assumed=allow_assumed),
+        processes=result.processes,
         clock_Hz=clock.in_SI if clock else None,
         counts_cycles=device.card.counts_cycles,
         narrowed_by="more processes of the run",

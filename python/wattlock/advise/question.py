@@ -49,8 +49,8 @@ class Drawing(Table):
 class DeviceOptions(Drawing):
     """The device.
 
-    * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured; without one they are
-      valued by published cycles of the card's instruction set.
+    * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured: a run, or a list of
+      runs of one machine; without one they are valued by published cycles of the card's instruction set.
     * `costs`: a file of the user's own costs, as `--costs-template` prints one; it stands for what is published.
     * `sleep`: what all but the radio draws while nothing is done.
     * `accelerator`: whether hardware for a cipher may be used, where figures of it are published for the device;
@@ -60,7 +60,7 @@ class DeviceOptions(Drawing):
     POWERS: ClassVar[tuple[str, ...]] = ("sleep", "accelerator_idle")
 
     card: Text | None = None
-    run: Text | None = None
+    run: Text | Annotated[list[Text], Field(min_length=1)] | None = None
     costs: Text | None = None
     sleep: Power | None = None
     accelerator: bool = True

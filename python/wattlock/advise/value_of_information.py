@@ -32,12 +32,12 @@ def values_of_information(
 
     * `advice`: what narrows the numbers of `device`, `radio`, `battery`, `sleep`, in the cards' words.
     """
-    whole = _width(seconds([best], by, plan))
+    whole = width(seconds([best], by, plan))
     if not whole:
         return []
     found = []
     for name, how, monte_carlo in _fixed(best, cost, by, plan, advice):
-        found.append(Information(name, 1 - _width(seconds([best], monte_carlo, plan)) / whole, how))
+        found.append(Information(name, 1 - width(seconds([best], monte_carlo, plan)) / whole, how))
     return sorted(found, key=lambda one: -one.narrower)
 
 
@@ -74,6 +74,7 @@ def _fixed(
     )
 
 
-def _width(life_s: Array) -> float:
+def width(life_s: Array) -> float:
+    """Of the 95 % interval of the logarithm of a life."""
     low, high = np.quantile(life_s, (0.025, 0.975))
     return float(np.log(high / low))

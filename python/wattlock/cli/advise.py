@@ -42,7 +42,12 @@ class Priced:
 
     device: Annotated[str | None, typer.Option("--device", metavar="CARD", help="Device card.")] = None
     run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="What the ciphers cost: a run's path, its id, or `last`.")
+        list[str] | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="What the ciphers cost: a run's path, its id, or `last`; several of one machine are taken together.",
+        ),
     ] = None
     costs: Annotated[
         str | None,
@@ -106,6 +111,14 @@ class Beside:
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer changes.")
     ] = False
+
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what to measure next on your targets, and for how long.")
+    ] = False
+    within: Annotated[
+        float,
+        typer.Option("--within", metavar="PERCENT", min=0.1, max=100, help="How narrow --plan makes the days: +-."),
+    ] = 5.0
 
     def all(self) -> Beside:
         """Every table there is, but for the one experiment that was asked for."""
@@ -211,10 +224,7 @@ def advise(
         check(filed.record)
     elif filed.decider is not None:
         raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
-    if shown.why is not None and (shown.explain or shown.form is Format.csv):
-        raise InputError(
-            "--why answers in sentences, in place of the table", hint="give it alone or with --format json"
-        )
+    _refuse_mismatched(shown, beside, called(context))
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
@@ -224,14 +234,32 @@ def advise(
     if filed.record is not None:
         for path in write(of, more, filed.record, filed.decider):
             typer.echo(f"wrote {path}", err=True)
-    _print(of, more, shown)
+    _print(of, more, shown, _plan(of, beside) if beside.plan else None)
+
+
+def _refuse_mismatched(shown: Shown, beside: Beside, named: dict[str, Any]) -> None:
+    """Raises InputError where one option leaves another nothing to do."""
+    if shown.why is not None and (shown.explain or shown.form is Format.csv):
+        raise InputError(
+            "--why answers in sentences, in place of the table", hint="give it alone or with --format json"
+        )
+    if beside.plan and shown.form is Format.csv:
+        raise InputError("--plan is no table of choices", hint="print it with --format json")
+    if "--within" in named and not beside.plan:
+        raise InputError("--within is how narrow a plan makes the days", hint="give it with --plan")
+
+
+def _plan(of: Advice, beside: Beside) -> dict[str, Any]:
+    from wattlock.cli.advice_plan import planned
+
+    return planned(of, beside.within / 100)
 
 
 def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
     """What options say, by the question's keys; null where nobody said anything."""
     return {
         "device.card": priced.device,
-        "device.run": priced.run,
+        "device.run": priced.run[0] if priced.run and len(priced.run) == 1 else priced.run,
         "device.costs": priced.costs,
         "device.sleep": parts.sleep,
         "radio.card": parts.radio,
@@ -334,13 +362,15 @@ def _list(form: Format) -> None:
     print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
 
 
-def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown) -> None:
+def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown, plan: dict[str, Any] | None) -> None:
     from wattlock.advise import as_object
+    from wattlock.cli import advice_plan
     from wattlock.cli.advice_screen import explained, one_screen, why_not
 
     asked_after = {"why": _why(of, shown.why)} if shown.why is not None else {}
     if shown.form is Format.json:
-        typer.echo(json.dumps(finite(as_object(of) | more | asked_after), ensure_ascii=False))
+        planned = {"plan": plan} if plan else {}
+        typer.echo(json.dumps(finite(as_object(of) | more | asked_after | planned), ensure_ascii=False))
     elif shown.form is Format.csv:
         print_table(of.ranked, shown.form)
     elif asked_after:
@@ -349,6 +379,8 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown) -> N
         explained(of, more, shown.top)
     else:
         one_screen(of, more, shown.top)
+    if plan and shown.form is Format.table:
+        advice_plan.show(plan)
 
 
 def _why(of: Advice, cipher: str) -> list[str]:

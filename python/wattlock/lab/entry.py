@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import polars as pl
 
 from wattlock.energy.valuing import valued
 from wattlock.run import counts
 from wattlock.run.counts import Counts
+from wattlock.run.machine import machine
 from wattlock.run.result import Result, read
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
@@ -22,8 +21,6 @@ from wattlock.store.seal import FILES, SUMS
 
 Reading = Result | Counts
 """A run read back: one that measured, or one that counted."""
-OF_A_DEVICE = ("vendor", "model_name", "family", "model", "stepping", "processors")
-"""What of the hardware's fingerprint makes a device another one; its microcode, say, does not."""
 WITH_NUMBER = ("resolved", "unresolved", "counted")
 
 
@@ -117,12 +114,8 @@ def to_parquet(frame: pl.DataFrame) -> bytes:
 
 def _device(found: Reading, evidence: str) -> str:
     """Runs of one device have one: hardware, instruction set, virtual machine, card and kind of evidence agree."""
-    fingerprint: Mapping[str, Any] = found.header["fingerprint"]
-    hardware, virtual = fingerprint["hardware"], fingerprint["virtualisation"]
     known = {
-        "hardware": {name: hardware.get(name) for name in OF_A_DEVICE},
-        "isa": fingerprint["build"]["isa"],
-        "virtual": [virtual.get("hypervisor"), virtual.get("product"), virtual.get("emulator")],
+        **machine(found.header),
         "counted": found.counted._asdict() if isinstance(found, Counts) else None,
         "card": [found.plan["device"], found.plan.get("device_card")],
         "evidence": evidence,

@@ -65,3 +65,30 @@ def test_a_run_that_is_not_there_is_refused_with_how_to_make_one(capsys: pytest.
     words = ["advise", "--run", "nowhere", "--message", "64B", "--every", "1s"]
     assert cli.answer(words) != 0
     assert "there is no run nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("run")
+def test_a_plan_is_in_the_answer_and_two_options_of_it_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = question(capsys, "--message", "256B", "--every", "50ms", "--plan", "--within", "1")["plan"]
+    assert plan["asked_within_percent"] == 1
+    assert plan["expected_within_percent"] <= plan["within_percent"]
+    assert {step["target"] for step in plan["steps"]} <= {"local"}
+    traffic = ["--message", "64B", "--every", "1s", "--allow-assumed"]
+    for words in (["--within", "3"], ["--plan", "--format", "csv"]):
+        assert cli.answer([*ASK, *traffic, *words]) == 4
+        assert "hint: " in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("run")
+def test_two_runs_are_taken_together_and_one_counts_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as virtual:
+        virtual.setenv("WATTLOCK_PROBE", str(Path("probe/wattlock-probe").resolve()))
+        measure("virtual.toml", out="another")
+    traffic = ["--message", "64B", "--every", "1s"]
+    once, both = question(capsys, *traffic), question(capsys, *traffic, "--run", "another")
+    assert shares(both) == pytest.approx(shares(once), rel=0.05)
+    assert {row["cost_source"] for row in both["ranked"]} == {"2 runs"}
+    assert cli.answer([*ASK, *traffic, "--run", "run", "--allow-assumed"]) == 4
+    assert "is named twice" in capsys.readouterr().err

@@ -94,19 +94,19 @@ VALUED: dict[str, Any] = {"energy_uJ": [5.0, 7.0, 9.0], "energy_evidence": ["mod
 
 
 def test_a_runs_cases_are_costs_by_size_and_what_it_did_not_open_is_taken_from_what_it_did() -> None:
-    (cost,) = costs.measured(estimates(**VALUED), clock_Hz=None, counts_cycles=False, narrowed_by="more")
+    (cost,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="more")
     assert (cost.cipher, cost.provider, cost.sizes_B) == ("aes128-gcm", "mine", [64, 128])
     assert cost.seal_J == pytest.approx([5e-6, 7e-6])
     assert cost.open_J == pytest.approx([9e-6, 9e-6])
     assert cost.seal_s == pytest.approx([1e-6, 2e-6])
     assert cost.log_sigma == pytest.approx(0.25), "of its widest case"
     assert (cost.shared, cost.evidence, cost.narrowed_by) == (True, "modelled", "more")
-    (by_cycles,) = costs.measured(estimates(**VALUED), clock_Hz=1e8, counts_cycles=True, narrowed_by="")
+    (by_cycles,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=1e8, counts_cycles=True, narrowed_by="")
     assert by_cycles.seal_s == pytest.approx([1e-6, 2e-6])
-    (clockless,) = costs.measured(estimates(**VALUED), clock_Hz=None, counts_cycles=True, narrowed_by="")
+    (clockless,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=True, narrowed_by="")
     assert all(math.isnan(second) for second in clockless.seal_s)
     sealed = estimates(**VALUED).filter(pl.col("operation") == "seal")
-    (alone,) = costs.measured(sealed, clock_Hz=None, counts_cycles=False, narrowed_by="")
+    (alone,) = costs.measured(sealed, processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="")
     assert alone.open_J == alone.seal_J
 
 
@@ -122,7 +122,13 @@ def test_a_runs_cases_are_costs_by_size_and_what_it_did_not_open_is_taken_from_w
 )
 def test_a_case_of_another_state_is_no_cost_of_a_message(column: str, other: str) -> None:
     with pytest.raises(EvidenceError, match="no case of the run has energy"):
-        costs.measured(estimates(**VALUED, **{column: [other] * 3}), clock_Hz=None, counts_cycles=False, narrowed_by="")
+        costs.measured(
+            estimates(**VALUED, **{column: [other] * 3}),
+            processes=5,
+            clock_Hz=None,
+            counts_cycles=False,
+            narrowed_by="",
+        )
 
 
 ENERGIES = pl.DataFrame(
@@ -154,23 +160,25 @@ def run_of(device: str | None = None, *, metered: bool = False) -> Any:
         estimates=estimates(**widths),
         isa="thumbv7em",
         core_classes=[],
+        processes=5,
+        reasons=[],
     )
 
 
 def test_a_run_is_valued_by_the_card_that_is_named_else_by_its_own_else_by_its_meter() -> None:
     named = cards.load("nrf52840")
-    name, device, ((by_card,), *_) = pricing.of_run(run_of("stm32l476", metered=True), named, allow_assumed=False)
+    name, device, ((by_card,), *_) = pricing.of_runs([run_of("stm32l476", metered=True)], named, allow_assumed=False)
     assert (device, name) == (named, "nrf52840")
-    name, device, ((by_own,), *_) = pricing.of_run(run_of("nrf52840", metered=True), None, allow_assumed=False)
+    name, device, ((by_own,), *_) = pricing.of_runs([run_of("nrf52840", metered=True)], None, allow_assumed=False)
     assert device is not None
     assert (device.card, name) == (named.card, "nrf52840")
     assert by_own == by_card
-    name, device, ((by_meter,), *_) = pricing.of_run(run_of(metered=True), None, allow_assumed=False)
+    name, device, ((by_meter,), *_) = pricing.of_runs([run_of(metered=True)], None, allow_assumed=False)
     assert (device, name) == (None, "the run's machine")
     assert by_meter.seal_J == pytest.approx([50e-6, 70e-6])
     assert (by_meter.evidence, by_meter.shared) == ("measured", False)
     with pytest.raises(InputError, match="the run has no energy"):
-        pricing.of_run(run_of(), None, allow_assumed=False)
+        pricing.of_runs([run_of()], None, allow_assumed=False)
 
 
 def test_a_cipher_of_old_costs_as_any_mode_of_it_but_never_as_another_of_its_kind(answer: Advice) -> None:

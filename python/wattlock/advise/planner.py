@@ -1,0 +1,224 @@
+"""Which measurement to make next: of all that a fleet can make, the one that narrows the answer most by the minute.
+
+Only the uncertain numbers that a device of the fleet can measure again are looked at: what a cipher costs on it. What a
+measurement leaves of an uncertainty follows from how many processes there are: it falls with the root of their number.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from wattlock.advise.advice import Advice
+from wattlock.advise.costs import Cost
+from wattlock.advise.days import MonteCarlo, seconds
+from wattlock.advise.value_of_information import width
+from wattlock.analysis.draws import COVERAGE
+
+FIRST = 5
+"""Processes of a first measurement: with fewer an interval by Student's law is wider than what is asked for."""
+TARGET = 0.02
+"""Half-width that a first measurement of the study `advice` is made to reach."""
+LEAST = 0.001
+"""A measurement that narrows the interval by a smaller share is not worth its minutes."""
+CASE_s = 0.007
+"""What a case takes in a process where the device has no run yet: 73 s for 35 processes of 306 cases on a server."""
+STEPS = 20
+
+
+class Station(NamedTuple):
+    """A device of a fleet.
+
+    * `name`: the target's. `card`: its device card, None where nobody named one. `machine`: what runs of it have in
+      common, None where it has none. `case_s`: what a case takes in a process. `counts`: whether it counts cycles in an
+      emulator and has no time.
+    """
+
+    name: str
+    card: str | None
+    machine: str | None = None
+    case_s: float = CASE_s
+    counts: bool = False
+
+
+class Offer(NamedTuple):
+    """What a cipher costs, measured (again) on a device of a fleet, sealing and opening.
+
+    * `processes`: those that the uncertainty is of, 0 where the device never measured it. `process_min`: of one.
+    * `first_left`: the share of the uncertainty that a first measurement leaves.
+    """
+
+    target: str
+    cipher: str
+    provider: str
+    processes: int
+    process_min: float
+    first_left: float = 1.0
+
+    @property
+    def factor(self) -> str:
+        """The uncertain number of the answer that it is of."""
+        return f"cipher {self.cipher} {self.provider}"
+
+    @property
+    def more(self) -> int:
+        """Processes of the next measurement: as many as there are, so that it takes as long again."""
+        return self.processes or FIRST
+
+    @property
+    def minutes(self) -> float:
+        """What the next measurement takes."""
+        return self.more * self.process_min
+
+    @property
+    def left(self) -> float:
+        """The share of the uncertainty, of its logarithm, that the next measurement leaves."""
+        return math.sqrt(self.processes / (self.processes + self.more)) if self.processes else self.first_left
+
+    def made(self) -> "Offer":
+        """What is on offer once the next measurement is made."""
+        return self._replace(processes=self.processes + self.more)
+
+
+class Step(NamedTuple):
+    """A measurement, and by how much it is expected to narrow the answer.
+
+    * `within`: the half-width of the interval of days, of its logarithm, that is left. `narrower`: the share of the
+      interval that goes.
+    """
+
+    offer: Offer
+    within: float
+    narrower: float
+
+    @property
+    def narrower_a_minute(self) -> float:
+        """What it is chosen by."""
+        return self.narrower / self.offer.minutes
+
+    def row(self) -> dict[str, object]:
+        """As a record."""
+        return {
+            "target": self.offer.target,
+            "cipher": self.offer.cipher,
+            "provider": self.offer.provider,
+            "processes": self.offer.more,
+            "minutes": self.offer.minutes,
+            "narrower_percent": 100 * self.narrower,
+            "narrower_percent_a_minute": 100 * self.narrower_a_minute,
+            "within_percent": 100 * math.expm1(self.within),
+        }
+
+
+class Planned(NamedTuple):
+    """Measurements in the order to make them, and where that ends.
+
+    * `now`, `then`: half-width of the interval of days, of its logarithm. `steps`: empty where none helps or is needed.
+    * `ends`: why no step follows, in words.
+    """
+
+    now: float
+    steps: list[Step]
+    ends: str
+
+    @property
+    def then(self) -> float:
+        """What is expected once all steps are made."""
+        return self.steps[-1].within if self.steps else self.now
+
+
+def offers(of: Advice, fleet: Sequence[Station], *, machine: str | None = None) -> tuple[list[Offer], list[str]]:
+    """What the fleet can measure of the answer's first choice, and why the others of it can't.
+
+    * `machine`: that whose runs the ciphers' costs are of; None where they are published ones.
+    """
+    cost = of.choices[of.best.number].cost
+    found, reasons = [], []
+    for station in fleet:
+        reason = _reason(of, cost, station, machine)
+        if reason:
+            reasons.append(f"{station.name}: {reason}")
+        else:
+            found.append(_offer(cost, station))
+    return found, reasons
+
+
+def best(of: Advice, every: Sequence[Offer]) -> list[Step]:
+    """What is on offer, the measurement first that narrows the answer most by the minute."""
+    return _best(of, every, of.monte_carlo)
+
+
+def plan(of: Advice, every: Sequence[Offer], within: float) -> Planned:
+    """The measurements to make, one after the other, until the answer is as narrow as asked or none helps.
+
+    * `within`: the half-width asked for, as a share of the days.
+
+    What follows the first is what is expected: each measurement changes the answer that the next is planned by.
+    """
+    asked, monte_carlo, there = math.log1p(within), of.monte_carlo, list(every)
+    now = _within(of, monte_carlo)
+    steps: list[Step] = []
+    while (steps[-1].within if steps else now) > asked:
+        ordered = _best(of, there, monte_carlo)
+        if not ordered or ordered[0].narrower < LEAST or len(steps) == STEPS:
+            return Planned(now, steps, _what_is_left(of))
+        step = ordered[0]
+        steps.append(step)
+        monte_carlo = _with(monte_carlo, {step.offer.factor: step.offer.left})
+        there[there.index(step.offer)] = step.offer.made()
+    return Planned(now, steps, f"the answer is within {100 * within:g} % then" if steps else "it is as narrow as asked")
+
+
+def _best(of: Advice, every: Sequence[Offer], by: MonteCarlo) -> list[Step]:
+    before = _within(of, by)
+    if not before:
+        return []
+    steps = []
+    for one in every:
+        after = _within(of, _with(by, {one.factor: one.left}))
+        steps.append(Step(one, after, 1 - after / before))
+    return sorted(steps, key=lambda step: -step.narrower_a_minute)
+
+
+def _with(by: MonteCarlo, left: Mapping[str, float]) -> MonteCarlo:
+    return by._replace(factors={**by.factors, **{name: by.factors[name] ** share for name, share in left.items()}})
+
+
+def _within(of: Advice, by: MonteCarlo) -> float:
+    """Half the 95 % interval of the first choice's days, of its logarithm."""
+    return width(seconds([of.loads[of.best.number]], by, of.inputs.battery)) / 2
+
+
+def _reason(of: Advice, cost: Cost, station: Station, machine: str | None) -> str:
+    """Why a device can measure nothing of the answer; empty where it can."""
+    if cost.accelerator:
+        return f"{cost.cipher} is done by hardware, which wattlock can't time"
+    if station.counts:
+        return "an emulated core counts, and what it counted is in the costs"
+    if machine is not None:
+        return "" if station.machine == machine else "not the machine that the costs were measured on"
+    card = of.inputs.device.name if of.inputs.device else None
+    if station.card is None:
+        return "no device card is named for it"
+    return "" if station.card == card else f"its card is {station.card}, the answer is for {card}"
+
+
+def _offer(cost: Cost, station: Station) -> Offer:
+    # Sealing and opening at each of the sizes that the cost is known at.
+    cases = 2 * len(cost.sizes_B)
+    now = cost.log_sigma
+    first_left = min(1.0, TARGET / COVERAGE / now) if now else 1.0
+    return Offer(station.name, cost.cipher, cost.provider, cost.processes, cases * station.case_s / 60, first_left)
+
+
+def _what_is_left(of: Advice) -> str:
+    """What the interval is of, where no device of the fleet can narrow it."""
+    first = next(_others(of), None)
+    rest = f"; most of it is {first}" if first else ""
+    return f"no measurement of this fleet narrows it further{rest}"
+
+
+def _others(of: Advice) -> Iterator[str]:
+    """The other uncertain numbers, those first whose knowledge would narrow most, with what to measure."""
+    for one in of.information:
+        if not one.number.startswith("cipher ") and one.narrower >= LEAST:
+            yield f"{one.number} ({one.how})" if one.how else one.number
