@@ -42,6 +42,9 @@ APART, APART_ERRORS = 0.003, 5.0
 NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 """A burst that takes more than this of what it takes on a quiet core means a neighbour."""
 
+CASES = 2**32
+"""More than a run's cases: `visited` is the place of a process times this and the case. One key is faster than two."""
+
 SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "process": pl.Int64,
     "case": pl.Int64,
@@ -84,42 +87,58 @@ def undisturbed(quiet_ppm: int | None) -> pl.Expr:
 
 def fenced(values: pl.Expr, *over: str) -> pl.Expr:
     """Whether each value lies within the fence of its group: at most 1.5 interquartile ranges beyond the quartiles."""
-    low, high = (values.quantile(share, "linear").over(over) for share in (0.25, 0.75))
+    low, high = (values.quantile(share, "linear") for share in (0.25, 0.75))
     beyond = FENCE * pl.max_horizontal(high - low, LEAST_RANGE)
-    return (values >= low - beyond) & (values <= high + beyond)
+    return values.is_between((low - beyond).over(over), (high + beyond).over(over))
 
 
 def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int | None = None) -> pl.DataFrame:
-    """Summarises the batches of one complete process.
+    """Summarises the batches of one complete process: `summarise_several` of one."""
+    return summarise_several([batches], [header], quiet_ppm)
 
-    * `batches`: columns of a batch record; `header`: the process's header record; `quiet_ppm`: as of `undisturbed`.
-    * Returns one row a case (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a call, the mean over the undisturbed
-      rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call, `rounds` (the least number of
-      undisturbed rounds of a segment), `spread` (standard deviation of the log over all of them, which asks for visits
-      enough to tell two speeds), `log_half` (log of time a call in half batches over whole ones; null where there are
-      none), `batches` and `dirty` (counts). Cases of which too little is left have no row.
+
+def summarise_several(
+    batches: Sequence[pl.DataFrame], headers: Sequence[Mapping[str, Any]], quiet_ppm: int | None = None
+) -> pl.DataFrame:
+    """Summarises complete processes, each on its own, at once: most of the time goes into how often Polars is asked.
+
+    * `batches`: of each process, columns of a batch record; `headers`: the header record of each; `quiet_ppm`: as of
+      `undisturbed`.
+    * Returns one row a process and case, the processes as given (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a
+      call, the mean over the undisturbed rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call,
+      `rounds` (the least number of undisturbed rounds of a segment), `spread` (standard deviation of the log over all
+      of them, which asks for visits enough to tell two speeds), `log_half` (log of time a call in half batches over
+      whole ones; null where there are none), `batches` and `dirty` (counts). Cases of which too little is left have no
+      row.
     """
-    timed = batches.join(cases_of(header), on="case").with_columns(
+    ran = (
+        frame.join(cases_of(header), on="case").with_columns(visited=place * CASES + pl.col("case"))
+        for place, (frame, header) in enumerate(zip(batches, headers, strict=True))
+    )
+    timed = pl.concat(ran).with_columns(
         log=(
             2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
         ).log(),
         whole=pl.col("calls") == pl.col("planned_calls"),
         counts=undisturbed(quiet_ppm),
     )
-    seen = timed.group_by("case").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
+    seen = timed.group_by("visited").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
-    halves = clean.filter(~pl.col("whole")).group_by("case").agg(half=pl.col("log").mean())
+    halves = clean.filter(~pl.col("whole")).group_by("visited").agg(half=pl.col("log").mean())
     return (
         _by_case(clean.filter("whole"))
-        .join(halves, on="case", how="left")
-        .join(seen, on="case")
+        .join(halves, on="visited", how="left")
+        .join(seen, on="visited")
         .with_columns(
-            process=pl.lit(header["process"], dtype=pl.Int64),
+            process=(pl.col("visited") // CASES).replace_strict(
+                dict(enumerate(header["process"] for header in headers))
+            ),
+            case=pl.col("visited") % CASES,
             # A fence would take other shares of two speeds from a few half batches than from many whole ones.
             log_half=pl.col("half") - pl.col("plain"),
         )
+        .sort("visited")
         .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
-        .sort("case")
     )
 
 
@@ -127,7 +146,7 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
     kept = _weighted(whole)
     weight = pl.col("weight") / pl.col("weight").sum()
-    by_segment = kept.group_by("case", "segment").agg(
+    by_segment = kept.group_by("visited", "segment").agg(
         pl.col("segments").first(),
         log=(pl.col("log") * weight).sum(),
         plain=pl.col("log").mean(),
@@ -143,7 +162,7 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.col("rounds") >= LEAST_CLEAN_ROUNDS)
     )
     return (
-        by_segment.group_by("case")
+        by_segment.group_by("visited")
         .agg(
             log_canaries=pl.col("log").exp().sum().log(),
             plain=pl.col("plain").first(),
@@ -163,15 +182,15 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
 def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
-    rest = pl.col("log") - pl.col("log").median().over("case", "segment")
+    rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
     place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
     known = whole.with_columns(rest=rest, place=place).with_columns(
-        within=fenced(pl.col("rest"), "case"), within_place=fenced(pl.col("rest"), "case", "place")
+        within=fenced(pl.col("rest"), "visited"), within_place=fenced(pl.col("rest"), "visited", "place")
     )
     # A segment of which no round is like the others' has to be told by those it has.
-    known = known.with_columns(within=pl.col("within") | ~pl.col("within").any().over("case", "segment"))
-    count = pl.col("within_place").sum().over("case", "place")
-    return known.join(_by_place(known), on="case", how="left").with_columns(
+    known = known.with_columns(within=pl.col("within") | ~pl.col("within").any().over("visited", "segment"))
+    count = pl.col("within_place").sum().over("visited", "place")
+    return known.join(_by_place(known), on="visited", how="left").with_columns(
         weight=pl.when(pl.col("differ").fill_null(value=False))
         .then(pl.col("within_place") / count)
         .otherwise(pl.col("within").cast(pl.Float64))
@@ -184,13 +203,13 @@ def _by_place(known: pl.DataFrame) -> pl.DataFrame:
     # A median's standard error is 1.2533 times a mean's.
     places = (
         known.filter(pl.col("segments") == 1)
-        .group_by("case", "place")
+        .group_by("visited", "place")
         .agg(rounds=pl.len(), median=pl.col("log").median(), error=1.2533 * kept.std() / kept.len().sqrt())
     )
     fastest, slowest = (pl.struct("median", "error").sort_by("median").get(index) for index in (0, -1))
     gap = slowest.struct.field("median") - fastest.struct.field("median")
     error = (slowest.struct.field("error").pow(2) + fastest.struct.field("error").pow(2)).sqrt()
-    return places.group_by("case").agg(
+    return places.group_by("visited").agg(
         differ=(pl.len() == PLACES)
         & (pl.col("rounds").min() >= LEAST_ROUNDS_AT_A_PLACE)
         & (gap > APART)

@@ -147,7 +147,7 @@ class Contract:
         if self._lines > self.most_lines:
             raise self._broken(f"wrote more than {self.most_lines:,.0f} lines")
         try:
-            batches, others, _ = parse(data)
+            batches, others, _, _ = parse(data)
         except NotARecord as error:
             raise Broken(f"the probe wrote a line in process {self.process} that {error}", hint=GO_ON) from None
         if self._header is None and (not others or others[0].kind != "header" or _first(data) != others[0].line):

@@ -1,13 +1,14 @@
 """A run read back: its batches become estimates, a ranking and a verdict on itself.
 
-Process by process, so that a run of a million batches needs no more memory than its largest process.
+A few processes at a time, so that a run of a million batches needs little more memory than its largest process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
 from wattlock.study.study import CORE_CLASSES
 
+BATCHES_AT_ONCE = 2**16
+"""So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""
 NOISY_SHARE = 0.2
 """A run in which more than this share of the batches was disturbed is worth a warning."""
 
@@ -178,25 +181,26 @@ def read(folder: RunFolder) -> Result:
     """
     refuse_counted(folder)
     complete = folder.complete()
-    whole = [header for header in folder.headers() if header["process"] in complete]
+    begun = folder.headers()
+    whole = [header for header in begun if header["process"] in complete]
     headers = [header for header in whole if is_timed(header)]
     metered = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
     energies = _energies(folder, metered) if metered else None
-    discharged = [header["battery"] for header in folder.headers() if header.get("battery")]
+    discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
     quiet = _quiet_levels(headers)
     summaries, causes, batches = [], dict.fromkeys(("switch", "migration", "clock", "neighbour"), 0), 0
     times: dict[str | None, list[pl.Series]] = {}
-    for header in headers:
-        frame, kind = folder.batches_of(header["process"]), _core_class(header)
-        summaries.append(within.summarise(frame, header, quiet.get(kind)))
-        times.setdefault(kind, []).append(within.canary_times(frame, header))
-        batches += len(frame)
-        for cause, count in within.causes(frame, quiet.get(kind)).items():
-            causes[cause] += count
+    for kind, some, frames in _together(folder, headers):
+        summaries.append(within.summarise_several(frames, some, quiet.get(kind)))
+        for header, frame in zip(some, frames, strict=True):
+            times.setdefault(kind, []).append(within.canary_times(frame, header))
+            batches += len(frame)
+            for cause, count in within.causes(frame, quiet.get(kind)).items():
+                causes[cause] += count
     rows = pl.concat(summaries)
     cases = {case["case"]: case for header in headers for case in header["cases"]}
     across = estimate.across_processes(rows, study["looks"], study["target_percent"])
@@ -226,6 +230,23 @@ def read(folder: RunFolder) -> Result:
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
     )
+
+
+def _together(
+    folder: RunFolder, headers: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str | None, list[Mapping[str, Any]], list[pl.DataFrame]]]:
+    """Processes in their order, some of one kind of core at a time, with the kind and the batches of each."""
+    for kind, of_kind in groupby(headers, _core_class):
+        some: list[Mapping[str, Any]] = []
+        frames: list[pl.DataFrame] = []
+        for header in of_kind:
+            some.append(header)
+            frames.append(folder.batches_of(header["process"]))
+            if sum(map(len, frames)) >= BATCHES_AT_ONCE:
+                yield kind, some, frames
+                some, frames = [], []
+        if some:
+            yield kind, some, frames
 
 
 def _core_class(header: Mapping[str, Any]) -> str | None:

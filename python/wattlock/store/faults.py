@@ -11,8 +11,8 @@ from typing import Any
 
 from wattlock.store.schema import record_schema
 
-Check = Callable[[object, str], str | None]
-"""Gives what is wrong with the value that lies at a path, null where nothing is."""
+Check = Callable[[Any], str | None]
+"""Gives what is wrong with a value, behind its place within it (`.cases[3].calls is 0, ...`); null where nothing is."""
 Fill = Callable[[Any], None]
 """Puts nulls into a value, in place."""
 
@@ -41,12 +41,17 @@ def fault(record: Mapping[str, Any]) -> str | None:
     A record of a kind that the schema does not have is not judged.
     """
     check = _checks().get(record["kind"])
-    return check(record, "") if check else None
+    return _placed(check(record)) if check else None
 
 
 def fault_by(value: object, schema: Mapping[str, Any]) -> str | None:
     """What is wrong with a value by a schema of the instrument's; null where nothing is."""
-    return _made({name: rule for name, rule in schema.items() if name != "$defs"}, schema.get("$defs", {}))(value, "")
+    check = _made({name: rule for name, rule in schema.items() if name != "$defs"}, schema.get("$defs", {}))
+    return _placed(check(value))
+
+
+def _placed(found: str | None) -> str | None:
+    return f"it{found}" if found is not None and found.startswith(" ") else found and found.removeprefix(".")
 
 
 def filled(record: dict[str, Any]) -> dict[str, Any]:
@@ -114,8 +119,11 @@ def _names() -> Mapping[str, str]:
 def _made(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Check:
     checks = list(_parts(spec, types))
 
-    def check(value: object, path: str) -> str | None:
-        return next((found for one in checks if (found := one(value, path)) is not None), None)
+    def check(value: Any) -> str | None:
+        for one in checks:
+            if (found := one(value)) is not None:
+                return found
+        return None
 
     return checks[0] if len(checks) == 1 else check
 
@@ -142,31 +150,33 @@ def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]
     yield from (makers[word](spec[word]) for word in words)
 
 
-_PYTHON: Mapping[str, Callable[[object], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value),
+_PYTHON: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "integer": (int,),
+    "number": (int, float),
 }
 
 
 def _of_type(names: Sequence[str]) -> Check:
-    kinds_of = [_PYTHON[name] for name in names]
+    types = frozenset(one for name in names for one in _PYTHON[name])
 
-    def check(value: object, path: str) -> str | None:
-        if any(is_one(value) for is_one in kinds_of):
+    def check(value: Any) -> str | None:
+        # What JSON gives is of these very types: a truth value is no number here.
+        kind = type(value)
+        if kind in types and (kind is not float or math.isfinite(value)):
             return None
-        return f"{path or 'it'} is {_shown(value)}, not {' or '.join(names)}"
+        return f" is {_shown(value)}, not {' or '.join(names)}"
 
     return check
 
 
 def _one_of(values: Sequence[object]) -> Check:
-    def check(value: object, path: str) -> str | None:
-        return None if value in values else f"{path} is {_shown(value)}, not one of {', '.join(map(str, values))}"
+    def check(value: Any) -> str | None:
+        return None if value in values else f" is {_shown(value)}, not one of {', '.join(map(str, values))}"
 
     return check
 
@@ -176,62 +186,76 @@ def _any_of(specs: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> Che
         return _one_of([one["const"] for one in specs])
     checks = [_made(one, types) for one in specs]
 
-    def check(value: object, path: str) -> str | None:
-        found = [one(value, path) for one in checks]
-        return None if None in found else found[0]
+    def check(value: Any) -> str | None:
+        first = None
+        for one in checks:
+            if (found := one(value)) is None:
+                return None
+            first = first or found
+        return first
 
     return check
 
 
 def _bounded(least: float, most: float) -> Check:
-    def check(value: object, path: str) -> str | None:
+    def check(value: Any) -> str | None:
         if not isinstance(value, int | float) or least <= value <= most:
             return None
         bound = f"at least {least}" if value < least else f"at most {most}"
-        return f"{path} is {_shown(value)}, and is to be {bound}"
+        return f" is {_shown(value)}, and is to be {bound}"
 
     return check
 
 
 def _with_all(names: Sequence[str]) -> Check:
-    def check(value: object, path: str) -> str | None:
-        missing = next((name for name in names if isinstance(value, dict) and name not in value), None)
-        return None if missing is None else f"{path or 'it'} has no {missing}"
+    wanted = frozenset(names)
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, dict) or wanted <= value.keys():
+            return None
+        return f" has no {next(name for name in names if name not in value)}"
 
     return check
 
 
 def _with_parts(parts: Mapping[str, Check]) -> Check:
-    def check(value: object, path: str) -> str | None:
-        if not isinstance(value, dict):
-            return None
-        found = (one(value[name], f"{path}.{name}" if path else name) for name, one in parts.items() if name in value)
-        return next((one for one in found if one is not None), None)
+    def check(value: Any) -> str | None:
+        if isinstance(value, dict):
+            for name, one in parts.items():
+                if name in value and (found := one(value[name])) is not None:
+                    return f".{name}{found}"
+        return None
 
     return check
 
 
 def _with_values(part: Check) -> Check:
-    def check(value: object, path: str) -> str | None:
-        found = (part(one, f"{path}.{name}") for name, one in value.items()) if isinstance(value, dict) else ()
-        return next((one for one in found if one is not None), None)
+    def check(value: Any) -> str | None:
+        if isinstance(value, dict):
+            for name, one in value.items():
+                if (found := part(one)) is not None:
+                    return f".{name}{found}"
+        return None
 
     return check
 
 
 def _with_items(part: Check) -> Check:
-    def check(value: object, path: str) -> str | None:
-        found = (part(one, f"{path}[{at}]") for at, one in enumerate(value)) if isinstance(value, list) else ()
-        return next((one for one in found if one is not None), None)
+    def check(value: Any) -> str | None:
+        if isinstance(value, list):
+            for at, one in enumerate(value):
+                if (found := part(one)) is not None:
+                    return f"[{at}]{found}"
+        return None
 
     return check
 
 
 def _as_long(least: float, most: float) -> Check:
-    def check(value: object, path: str) -> str | None:
+    def check(value: Any) -> str | None:
         if not isinstance(value, list) or least <= len(value) <= most:
             return None
-        return f"{path} has {len(value)} entries, and is to have {least if len(value) < least else most}"
+        return f" has {len(value)} entries, and is to have {least if len(value) < least else most}"
 
     return check
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -54,23 +54,22 @@ class Index:
         """
         for start, data in journal.slices(self._end_B):
             try:
-                batches, others, lines = parse(self._of_today(data))
+                batches, others, lines, parsed = parse(self._of_today(data))
             except NotARecord as error:
                 what = f"line {self._lines + error.index + 1} of {journal.path.name} {error}"
                 hint = "the file was changed; take it from a copy, or take this line out"
                 raise StoreError(f"run {self.folder}: {what}", hint=hint) from error
-            for other in others:
-                self.note(other, journal.path.name)
+            for other, record in zip(others, parsed, strict=True):
+                self._note(other, record, journal.path.name)
             counts = dict(batches["process"].value_counts().iter_rows())
             self.batches.update(counts)
             self.spans.append(Span(start, len(data), frozenset(counts)))
             self._end_B = start + len(data)
             self._lines += lines
 
-    def note(self, other: Other, file: str) -> None:
+    def _note(self, other: Other, record: dict[str, Any], file: str) -> None:
         """Takes in a record of `file` that is no batch; raises StoreError where it is not as the schema has it."""
         self.others.append(other)
-        record = other.parsed()
         if other.kind == "header":
             check_version(str(self.folder), record.get("schema"))
         elif other.kind == "end":

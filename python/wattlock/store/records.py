@@ -35,11 +35,15 @@ class Other(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A slice: its batches (columns of `slice_columns`), its other records, and how many lines it has."""
+    """A slice: its batches (columns of `slice_columns`), its other records, and how many lines it has.
+
+    * `parsed`: the other records as dictionaries; whoever keeps `others` need not keep these.
+    """
 
     batches: pl.DataFrame
     others: list[Other]
     lines: int
+    parsed: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +84,33 @@ def parse(data: bytes) -> Parsed:
     """
     lines = data.split(b"\n")
     lines.pop()
-    batches, others = [], []
+    batches, others, parsed = [], [], []
     for index, line in enumerate(lines):
         if line.startswith(_BATCH):
             batches.append(line)
             continue
-        kind = _kind(line, index)
-        if kind == "batch":
+        record = _record(line, index)
+        if record["kind"] == "batch":
             batches.append(line)
         else:
-            others.append(Other(kind, line))
+            others.append(Other(record["kind"], line))
+            parsed.append(filled(record))
     try:
         frame = _frame(batches)
     except (pl.exceptions.PolarsError, ValueError):
         _name_the_line(lines)
         raise
-    return Parsed(frame, others, len(lines))
+    return Parsed(frame, others, len(lines), parsed)
 
 
-def _kind(line: bytes, index: int) -> str:
+def _record(line: bytes, index: int) -> dict[str, Any]:
     try:
         record = json.loads(line.decode())  # of bytes it would take UTF-16 too
     except (ValueError, RecursionError):
         raise NotARecord(index, "is not JSON") from None
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if not isinstance(kind, str):
+    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
         raise NotARecord(index, "has no kind")
-    return kind
+    return record
 
 
 def _frame(lines: Sequence[bytes]) -> pl.DataFrame:
@@ -143,7 +147,7 @@ def _extras(text: bytes, lines: Sequence[bytes]) -> pl.Series:
 
 def _name_the_line(lines: Sequence[bytes]) -> None:
     for index, line in enumerate(lines):
-        if _kind(line, index) == "batch":
+        if _record(line, index)["kind"] == "batch":
             try:
                 _frame([line])
             except (pl.exceptions.PolarsError, ValueError):

@@ -197,6 +197,26 @@ def test_each_case_has_its_own_row_with_its_process() -> None:
     assert found["log_canaries"].to_list() == exactly([math.log(4), math.log(9)])
 
 
+def test_processes_that_are_summarised_at_once_are_each_what_it_is_alone_to_the_bit() -> None:
+    draw = random.Random(18)
+
+    def process(number: int) -> pl.DataFrame:
+        values = (
+            (case, round_, draw.choice((1.0, 1.11)) * draw.gauss(1, 0.01)) for case in (7, 0, 3) for round_ in range(24)
+        )
+        return frame(
+            batch(value, case=case, round=round_, place=round_, process=number) for case, round_, value in values
+        )
+
+    numbers = (9, 2, 5)
+    batches = [process(number) for number in numbers]
+    headers = [header({0: 1, 3: 1, 7: 1}, process=number) for number in numbers]
+    alone = [within.summarise(one, of, QUIET_PPM) for one, of in zip(batches, headers, strict=True)]
+    at_once = within.summarise_several(batches, headers, QUIET_PPM)
+    assert at_once["process"].unique(maintain_order=True).to_list() == list(numbers)
+    assert at_once.equals(pl.concat(alone))
+
+
 @pytest.mark.parametrize("batches", [[], rounds(5, clean=False, cause="switch")])
 def test_a_process_without_a_clean_batch_has_an_empty_summary(batches: list[dict[str, Any]]) -> None:
     found = within.summarise(frame(batches), header(), QUIET_PPM)
