@@ -11,6 +11,7 @@ EXTRAS = {
     "cluster": ("distributed",),
     "publish": ("cryptography",),
     "lab": ("fastapi", "uvicorn", "sqlalchemy", "alembic"),
+    "postgresql": ("psycopg",),
 }
 """Packages by the names that they are imported by."""
 PURPOSE = {
@@ -20,6 +21,7 @@ PURPOSE = {
     "cluster": "workers of `--scheduler`",
     "publish": "signatures by `key`, `publish` and `verify`",
     "lab": "the web server of `lab`",
+    "postgresql": "databases of `lab --database`",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,6 +51,16 @@ def lab(
     name: Annotated[
         list[str] | None, typer.Option("--name", metavar="HOST", help="A name of this host for browsers; repeatable.")
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database",
+            metavar="URL",
+            envvar="WATTLOCK_DATABASE",
+            show_envvar=False,
+            help="The index in PostgreSQL, in place of DIR/lab.db; else WATTLOCK_DATABASE.",
+        ),
+    ] = None,
     need_token: Annotated[
         bool, typer.Option("--need-token", help="Don't start without a token, as behind a reverse proxy.")
     ] = False,
@@ -77,25 +88,26 @@ def lab(
     extras.require("report")
     extras.require("lab")
     if action is Action.serve:
-        _serve(data, bind, name or [], needs_token=need_token)
+        _serve(data, bind, name or [], needs_token=need_token, database=database)
     elif action is Action.reindex:
-        _reindex(data)
+        _reindex(data, database)
     elif action is Action.token:
-        _token(data, scope, days)
+        _token(data, database, scope, days)
     elif action is Action.tokens:
-        _tokens(data, form)
+        _tokens(data, database, form)
     else:
-        _revoke(data, token_id)
+        _revoke(data, database, token_id)
 
 
-def _serve(data: Path, bind: str, names: list[str], *, needs_token: bool) -> None:
+def _serve(data: Path, bind: str, names: list[str], *, needs_token: bool, database: str | None) -> None:
     from wattlock.cli.lab_drawing import drawing
     from wattlock.lab.serve import serve
 
-    serve(data, bind, drawing(), lambda line: typer.echo(line, err=True), names, needs_token=needs_token)
+    say = partial(typer.echo, err=True)
+    serve(data, bind, drawing(), say, names, needs_token=needs_token, database=database)
 
 
-def _existing(data: Path) -> Collection:
+def _existing(data: Path, database: str | None) -> Collection:
     """The lab whose folder is `data`. Raises InputError where that is no lab's."""
     from wattlock.lab.collection import Collection, is_lab
 
@@ -103,43 +115,43 @@ def _existing(data: Path) -> Collection:
         raise InputError(
             f"--data {data}: is no folder of a lab", hint="check the path; `wattlock lab --data DIR` makes one"
         )
-    return Collection.open(data)
+    return Collection.open(data, database)
 
 
-def _reindex(data: Path) -> None:
-    lab = _existing(data)
+def _reindex(data: Path, database: str | None) -> None:
+    lab = _existing(data, database)
     for line in lab.reindex():
         typer.echo(f"warning: left out: {line}", err=True)
     typer.echo(f"{lab.count()} runs are in the index", err=True)
 
 
-def _token(data: Path, scope: Scope | None, days: int | None) -> None:
+def _token(data: Path, database: str | None, scope: Scope | None, days: int | None) -> None:
     from wattlock.lab import tokens
     from wattlock.lab.collection import Collection, is_lab
 
     if scope is None:
         raise InputError("--scope is missing", hint="send for machines that push, read for people, admin for all")
     is_new = not is_lab(data)
-    token = tokens.make(Collection.open(data).engine, tokens.Scope(scope), days)
+    token = tokens.make(Collection.open(data, database).engine, tokens.Scope(scope), days)
     if is_new:
         typer.echo(f"a new lab in {data}", err=True)
     typer.echo(token)
     typer.echo("this is shown once; who has it may come in", err=True)
 
 
-def _tokens(data: Path, form: Format) -> None:
+def _tokens(data: Path, database: str | None, form: Format) -> None:
     import polars as pl
 
     from wattlock.lab import tokens
 
-    rows = tokens.listed(_existing(data).engine)
+    rows = tokens.listed(_existing(data, database).engine)
     columns = ("id", "scope", "created", "expires", "revoked")
     print_table(pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String)), form)
 
 
-def _revoke(data: Path, token_id: str | None) -> None:
+def _revoke(data: Path, database: str | None, token_id: str | None) -> None:
     from wattlock.lab import tokens
 
     if token_id is None:
         raise InputError("--id is missing", hint=f"`wattlock lab tokens --data {data}` lists them")
-    tokens.revoke(_existing(data).engine, token_id)
+    tokens.revoke(_existing(data, database).engine, token_id)

@@ -64,8 +64,10 @@ class Collection:
         self._watch = Watch(data / RUNS, self._is_intact)
 
     @classmethod
-    def open(cls, data: Path) -> Self:
+    def open(cls, data: Path, database: str | None = None) -> Self:
         """The lab whose folder is `data`, made where there is none.
+
+        * `database`: as of `open_database`.
 
         Raises InputError where the folder can't be made, and the errors of `open_database`.
         """
@@ -75,7 +77,7 @@ class Collection:
         except OSError as error:
             hint = "name another folder with --data"
             raise InputError(f"{data}: can't be the folder of a lab: {error.strerror}", hint=hint) from error
-        return cls(data, open_database(data))
+        return cls(data, open_database(data, database))
 
     @contextmanager
     def arriving(self) -> Iterator[Path]:

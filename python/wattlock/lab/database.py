@@ -1,4 +1,4 @@
-"""Opens a lab's database: SQLite with a write-ahead log, brought up to date by alembic."""
+"""Opens a lab's database, SQLite with a write-ahead log or PostgreSQL, brought up to date by alembic."""
 
 from __future__ import annotations
 
@@ -10,68 +10,155 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
 
-from wattlock.errors import DiskFull, StoreError, WattlockError
+from wattlock import extras
+from wattlock.errors import DiskFull, InputError, StoreError, WattlockError
 
 NAME = "lab.db"
-LONGEST_WAIT_s = 10.0
-"""How long a writer waits for another one."""
+LONGEST_WAIT_s = 10
+"""How long a writer waits for another one, and a lab for an answer of PostgreSQL's host."""
+POSTGRESQL = "postgresql"
+MIGRATING, SERVING = 0x77617474, 0x6C6F636B
+"""Keys of PostgreSQL's advisory locks: any two numbers that no other program takes in a database of a lab's own."""
 
 
 class Busy(StoreError):
     """Another program holds the database."""
 
 
-def open_database(data: Path) -> Engine:
-    """The database of the lab whose folder is `data`, made where there is none.
+class Away(StoreError):
+    """The database's server doesn't answer, or doesn't let in."""
 
-    Raises StoreError where it can't be opened, is no database or is of a newer wattlock, Busy, DiskFull.
+
+def open_database(data: Path, url: str | None = None) -> Engine:
+    """The database of the lab whose folder is `data`, its tables made where there are none.
+
+    * `url`: of a PostgreSQL database, `postgresql://USER:PASSWORD@HOST:PORT/NAME`; SQLite in `data` where it is null.
+
+    Raises InputError where the URL is none of PostgreSQL's, StoreError where the database can't be opened, is none or
+    is of a newer wattlock, Away, Busy, DiskFull.
     """
-    path = data / NAME
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LONGEST_WAIT_s})
-    event.listen(engine, "connect", _prepare)
+    engine = _sqlite(data / NAME) if url is None else _postgresql(url)
     config = Config()
     config.set_main_option("script_location", "wattlock.lab:migrations")
     try:
-        with told(path), engine.connect() as connection:
+        with told(engine), engine.connect() as connection:
             config.attributes["connection"] = connection
+            if engine.name == POSTGRESQL:  # labs that start at a time: the second finds the tables made
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
             command.upgrade(config, "head")
             connection.commit()
     except CommandError as error:
         hint = "open it with the wattlock that wrote it, or a newer one; the runs below runs/ need no database"
-        raise StoreError(f"{path}: its schema is newer than this wattlock's", hint=hint) from error
+        raise StoreError(f"{_named(engine)}: its schema is newer than this wattlock's", hint=hint) from error
+    finally:
+        engine.dispose()  # what opened it may have failed; the next one connects anew
     return engine
 
 
 @contextmanager
 def session(engine: Engine) -> Iterator[Session]:
     """One unit of work: committed at its end, or not at all. Errors of the database become a lab's own."""
-    with told(Path(engine.url.database or NAME)), Session(engine) as opened, opened.begin():
+    with told(engine), Session(engine) as opened, opened.begin():
         yield opened
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turns what SQLite refuses into errors that a person can act on."""
+def alone(engine: Engine) -> Iterator[None]:
+    """Keeps a second lab from serving out of the same PostgreSQL database. Raises StoreError where there is one.
+
+    Of SQLite the lock of the lab's folder is enough. PostgreSQL's lock ends with the connection, however that ends.
+    """
+    if engine.name != POSTGRESQL:
+        yield
+        return
+    holder = create_engine(engine.url, poolclass=NullPool, connect_args=_WAITS)
+    with told(engine):
+        connection = holder.connect()
+    try:
+        with told(engine):
+            is_first = connection.scalar(text(f"SELECT pg_try_advisory_lock({SERVING})"))
+            connection.commit()
+        if not is_first:
+            hint = "stop it, or make another database: createdb lab2"
+            raise StoreError(f"{_named(engine)}: another lab serves out of it", hint=hint)
+        yield
+    finally:
+        connection.close()
+
+
+@contextmanager
+def told(engine: Engine) -> Iterator[None]:
+    """Turns what a database refuses into errors that a person can act on."""
     try:
         yield
     except DBAPIError as error:
-        raise _told(path, error) from error
+        raise (_told_by_postgresql if engine.name == POSTGRESQL else _told_by_sqlite)(_named(engine), error) from error
 
 
-def _told(path: Path, error: DBAPIError) -> WattlockError:
+def _sqlite(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LONGEST_WAIT_s})
+    event.listen(engine, "connect", _prepare)
+    return engine
+
+
+_WAITS = {
+    "connect_timeout": LONGEST_WAIT_s,
+    "tcp_user_timeout": 1000 * LONGEST_WAIT_s,
+    "options": f"-c lock_timeout={LONGEST_WAIT_s}s",
+}
+
+
+def _postgresql(url: str) -> Engine:
+    extras.require(POSTGRESQL)
+    try:
+        parsed: URL | None = make_url(url)
+    except (ArgumentError, ValueError):
+        parsed = None
+    if parsed is None or parsed.drivername not in {POSTGRESQL, f"{POSTGRESQL}+psycopg"} or not parsed.database:
+        shown = url.partition("://")[0] if "://" in url else url  # behind it may be a password
+        hint = "postgresql://USER:PASSWORD@HOST:PORT/NAME, or none for SQLite in the lab's folder"
+        raise InputError(f"--database {shown[:80]}...: no URL of a PostgreSQL database", hint=hint)
+    return create_engine(parsed.set(drivername=f"{POSTGRESQL}+psycopg"), pool_pre_ping=True, connect_args=_WAITS)
+
+
+def _named(engine: Engine) -> str:
+    """What errors call the database: they go to whoever asks the lab, who is told no host and no user of a server."""
+    return "the database" if engine.name == POSTGRESQL else str(engine.url.database)
+
+
+def _told_by_sqlite(name: str, error: DBAPIError) -> WattlockError:
     words = " ".join(str(error.orig).split())
     if "locked" in words or "busy" in words:
-        return Busy(f"{path}: another program holds the database", hint="wait until it ends, then try again")
+        return Busy(f"{name}: another program holds the database", hint="wait until it ends, then try again")
     if "full" in words:
-        return DiskFull(f"{path}: the disk is full; all runs are kept", hint="make room, then try again")
+        return DiskFull(f"{name}: the disk is full; all runs are kept", hint="make room, then try again")
     hint = "check the folder's permissions" if isinstance(error, OperationalError) else REBUILD
-    return StoreError(f"{path}: {words}", hint=hint)
+    return StoreError(f"{name}: {words}", hint=hint)
 
 
+def _told_by_postgresql(name: str, error: DBAPIError) -> WattlockError:
+    """By PostgreSQL's state (https://www.postgresql.org/docs/15/errcodes-appendix.html); without one it is away."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    words = " ".join(str(error.orig).split())
+    if state in {"55P03", "40P01", "40001", "53300"}:  # lock not available, deadlock, serialisation, connections
+        return Busy(f"{name}: other programs hold it", hint="wait until they end, then try again")
+    if state == "53100":
+        return DiskFull(f"{name}: the disk of its server is full; all runs are kept", hint="make room, then try again")
+    if "password" in words or state.startswith("28"):
+        return Away(f"{name}: its server doesn't let the lab in", hint="check user and password of --database")
+    if words.endswith("does not exist"):
+        return Away(f"{name}: its server has none of that name", hint="make it by createdb, or check --database")
+    if isinstance(error, OperationalError) and state[:2] in {"", "08", "57"}:  # connection, operator's intervention
+        return Away(f"{name}: its server doesn't answer; all runs are kept", hint="start it, or check --database")
+    return StoreError(f"{name}: {words}", hint=EMPTY)
+
+
+EMPTY = "check --database, or name an empty one: a start makes the index again from runs/; tokens are to be made anew"
 REBUILD = "move it away: the next start makes the index again from runs/; tokens are to be made anew"
 
 

@@ -16,6 +16,7 @@ import uvicorn
 from wattlock.errors import InputError, StoreError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, empty_incoming
+from wattlock.lab.database import alone
 from wattlock.lab.drawing import Drawing
 from wattlock.lab.server import make
 
@@ -31,18 +32,20 @@ def serve(
     names: Names[str] = (),
     *,
     needs_token: bool = False,
+    database: str | None = None,
 ) -> None:
     """Serves the lab whose folder is `data` at `bind`, ADDRESS:PORT, until it is stopped.
 
     * `say`: is told where it listens, and what is left out of the index. `names`: of this host, for browsers.
     * `needs_token`: whether a lab without a token is refused on loopback too, as behind a reverse proxy.
+    * `database`: as of `open_database`.
 
     Raises InputError where the address can't be, is in use, or is open to others and the lab has no token; StoreError
-    where another lab serves the folder.
+    where another lab serves the folder or out of the database.
     """
     address, port = _address(bind)
-    lab = Collection.open(data)
-    with _alone(data):
+    lab = Collection.open(data, database)
+    with _alone(data), alone(lab.engine):
         is_open = tokens.is_open(lab.engine)
         if is_open and (needs_token or not address.is_loopback):
             why = "--need-token:" if needs_token else f"--bind {bind}: others reach this address, and"

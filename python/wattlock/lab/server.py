@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Stre
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab import pages, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
-from wattlock.lab.database import Busy
+from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import COOKIE, Draws, Lab, Reader, Refusals, Sender, address_of, allowed, note_refused, written
 from wattlock.lab.drawing import Drawing
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
@@ -47,6 +47,7 @@ STATUS: dict[type[WattlockError], int] = {
     EvidenceError: 409,
     TransferRefused: 422,
     Busy: 503,
+    Away: 503,
     DiskFull: 507,
     StoreError: 500,
 }

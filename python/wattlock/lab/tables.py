@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, LargeBinary
+from typing import Any
+
+from sqlalchemy import Dialect, ForeignKey, LargeBinary, String, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+TEXT = String().with_variant(String(collation="C"), "postgresql")
+"""Ordered by its octets in UTF-8, as SQLite does; PostgreSQL would by the language of its host."""
+
+
+class Text(TypeDecorator[str]):
+    """A text as every database takes it: PostgreSQL knows no NUL in one, and none knows half a surrogate pair."""
+
+    impl = TEXT
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's own
+        """The text without what can't be stored, `?` and U+FFFD in its place."""
+        return value and value.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 
 class Base(DeclarativeBase):
     """What all tables are known to."""
+
+    type_annotation_map = {str: Text}  # noqa: RUF012 - SQLAlchemy's own
 
 
 class Run(Base):
