@@ -27,7 +27,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-links bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,7 +54,7 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs crates/providers/src/libraries/*.rs # lists in macros name them
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
+	for apart in fuzz benchmarks/criterion benchmarks/link_peers; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
 	cd crates/firmware && cargo fmt --check
 	cd crates/tally/image && cargo fmt --check
 	cd benchmarks/criterion && cargo build --quiet --locked
@@ -155,6 +155,9 @@ advisories: ## ask the network for known holes in the Rust dependencies
 
 bench-battery: setup ## print how long drawing battery lives takes
 	$(VENV)/bin/python benchmarks/battery.py
+
+bench-links: setup ## what other people's secure links send, beside the octets by clause, through one lossy proxy; fetches aiocoap
+	$(VENV)/bin/python benchmarks/links.py
 
 bench-recordings: setup ## join 500 made-up recordings to made-up runs, and compare with the truth
 	$(VENV)/bin/python benchmarks/recordings.py
@@ -263,5 +266,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) $(VENV)-docs $(VENV)-wheels dist target fuzz/target benchmarks/criterion/target build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs $(VENV)-wheels dist target fuzz/target benchmarks/criterion/target benchmarks/link_peers/target benchmarks/link_peers/.venv build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

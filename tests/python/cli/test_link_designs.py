@@ -74,8 +74,8 @@ def test_a_design_that_adds_too_much_for_wi_fi_is_left_out_alone(capsys: pytest.
 
 PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
 README = (TREE / "README.md").read_text(encoding="utf-8")
-COLUMNS = ("dtls13", "dtls13-cid", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
-AT_64 = ("dtls13-ccm8", "dtls13-cid-ccm8", "oscore", "whole-8", "sp-mac", "tally")
+COLUMNS = ("dtls13", "dtls13-cid", "tls13", "noise", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")
+AT_64 = ("dtls13-ccm8", "dtls13-cid-ccm8", "dtls12-ccm8", "oscore", "whole-8", "sp-mac", "tally")
 TABLES = [
     ("| radio | DTLS 1.3", 128, 0.1, COLUMNS, ("dtls13", "whole")),
     ("| radio, 1 % |", 128, 0.01, COLUMNS, ("whole", "sp-mac")),

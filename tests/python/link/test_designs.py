@@ -224,12 +224,15 @@ def test_the_shortest_rulers_are_the_known_optimal_ones_and_no_two_marks_are_equ
 @pytest.mark.parametrize(
     ("name", "payload_B", "adds_B"),
     # Overhead in draft-ietf-iotops-security-protocol-comparison for CCM_8, none or an octet of connection ID, empty
-    # sender IDs; WireGuard's 32 and its padding to 16.
+    # sender IDs; WireGuard's 32 and its padding to 16; Noise's tag and an octet of counter.
     [
         ("dtls13-ccm8", 16, 11),
         ("dtls13", 16, 19),
         ("dtls13-cid-ccm8", 16, 12),
         ("dtls13-cid", 16, 20),
+        ("dtls12-ccm8", 16, 29),
+        ("tls13", 16, 14 + 8),
+        ("noise", 16, 17),
         ("oscore", 16, 13),
         ("oscore-ccm16", 16, 21),
         ("wireguard", 16, 32),
@@ -322,6 +325,22 @@ def test_joules_of_a_row_are_those_of_its_message_reports_and_computing(found: l
                 assert row[f"verified_{bits}_low_uJ"] < verified_uJ < row[f"verified_{bits}_high_uJ"]
             else:
                 assert verified_uJ is None
+
+
+def test_on_slow_lora_at_a_tenth_lost_tally_takes_12_percent_less_than_any_design_that_has_128_bits(
+    found: list[dict[str, Any]],
+) -> None:
+    at = {row["design"]: row for row in found if (row["radio"], row["loss"]) == ("lora-sf12", 0.1)}
+    verified_uJ = {name: row["verified_128_uJ"] for name, row in at.items() if not name.endswith("-bare")}
+    reached = {name: uJ for name, uJ in verified_uJ.items() if uJ}
+    assert set(verified_uJ) - set(reached) == {
+        "link",
+        "whole-8",
+        "oscore",
+        *(key for key in at if key.endswith("ccm8")),
+    }
+    assert min(reached, key=reached.__getitem__) == "tally"
+    assert reached["tally"] <= 0.88 * min(uJ for name, uJ in reached.items() if name != "tally")
 
 
 def test_no_octet_is_saved_on_wifi_and_none_within_bles_own_encryption(found: list[dict[str, Any]]) -> None:

@@ -1,0 +1,228 @@
+"""Octets of other people's secure links beside the octets by clause: `python benchmarks/links.py [--peer NAME]`.
+
+Each peer sends one trace through one seeded lossy proxy, which captures what it sends; README.md beside this file says
+which peers and how. Ends with an error where what was captured is not what the clauses say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wattlock.link.designs.rules import compared
+from wattlock.targets import toolbox
+
+HERE = Path(__file__).parent / "link_peers"
+LOSSES = (0.0, 0.1, 0.3)
+SEED = 1
+PAYLOAD_B = 16
+SIZES = range(4, 68)
+"""Payloads of the trace that octets are compared on, without loss; those of the others have `PAYLOAD_B`."""
+
+RADIO = "ble"
+"""Whose counter of an octet designs send that leave its form open."""
+
+Line = dict[str, Any]
+
+
+class Difference(NamedTuple):
+    """Octets that a peer sends beside those of the design, with the clause that says why."""
+
+    octets_B: int
+    clause: str
+
+
+class Peer(NamedTuple):
+    """A peer: the design that it carries out, what it always sends beside that, and what it is carried by."""
+
+    design: str
+    always: tuple[Difference, ...] = ()
+    over_tcp: bool = False
+    lossless: bool = False
+
+
+PEERS = {
+    "noise": Peer("noise"),
+    "dtls13": Peer(
+        "dtls13",
+        (Difference(1, "RFC 9147, 4: a sequence number of 16 bits"), Difference(2, "RFC 9147, 4: a length")),
+    ),
+    "dtls12": Peer("dtls12-ccm8"),
+    "tls13": Peer("tls13", over_tcp=True, lossless=True),
+    "wireguard": Peer("wireguard", (Difference(20, "RFC 791, 3.1: the inner IP header"),)),
+    "oscore": Peer("oscore", (Difference(5, "RFC 7252, 3: CoAP's header of 4, and the marker before a payload"),)),
+    "edhoc": Peer("oscore", lossless=True),
+}
+"""In the order of the table; `edhoc` is the handshake of its design, and carries no messages."""
+
+
+def differences(name: str, number: int, payload_B: int) -> list[Difference]:
+    """Why a message of a peer has other octets than the design's, each with its clause."""
+    found = list(PEERS[name].always)
+    if name == "oscore" and number > 255:
+        found.append(Difference(1, "RFC 8613, 6.1: a sequence number above 255 has two octets"))
+    if name == "wireguard" and payload_B % 16:
+        found.append(Difference(payload_B % 16 - 16, "NDSS 2017, 5.4.6: boringtun does not pad to 16"))
+    return found
+
+
+def by_clause_B(name: str, payload_B: int) -> int:
+    """Octets that a peer's design adds to a message."""
+    return compared().design[PEERS[name].design].sealed_B(payload_B, compared().radio[RADIO]) - payload_B
+
+
+class Session(NamedTuple):
+    """What a peer said, and of its datagrams what the proxy captured; `None` over TCP."""
+
+    lines: list[Line]
+    captured: list[Line] | None
+
+    def of(self, kind: str) -> list[Line]:
+        """Its lines of a kind."""
+        return [line for line in self.lines if line["kind"] == kind]
+
+    @property
+    def flights(self) -> str:
+        """Octets of the handshake's flights, the sensor's first."""
+        sent = [(line["way"], line["octets_B"]) for line in self.of("sent") if line["of"] == "handshake"]
+        return " + ".join(str(sum(size for _, size in flight)) for _, flight in groupby(sent, lambda one: one[0]))
+
+    @property
+    def delivered(self) -> int:
+        """Messages that the proxy let pass."""
+        if self.captured is None:
+            return len(self.of("message"))
+        kinds = [line["of"] for line in self.of("sent") if line["way"] == "up"]
+        fates = [line["fate"] for line in self.captured if line["way"] == "up"]
+        return sum(kind == "message" and fate == "passed" for kind, fate in zip(kinds, fates, strict=True))
+
+    @property
+    def verified(self) -> int:
+        """Messages that came out as they went in."""
+        return sum(line["verified"] for line in self.of("message"))
+
+    def check(self, name: str) -> Iterator[str]:
+        """What is not as it should be."""
+        if self.captured is not None:
+            for way in ("up", "down"):
+                said = [line["octets_B"] for line in self.of("sent") if line["way"] == way]
+                seen = [len(line["octets"]) // 2 for line in self.captured if line["way"] == way]
+                if said != seen:
+                    yield f"{name}: the proxy captured other datagrams ({way}) than the peer sent"
+        for line in self.of("message"):
+            size_B, number = line["payload_B"], line["number"]
+            expected = by_clause_B(name, size_B) + sum(one.octets_B for one in differences(name, number, size_B))
+            if line["wire_B"] - size_B != expected:
+                yield f"{name}: message {number} of {size_B} octets: {line['wire_B']} sent, not {size_B + expected}"
+
+
+@contextmanager
+def proxy(to: str, loss: float, log: Path) -> Iterator[str]:
+    """The lossy proxy in front of an address; its own address."""
+    words = [
+        str(toolbox.find().program),
+        "tally",
+        "proxy",
+        "--to",
+        to,
+        "--loss",
+        str(loss),
+        "--seed",
+        str(SEED),
+        "--timeout",
+        "600",
+    ]
+    with log.open("w") as out, subprocess.Popen(words, stdout=out, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr  # noqa: S101 - it is a pipe
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+def session(name: str, trace: Path, loss: float, python: Path) -> Session:
+    """A peer's trace through the proxy."""
+    program = [str(HERE / "target" / "debug" / "wattlock-link-peers"), name]
+    words = [str(python), str(HERE / "oscore.py")] if name == "oscore" else program
+    log = trace.with_suffix(".proxy")
+    with subprocess.Popen([*words, str(trace)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout  # noqa: S101, PT018 - they are pipes
+        lines = [json.loads(process.stdout.readline()), json.loads(process.stdout.readline())]
+        own = lines[1]["address"]
+        over_tcp = PEERS[name].over_tcp
+        with nullcontext(own) if over_tcp else proxy(own, loss, log) as address:
+            print(address, file=process.stdin, flush=True)
+            lines += map(json.loads, process.stdout)
+    if process.returncode:
+        sys.exit(f"error: {name} ended with exit code {process.returncode}")
+    return Session(lines, None if over_tcp else [json.loads(line) for line in log.read_text().splitlines()])
+
+
+def aiocoap() -> Path:
+    """Python with aiocoap, in an environment of its own."""
+    folder = HERE / ".venv"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        lock = str(HERE / "requirements.lock")
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock], check=True)
+    return python
+
+
+def row(name: str, folder: Path, messages: int, python: Path) -> tuple[list[str], list[str]]:
+    """Cells of the table, and what is not as it should be."""
+    peer, design = PEERS[name], compared().design[PEERS[name].design]
+    sizes, steady = folder / f"{name}-sizes.jsonl", folder / f"{name}.jsonl"
+    sizes.write_text("".join(f'{{"size_B": {size_B}}}\n' for size_B in SIZES))
+    steady.write_text(f'{{"size_B": {PAYLOAD_B}}}\n' * messages)
+    runs = [session(name, steady, loss, python) for loss in LOSSES[: 1 if peer.lossless else None]]
+    wrong = [what for one in (*runs, session(name, sizes, 0.0, python)) for what in one.check(name)]
+    told, sent = runs[0].lines[0], runs[0].of("message")
+    transport = ["-", "-", "-"]
+    if sent:
+        added = sorted({line["wire_B"] - PAYLOAD_B for line in sent})
+        reasons = [f"{one.octets_B:+}: {one.clause}" for one in differences(name, messages - 1, PAYLOAD_B)]
+        captured = " or ".join(map(str, added))
+        transport = [captured, str(by_clause_B(name, PAYLOAD_B)), "; ".join(reasons) or "equal"]
+    flights = [runs[0].flights or "-", (runs[0].flights and " + ".join(map(str, design.flights_B))) or "-"]
+    shares = [f"{one.delivered:,} / {one.verified:,}" if sent else "-" for one in runs]
+    library = f"{told['library']} {told['version']}"
+    return [name, library, peer.design, *transport, *flights, *shares], wrong
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", action="append", choices=[*PEERS], help="this peer alone, or these")
+    parser.add_argument("--messages", type=int, default=1000, help="messages of 16 octets (1000)")
+    arguments = parser.parse_args()
+    names = arguments.peer or [*PEERS]
+    built = {**os.environ, "CARGO_TARGET_DIR": "target"}
+    subprocess.run(["cargo", "build", "--quiet", "--locked"], cwd=HERE, check=True, env=built)
+    python = aiocoap() if "oscore" in names else Path(sys.executable)
+    heads = ["peer", "library", "design", "octets added", "by clause", "why", "handshake", "by clause"]
+    heads += [f"{100 * loss:.0f} % lost" for loss in LOSSES]
+    print("|", " | ".join(heads), "|")
+    print("|---" * len(heads) + "|")
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            cells, found = row(name, Path(folder), arguments.messages, python)
+            print("|", " | ".join(cells + ["-"] * (len(heads) - len(cells))), "|", flush=True)
+            wrong += found
+    if wrong:
+        sys.exit("\n".join(f"error: {what}" for what in wrong[:20]))
+
+
+if __name__ == "__main__":
+    main()
