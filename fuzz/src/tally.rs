@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::mem::discriminant;
 
+use data_encoding::HEXLOWER;
 use wattlock_net::tally::records::TallyLine;
 use wattlock_net::tally::{GatewayEnd, Heard, MOST_FRAME_B, MOST_PAYLOAD_B, Nonces, SensorEnd};
 use wattlock_tally::{Hint, Pair, Parameters};
@@ -161,8 +162,7 @@ impl Link {
         }
         let sealed = self.sensor.seal(payload, &mut frame).expect("the frame is long enough");
         if let Some(sealed) = sealed {
-            let hex = payload.iter().map(|octet| format!("{octet:02x}")).collect();
-            *self.open.entry((sealed.counter, hex)).or_default() += 1;
+            *self.open.entry((sealed.counter, HEXLOWER.encode(payload))).or_default() += 1;
             self.say_up(frame[..sealed.length_B].to_vec(), how);
         }
     }

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 MASK = (1 << 64) - 1
 SHORT, WHOLE, RESCUE = 0, 1, 2
 REPORT, REPORT_WHOLE, REQUEST = 0, 1, 2
 HELD = 64
+CONSTANTS = [(15 - number) << 4 | number for number in range(12)]
 
 
 class RefusedError(Exception):
@@ -16,24 +18,26 @@ class RefusedError(Exception):
 # Ascon, NIST SP 800-232.
 
 
-def permuted(state: Sequence[int], rounds: int) -> list[int]:
+State = tuple[int, int, int, int, int]
+
+
+@lru_cache(maxsize=1 << 14)
+def permuted(state: State, rounds: int) -> State:
+    """Kept, as the end that opens goes through the states of the end that sealed."""
     x0, x1, x2, x3, x4 = state
-    for number in range(12 - rounds, 12):
-        x2 ^= (0xF - number) << 4 | number
-        x0, x4, x2 = x0 ^ x4, x4 ^ x3, x2 ^ x1
-        t0, t1, t2 = x0 ^ (~x1 & x2), x1 ^ (~x2 & x3), x2 ^ (~x3 & x4)
+    for constant in CONSTANTS[-rounds:]:
+        x2 ^= constant ^ x1
+        x0 ^= x4
+        x4 ^= x3
+        t0, t1, t2 = x0 ^ (~x1 & x2), x1 ^ (~x2 & x3), ~(x2 ^ (~x3 & x4))
         t3, t4 = x3 ^ (~x4 & x0), x4 ^ (~x0 & x1)
-        x0, x1, x2, x3, x4 = t0 ^ t4, t1 ^ t0, ~t2 & MASK, t3 ^ t2, t4
-        x0 ^= turned(x0, 19) ^ turned(x0, 28)
-        x1 ^= turned(x1, 61) ^ turned(x1, 39)
-        x2 ^= turned(x2, 1) ^ turned(x2, 6)
-        x3 ^= turned(x3, 10) ^ turned(x3, 17)
-        x4 ^= turned(x4, 7) ^ turned(x4, 41)
-    return [x0, x1, x2, x3, x4]
-
-
-def turned(word: int, bits: int) -> int:
-    return (word >> bits | word << (64 - bits)) & MASK
+        x0, x1, x2, x3, x4 = t0 ^ t4, t1 ^ t0, t2 & MASK, t3 ^ ~t2, t4
+        x0 ^= (x0 >> 19 ^ x0 << 45 ^ x0 >> 28 ^ x0 << 36) & MASK
+        x1 ^= (x1 >> 61 ^ x1 << 3 ^ x1 >> 39 ^ x1 << 25) & MASK
+        x2 ^= (x2 >> 1 ^ x2 << 63 ^ x2 >> 6 ^ x2 << 58) & MASK
+        x3 ^= (x3 >> 10 ^ x3 << 54 ^ x3 >> 17 ^ x3 << 47) & MASK
+        x4 ^= (x4 >> 7 ^ x4 << 57 ^ x4 >> 41 ^ x4 << 23) & MASK
+    return x0, x1, x2, x3, x4
 
 
 def words(octets: bytes) -> list[int]:
@@ -45,46 +49,41 @@ def padded(octets: bytes, rate_B: int) -> bytes:
 
 
 def cxof(label: str, message: bytes, length_B: int) -> bytes:
-    state = permuted([0x0000080000CC0004, 0, 0, 0, 0], 12)
+    x0, *others = permuted((0x0000080000CC0004, 0, 0, 0, 0), 12)
     for word in [8 * len(label), *words(padded(label.encode(), 8)), *words(padded(message, 8))]:
-        state[0] ^= word
-        state = permuted(state, 12)
+        x0, *others = permuted((x0 ^ word, *others), 12)
     output = b""
     while len(output) < length_B:
-        output += state[0].to_bytes(8, "little")
-        state = permuted(state, 12)
+        output += x0.to_bytes(8, "little")
+        x0, *others = permuted((x0, *others), 12)
     return output[:length_B]
 
 
 def ascon(key: bytes, nonce: bytes, associated: bytes, body: bytes, *, opening: bool) -> tuple[bytes, bytes]:
     """The other text and the whole tag of a plaintext, or of a ciphertext that is opened."""
-    key_words = words(key)
-    state = permuted([0x00001000808C0001, *key_words, *words(nonce)], 12)
-    state[3] ^= key_words[0]
-    state[4] ^= key_words[1]
+    k0, k1 = words(key)
+    n0, n1 = words(nonce)
+    x0, x1, x2, x3, x4 = permuted((0x00001000808C0001, k0, k1, n0, n1), 12)
+    x3, x4 = x3 ^ k0, x4 ^ k1
     if associated:
         blocks = words(padded(associated, 16))
         for left, right in zip(blocks[::2], blocks[1::2], strict=True):
-            state[0] ^= left
-            state[1] ^= right
-            state = permuted(state, 8)
-    state[4] ^= 1 << 63
+            x0, x1, x2, x3, x4 = permuted((x0 ^ left, x1 ^ right, x2, x3, x4), 8)
+    x4 ^= 1 << 63
     other = b""
     for place in range(0, len(body) + 1, 16):
         block = body[place : place + 16]
-        stream = state[0].to_bytes(8, "little") + state[1].to_bytes(8, "little")
-        exchanged = bytes(octet ^ mask for octet, mask in zip(block, stream, strict=False))
+        stream = x0 | x1 << 64
+        exchanged = (int.from_bytes(block, "little") ^ stream & (1 << 8 * len(block)) - 1).to_bytes(
+            len(block), "little"
+        )
         other += exchanged
         left, right = words(padded(exchanged if opening else block, 16)[:16])
-        state[0] ^= left
-        state[1] ^= right
+        x0, x1 = x0 ^ left, x1 ^ right
         if len(block) == 16:
-            state = permuted(state, 8)
-    state[2] ^= key_words[0]
-    state[3] ^= key_words[1]
-    state = permuted(state, 12)
-    tag = [state[3] ^ key_words[0], state[4] ^ key_words[1]]
-    return other, b"".join(word.to_bytes(8, "little") for word in tag)
+            x0, x1, x2, x3, x4 = permuted((x0, x1, x2, x3, x4), 8)
+    *_, x3, x4 = permuted((x0, x1, x2 ^ k0, x3 ^ k1, x4), 12)
+    return other, b"".join(word.to_bytes(8, "little") for word in (x3 ^ k0, x4 ^ k1))
 
 
 # Keys.
