@@ -33,10 +33,12 @@ class Scope(StrEnum):
 
     send = "send"
     read = "read"
+    plan = "plan"
     admin = "admin"
 
 
 OPTIONS = {"--bind": Action.serve, "--name": Action.serve, "--scope": Action.token, "--days": Action.token}
+OPTIONS |= {"--fleet": Action.serve, "--target": Action.serve}
 OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Action.tokens}
 
 
@@ -64,8 +66,15 @@ def lab(
     need_token: Annotated[
         bool, typer.Option("--need-token", help="Don't start without a token, as behind a reverse proxy.")
     ] = False,
+    fleet: Annotated[
+        bool, typer.Option("--fleet", help="Measure from the page of the queue, here and on your named targets.")
+    ] = False,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", metavar="TARGET", help="Measure on this target, as of --on; repeatable."),
+    ] = None,
     scope: Annotated[
-        Scope | None, typer.Option("--scope", help="What the token is for: send runs, read them, or all.")
+        Scope | None, typer.Option("--scope", help="What the token is for: send runs, read them, plan too, or all.")
     ] = None,
     days: Annotated[int | None, typer.Option("--days", min=1, max=3660, help="How long the token lets in.")] = None,
     token_id: Annotated[str | None, typer.Option("--id", metavar="ID", help="The token that ends now.")] = None,
@@ -77,7 +86,11 @@ def lab(
     without a token is open to this machine and listens on loopback alone; once there is a token everybody needs one.
     `token` prints a new one this once, `tokens` lists them, `revoke` ends one.
 
-    Examples: wattlock lab --data lab    wattlock lab token --data lab --scope send --days 90
+    With --fleet or --target the page of the queue measures studies on targets; nothing is lost where a device vanishes
+    or the lab is killed.
+
+    Examples: wattlock lab --data lab    wattlock lab --data lab --fleet --target qemu:cortex-m4
+    wattlock lab token --data lab --scope send --days 90
     wattlock lab --data lab --bind 192.168.1.2:8893 --name lab.local    wattlock lab reindex --data lab
     """
     from wattlock import extras
@@ -88,7 +101,8 @@ def lab(
     extras.require("report")
     extras.require("lab")
     if action is Action.serve:
-        _serve(data, bind, name or [], needs_token=need_token, database=database)
+        wanted = _targets(target or [], named=fleet)
+        _serve(data, bind, name or [], wanted, needs_token=need_token, database=database)
     elif action is Action.reindex:
         _reindex(data, database)
     elif action is Action.token:
@@ -99,12 +113,34 @@ def lab(
         _revoke(data, database, token_id)
 
 
-def _serve(data: Path, bind: str, names: list[str], *, needs_token: bool, database: str | None) -> None:
+def _targets(given: list[str], *, named: bool) -> list[str]:
+    """Of the fleet. Raises InputError for one that there is not, MissingExtra where a fleet needs more packages."""
+    from wattlock import extras
+
+    if not (given or named):
+        return []
+    extras.require("cluster")
+    extras.require("publish")
+    from wattlock.lab.fleet.targets import NAMED, targets
+    from wattlock.targets import named as names
+
+    wanted = [*([NAMED] if named else []), *given]
+    for one in targets(wanted):
+        try:
+            names.target(one)
+        except InputError as error:
+            raise InputError(error.message.replace("--on ", "--target ", 1), hint=error.hint) from error
+    return wanted
+
+
+def _serve(
+    data: Path, bind: str, names: list[str], targets: list[str], *, needs_token: bool, database: str | None
+) -> None:
     from wattlock.cli.lab_drawing import drawing
     from wattlock.lab.serve import serve
 
     say = partial(typer.echo, err=True)
-    serve(data, bind, drawing(), say, names, needs_token=needs_token, database=database)
+    serve(data, bind, drawing(), say, names=names, targets=targets, needs_token=needs_token, database=database)
 
 
 def _existing(data: Path, database: str | None) -> Collection:
@@ -130,7 +166,10 @@ def _token(data: Path, database: str | None, scope: Scope | None, days: int | No
     from wattlock.lab.collection import Collection, is_lab
 
     if scope is None:
-        raise InputError("--scope is missing", hint="send for machines that push, read for people, admin for all")
+        raise InputError(
+            "--scope is missing",
+            hint="send for machines that push, read for people, plan for who measures, admin for all",
+        )
     is_new = not is_lab(data)
     token = tokens.make(Collection.open(data, database).engine, tokens.Scope(scope), days)
     if is_new:

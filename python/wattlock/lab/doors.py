@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 from fastapi import Depends, Request, Response
 
+from wattlock.errors import InputError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.drawing import Drawing
@@ -17,6 +18,9 @@ from wattlock.report.written import flat, json_array
 COOKIE = "wattlock_lab"
 REFUSALS, WINDOW_s = 20, 60.0
 """So many refused tokens from one address in so many seconds, and it has to wait."""
+
+
+LONGEST_FORM_B = 4096
 
 
 class Refusals:
@@ -57,6 +61,16 @@ def allowed(scope: Scope) -> Any:
             raise
 
     return Depends(check)
+
+
+async def body_of(request: Request) -> bytes:
+    """What was sent. Raises InputError where it is longer than any form of the lab."""
+    body = b""
+    async for step in request.stream():
+        body += step
+        if len(body) > LONGEST_FORM_B:
+            raise InputError(f"a form has at most {LONGEST_FORM_B} B", hint="send less: a token is one line")
+    return body
 
 
 def note_refused(request: Request, error: Denied) -> None:

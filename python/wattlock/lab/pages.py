@@ -15,14 +15,15 @@ from wattlock.errors import WattlockError
 from wattlock.lab.collection import Filter
 from wattlock.lab.drawing import Drawn
 from wattlock.lab.tables import Run
-from wattlock.report import chip, formats, page
+from wattlock.report import chip, formats
+from wattlock.report import page as report_page
 from wattlock.report.markup import bullets, cell, commands, facts, paragraphs, table, text
 
 LATEST = 10
 ALIKE = "Runs are of one device where hardware, instruction set, card and evidence agree, whatever it is called."
 SHORT_HASH = 12
-NAVIGATION = {"/": "Overview", "/runs": "Runs", "/compare": "Compare"}
-SCRIPTS = ("filter", "compare", "sort", "folds")
+NAVIGATION = {"/": "Overview", "/runs": "Runs", "/compare": "Compare", "/queue": "Queue"}
+SCRIPTS = ("filter", "compare", "sort", "folds", "queue")
 STYLE = "lab.css"
 FIELDS: tuple[str, ...] = (
     "hash",
@@ -50,19 +51,19 @@ def wants_html(request: Request) -> bool:
 def asset(name: str) -> str | None:
     """The style, or a script of the report; null for anything else."""
     if name == STYLE:
-        return page.stylesheet("compare", "lab")
-    return page.asset(name) if name in {f"{one}.js" for one in SCRIPTS} else None
+        return report_page.stylesheet("compare", "lab")
+    return report_page.asset(name) if name in {f"{one}.js" for one in SCRIPTS} else None
 
 
 def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str) -> str:
     """The first page: what was measured on, and what came last; an empty lab says how to fill it."""
     if not runs:
-        return _page("A lab without runs", "", _empty(address), here="/")
+        return page("A lab without runs", "", _empty(address), here="/")
     line = f"{_counted(runs, 'run')} of {_counted(len(devices), 'device')}"
     more = f'<p><a href="/runs">All {runs:,} runs</a></p>' if runs > len(latest) else ""
-    body = _section("devices", "Devices", _devices(devices) + _also("/devices"))
-    body += _section("latest", "Latest runs", _runs(latest) + more)
-    return _page("Overview", line, body, here="/")
+    body = section("devices", "Devices", _devices(devices) + _also("/devices"))
+    body += section("latest", "Latest runs", _runs(latest) + more)
+    return page("Overview", line, body, here="/")
 
 
 def _empty(address: str) -> str:
@@ -72,7 +73,7 @@ def _empty(address: str) -> str:
             "the devices, and the runs can be compared.",
         ]
     )
-    return _section("fill", "Fill it", told + commands(["wattlock run quick", f"wattlock push last --to {address}"]))
+    return section("fill", "Fill it", told + commands(["wattlock run quick", f"wattlock push last --to {address}"]))
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
@@ -100,7 +101,7 @@ def runs(
     form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
     asked = urlencode({name: value for name, value in vars(wanted).items() if value})
     shown = _pickable(found) if found else "<p>No run is like that.</p>"
-    return _page("Runs", _counted(len(found), "run"), form + shown + _also("/runs", asked), here="/runs")
+    return page("Runs", _counted(len(found), "run"), form + shown + _also("/runs", asked), here="/runs")
 
 
 def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None) -> str:
@@ -114,9 +115,9 @@ def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None
 def choose(found: Sequence[Run], picked: Set[str]) -> str:
     """Where nothing is picked yet to be compared."""
     if len(found) < 2:
-        return _page("Compare", "It takes two runs", '<p>Push a second one: <a href="/">how</a>.</p>', here="/compare")
+        return page("Compare", "It takes two runs", '<p>Push a second one: <a href="/">how</a>.</p>', here="/compare")
     line = "Pick two runs or more; the first picked in the list is what the others are compared with."
-    return _page("Compare", line, _pickable(found, picked), here="/compare")
+    return page("Compare", line, _pickable(found, picked), here="/compare")
 
 
 def _pickable(found: Sequence[Run], picked: Set[str] = frozenset()) -> str:
@@ -169,8 +170,8 @@ def run(found: Run, drawn: Drawn) -> str:
         f'<a href="/compare?run={found.hash}">Compare it</a> '
         f'<a href="/runs?device={found.device}">Runs of this device</a></p>'
     )
-    body = invalid + links + drawn.sections + _section("run", "The run", facts(known))
-    return _page(drawn.title, drawn.line, body, scripts=drawn.scripts)
+    body = invalid + links + drawn.sections + section("run", "The run", facts(known))
+    return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
 def compare(found: Sequence[Run], drawn: Drawn) -> str:
@@ -180,7 +181,7 @@ def compare(found: Sequence[Run], drawn: Drawn) -> str:
         f'<li><a href="/runs/{one.hash}">{text(one.id)}</a> {chip.chip(one.evidence)}</li>' for one in found
     )
     body = f'<ul class="links">{links}</ul>{drawn.sections}{_also("/compare", asked)}'
-    return _page(drawn.title, drawn.line, body, scripts=drawn.scripts)
+    return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
 def login(refused: WattlockError | None = None) -> str:
@@ -191,13 +192,13 @@ def login(refused: WattlockError | None = None) -> str:
         '<input name="token" type="password" autocomplete="current-password" required></label>'
         "<button>Open the lab</button></form>"
     )
-    return _page("Log in", "This lab needs a token that reads.", form, is_inside=False)
+    return page("Log in", "This lab needs a token that reads.", form, is_inside=False)
 
 
 def refusal(error: str, hint: str) -> str:
     """An error for a browser."""
     back = '<p class="links"><a href="/">The first page</a></p>'
-    return _page("That did not work", "", _told(error, hint) + back, is_inside=False)
+    return page("That did not work", "", _told(error, hint) + back, is_inside=False)
 
 
 def _told(error: str, hint: str) -> str:
@@ -242,11 +243,12 @@ def _also(address: str, asked: str = "") -> str:
     return f'<p class="links"><a href="{address}.json{end}">JSON</a> <a href="{address}.csv{end}">CSV</a></p>'
 
 
-def _section(name: str, title: str, body: str) -> str:
+def section(name: str, title: str, body: str) -> str:
+    """A section with its heading."""
     return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>{body}</section>'
 
 
-def _page(
+def page(
     title: str, line: str, body: str, *, here: str = "", scripts: Sequence[str] = ("sort",), is_inside: bool = True
 ) -> str:
     """A page: nothing in it is fetched but the lab's own style and scripts."""

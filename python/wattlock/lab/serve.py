@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -18,9 +18,12 @@ from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, empty_incoming
 from wattlock.lab.database import alone
 from wattlock.lab.drawing import Drawing
+from wattlock.lab.fleet.started import started
 from wattlock.lab.server import make
 
 LOCK = "lab.lock"
+STREAMS_s = 1
+"""How long a stop waits for pages that are still being told of the queue."""
 IPV6, LAST_PORT = 6, 65_535
 
 
@@ -29,14 +32,16 @@ def serve(
     bind: str,
     drawing: Drawing,
     say: Callable[[str], None],
-    names: Names[str] = (),
     *,
+    names: Names[str] = (),
+    targets: Sequence[str] = (),
     needs_token: bool = False,
     database: str | None = None,
 ) -> None:
     """Serves the lab whose folder is `data` at `bind`, ADDRESS:PORT, until it is stopped.
 
     * `say`: is told where it listens, and what is left out of the index. `names`: of this host, for browsers.
+    * `targets`: of its fleet, none without.
     * `needs_token`: whether a lab without a token is refused on loopback too, as behind a reverse proxy.
     * `database`: as of `open_database`.
 
@@ -63,9 +68,14 @@ def serve(
             shown = f"[{host}]" if ":" in host else host
             say(f"the lab: http://{shown}:{port} ({lab.count()} runs in {data})")
             config = uvicorn.Config(
-                make(lab, drawing, frozenset(names)), log_level="warning", proxy_headers=False, server_header=False
+                make(lab, drawing, frozenset(names), targets),
+                log_level="warning",
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=STREAMS_s,
             )
-            uvicorn.Server(config).run(sockets=[listener])
+            with started(data, targets, say, database):
+                uvicorn.Server(config).run(sockets=[listener])
 
 
 def _address(bind: str) -> tuple[IPv4Address | IPv6Address, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -17,15 +17,28 @@ from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, Tra
 from wattlock.lab import pages, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
-from wattlock.lab.doors import COOKIE, Draws, Lab, Reader, Refusals, Sender, address_of, allowed, note_refused, written
+from wattlock.lab.doors import (
+    COOKIE,
+    Draws,
+    Lab,
+    Reader,
+    Refusals,
+    Sender,
+    address_of,
+    allowed,
+    body_of,
+    note_refused,
+    written,
+)
 from wattlock.lab.drawing import Drawing
+from wattlock.lab.fleet import routes as fleet_routes
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
 
 Answer = Callable[[Request], Awaitable[Response]]
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; "
@@ -52,19 +65,23 @@ STATUS: dict[type[WattlockError], int] = {
     StoreError: 500,
 }
 """The first kind that an error is of."""
-LONGEST_FORM_B = 4096
 
 
-def make(lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset()) -> FastAPI:
+def make(
+    lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset(), targets: Sequence[str] = ()
+) -> FastAPI:
     """The server of a lab.
 
     * `names`: names of this host that a browser may use beside its addresses in numbers and `localhost`.
+    * `targets`: of its fleet, as it was started with.
     """
     app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None)
     app.state.lab, app.state.drawing = lab, drawing
     app.state.names = names | {"localhost"}
     app.state.refusals = Refusals()
+    app.state.targets = targets
     app.include_router(_router)
+    app.include_router(fleet_routes.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
     app.exception_handler(HTTPException)(_unknown)
@@ -261,11 +278,7 @@ async def post_login(request: Request, lab: Lab) -> Response:
     origin = request.headers.get("origin")
     if origin is None:
         raise Denied("a login comes from the lab's own page", hint="open /login in a browser", status=403)
-    body = b""
-    async for step in request.stream():
-        body += step
-        if len(body) > LONGEST_FORM_B:
-            raise InputError("this is no token", hint="paste the line that `wattlock lab token` printed")
+    body = await body_of(request)
     token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0].strip()
     try:
         id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.read)

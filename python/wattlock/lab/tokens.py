@@ -19,15 +19,16 @@ BITS = 256
 
 
 class Scope(StrEnum):
-    """What a token is for: to send runs, to read them, or all, the audit log too."""
+    """What a token is for: to send runs, to read them, to read and to plan what is measured, or all and the log."""
 
     send = "send"
     read = "read"
+    plan = "plan"
     admin = "admin"
 
     def allows(self, wanted: Scope) -> bool:
         """Whether who has this scope may do that."""
-        return self in (wanted, Scope.admin)
+        return self in {wanted, Scope.admin} or (self, wanted) == (Scope.plan, Scope.read)
 
 
 class Denied(TransferRefused):

@@ -100,28 +100,32 @@ class PublicKey:
 
         Raises InputError where that is no signature, NotVerified where it is of another key, file or comment.
         """
+        return self.verify_hashed(_hashed(path), signature, named=str(path))
+
+    def verify_hashed(self, hashed: bytes, signature: str, *, named: str) -> str:
+        """As `verify`, of a file whose BLAKE2b-512 is `hashed`; `named`: what errors call it."""
         lines = [line.rstrip("\r") for line in signature.split("\n")]
         comments = len(lines) >= 4 and lines[0].startswith(UNTRUSTED) and lines[2].startswith(TRUSTED)
-        what = f"{path}{SUFFIX}: no signature of minisign"
+        what = f"{named}{SUFFIX}: no signature of minisign"
         if not comments:
             raise InputError(what, hint="it has four lines: a comment, a signature, a trusted comment, its signature")
         algorithm, number, signed = SIGNATURE.unpack(_decoded(lines[1], SIGNATURE.size, what))
         whole, comment = _decoded(lines[3], 64, what), lines[2].removeprefix(TRUSTED)
         if algorithm == ED25519:  # the hash of a signed file would pass as a file that was signed so
             hint = "sign the file again: `minisign -S` of 0.10 and newer signs its hash"
-            raise InputError(f"{path}{SUFFIX}: a signature of the file itself, not of its hash", hint=hint)
+            raise InputError(f"{named}{SUFFIX}: a signature of the file itself, not of its hash", hint=hint)
         if algorithm != PREHASHED:
             raise InputError(f"{what}: unknown algorithm {algorithm!r}", hint="minisign signs hashed files as ED")
         if number != self.number:
             hint = "name the public key of who signed it by --key"
-            raise NotVerified(f"{path}: signed by key {_id(number)}, not by {self.id}", hint=hint)
-        if not self._holds(signed, _hashed(path)):
+            raise NotVerified(f"{named}: signed by key {_id(number)}, not by {self.id}", hint=hint)
+        if not self._holds(signed, hashed):
             raise NotVerified(
-                f"{path}: is not what was signed", hint="it was changed after the signing: fetch it again"
+                f"{named}: is not what was signed", hint="it was changed after the signing: fetch it again"
             )
         if not self._holds(whole, signed + comment.encode()):
             hint = "the comment was changed after the signing: fetch the signature again"
-            raise NotVerified(f"{path}{SUFFIX}: the trusted comment is not what was signed", hint=hint)
+            raise NotVerified(f"{named}{SUFFIX}: the trusted comment is not what was signed", hint=hint)
         return comment
 
     def _holds(self, signature: bytes, message: bytes) -> bool:
@@ -193,12 +197,16 @@ class SecretKey:
 
         The same key, file and comment give the same text. Raises InputError where the comment is not one line.
         """
+        return self.sign_hashed(_hashed(path), comment)
+
+    def sign_hashed(self, hashed: bytes, comment: str) -> str:
+        """As `sign`, of a file whose BLAKE2b-512 is `hashed`."""
         if any(unicodedata.category(letter) == "Cc" and letter != "\t" for letter in comment):
             raise InputError("a trusted comment is one line, without control characters", hint="write it in one line")
         if len(comment.encode()) > LONGEST_COMMENT_B:
             raise InputError(f"the trusted comment has more than {LONGEST_COMMENT_B} octets", hint="shorten it")
         key = self._ed25519()
-        signed = key.sign(_hashed(path))
+        signed = key.sign(hashed)
         lines = [
             f"{UNTRUSTED}signature from wattlock by key {_id(self.number)}",
             _encoded(SIGNATURE.pack(PREHASHED, self.number, signed)),

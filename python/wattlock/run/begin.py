@@ -100,8 +100,11 @@ class Planned:
         with files_of(session.study, self.cases, self.inputs) as files:
             return forecast.forecast(self.cases, files, session.target, session.study.looks, session.libraries)
 
-    def create(self, out: Path | None = None) -> Begun:
-        """Makes its folder: `out`, or one below `runs/`. Raises StoreError where that can't be."""
+    def create(self, out: Path | None = None, *, root: Path | None = ROOT) -> Begun:
+        """Makes its folder: `out`, or one below `root`. Raises StoreError where that can't be.
+
+        * `root`: where its id finds it afterwards; null where nobody is to find it by that.
+        """
         session, created, seed = self.session, datetime.now(UTC), secrets.randbits(53)
         counted = session.target.facts().counted
         watch = [] if counted else self_checks(len(self.cases), core_classes_of(self.cases))
@@ -125,8 +128,9 @@ class Planned:
             "way": session.target.way,
             **({"counted": counted._asdict()} if counted else {}),
         }
-        folder = RunFolder.create(out or ROOT / name, lines)
-        remember(name, folder.path)
+        folder = RunFolder.create(out or (root or ROOT) / name, lines)
+        if root is not None:
+            remember(name, folder.path, root)
         return Begun(session, folder, self.inputs, _absent(self.cases, self.rows, session.libraries))
 
 

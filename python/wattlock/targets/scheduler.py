@@ -83,16 +83,18 @@ class Scheduler:
         decides: Any,
         who: str,
         stopped: Callable[[], bool] | None = None,
+        resources: Mapping[str, float] | None = None,
     ) -> Any:
         """What a worker gives for `task`.
 
         * `decides`: all that decides the result, as JSON holds it. `stopped`: says that it is to be given up.
+        * `resources`: what of its own a worker must have free for it.
 
         Raises what the task raises, Refused where it is stopped, WayError where no worker is left or the scheduler is
         lost.
         """
         key = f"wattlock-{hashlib.sha256(json.dumps(decides).encode()).hexdigest()}"
-        return self._wait(self.client.submit(task, *given, key=key), who, stopped)
+        return self._wait(self.client.submit(task, *given, key=key, resources=resources), who, stopped)
 
     def _wait(self, task: Future, who: str, stopped: Callable[[], bool] | None) -> Any:
         ended = threading.Event()

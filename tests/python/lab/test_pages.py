@@ -27,7 +27,7 @@ PATHS: tuple[str, ...] = (
     f"/runs/{hash_of(MEASURED)}",
     f"/runs/{hash_of(COUNTED / 'm4')}",
 )
-PATHS += (f"/compare?{PAIR}", "/compare", "/nothing")
+PATHS += (f"/compare?{PAIR}", "/compare", "/queue", "/nothing")
 
 
 @pytest.fixture(scope="module")

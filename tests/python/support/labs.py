@@ -68,9 +68,10 @@ def filled(place: Path, runs: Sequence[Path] = SMALL) -> Collection:
     return lab
 
 
-def asking(lab: Collection) -> TestClient:
-    """Asks a lab without a network, and gives its errors as answers."""
-    return TestClient(make(lab, drawing()), base_url=LOCAL, raise_server_exceptions=False, follow_redirects=False)
+def asking(lab: Collection, targets: Sequence[str] = ()) -> TestClient:
+    """Asks a lab without a network, and gives its errors as answers; `targets`: of its fleet."""
+    app = make(lab, drawing(), targets=targets)
+    return TestClient(app, base_url=LOCAL, raise_server_exceptions=False, follow_redirects=False)
 
 
 def sent(client: TestClient, hash_: str, pack: bytes, **headers: str) -> tuple[int, dict[str, object]]:

@@ -21,6 +21,7 @@ Keys of the script; those by case or process are text, as JSON has it:
 """
 
 import hashlib
+import io
 import json
 import os
 import platform
@@ -80,6 +81,10 @@ def truth(case: int) -> float:
 def main(folder: str, words: list[str]) -> int:
     """Answers one verb; gives the exit code."""
     script = json.loads(Path(folder, "script.json").read_text())
+    if words[0] == "supervise":
+        length_B = int(sys.stdin.buffer.readline())
+        sys.stdin = io.StringIO(sys.stdin.buffer.read(length_B).decode())
+        words = words[words.index("--") + 1 :]
     if words[0] == "facts":
         print(json.dumps(_facts(folder, script)))  # noqa: T201
         return 0

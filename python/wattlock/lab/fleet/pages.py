@@ -1,0 +1,159 @@
+"""The pages of the queue, as HTML from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import polars as pl
+
+from wattlock.lab.fleet.queue import OPEN
+from wattlock.lab.fleet.tables import Job, State
+from wattlock.lab.pages import page, section
+from wattlock.report import formats
+from wattlock.report.markup import cell, commands, paragraphs, table, text
+from wattlock.study.study import STUDIES
+
+LATEST = 50
+FIELDS: tuple[str, ...] = (
+    "number",
+    "batch",
+    "study",
+    "target",
+    "options",
+    "state",
+    "asked",
+    "attempts",
+    "run",
+    "hash",
+    "settled",
+)
+FIELDS += ("cases", "reason")
+"""What of a job is given as data."""
+
+
+def queue(
+    jobs: Sequence[Job],
+    counted: Mapping[str, Mapping[str, int]],
+    kinds: Mapping[str, str],
+    targets: Sequence[str],
+    csrf: str,
+) -> str:
+    """Jobs and tasks, and the form that asks for more.
+
+    * `counted`: tasks by target and state. `kinds`: evidence by the hash of a run. `targets`: of the fleet.
+    """
+    open_jobs = sum(job.state in OPEN for job in jobs)
+    line = f"{open_jobs} waiting or under way, {len(jobs) - open_jobs} ended"
+    form = _form(targets, csrf) if targets else _no_fleet()
+    links = (
+        '<p class="links"><a href="/queue.json">Jobs as JSON</a> <a href="/queue.csv">CSV</a> '
+        '<a href="/queue/tasks.json">Tasks as JSON</a> <a href="/queue/tasks.csv">CSV</a></p>'
+    )
+    body = section("measure", "Measure", form) + f'<div id="live">{live(jobs, counted, kinds, csrf)}</div>' + links
+    return page("Queue", line, body, here="/queue", scripts=("sort", *(("queue",) if open_jobs else ())))
+
+
+def live(jobs: Sequence[Job], counted: Mapping[str, Mapping[str, int]], kinds: Mapping[str, str], csrf: str) -> str:
+    """What of the page changes while jobs are under way."""
+    if not jobs:
+        return section("jobs", "Jobs", "<p>Nothing was asked for yet.</p>")
+    batches = Sets(jobs, kinds)
+    rows = (_row(job, batches.compared(job), csrf) for job in jobs)
+    head = ["#Job", "Study", "Target", "State", "#Cases settled", "Asked", "Result", "Change"]
+    shown = section("jobs", "Jobs", table("Jobs, the latest first", head, ["<tbody>", *rows, "</tbody>"]))
+    if counted:
+        states = list(State)
+        lines = (
+            f'<tr><th scope="row">{text(target)}</th>'
+            + "".join(cell(format(of.get(state, 0), ","), True) for state in states)
+            + "</tr>"
+            for target, of in sorted(counted.items())
+        )
+        told = paragraphs(["A task is one process of the probe: it is carried out once, however often it is begun."])
+        head = ["Target", *(f"#{state.capitalize()}" for state in states)]
+        shown += section("tasks", "Tasks", told + table("Tasks by target", head, ["<tbody>", *lines, "</tbody>"]))
+    return shown
+
+
+def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
+    state = f"<td>{text(job.state)}"
+    if job.reason:
+        state += f": {text(job.reason)}"
+    result = f'<a href="/runs/{job.hash}">its run</a>' if job.hash else formats.MISSING
+    if len(compared) > 1:
+        asked = text(urlencode([("run", hash_) for hash_ in compared]))
+        result += f', <a href="/compare?{asked}">compared with {len(compared) - 1} of its set</a>'
+    changes = {State.queued: "cancel", State.under_way: "cancel", State.failed: "again"}
+    change = _button(job.number, changes[State(job.state)], csrf) if job.state in changes else formats.MISSING
+    settled = f"{job.settled:,} of {job.cases:,}" if job.cases else formats.MISSING
+    return (
+        f"<tr>{cell(str(job.number), True)}{cell(job.study + _options(job))}{cell(job.target)}{state}</td>"
+        f"{cell(settled, True)}{cell(formats.day_and_time(job.asked))}<td>{result}</td><td>{change}</td></tr>"
+    )
+
+
+def _options(job: Job) -> str:
+    given = [*job.options.get("only", ()), *job.options.get("core_classes", ())]
+    return f" ({', '.join(given)})" if given else ""
+
+
+def _button(number: int, what: str, csrf: str) -> str:
+    word = {"cancel": "Cancel", "again": "Queue again"}[what]
+    return (
+        f'<form method="post" action="/queue/{number}/{what}"><input type="hidden" name="csrf" value="{text(csrf)}">'
+        f'<button aria-label="{word}: job {number}">{word}</button></form>'
+    )
+
+
+class Sets:
+    """Which runs of jobs that were asked for at once can be set beside each other: those of one kind of evidence."""
+
+    def __init__(self, jobs: Sequence[Job], kinds: Mapping[str, str]) -> None:
+        self._kinds = kinds
+        self._hashes: dict[tuple[str, str], list[str]] = {}
+        for job in sorted(jobs, key=lambda one: one.number):
+            if job.hash is not None and job.hash in kinds:
+                self._hashes.setdefault((job.batch, kinds[job.hash]), []).append(job.hash)
+
+    def compared(self, job: Job) -> list[str]:
+        """The hashes of the runs of a job's set that are of its run's kind, its own among them."""
+        return self._hashes.get((job.batch, self._kinds.get(job.hash or "", "")), [])
+
+
+def _form(targets: Sequence[str], csrf: str) -> str:
+    studies = "".join(
+        f'<option value="{text(name)}"{" selected" if name == "quick" else ""}>{text(name)}</option>'
+        for name in STUDIES.names()
+    )
+    boxes = "".join(
+        f'<label><input type="checkbox" name="target" value="{text(one)}"> {text(one)}</label> ' for one in targets
+    )
+    return (
+        f'<form class="filter" method="post" action="/queue"><input type="hidden" name="csrf" value="{text(csrf)}">'
+        f'<label>Study <select name="study">{studies}</select></label>'
+        f"<fieldset><legend>Targets</legend>{boxes}</fieldset>"
+        '<label>Only (as of --only) <input name="only" placeholder="aes*"></label>'
+        '<label>Kinds of core (as of --core-class) <input name="core_class" placeholder="big,little"></label>'
+        "<button>Measure</button></form>"
+    )
+
+
+def _no_fleet() -> str:
+    told = "This lab was started without a fleet, so nothing can be measured from here. On the lab's host:"
+    return paragraphs([told]) + commands(["wattlock lab --data lab --fleet"])
+
+
+def jobs_frame(jobs: Sequence[Job]) -> pl.DataFrame:
+    """A row a job, as data."""
+    return _frame([{name: getattr(job, name) for name in FIELDS} for job in jobs])
+
+
+def tasks_frame(tasks: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """A row a task, as data."""
+    return _frame(tasks)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,182 @@
+"""The routes of the queue: what is measured where, and who may ask for it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
+
+from wattlock.errors import InputError
+from wattlock.lab import tokens
+from wattlock.lab.doors import COOKIE, Lab, Reader, address_of, body_of, note_refused, written
+from wattlock.lab.fleet import pages
+from wattlock.lab.fleet.queue import OPEN, Options, Queue
+from wattlock.lab.fleet.targets import targets
+from wattlock.lab.tokens import Denied, Scope
+
+LOOK_S = 1.0
+"""So often it is looked whether a page has to change."""
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+_SECRET = secrets.token_bytes(32)
+"""Of this process: a page from before a restart is to be loaded again before its form is sent."""
+router = APIRouter()
+
+
+@router.get("/queue", dependencies=[Reader])
+@router.get("/queue.{form}", dependencies=[Reader])
+def get_queue(request: Request, lab: Lab, form: str = "") -> Response:
+    """Jobs and tasks; as data the jobs alone."""
+    queue = Queue(lab.engine)
+    if form:
+        return written(pages.jobs_frame(queue.jobs()), form)
+    jobs = queue.jobs(pages.LATEST)
+    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab), _targets(request), _csrf(request)))
+
+
+@router.get("/queue/tasks.{form}", dependencies=[Reader])
+def get_tasks(lab: Lab, form: str, job: int | None = None) -> Response:
+    """The tasks as data, of one job or of all."""
+    return written(pages.tasks_frame(Queue(lab.engine).tasks(job)), form)
+
+
+@router.get("/queue/events", dependencies=[Reader])
+def get_events(request: Request, lab: Lab) -> Response:
+    """What of the page changes, as server-sent events; it ends when nothing is under way any more."""
+    return StreamingResponse(_events(request, lab), media_type="text/event-stream")
+
+
+async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
+    queue, csrf, last = Queue(lab.engine), _csrf(request), ""
+
+    def look() -> tuple[str, bool]:
+        jobs = queue.jobs(pages.LATEST)
+        return pages.live(jobs, queue.counted(), _kinds(lab), csrf), any(job.state in OPEN for job in jobs)
+
+    is_open = True
+    while is_open and not await request.is_disconnected():
+        shown, is_open = await run_in_threadpool(look)
+        if shown != last:
+            last = shown
+            yield f"data: {json.dumps(shown)}\n\n"
+        await asyncio.sleep(LOOK_S)
+    yield "event: over\ndata: \n\n"
+
+
+@router.post("/queue")
+async def post_queue(request: Request, lab: Lab) -> Response:
+    """Queues a study for one target or more: a form of the page, or JSON with study, targets, only, core_class."""
+    given, token = await _given(request, lab)
+    study, only = given.get("study", ""), _words(given.get("only"))
+    wanted, kinds = _words(given.get("targets", given.get("target"))), _words(given.get("core_class"))
+    known = await run_in_threadpool(_targets, request)
+    if unknown := [one for one in wanted if one not in known]:
+        raise InputError(f"the fleet has no target {unknown[0][:80]!r}", hint=f"it has {', '.join(known) or 'none'}")
+    if not wanted or not isinstance(study, str):
+        raise InputError("name a study and one target or more", hint='{"study": "quick", "targets": ["local"]}')
+    options, batch = Options(tuple(only), tuple(kinds)), secrets.token_hex(4)
+
+    def put() -> list[int]:
+        queue = Queue(lab.engine)
+        numbers = [queue.enqueue(study, one, options, batch=batch, token=token) for one in dict.fromkeys(wanted)]
+        tokens.note(lab.engine, token, address_of(request), "queued", f"{study} for {', '.join(wanted)}"[:200])
+        return numbers
+
+    numbers = await run_in_threadpool(put)
+    if _is_form(request):
+        return RedirectResponse("/queue", 303)
+    return JSONResponse({"batch": batch, "jobs": numbers}, 201)
+
+
+@router.post("/queue/{number}/{what}")
+async def post_change(request: Request, lab: Lab, number: int, what: str) -> Response:
+    """`cancel` ends a job, `again` queues one again that failed."""
+    _, token = await _given(request, lab)
+    queue = Queue(lab.engine)
+    changes = {"cancel": queue.cancel, "again": queue.again}
+    if what not in changes:
+        raise InputError(f"a job is not changed by {what[:20]!r}", hint="cancel or again")
+    job = await run_in_threadpool(queue.job, number)
+    is_changed = await run_in_threadpool(changes[what], number)
+    if is_changed:
+        await run_in_threadpool(tokens.note, lab.engine, token, address_of(request), what, f"job {number}")
+    if _is_form(request):
+        return RedirectResponse("/queue", 303)
+    if not is_changed:
+        raise InputError(f"job {number} is {job.state}", hint="open jobs can be cancelled, failed ones queued again")
+    return JSONResponse({"job": number})
+
+
+async def _given(request: Request, lab: Lab) -> tuple[dict[str, Any], str | None]:
+    """What was sent, and the id of the token of who sent it.
+
+    A form of a page has the page's own mark and the browser's cookie; a program sends JSON and its token. Raises Denied
+    where neither may queue.
+    """
+    body = await body_of(request)
+    given: dict[str, Any]
+    if _is_form(request):
+        fields = parse_qs(body.decode("utf-8", "replace"))
+        if not hmac.compare_digest(fields.get("csrf", [""])[0].encode(), _csrf(request).encode()):
+            raise Denied("the form is not one of this lab's pages", hint="load the page again", status=403)
+        given = {name: values if name == "target" else values[0] for name, values in fields.items()}
+        token = request.cookies.get(COOKIE)
+    else:
+        given = _object(request, body)
+        word, _, shown = request.headers.get("authorization", "").partition(" ")
+        token = shown.strip() if word.lower() == "bearer" else None
+    try:
+        return given, await run_in_threadpool(tokens.check, lab.engine, token, Scope.plan)
+    except Denied as error:
+        if token:
+            note_refused(request, error)
+        raise
+
+
+def _object(request: Request, body: bytes) -> dict[str, Any]:
+    """JSON's object; nothing sent is an empty one. Another type would let a foreign page send it unasked."""
+    hint = 'Content-Type: application/json, {"study": "quick", "targets": ["local"]}'
+    if request.headers.get("content-type", "").partition(";")[0] != JSON:
+        raise InputError("this is neither JSON nor a form", hint=hint)
+    try:
+        found = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InputError("this is no JSON object", hint=hint)
+    return found
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0] == FORM
+
+
+def _words(given: object) -> list[str]:
+    """A list of texts, or a text with commas between its words. Raises InputError for anything else."""
+    if isinstance(given, str):
+        return [one.strip() for one in given.split(",") if one.strip()]
+    found = given if isinstance(given, list) else []
+    if (given is not None and found is not given) or not all(isinstance(one, str) for one in found):
+        raise InputError("targets, only and core_class are lists of texts", hint='"only": ["aes*"]')
+    return found
+
+
+def _csrf(request: Request) -> str:
+    """The mark that a form of this browser has."""
+    return hmac.new(_SECRET, request.cookies.get(COOKIE, "").encode(), hashlib.sha256).hexdigest()
+
+
+def _targets(request: Request) -> list[str]:
+    return targets(request.app.state.targets)
+
+
+def _kinds(lab: Lab) -> dict[str, str]:
+    return {run.hash: run.evidence for run in lab.runs()}

@@ -1,0 +1,328 @@
+"""The fleet: jobs on made-up devices, plans that were altered, devices that vanish, and kills of its process."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support import scripted_probe
+from support.labs import asking
+from wattlock.errors import NotVerified, WattlockError, WayError
+from wattlock.lab import tokens
+from wattlock.lab.collection import Collection
+from wattlock.lab.fleet import worker
+from wattlock.lab.fleet.conductor import Drive
+from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
+from wattlock.lab.fleet.queued import Send
+from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, refuse_unsigned, sign
+from wattlock.lab.fleet.started import QUIET
+from wattlock.lab.fleet.tables import State
+from wattlock.lab.fleet.worker import Done
+from wattlock.publish.minisign import SecretKey
+from wattlock.store import RunFolder
+from wattlock.targets import named
+from wattlock.targets.hearing import Limits
+
+LIMIT_S = 120.0
+LIMITS = Limits(60.0, 60.0, 60.0, 2**24)
+ONLY = Options(("cipher=rc4*",))
+
+
+@pytest.fixture(autouse=True)
+def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two names of a device that measures in virtual time; gives its probe."""
+    program = scripted_probe.install(tmp_path / "probe")
+    (tmp_path / "targets.toml").write_text('[one]\nway = "local"\n[two]\nway = "local"\n')
+    monkeypatch.setenv("WATTLOCK_PROBE", str(program))
+    monkeypatch.setenv("WATTLOCK_TARGETS", str(tmp_path / "targets.toml"))
+    return program
+
+
+class Bench:
+    """A lab with a queue and no processes of its own."""
+
+    def __init__(self, data: Path) -> None:
+        self.lab = Collection.open(data)
+        (data / "fleet").mkdir()
+        self.queue = Queue(self.lab.engine, backoff_s=0.0)
+        self.key = key_of(data)
+        self.orders: list[Order] = []
+
+    def drive(self, called: str, send: Send | None = None) -> Drive:
+        """Carries out the jobs of a target here."""
+        return Drive(self.lab.data, self.lab, self.queue, self.key, send or self.send, called)
+
+    def send(self, order: Order, _attempt: int, _stopped: Callable[[], bool]) -> Done:
+        """What a worker does, in this process."""
+        self.orders.append(order)
+        refuse_unsigned(self.key.public, order)
+        written: list[bytes] = []
+        device = named.target(order.target)
+        code, complaints = device.start(["measure"], order.text, order.limits, written.append, who=order.who)
+        return Done(b"".join(written), code, complaints)
+
+    def carried_out(self, called: str, send: Send | None = None) -> tuple[str, str | None]:
+        """State and reason of the next job of a target, after it was carried out."""
+        job = self.queue.next_job(called)
+        assert job is not None
+        self.drive(called, send).carry_out(job)
+        after = self.queue.job(job.number)
+        return after.state, after.reason
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "lab")
+
+
+def test_a_job_is_a_run_of_the_lab_with_each_process_once(bench: Bench) -> None:
+    number = bench.queue.enqueue("quick", "one", ONLY)
+    assert bench.carried_out("one") == (State.done, None)
+    job = bench.queue.job(number)
+    assert job.settled == job.cases > 0
+    (run,) = bench.lab.runs()
+    assert (run.hash, run.id, run.study) == (job.hash, job.run, "quick")
+    tasks = bench.queue.tasks(number)
+    assert [task["process"] for task in tasks] == list(range(run.processes))
+    assert {task["state"] for task in tasks} == {State.done}
+    assert not (bench.lab.data / "fleet" / f"job-{number}").exists()
+
+
+def test_a_device_that_vanishes_twice_is_asked_again_and_the_run_is_whole(bench: Bench) -> None:
+    bench.queue.enqueue("quick", "one", ONLY)
+    lost: list[Key] = []
+
+    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+        if order.key.process == 2 and len(lost) < 2:
+            lost.append(order.key)
+            raise WayError("ssh:one: the connection was lost", hint="go on")
+        return bench.send(order, attempt, stopped)
+
+    assert bench.carried_out("one", send) == (State.done, None)
+    assert [task["attempts"] for task in bench.queue.tasks()][:4] == [0, 0, 2, 0]
+    assert lost[0] == lost[1]
+
+
+def test_a_device_that_stays_away_fails_its_job_with_the_reason_and_the_others_go_on(bench: Bench) -> None:
+    bench.queue.enqueue("quick", "one", ONLY)
+    bench.queue.enqueue("quick", "two", ONLY)
+    begun = 0
+
+    def send(_order: Order, _attempt: int, _stopped: Callable[[], bool]) -> Done:
+        nonlocal begun
+        begun += 1
+        raise WayError("ssh:one: it does not answer", hint="is it on?")
+
+    state, reason = bench.carried_out("one", send)
+    assert state == State.failed
+    assert reason is not None
+    assert "it does not answer" in reason
+    assert begun == MOST_ATTEMPTS
+    assert [(task["state"], task["reason"]) for task in bench.queue.tasks()] == [
+        ("failed", "ssh:one: it does not answer")
+    ]
+    assert bench.carried_out("two") == (State.done, None)
+    assert bench.queue.again(1)
+    assert bench.carried_out("one") == (State.done, None)
+
+
+def test_a_result_that_was_kept_before_a_kill_is_taken_and_not_measured_again(bench: Bench) -> None:
+    number = bench.queue.enqueue("quick", "one", ONLY)
+
+    class Killed(BaseException):
+        """Ends the fleet's process, as far as this test goes."""
+
+    def dies(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+        done = bench.send(order, attempt, stopped)
+        if order.key.process == 1:
+            assert bench.queue.finish(order.key, done.written)
+            raise Killed
+        return done
+
+    job = bench.queue.next_job("one")
+    assert job is not None
+    with pytest.raises(Killed):
+        bench.drive("one", dies).carry_out(job)
+    before = len(bench.orders)
+    bench.queue.recover()
+    assert bench.carried_out("one") == (State.done, None)
+    assert 1 not in [order.key.process for order in bench.orders[before:]]
+    assert sorted(order.key.process for order in bench.orders) == list(range(len(bench.queue.tasks(number))))
+
+
+@pytest.mark.parametrize(
+    ("altered", "why"),
+    [
+        (lambda order: replace(order, text=order.text.replace(b'"seed":', b'"seed":1')), "is not what was signed"),
+        (lambda order: replace(order, key=order.key._replace(process=7)), "was signed for"),
+        (lambda order: replace(order, target="two"), "was signed for"),
+        (lambda order: replace(order, signature=sign(SecretKey.new(), order)), "signed by key"),
+        (lambda order: replace(order, signature=""), "no signature"),
+    ],
+)
+def test_an_altered_plan_starts_nothing_and_is_logged(
+    bench: Bench, devices: Path, altered: Callable[[Order], Order], why: str
+) -> None:
+    bench.queue.enqueue("quick", "one", ONLY)
+
+    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+        return bench.send(altered(order), attempt, stopped)
+
+    state, reason = bench.carried_out("one", send)
+    assert state == State.failed
+    assert why in str(reason)
+    assert scripted_probe.requested(devices) == []
+    assert [action["what"] for action in tokens.actions(bench.lab.engine)] == ["plan refused"]
+
+
+def test_a_worker_carries_out_no_plan_of_another_target(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = Order(Key("run", 0, "a"), "two", b"{}\n", LIMITS, "the probe")
+    monkeypatch.setenv(worker.TARGET, "one")
+    monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
+    with pytest.raises(NotVerified, match="came to the worker of one"):
+        worker.carry_out(replace(order, signature=sign(bench.key, order)))
+
+
+def test_the_lab_keeps_its_key_and_nobody_else_reads_it(bench: Bench) -> None:
+    assert key_of(bench.lab.data) == bench.key
+    assert (bench.lab.data / KEY).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_measured_fails_its_job_with_what_the_command_line_says(bench: Bench) -> None:
+    bench.queue.enqueue("quick", "one", Options(("nothing-like-it",)))
+    bench.queue.enqueue("quick", "one", Options((), ("big",)))
+    bench.queue.enqueue("quick", "nowhere")
+    reasons = [str(bench.carried_out(called)[1]) for called in ("one", "one", "nowhere")]
+    assert "none of" in reasons[0]
+    assert "no big cores" in reasons[1]
+    assert "no such target" in reasons[2]
+
+
+def test_a_cancelled_job_ends_and_leaves_nothing_behind(bench: Bench) -> None:
+    number = bench.queue.enqueue("quick", "one", ONLY)
+
+    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+        if order.key.process == 1:
+            bench.queue.cancel(number)
+        return bench.send(order, attempt, stopped)
+
+    assert bench.carried_out("one", send)[0] == State.cancelled
+    assert bench.lab.runs() == []
+    assert not (bench.lab.data / "fleet" / f"job-{number}").exists()
+
+
+def test_from_the_page_to_a_comparison_though_the_fleet_is_killed_on_the_way(tmp_path: Path) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    client = asking(lab, targets=("one", "two"))
+    page = client.get("/queue").text
+    mark = re.search('name="csrf" value="([0-9a-f]{64})"', page)
+    assert mark is not None
+    form = {"csrf": mark[1], "study": "quick", "target": ["one", "two"], "only": "cipher=rc4*"}
+    assert client.post("/queue", data=form).status_code == 303
+    queue = Queue(lab.engine)
+    command = [sys.executable, "-m", "wattlock.lab.fleet.conductor", str(lab.data), "one", "two"]
+
+    def conducted(is_over: Callable[[], bool]) -> None:
+        environment = os.environ | QUIET | {"WATTLOCK_FLEET_BACKOFF_S": "0.1"}
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as fleet:
+            due = time.monotonic() + LIMIT_S
+            while not is_over():
+                assert time.monotonic() < due, [job.reason for job in queue.jobs()]
+                assert fleet.poll() is None
+                time.sleep(0.2)
+            fleet.send_signal(signal.SIGKILL)
+
+    conducted(lambda: sum(task["state"] == State.done for task in queue.tasks()) >= 2)
+    conducted(lambda: all(job.state in {State.done, State.failed} for job in queue.jobs()))
+    assert [(job.state, job.reason) for job in queue.jobs()] == [(State.done, None)] * 2
+    for run in lab.runs():
+        complete = RunFolder.open(lab.data / "runs" / run.hash).complete()
+        tasks = [task for task in queue.tasks() if task["run"] == run.id]
+        assert sorted(task["process"] for task in tasks if task["state"] == State.done) == sorted(complete)
+    link = re.search('href="(/compare[^"]+)"', client.get("/queue").text)
+    assert link is not None
+    assert client.get(link[1].replace("&amp;", "&")).status_code == 200
+    shown = client.get("/queue/events").text
+    assert json.loads(shown.splitlines()[0].removeprefix("data: ")).startswith("<section")
+    assert "event: over" in shown
+
+
+def test_programs_queue_by_a_token_that_plans_and_nobody_by_one_that_reads(tmp_path: Path) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    client = asking(lab, targets=("one",))
+    headers = {scope: {"Authorization": f"Bearer {tokens.make(lab.engine, scope, 1)}"} for scope in tokens.Scope}
+    wanted = {"study": "quick", "targets": ["one"], "only": ["aes*"]}
+    answers = {scope.value: client.post("/queue", json=wanted, headers=own) for scope, own in headers.items()}
+    assert {scope: answer.status_code for scope, answer in answers.items()} == {
+        "send": 403,
+        "read": 403,
+        "plan": 201,
+        "admin": 201,
+    }
+    assert client.post("/queue", json=wanted).status_code == 401
+    plan = headers[tokens.Scope.plan]
+    jobs = client.get("/queue.json", headers=plan).json()
+    assert [(job["study"], job["target"], job["options"]["only"]) for job in jobs] == [("quick", "one", ["aes*"])] * 2
+    assert client.get("/queue.csv", headers=plan).text.startswith("number,batch,study,target")
+    assert client.get("/queue/tasks.json", headers=plan).json() == []
+    assert client.post("/queue/1/cancel", json={}, headers=plan).json() == {"job": 1}
+    for number, what, status in ((1, "cancel", 400), (1, "again", 400), (9, "cancel", 400), (2, "burn", 400)):
+        answer = client.post(f"/queue/{number}/{what}", json={}, headers=plan)
+        assert (answer.status_code, set(answer.json())) == (status, {"error", "hint"})
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"study": "quick", "targets": ["two"]},
+        {"study": "quick", "targets": []},
+        {"study": "../quick", "targets": ["one"]},
+        {"study": ["quick"], "targets": ["one"]},
+        {"study": "quick", "targets": ["one"], "only": 7},
+        {"study": "quick", "targets": ["one"], "only": [7]},
+        {"study": "quick", "targets": ["one"], "only": ["a" * 300]},
+        ["quick"],
+    ],
+)
+def test_a_job_that_cannot_be_is_refused_before_it_is_queued(tmp_path: Path, wanted: object) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    answer = asking(lab, targets=("one",)).post("/queue", json=wanted)
+    assert (answer.status_code, set(answer.json())) == (400, {"error", "hint"})
+    assert Queue(lab.engine).jobs() == []
+
+
+def test_a_form_without_the_mark_of_the_lab_changes_nothing(tmp_path: Path) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    client = asking(lab, targets=("one",))
+    for form in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "ü"}):
+        answer = client.post("/queue", data={"study": "quick", "target": "one", **form})
+        assert answer.status_code in {400, 403}
+    text = client.post("/queue", content=b'{"study":"quick"}', headers={"Content-Type": "text/plain"})
+    assert text.status_code == 400
+    assert Queue(lab.engine).jobs() == []
+    reader = tokens.make(lab.engine, tokens.Scope.read, 1)
+    client.cookies.set("wattlock_lab", reader)
+    mark = re.search('name="csrf" value="([0-9a-f]{64})"', client.get("/queue").text)
+    assert mark is not None
+    form = {"csrf": mark[1], "study": "quick", "target": "one"}
+    assert client.post("/queue", data=form).status_code == 403
+
+
+def test_a_lab_without_a_fleet_says_how_to_start_one(tmp_path: Path) -> None:
+    page = asking(Collection.open(tmp_path)).get("/queue").text
+    assert "wattlock lab --data lab --fleet" in page
+    assert "Nothing was asked for yet" in page
+
+
+def test_a_damaged_key_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / KEY).write_text("nothing\n")
+    with pytest.raises(WattlockError, match=KEY):
+        key_of(tmp_path)
