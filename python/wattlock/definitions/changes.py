@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from wattlock.definitions import toml
@@ -57,10 +58,7 @@ class _Nowhere(Exception):
 
 def _with(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequence[str]) -> dict[str, Any]:
     part, *rest = path
-    written = STEP.fullmatch(part)
-    if written is None:
-        raise _Nowhere(f'"{part}" is no key', "a path is keys joined by dots, as floor.tag or flow[0].every")
-    key, number = written["key"], written["number"]
+    key, number = _step(part)
     if not rest and number is None:
         kept = {name: one for name, one in table.items() if name != key or value is not None}
         return kept if value is None else {**kept, key: value}
@@ -74,6 +72,14 @@ def _with(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequenc
     if number is not None or not isinstance(found, dict):
         raise _Nowhere(f"{key} is no {'list' if number is not None else 'table'}", f"{key} is {shown(found)}")
     return {**table, key: _with(found, rest, value, lists)}
+
+
+@cache
+def _step(part: str) -> tuple[str, str | None]:
+    written = STEP.fullmatch(part)
+    if written is None:
+        raise _Nowhere(f'"{part}" is no key', "a path is keys joined by dots, as floor.tag or flow[0].every")
+    return written["key"], written["number"]
 
 
 def _place(key: str, number: str | None, found: list[Any], rest: Sequence[str]) -> int:

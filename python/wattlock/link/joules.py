@@ -121,17 +121,18 @@ def _terms(
 def _by_states(radio: Radio, role: Role, lines: list[Line], rate_Mb_s: float) -> tuple[list[Term], dict[str, Number]]:
     terms: list[Term] = []
     used: dict[str, Number] = {}
-    sending = radio.card.sending(rate_Mb_s)
+    power_W: dict[str, float] = {}
     for line in lines:
         for state, time_ns in line.states_ns.get(role, {}).items():
             if state == "idle" or not time_ns:
                 continue
             key = KEYS[state]
-            number = sending if key == "tx" else getattr(radio.card, key)
-            if number is None:
-                raise _lacks(radio, key, role)
-            used[key] = number
-            terms.append(((line.what, line.hop), key, radio.card.power_W(number) * time_ns * 1e-9, time_ns))
+            if key not in used:
+                number = radio.card.sending(rate_Mb_s) if key == "tx" else getattr(radio.card, key)
+                if number is None:
+                    raise _lacks(radio, key, role)
+                used[key], power_W[key] = number, radio.card.power_W(number)
+            terms.append(((line.what, line.hop), key, power_W[key] * time_ns * 1e-9, time_ns))
     return terms, used
 
 

@@ -1,7 +1,7 @@
 """What a cipher and an encoding make of a plaintext, and the packets that it then takes."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -121,15 +121,9 @@ def equal(data_B: int, plain_B: int) -> list[tuple[int, int]]:
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
     """`total` in whole shares by `weights` that add up to it: each share ends where its weight's end is rounded to."""
-    ends = [total * end // (sum(weights) or 1) for end in _ends(weights)]
+    whole = sum(weights) or 1
+    ends = [total * end // whole for end in accumulate(weights)]
     return [after - before for before, after in pairwise([0, *ends])]
-
-
-def _ends(weights: Sequence[int]) -> Iterator[int]:
-    end = 0
-    for weight in weights:
-        end += weight
-        yield end
 
 
 def size_B(file: str) -> int:

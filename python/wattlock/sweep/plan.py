@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
-from itertools import islice, product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -53,8 +52,13 @@ class Ready:
 
     def combinations(self, start: int, stop: int) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Rows from `start` up to `stop`: name, tables, and the values of what varies, the last key's soonest."""
-        for (name, tables), *values in islice(product(self.sources, *self.vary.values()), start, stop):
-            yield name, tables, dict(zip(self.vary, values, strict=True))
+        for number in range(start, min(stop, self.rows)):
+            left, varied = number, {}
+            for path, values in reversed(self.vary.items()):
+                left, place = divmod(left, len(values))
+                varied[path] = values[place]
+            name, tables = self.sources[left]
+            yield name, tables, {path: varied[path] for path in self.vary}
 
     def changes(self, varied: Mapping[str, Any]) -> dict[str, Any]:
         """What takes the place of what the tables say: None takes a key away."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from wattlock.errors import ProbeError
 from wattlock.targets.hearing import Limits, hear
 from wattlock.targets.programs import located, read
@@ -40,7 +42,7 @@ class Toolbox:
         written: list[bytes] = []
         code, complaints = hear([self.program, verb], b"".join(given), limits, written.append, who=who)
         found: list[Any] = read(
-            written, lambda text: [json.loads(line) for line in text.splitlines()], code, complaints, who
+            written, lambda text: [from_json(line) for line in text.splitlines()], code, complaints, who
         )
         if len(found) != len(given):
             what = f"{who}: {len(found)} answers to {len(given)} lines"

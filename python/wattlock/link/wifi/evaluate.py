@@ -17,7 +17,7 @@ from wattlock.link.payload import Group
 from wattlock.link.scenario import Named, Role
 from wattlock.link.wifi import air, position, work
 from wattlock.link.wifi.position import Case, Distribution
-from wattlock.link.wifi.transfer import LINES, Transfer, together, transfer
+from wattlock.link.wifi.transfer import PLACE, Transfer, together, transfer
 from wattlock.link.wifi.work import Measured, Work
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets.toolbox import Toolbox
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
     * `transfer`: with the waiting for hosts among its lines; `duration_ns`: with it. Where positions are drawn, it is
       that of the position with the median duration, where those that lose packets come last.
     * `radios`: by the states, and by the linear model, of each card that has it.
-    * `positions`: as drawn, 3 dB stronger, 3 dB weaker; empty without a signal.
+    * `positions`: as drawn, 3 dB stronger, 3 dB weaker; empty without a signal, or where only the first was asked for.
     """
 
     named: Named
@@ -139,7 +139,7 @@ def simulated(every: Sequence[Named], ciphers: Ciphers) -> int:
         return sum(group.packets for group in groups_of(named, ciphers)) * len(position.cases(named))
 
     requested = [one for one in every if one.scenario.engine == "dcf"]
-    counted = [_or_refused(named.label, packets, named) for named in requested]
+    counted = [_or_refused(named, packets, named) for named in requested]
     return sum(one for one in counted if not isinstance(one, Refused))
 
 
@@ -181,7 +181,7 @@ def evaluate_each(
     * `beside`: whether a signal is asked about 3 dB stronger and weaker too, for `Answer.positions`.
     """
     shelves = _Shelves(*(cache(partial(room.load, own=own)) for room in (radio_cards, cards)))
-    plans: list[_Plan | Refused] = [_or_refused(one.label, _plan, one, ciphers, shelves, beside) for one in every]
+    plans: list[_Plan | Refused] = [_or_refused(one, _plan, one, ciphers, shelves, beside) for one in every]
     questions = [question for plan in plans if isinstance(plan, _Plan) for question in plan.questions]
     came = iter(air.answers(net, questions))
 
@@ -198,7 +198,7 @@ def evaluate_each(
             parts, plan.requested, [[one for one in case if not isinstance(one, InputError)] for case in described]
         )
 
-    return [plan if isinstance(plan, Refused) else _or_refused(plan.named.label, answer, plan) for plan in plans]
+    return [plan if isinstance(plan, Refused) else _or_refused(plan.named, answer, plan) for plan in plans]
 
 
 class _Shelves(NamedTuple):
@@ -228,16 +228,16 @@ class _Plan(NamedTuple):
 
 def _plan(named: Named, ciphers: Ciphers, shelves: _Shelves, beside: bool) -> _Plan:
     # Cards first: what they refuse, nobody needs to wait for.
-    requested = [case for case in position.cases(named) if beside or not case.offset_dB]
+    requested = position.cases(named, beside=beside)
     return _Plan(named, groups_of(named, ciphers), requested, *_cards(named, shelves))
 
 
-def _or_refused(label: str, act: Callable[..., Any], *what: Any) -> Any:
+def _or_refused(named: Named, act: Callable[..., Any], *what: Any) -> Any:
     """What is made of a scenario, or its refusal."""
     try:
         return act(*what)
     except (InputError, EvidenceError) as error:
-        return Refused(label, error)
+        return Refused(named.label, error)
 
 
 class _Parts(NamedTuple):
@@ -253,9 +253,9 @@ def _answer(parts: _Parts, requested: list[Case], came: list[list[air.Answer]]) 
     first = [one for one, case in zip(costs, requested, strict=True) if not case.offset_dB]
     by_duration = sorted(first, key=lambda one: (not one.transfer.complete, one.duration_ns))
     middle = by_duration[(len(first) - 1) // 2]
-    if not requested[0].signal:
-        return middle
     offsets = dict.fromkeys(case.offset_dB for case in requested)
+    if len(offsets) == 1:
+        return middle
     positions = [
         _position(by_dB, [one for one, case in zip(costs, requested, strict=True) if case.offset_dB == by_dB])
         for by_dB in offsets
@@ -281,7 +281,7 @@ def _cost(parts: _Parts, answers: list[air.Answer]) -> Answer:
     named, groups, radios, works, allow_assumed = parts
     sent = together(transfer(group, answer) for group, answer in zip(groups, answers, strict=True))
     waits = work.waits(works, sent.duration_ns, list(sent.states_ns), overlapped=named.scenario.host.overlapped)
-    lines = sorted([*sent.lines, *waits], key=lambda line: LINES.index(line.what))
+    lines = sorted([*sent.lines, *waits], key=lambda line: PLACE[line.what]) if waits else sent.lines
     duration_ns = sum(line.time_ns for line in lines)
     rate_Mb_s = answers[0]["resolved"]["rate_bit_s"] / 1e6
     models: tuple[Literal["states", "linear"], ...] = ("states", "linear")

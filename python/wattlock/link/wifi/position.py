@@ -9,7 +9,7 @@ from wattlock.analysis.distributions import normal_quantiles
 from wattlock.errors import InputError
 from wattlock.link.scenario import Named, Spread
 
-SIDE_dB = 3.0
+OFFSETS_dB = (0.0, 3.0, -3.0)
 QUANTILES = (0.5, 0.025, 0.975)
 # No radio is nearer than that to another, and no wall amplifies.
 LEAST = {"distance_m": 0.1, "walls_dB": 0.0}
@@ -30,8 +30,8 @@ class Distribution(NamedTuple):
     high: float
 
 
-def cases(named: Named) -> list[Case]:
-    """The signals to ask about: those of the scenario first, then the same 3 dB stronger and 3 dB weaker.
+def cases(named: Named, *, beside: bool = True) -> list[Case]:
+    """The signals to ask about: those of the scenario first, then with `beside` the same 3 dB stronger and 3 dB weaker.
 
     Positions are drawn as a Latin square from the scenario's seed: each hundredth of each law once, in an order of its
     own, so that a hundred of them stand for the law better than a hundred free draws.
@@ -47,7 +47,9 @@ def cases(named: Named) -> list[Case]:
         random = np.random.default_rng(named.scenario.seed)
         drawn = {key: _drawn(named, key, law, random, count) for key, law in signal.laws.items()}
     own = [{**signal.numbers, **{key: float(values[i]) for key, values in drawn.items()}} for i in range(count)]
-    return [Case(by_dB, _shifted(named, one, by_dB)) for by_dB in (0.0, SIDE_dB, -SIDE_dB) for one in own]
+    return [
+        Case(by_dB, _shifted(named, one, by_dB)) for by_dB in (OFFSETS_dB if beside else OFFSETS_dB[:1]) for one in own
+    ]
 
 
 def distribution(values: Sequence[float]) -> Distribution:

@@ -5,16 +5,17 @@ padding. What is left of the transfer beside frames, answers, beacons and collis
 up to the transfer, and the ledger of one scenario less that of another is what their difference costs.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from wattlock.link.ledger import Line, State, States, states_of
+from wattlock.link.ledger import Line, State, States
 from wattlock.link.payload import Group, apportioned
 from wattlock.link.scenario import Role
 from wattlock.link.wifi.extension import silence
 
 STATES: tuple[State, ...] = ("tx", "rx", "cca", "idle", "sleep")
+KEYS = tuple((state, f"{state}_ns") for state in STATES)
+"""States, and what the air calls their times."""
 PAYLOAD = ("payload", "cipher: IV", "cipher: padding", "cipher: tag", "encoding")
 HEADERS = ("transport", "IP", "LLC", "protection", "MAC header and FCS")
 LINES = (
@@ -37,6 +38,7 @@ LINES = (
     "idle floor",
 )
 """The ledger's lines in its order."""
+PLACE = {what: place for place, what in enumerate(LINES)}
 
 
 class Packets(NamedTuple):
@@ -76,7 +78,7 @@ def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
 
     * `answer`: a result of `wattlock-net air`.
     """
-    totals: States = {node["role"]: {state: node[f"{state}_ns"] for state in STATES} for node in answer["nodes"]}
+    totals: States = {node["role"]: {state: node[key] for state, key in KEYS} for node in answer["nodes"]}
     book = _Book(list(totals))
     sent: dict[Role, Packets] = dict.fromkeys(totals, Packets())
     received: dict[Role, Packets] = dict.fromkeys(totals, Packets())
@@ -85,17 +87,16 @@ def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
         octets_B = _packet_B(answer["resolved"], leg)
         fragments = answer["resolved"]["fragments"]
         attempts = -(-leg["sent"] // fragments)
-        sent[leg["from"]] = _more(sent[leg["from"]], attempts, octets_B)
-        received[leg["to"]] = _more(received[leg["to"]], leg["packets"], octets_B)
+        sent[leg["from"]] = _more(sent[leg["from"]], Packets(attempts, attempts * octets_B))
+        received[leg["to"]] = _more(received[leg["to"]], Packets(leg["packets"], leg["packets"] * octets_B))
     first: Role = answer["nodes"][0]["role"]
     book.add("beacons", None, 0, answer["beacon_ns"], first)
     gaps_ns = answer["duration_ns"] - book.time_ns - answer["collision_ns"]
     book.add("gaps and back-off", None, 0, gaps_ns, None)
     # In a collision some send and the others hear it; means of a closed form are rounded to nanoseconds.
     book.fall_silent(totals)
-    booked = {role: book.states(role) for role in totals}
-    left = {role: {state: totals[role][state] - booked[role][state] for state in STATES} for role in totals}
-    if answer["collision_ns"] or any(any(one.values()) for one in left.values()):
+    left = book.left(totals)
+    if answer["collision_ns"] or _any(left):
         book.put(Line("collisions", None, 0, answer["collision_ns"], left))
     return Transfer(
         answer["duration_ns"],
@@ -123,9 +124,9 @@ def together(transfers: Iterable[Transfer]) -> Transfer:
     return Transfer(
         sum(one.duration_ns for one in every),
         book.lines(),
-        _sum(one.states_ns for one in every),
-        {role: Packets(*map(sum, zip(*(one.sent[role] for one in every), strict=True))) for role in first.sent},
-        {role: Packets(*map(sum, zip(*(one.received[role] for one in every), strict=True))) for role in first.received},
+        _sum([one.states_ns for one in every]),
+        {role: _more(*(one.sent[role] for one in every)) for role in first.sent},
+        {role: _more(*(one.received[role] for one in every)) for role in first.received},
         sum(one.requested for one in every),
         sum(one.delivered for one in every),
         sum(one.frames for one in every),
@@ -139,14 +140,19 @@ class _Book:
     def __init__(self, roles: list[Role]) -> None:
         self.roles = roles
         self._silent: States = {role: {} for role in roles}
+        self._states: States = {role: dict.fromkeys(STATES, 0) for role in roles}
         self._lines: dict[tuple[str, int | None], Line] = {}
 
     @property
     def time_ns(self) -> int:
         return sum(line.time_ns for line in self._lines.values())
 
-    def states(self, role: Role) -> Counter[State]:
-        return states_of(self._lines.values(), role)
+    def left(self, totals: States) -> States:
+        """What the radios did beside what `add` was told of."""
+        return {
+            role: {state: totals[role][state] - booked_ns for state, booked_ns in states.items()}
+            for role, states in self._states.items()
+        }
 
     def add(
         self, what: str, hop: int | None, octets_B: int, time_ns: int, sender: Role | None, *, silent_ns: int = 0
@@ -155,11 +161,16 @@ class _Book:
 
         * `silent_ns`: of that time, in which all idle.
         """
+        if not (octets_B or time_ns or silent_ns):
+            return
         states: States = {}
         for role in self.roles:
             state: State = "idle" if sender is None else "tx" if role == sender else "rx"
-            states[role] = {state: time_ns - silent_ns, **({"idle": silent_ns} if silent_ns else {})}
+            states[role] = {state: time_ns - silent_ns}
+            self._states[role][state] += time_ns - silent_ns
             if silent_ns:
+                states[role]["idle"] = silent_ns
+                self._states[role]["idle"] += silent_ns
                 self._silent[role][state] = self._silent[role].get(state, 0) + silent_ns
         self.put(Line(what, hop, octets_B, time_ns, states))
 
@@ -173,27 +184,27 @@ class _Book:
                 totals[role]["idle"] += time_ns
 
     def put(self, line: Line) -> None:
-        before = self._lines.get((line.what, line.hop))
-        if before:
+        key = line.what, line.hop
+        if before := self._lines.get(key):
             states = _sum((before.states_ns, line.states_ns))
-            octets_B, time_ns = before.octets_B + line.octets_B, before.time_ns + line.time_ns
-            line = Line(line.what, line.hop, octets_B, time_ns, states)
-        self._lines[line.what, line.hop] = line
+            line = Line(*key, before.octets_B + line.octets_B, before.time_ns + line.time_ns, states)
+        self._lines[key] = line
 
     def lines(self) -> list[Line]:
         """In the ledger's order, without those that are empty."""
         every = (line for line in self._lines.values() if line.octets_B or line.time_ns or _any(line.states_ns))
-        return sorted(every, key=lambda line: (LINES.index(line.what), line.hop or 0))
+        return sorted(every, key=lambda line: (PLACE[line.what], line.hop or 0))
 
 
 def _any(states: States) -> bool:
     return any(any(one.values()) for one in states.values())
 
 
-def _sum(every: Iterable[States]) -> States:
+def _sum(every: Sequence[States]) -> States:
     # Not by Counter, which is slow for a handful of keys, and whose `+` drops what is negative.
-    total: States = {}
-    for states in every:
+    first, *others = every
+    total: States = {role: dict(one) for role, one in first.items()}
+    for states in others:
         for role, one in states.items():
             of_role = total.setdefault(role, {})
             for state, time_ns in one.items():
@@ -201,8 +212,8 @@ def _sum(every: Iterable[States]) -> States:
     return total
 
 
-def _more(packets: Packets, count: int, octets_B: int) -> Packets:
-    return Packets(packets.packets + count, packets.octets_B + count * octets_B)
+def _more(*every: Packets) -> Packets:
+    return Packets(sum(one.packets for one in every), sum(one.octets_B for one in every))
 
 
 def _packet_B(resolved: Mapping[str, Any], leg: Mapping[str, Any]) -> int:
