@@ -12,6 +12,7 @@ EXTRAS = {
     "publish": ("cryptography",),
     "lab": ("fastapi", "uvicorn", "sqlalchemy", "alembic"),
     "postgresql": ("psycopg",),
+    "page": ("cryptography", "segno"),
 }
 """Packages by the names that they are imported by."""
 PURPOSE = {
@@ -22,6 +23,7 @@ PURPOSE = {
     "publish": "signatures by `key`, `publish` and `verify`",
     "lab": "the web server of `lab`",
     "postgresql": "databases of `lab --database`",
+    "page": "https and QR codes of `page`",
 }
 
 

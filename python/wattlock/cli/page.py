@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +13,7 @@ from wattlock.cli.option_rules import refuse_name
 from wattlock.errors import WattlockError
 
 if TYPE_CHECKING:
+    from wattlock.page.certificate import Certificate
     from wattlock.page.visits import Visitor
 
 LOOK_S, TOLD_S = 0.5, 10.0
@@ -27,12 +30,17 @@ def page(
     study: Annotated[
         str, typer.Option("--study", metavar="STUDY", help="What is measured: a name or a file.")
     ] = "page",
+    https: Annotated[
+        bool, typer.Option("--https", help="Speak https, by a certificate of its own that is kept for the address.")
+    ] = False,
     once: Annotated[bool, typer.Option("--once", help="End after the first run.")] = False,
 ) -> None:
     """Serve a page in which a browser measures itself: ciphers in WebAssembly, each run sealed like any other.
 
-    Open the address that it prints; on a phone over USB after `adb reverse tcp:8894 tcp:8894`. Ctrl-C ends it.
-    Example: wattlock page --out runs
+    Open the address that it prints; on a phone over USB after `adb reverse tcp:8894 tcp:8894`, in a local network with
+    --https. Ctrl-C ends it.
+
+    Examples: wattlock page --out runs    wattlock page --https --bind 192.168.1.2:8894
     """
     from wattlock.cli.progress import heed_ctrl_c
     from wattlock.page import module
@@ -44,10 +52,16 @@ def page(
     load(study)
     visits = Visits(module.find())
     host, _, port = bind.rpartition(":")
-    with serving(host.strip("[]"), int(port), visits) as address:
+    host = host.strip("[]")
+    own = _certificate(host) if https else None
+    with serving(host, int(port), visits, own and own.context()) as address:
         heed_ctrl_c()
         typer.echo(address)
+        _show_code(address)
         typer.echo("Open this address, all of it. A phone over USB: `adb reverse tcp:PORT tcp:PORT` first.", err=True)
+        if own is not None:
+            typer.echo("Its browser warns, as nobody else vouches for the certificate. Compare its SHA-256:", err=True)
+            typer.echo(own.fingerprint, err=True)
         while True:
             visitor = visits.next(LOOK_S)
             if visitor is None:
@@ -58,6 +72,30 @@ def page(
                 if error is not None:
                     raise error
                 return
+
+
+def _certificate(host: str) -> Certificate:
+    from wattlock import extras
+
+    extras.require("page")
+    from wattlock.page.certificate import certificate
+
+    return certificate(host)
+
+
+def _show_code(address: str) -> None:
+    """Shows the address to a phone's camera, where a terminal can."""
+    from wattlock import extras
+
+    if not sys.stdout.isatty():
+        return
+    if extras.absent("page"):
+        typer.echo(f"note: `{extras.install('page')}` shows the address as a QR code", err=True)
+        return
+    from wattlock.page.qr import code
+
+    if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
+        typer.echo(drawn)
 
 
 def _measured(visitor: Visitor, study: str, out: Path) -> WattlockError | None:

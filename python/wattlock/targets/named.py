@@ -30,11 +30,15 @@ class Described(BaseModel):
     meters: tuple[str, ...] = ()
 
 
+def own_place() -> Path:
+    """The folder of this user's settings (XDG Base Directory Specification 0.8)."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()) / "wattlock"
+
+
 def file() -> Path:
     """Where the user's targets are described."""
     named = os.environ.get(VARIABLE)
-    base = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
-    return Path(named) if named else Path(base) / "wattlock" / "targets.toml"
+    return Path(named) if named else own_place() / "targets.toml"
 
 
 def described() -> dict[str, Described]:

@@ -124,9 +124,17 @@ def test_a_module_that_is_broken_is_refused_and_the_page_says_so(serve: Any, tmp
 
 
 def test_a_page_that_is_not_isolated_says_that_it_takes_longer_and_has_no_webcrypto(serve: Any) -> None:
-    seen = serve().seen("insecure")
+    seen = serve().seen("elsewhere")
     assert not seen["isolated"]
     assert seen["state"] == "Ready."
     assert "The page is not isolated, so its clock is coarse" in seen["notes"]
     assert "No WebCrypto: this page is in no secure context" in seen["notes"]
     assert "steps of 100" in seen["device"]
+
+
+def test_over_https_a_page_of_another_machine_is_isolated_and_has_webcrypto(serve: Any, tmp_path: Path) -> None:
+    seen = serve("--https", XDG_CONFIG_HOME=str(tmp_path)).seen("elsewhere")
+    assert seen["isolated"]
+    assert seen["state"] == "Ready."
+    assert "No WebCrypto" not in seen["notes"]
+    assert "not isolated" not in seen["notes"]

@@ -1,7 +1,7 @@
 """Opens the page of `wattlock page` in a browser and prints what it saw as JSON.
 
 Run by the tests in a process of its own, so that a browser that hangs is ended by a time limit:
-`python -m support.page_browser CHROMIUM ADDRESS measure|digests|look|insecure`.
+`python -m support.page_browser CHROMIUM ADDRESS measure|digests|look|elsewhere`.
 """
 
 import json
@@ -29,12 +29,12 @@ DIGESTS = """async () => {
 
 def main() -> None:
     chromium, address, what = sys.argv[1:4]
-    if what == "insecure":
+    if what == "elsewhere":
         address = address.replace("127.0.0.1", ELSEWHERE)
     rules = [f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *rules])
-        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page = browser.new_context(viewport={"width": 390, "height": 844}, ignore_https_errors=True).new_page()
         page.set_default_timeout(LONGEST_MS)
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))

@@ -1,5 +1,9 @@
 """A sweep on a Dask scheduler: the octets of this machine, each refusal named, nothing lost with a worker."""
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,10 +31,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def scheduler(count: int) -> Iterator[Any]:
-    """A scheduler in this process, with so many workers of one thread in it."""
+def scheduler(count: int, *, processes: bool = False) -> Iterator[Any]:
+    """A scheduler in this process, with so many workers of one thread in it, or as programs of their own."""
     with distributed.LocalCluster(
-        n_workers=count, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+        n_workers=count, threads_per_worker=1, processes=processes, protocol="tcp://", dashboard_address=":0"
     ) as found:
         yield found
 
@@ -46,6 +50,29 @@ def test_the_table_is_that_of_this_machine_to_the_octet() -> None:
     with scheduler(2) as found:
         assert swept("sweep.toml", "shared", "--scheduler", found.scheduler_address) == alone
     assert rows("shared").height == 52
+
+
+def test_a_worker_that_is_killed_in_the_middle_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 2, "linear": 2})
+    alone = swept("sweep.toml", "alone", "--workers", "1")
+    killed: list[int] = []
+
+    def kill(address: str) -> None:
+        """Ends a worker by SIGKILL once a first chunk is kept, while all others are to come."""
+        with distributed.Client(address, set_as_default=False) as client:
+            pid = min(client.run(os.getpid).values())
+            while not list(Path("shared", "chunks").glob("*.parquet")):
+                time.sleep(0.01)
+            os.kill(pid, signal.SIGKILL)
+            killed.append(len(list(Path("shared", "chunks").glob("*.parquet"))))
+
+    with scheduler(2, processes=True) as found:
+        killer = threading.Thread(target=kill, args=[found.scheduler_address])
+        killer.start()
+        assert swept("sweep.toml", "shared", "--scheduler", found.scheduler_address) == alone
+        killer.join()
+    assert 1 <= killed[0] < 26
+    assert rows("shared")["row"].to_list() == list(range(52))
 
 
 def test_a_worker_that_differs_is_refused_by_its_name_and_nothing_is_kept_of_it(

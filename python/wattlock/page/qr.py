@@ -1,0 +1,20 @@
+"""An address as a QR code (ISO/IEC 18004) of half-block characters, for a phone's camera."""
+
+from __future__ import annotations
+
+import io
+
+WHITE_ON_BLACK, RESET = "\x1b[97;40m", "\x1b[0m"
+"""ECMA-48, 8.3.117: whatever colours the terminal has, not every camera reads an inverted code."""
+
+
+def code(address: str, columns: int) -> str | None:
+    """The code with its quiet zone, lines of text; None where a terminal of so many columns can't show it."""
+    import segno
+
+    made = segno.make_qr(address)
+    if made.symbol_size()[0] > columns:
+        return None
+    text = io.StringIO()
+    made.terminal(out=text, compact=True)
+    return "\n".join(f"{WHITE_ON_BLACK}{line}{RESET}" for line in text.getvalue().splitlines())
