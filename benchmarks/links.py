@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,14 @@ SIZES = range(4, 68)
 
 RADIO = "ble"
 """Whose counter of an octet designs send that leave its form open."""
+
+TALLY = "tally"
+LATER = 100
+"""Messages that tally's sensor sends behind the trace: they verify the last ones of it."""
+
+KEY = "07" * 32
+OPENING_B, ANSWER_B = 20, 16
+"""tally's resumption: docs/tally.md."""
 
 Line = dict[str, Any]
 
@@ -62,17 +70,20 @@ PEERS = {
     "wireguard": Peer("wireguard", (Difference(20, "RFC 791, 3.1: the inner IP header"),)),
     "oscore": Peer("oscore", (Difference(5, "RFC 7252, 3: CoAP's header of 4, and the marker before a payload"),)),
     "edhoc": Peer("oscore", lossless=True),
+    TALLY: Peer("tally"),
 }
 """In the order of the table; `edhoc` is the handshake of its design, and carries no messages."""
 
 
-def differences(name: str, number: int, payload_B: int) -> list[Difference]:
+def differences(name: str, line: Line) -> list[Difference]:
     """Why a message of a peer has other octets than the design's, each with its clause."""
-    found = list(PEERS[name].always)
-    if name == "oscore" and number > 255:
+    found, beyond_B = list(PEERS[name].always), line["payload_B"] % 16
+    if name == "oscore" and line["number"] > 255:
         found.append(Difference(1, "RFC 8613, 6.1: a sequence number above 255 has two octets"))
-    if name == "wireguard" and payload_B % 16:
-        found.append(Difference(payload_B % 16 - 16, "NDSS 2017, 5.4.6: boringtun does not pad to 16"))
+    if name == "wireguard" and beyond_B:
+        found.append(Difference(beyond_B - 16, "NDSS 2017, 5.4.6: boringtun does not pad to 16"))
+    if name == TALLY and line["tag"] == "whole":
+        found.append(Difference(12, "docs/tally.md, The sensor: a whole tag until the first report"))
     return found
 
 
@@ -120,34 +131,41 @@ class Session(NamedTuple):
                 if said != seen:
                     yield f"{name}: the proxy captured other datagrams ({way}) than the peer sent"
         for line in self.of("message"):
-            size_B, number = line["payload_B"], line["number"]
-            expected = by_clause_B(name, size_B) + sum(one.octets_B for one in differences(name, number, size_B))
-            if line["wire_B"] - size_B != expected:
-                yield f"{name}: message {number} of {size_B} octets: {line['wire_B']} sent, not {size_B + expected}"
+            size_B = line["payload_B"]
+            expected_B = size_B + by_clause_B(name, size_B) + sum(one.octets_B for one in differences(name, line))
+            if line["wire_B"] != expected_B:
+                yield f"{name}: message {line['number']} of {size_B} octets: {line['wire_B']} sent, not {expected_B}"
+        if self.verified != self.delivered:
+            yield f"{name}: {self.delivered} messages came, {self.verified} of them verified"
+
+
+def net(words: str) -> list[str]:
+    """A call of `wattlock-net tally`."""
+    return [str(toolbox.find().program), "tally", *words.split()]
 
 
 @contextmanager
-def proxy(to: str, loss: float, log: Path) -> Iterator[str]:
-    """The lossy proxy in front of an address; its own address."""
-    words = [
-        str(toolbox.find().program),
-        "tally",
-        "proxy",
-        "--to",
-        to,
-        "--loss",
-        str(loss),
-        "--seed",
-        str(SEED),
-        "--timeout",
-        "600",
-    ]
+def listening(words: Sequence[str], log: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A program of `wattlock-net tally` with its address; its lines go to a file."""
     with log.open("w") as out, subprocess.Popen(words, stdout=out, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr  # noqa: S101 - it is a pipe
+        first = process.stderr.readline()
         try:
-            yield process.stderr.readline().split()[-1]
+            if not first.startswith("listening on "):
+                sys.exit(first)
+            yield first.split()[-1], process
         finally:
             process.terminate()
+
+
+def read(log: Path) -> list[Line]:
+    """The lines of a file."""
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def proxy(to: str, loss: float) -> list[str]:
+    """The lossy proxy in front of an address."""
+    return net(f"proxy --to {to} --loss {loss} --seed {SEED} --timeout 600")
 
 
 def session(name: str, trace: Path, loss: float, python: Path) -> Session:
@@ -157,15 +175,46 @@ def session(name: str, trace: Path, loss: float, python: Path) -> Session:
     log = trace.with_suffix(".proxy")
     with subprocess.Popen([*words, str(trace)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout  # noqa: S101, PT018 - they are pipes
-        lines = [json.loads(process.stdout.readline()), json.loads(process.stdout.readline())]
-        own = lines[1]["address"]
-        over_tcp = PEERS[name].over_tcp
-        with nullcontext(own) if over_tcp else proxy(own, loss, log) as address:
-            print(address, file=process.stdin, flush=True)
-            lines += map(json.loads, process.stdout)
+        lines = [json.loads(line) for line in islice(process.stdout, 2)]
+        if len(lines) == 2:
+            own, over_tcp = lines[1]["address"], PEERS[name].over_tcp
+            with nullcontext((own, None)) if over_tcp else listening(proxy(own, loss), log) as (address, _):
+                print(address, file=process.stdin, flush=True)
+                lines += map(json.loads, process.stdout)
     if process.returncode:
         sys.exit(f"error: {name} ended with exit code {process.returncode}")
-    return Session(lines, None if over_tcp else [json.loads(line) for line in log.read_text().splitlines()])
+    return Session(lines, None if over_tcp else read(log))
+
+
+def session_of_tally(trace: Path, loss: float) -> Session:
+    """The same of tally, whose two ends are programs of their own."""
+    sizes = [line["size_B"] for line in read(trace)]
+    log = {end: trace.with_suffix(f".{end}-{loss}") for end in ("timed", "sensor", "gateway", "proxy")}
+    timed = enumerate(sizes + [PAYLOAD_B] * LATER)
+    log["timed"].write_text("".join(f'{{"time_ns": {5_000_000 * at}, "size_B": {size_B}}}\n' for at, size_B in timed))
+    pair = {end: f"--key {KEY} --new --state {log[end]}.state" for end in ("sensor", "gateway")}
+    with (
+        listening(net(f"receive {pair['gateway']} --timeout 3"), log["gateway"]) as (own, gateway),
+        listening(proxy(own, loss), log["proxy"]) as (address, _),
+        log["sensor"].open("w") as out,
+    ):
+        subprocess.run(net(f"send {pair['sensor']} --to {address} --trace {log['timed']}"), stdout=out, check=True)
+        gateway.wait()
+    said, heard, captured = (read(log[end]) for end in ("sensor", "gateway", "proxy"))
+    sent = [line for line in said if line["kind"] == "sent"]
+    # An opening that is said again is answered again, without a line.
+    answers = sum(line["way"] == "down" and len(line["octets"]) == 2 * ANSWER_B for line in captured)
+    went = [("handshake", "up", OPENING_B) for line in said if line["kind"] == "opening"]
+    went += [("handshake", "down", ANSWER_B)] * answers
+    went += [("message" if line["message"] < len(sizes) else "upkeep", "up", line["frame_B"]) for line in sent]
+    went += [("upkeep", "down", line["frame_B"]) for line in heard if line["kind"] == "downlink"]
+    lines: list[Line] = [{"kind": "peer", "library": "wattlock-net", "version": ""}]
+    lines += [{"kind": "sent", "of": of, "way": way, "octets_B": octets_B} for of, way, octets_B in went]
+    verified = {line["payload"] for line in heard if line["kind"] == "verified"}
+    for number, (size_B, line) in enumerate(zip(sizes, sent, strict=False)):
+        known = {"number": number, "payload_B": size_B, "wire_B": line["frame_B"], "tag": line["tag"]}
+        lines.append({"kind": "message", **known, "verified": line["payload"] in verified})
+    return Session(lines, captured)
 
 
 def aiocoap() -> Path:
@@ -185,18 +234,23 @@ def row(name: str, folder: Path, messages: int, python: Path) -> tuple[list[str]
     sizes, steady = folder / f"{name}-sizes.jsonl", folder / f"{name}.jsonl"
     sizes.write_text("".join(f'{{"size_B": {size_B}}}\n' for size_B in SIZES))
     steady.write_text(f'{{"size_B": {PAYLOAD_B}}}\n' * messages)
-    runs = [session(name, steady, loss, python) for loss in LOSSES[: 1 if peer.lossless else None]]
-    wrong = [what for one in (*runs, session(name, sizes, 0.0, python)) for what in one.check(name)]
+
+    def run(trace: Path, loss: float) -> Session:
+        return session_of_tally(trace, loss) if name == TALLY else session(name, trace, loss, python)
+
+    runs = [run(steady, loss) for loss in LOSSES[: 1 if peer.lossless else None]]
+    wrong = [what for one in (*runs, run(sizes, 0.0)) for what in one.check(name)]
     told, sent = runs[0].lines[0], runs[0].of("message")
     transport = ["-", "-", "-"]
     if sent:
         added = sorted({line["wire_B"] - PAYLOAD_B for line in sent})
-        reasons = [f"{one.octets_B:+}: {one.clause}" for one in differences(name, messages - 1, PAYLOAD_B)]
+        found = dict.fromkeys(one for line in sent for one in differences(name, line))
+        reasons = [f"{one.octets_B:+}: {one.clause}" for one in found]
         captured = " or ".join(map(str, added))
         transport = [captured, str(by_clause_B(name, PAYLOAD_B)), "; ".join(reasons) or "equal"]
     flights = [runs[0].flights or "-", (runs[0].flights and " + ".join(map(str, design.flights_B))) or "-"]
     shares = [f"{one.delivered:,} / {one.verified:,}" if sent else "-" for one in runs]
-    library = f"{told['library']} {told['version']}"
+    library = f"{told['library']} {told['version']}".strip()
     return [name, library, peer.design, *transport, *flights, *shares], wrong
 
 

@@ -186,10 +186,12 @@ impl Wire {
     fn say(&self, of: &str, up: bool, datagrams: &[Vec<u8>]) -> Result<(), Fault> {
         for octets in datagrams {
             tell_datagram(of, up, octets.len());
-            match self.from.filter(|_| !up) {
-                Some(to) => self.gateway.send_to(octets, to)?,
-                None => self.sensor.send(octets)?,
-            };
+            if up {
+                self.sensor.send(octets)?;
+            } else {
+                let to = self.from.ok_or("the gateway spoke first")?;
+                self.gateway.send_to(octets, to)?;
+            }
         }
         Ok(())
     }

@@ -35,37 +35,38 @@ fn run() -> Result<(), Fault> {
     let [peer, trace] = words.as_slice() else { return Err(format!("usage: {USAGE}").into()) };
     let messages = trace_of(trace)?;
     let told = |library: &str, mode: &str| {
-        let version = version(library).unwrap_or("?");
+        let version = version(library).ok_or_else(|| format!("{library} is not in Cargo.lock"))?;
         println!("{}", json!({"kind": "peer", "peer": peer, "library": library, "version": version, "mode": mode}));
+        Ok::<_, Fault>(())
     };
     let talk = Talk::new(messages);
     match peer.as_str() {
         "noise" => {
-            told("snow", noise::PATTERN);
+            told("snow", noise::PATTERN)?;
             talk.over_udp(&mut noise::sensor()?, &mut noise::gateway()?)
         }
         "dtls13" => {
-            told("dimpl", "DTLS 1.3, TLS_AES_128_GCM_SHA256, X25519, certificates of both ends, no cookie");
+            told("dimpl", "DTLS 1.3, TLS_AES_128_GCM_SHA256, X25519, certificates of both ends, no cookie")?;
             let (mut sensor, mut gateway) = dtls::with_certificates()?;
             talk.over_udp(&mut sensor, &mut gateway)
         }
         "dtls12" => {
-            told("dimpl", "DTLS 1.2, TLS_PSK_WITH_AES_128_CCM_8, no cookie");
+            told("dimpl", "DTLS 1.2, TLS_PSK_WITH_AES_128_CCM_8, no cookie")?;
             let (mut sensor, mut gateway) = dtls::with_key()?;
             talk.over_udp(&mut sensor, &mut gateway)
         }
         "wireguard" => {
-            told("boringtun", "IPv4 without options inside");
+            told("boringtun", "IPv4 without options inside")?;
             let (mut sensor, mut gateway) = wireguard::pair();
             talk.over_udp(&mut sensor, &mut gateway)
         }
         "edhoc" => {
-            told("lakers", "method 3, suite 2, credentials by kid");
+            told("lakers", "method 3, suite 2, credentials by kid")?;
             let (mut sensor, mut gateway) = edhoc::pair()?;
             talk.handshake_over_udp(&mut sensor, &mut gateway)
         }
         "tls13" => {
-            told("rustls", "TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, raw public keys of both ends, over TCP");
+            told("rustls", "TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, raw public keys of both ends, over TCP")?;
             stream::talk(&talk)
         }
         other => Err(format!("no peer \"{other}\": {USAGE}").into()),

@@ -10,12 +10,12 @@ pub const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
 const KEY: [u8; 32] = [7; 32];
 const MOST_B: usize = 2048;
 
-/// An end: its handshake, then its session. A flight that is lost is said again.
+/// An end: its handshake, then its session. The sensor says its flight until it is answered, and each is answered.
 pub struct Noise {
     handshake: Option<HandshakeState>,
     session: Option<StatelessTransportState>,
     flight: Vec<u8>,
-    /// When the flight is said again; `None` for who answers.
+    /// When the sensor's flight is said again.
     again: Option<Instant>,
     /// The next counter: to send with, or expected.
     counter: u64,
@@ -62,12 +62,13 @@ impl End for Noise {
         let mut octets = [0; MOST_B];
         if let Some(mut handshake) = self.handshake.take() {
             handshake.read_message(datagram, &mut octets)?;
+            self.flight.clear();
+            self.again = None;
             if !handshake.is_handshake_finished() {
                 self.flight = written(|octets| handshake.write_message(&[], octets))?;
                 said.datagrams.push(self.flight.clone());
             }
             self.session = Some(handshake.into_stateless_transport_mode()?);
-            self.again = None;
             return Ok(());
         }
         let (Some(session), Some((low, sealed))) = (&self.session, datagram.split_first()) else { return Ok(()) };
@@ -78,7 +79,7 @@ impl End for Noise {
                 self.counter = self.counter.max(counter + 1);
                 said.messages.push(octets[..length_B].to_vec());
             }
-            // The first flight again: the answer was lost.
+            // The sensor's flight again: the answer was lost.
             Err(_) if !self.flight.is_empty() => said.datagrams.push(self.flight.clone()),
             Err(_) => {}
         }

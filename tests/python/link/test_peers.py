@@ -19,10 +19,11 @@ PAYLOAD_B = 16
 def test_captured_octets_are_those_by_clause_and_the_differences_that_are_named(cells: list[str]) -> None:
     _, library, name, captured, by_clause, why, shaken, flights, *shares = cells
     design = compared().design[name]
-    package, version = library.split()
-    lock = "requirements.lock" if package == "aiocoap" else "Cargo.lock"
-    locked = (TREE / "benchmarks" / "link_peers" / lock).read_text(encoding="utf-8")
-    assert re.search(rf'{package}(=={version}|"\nversion = "{version}") ?', locked)
+    if library != "wattlock-net":
+        package, version = library.split()
+        lock = "requirements.lock" if package == "aiocoap" else "Cargo.lock"
+        locked = (TREE / "benchmarks" / "link_peers" / lock).read_text(encoding="utf-8")
+        assert f"\n{package}=={version} " in f"\n{locked}" or f'name = "{package}"\nversion = "{version}"\n' in locked
     assert flights == (" + ".join(map(str, design.flights_B)) if shaken != "-" and design.flights_B else "-")
     if captured == "-":
         assert shaken == flights
@@ -40,4 +41,4 @@ def test_captured_octets_are_those_by_clause_and_the_differences_that_are_named(
 
 
 def test_there_is_a_row_of_each_peer() -> None:
-    assert [row[0] for row in ROWS] == ["noise", "dtls13", "dtls12", "tls13", "wireguard", "oscore", "edhoc"]
+    assert [row[0] for row in ROWS] == ["noise", "dtls13", "dtls12", "tls13", "wireguard", "oscore", "edhoc", "tally"]
