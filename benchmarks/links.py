@@ -59,6 +59,8 @@ class Peer(NamedTuple):
     lossless: bool = False
 
 
+COAP = Difference(5, "RFC 7252, 3: CoAP's header of 4, and the marker before a payload")
+OSCORE = frozenset({"oscore", "oscore-ccm16"})
 PEERS = {
     "noise": Peer("noise"),
     "dtls13": Peer(
@@ -68,7 +70,8 @@ PEERS = {
     "dtls12": Peer("dtls12-ccm8"),
     "tls13": Peer("tls13", over_tcp=True, lossless=True),
     "wireguard": Peer("wireguard", (Difference(20, "RFC 791, 3.1: the inner IP header"),)),
-    "oscore": Peer("oscore", (Difference(5, "RFC 7252, 3: CoAP's header of 4, and the marker before a payload"),)),
+    "oscore": Peer("oscore", (COAP,)),
+    "oscore-ccm16": Peer("oscore-ccm16", (COAP,)),
     "edhoc": Peer("oscore", lossless=True),
     TALLY: Peer("tally"),
 }
@@ -78,7 +81,7 @@ PEERS = {
 def differences(name: str, line: Line) -> list[Difference]:
     """Why a message of a peer has other octets than the design's, each with its clause."""
     found, beyond_B = list(PEERS[name].always), line["payload_B"] % 16
-    if name == "oscore" and line["number"] > 255:
+    if name in OSCORE and line["number"] > 255:
         found.append(Difference(1, "RFC 8613, 6.1: a sequence number above 255 has two octets"))
     if name == "wireguard" and beyond_B:
         found.append(Difference(beyond_B - 16, "NDSS 2017, 5.4.6: boringtun does not pad to 16"))
@@ -170,10 +173,10 @@ def proxy(to: str, loss: float) -> list[str]:
 
 def session(name: str, trace: Path, loss: float, python: Path) -> Session:
     """A peer's trace through the proxy."""
-    program = [str(HERE / "target" / "debug" / "wattlock-link-peers"), name]
-    words = [str(python), str(HERE / "oscore.py")] if name == "oscore" else program
+    program = [str(HERE / "target" / "debug" / "wattlock-link-peers")]
+    words = [*([str(python), str(HERE / "oscore.py")] if name in OSCORE else program), name, str(trace)]
     log = trace.with_suffix(".proxy")
-    with subprocess.Popen([*words, str(trace)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout  # noqa: S101, PT018 - they are pipes
         lines = [json.loads(line) for line in islice(process.stdout, 2)]
         if len(lines) == 2:
@@ -218,13 +221,13 @@ def session_of_tally(trace: Path, loss: float) -> Session:
 
 
 def aiocoap() -> Path:
-    """Python with aiocoap, in an environment of its own."""
-    folder = HERE / ".venv"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        lock = str(HERE / "requirements.lock")
+    """Python with aiocoap, in an environment of its own that is made anew where the lock file changed."""
+    folder, lock = HERE / ".venv", HERE / "requirements.lock"
+    python, installed = folder / "bin" / "python", folder / "installed.lock"
+    if not installed.exists() or installed.read_text() != lock.read_text():
+        venv.create(folder, clear=True, with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock], check=True)
+        installed.write_text(lock.read_text())
     return python
 
 
@@ -263,7 +266,7 @@ def main() -> None:
     names = arguments.peer or [*PEERS]
     built = {**os.environ, "CARGO_TARGET_DIR": "target"}
     subprocess.run(["cargo", "build", "--quiet", "--locked"], cwd=HERE, check=True, env=built)
-    python = aiocoap() if "oscore" in names else Path(sys.executable)
+    python = aiocoap() if OSCORE.intersection(names) else Path(sys.executable)
     heads = ["peer", "library", "design", "octets added", "by clause", "why", "handshake", "by clause"]
     heads += [f"{100 * loss:.0f} % lost" for loss in LOSSES]
     print("|", " | ".join(heads), "|")

@@ -1,6 +1,7 @@
 """OSCORE by aiocoap: what it puts on the wire for the messages of a trace, as `link-peers` beside it prints it.
 
-`python oscore.py TRACE`. Requests that nobody answers (non-confirmable POST without options), both ends in one process.
+`python oscore.py PEER TRACE`, the peer one of `ALGORITHMS`. Both ends are in one process, and send requests that nobody
+answers: non-confirmable POST without options.
 """
 
 import json
@@ -14,7 +15,6 @@ from typing import Any
 from aiocoap import NON, POST, Message
 from aiocoap.error import Error
 from aiocoap.oscore import (
-    DEFAULT_ALGORITHM,
     DEFAULT_HASHFUNCTION,
     DEFAULT_WINDOWSIZE,
     AeadAlgorithm,
@@ -27,6 +27,7 @@ from aiocoap.oscore import (
     hashfunctions,
 )
 
+ALGORITHMS = {"oscore": "AES-CCM-16-64-128", "oscore-ccm16": "AES-CCM-16-128-128"}
 SECRET, SALT = bytes(range(16)), b""
 QUIET_s = 0.5
 
@@ -34,9 +35,9 @@ QUIET_s = 0.5
 class End(CanProtect, CanUnprotect, SecurityContextUtils):  # type: ignore[misc] # aiocoap has no types
     """One end's security context, in memory (RFC 8613, 3.1)."""
 
-    def __init__(self, sender_id: bytes, recipient_id: bytes) -> None:
+    def __init__(self, algorithm: str, sender_id: bytes, recipient_id: bytes) -> None:
         self.sender_id, self.recipient_id, self.id_context = sender_id, recipient_id, None
-        self.alg_aead: AeadAlgorithm = algorithms[DEFAULT_ALGORITHM]
+        self.alg_aead: AeadAlgorithm = algorithms[algorithm]
         self.hashfun = hashfunctions[DEFAULT_HASHFUNCTION]
         self.derive_keys(SALT, SECRET)
         self.sender_sequence_number = 0
@@ -67,12 +68,13 @@ def opened(end: End, datagram: bytes) -> bytes | None:
 
 def main() -> None:
     """Sends each message of the trace, and tells which came out at the other end."""
-    trace = [json.loads(line)["size_B"] for line in Path(sys.argv[1]).read_text().splitlines()]
+    peer, path = sys.argv[1:]
+    trace = [json.loads(line)["size_B"] for line in Path(path).read_text().splitlines()]
     messages = [payload(number, size_B) for number, size_B in enumerate(trace)]
     # The sensor has the empty identifier, which its requests carry for no octet.
-    sensor, gateway = End(b"", b"\x01"), End(b"\x01", b"")
-    mode = f"{DEFAULT_ALGORITHM}, empty sender identifier, CoAP over UDP without token and options"
-    tell(kind="peer", peer="oscore", library="aiocoap", version=version("aiocoap"), mode=mode)
+    sensor, gateway = (End(ALGORITHMS[peer], *ids) for ids in ((b"", b"\x01"), (b"\x01", b"")))
+    mode = f"{ALGORITHMS[peer]}, empty sender identifier, CoAP over UDP without token and options"
+    tell(kind="peer", peer=peer, library="aiocoap", version=version("aiocoap"), mode=mode)
     with socket.socket(type=socket.SOCK_DGRAM) as out, socket.socket(type=socket.SOCK_DGRAM) as into:
         into.bind(("127.0.0.1", 0))
         into.settimeout(QUIET_s)
