@@ -153,7 +153,7 @@ def test_rounds_of_a_report_are_those_that_the_second_implementation_permutes(mo
     permuted = tally_peer.permuted
     rounds: list[int] = []
 
-    def counted(state: Sequence[int], number: int) -> list[int]:
+    def counted(state: tally_peer.State, number: int) -> tally_peer.State:
         rounds.append(number)
         return permuted(state, number)
 
