@@ -63,13 +63,13 @@ def allowed(scope: Scope) -> Any:
     return Depends(check)
 
 
-async def body_of(request: Request) -> bytes:
-    """What was sent. Raises InputError where it is longer than any form of the lab."""
+async def body_of(request: Request, most_B: int = LONGEST_FORM_B) -> bytes:
+    """What was sent. Raises InputError where it is longer than any form of the lab, or than `most_B`."""
     body = b""
     async for step in request.stream():
         body += step
-        if len(body) > LONGEST_FORM_B:
-            raise InputError(f"a form has at most {LONGEST_FORM_B} B", hint="send less: a token is one line")
+        if len(body) > most_B:
+            raise InputError(f"a form has at most {most_B} B", hint="send less: a token is one line")
     return body
 
 

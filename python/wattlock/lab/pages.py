@@ -22,7 +22,13 @@ from wattlock.report.markup import bullets, cell, commands, facts, paragraphs, t
 LATEST = 10
 ALIKE = "Runs are of one device where hardware, instruction set, card and evidence agree, whatever it is called."
 SHORT_HASH = 12
-NAVIGATION = {"/": "Overview", "/runs": "Runs", "/compare": "Compare", "/queue": "Queue"}
+NAVIGATION = {
+    "/": "Overview",
+    "/runs": "Runs",
+    "/compare": "Compare",
+    "/queue": "Queue",
+    "/measure-this-device": "Measure",
+}
 SCRIPTS = ("filter", "compare", "sort", "folds", "queue")
 STYLE = "lab.css"
 FIELDS: tuple[str, ...] = (
@@ -186,13 +192,25 @@ def compare(found: Sequence[Run], drawn: Drawn) -> str:
 
 def login(refused: WattlockError | None = None) -> str:
     """Asks for a token; below why the last one was refused."""
-    alert = _told(refused.message, refused.hint) if refused else ""
-    form = (
-        f'{alert}<form class="filter" method="post" action="/login"><label>Token '
-        '<input name="token" type="password" autocomplete="current-password" required></label>'
-        "<button>Open the lab</button></form>"
-    )
+    form = _token_form("/login", "Open the lab", refused)
     return page("Log in", "This lab needs a token that reads.", form, is_inside=False)
+
+
+def measure_door(place: str, refused: WattlockError | None = None) -> str:
+    """Asks for a token before a device may measure itself."""
+    form = _token_form(place, "Go on to the page", refused)
+    return page(
+        "Measure this device", "The lab takes what is measured from who has a token that sends.", form, here=place
+    )
+
+
+def _token_form(place: str, button: str, refused: WattlockError | None) -> str:
+    alert = _told(refused.message, refused.hint) if refused else ""
+    return (
+        f'{alert}<form class="filter" method="post" action="{place}"><label>Token '
+        '<input name="token" type="password" autocomplete="current-password" required></label>'
+        f"<button>{button}</button></form>"
+    )
 
 
 def refusal(error: str, hint: str) -> str:

@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import pages, tokens
+from wattlock.lab import measuring, pages, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import (
@@ -80,8 +80,10 @@ def make(
     app.state.names = names | {"localhost"}
     app.state.refusals = Refusals()
     app.state.targets = targets
+    app.state.measuring = measuring.Measuring(lab)
     app.include_router(_router)
     app.include_router(fleet_routes.router)
+    app.include_router(measuring.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
     app.exception_handler(HTTPException)(_unknown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,12 @@ class _Shown(Silent):
         self._visitor.shows(said=said, done=progress.processes, of=progress.expected)
 
 
-def measure(visitor: Visitor, study: str, out: Path) -> RunFolder:
+def measure(visitor: Visitor, study: str, out: Path, keep: Callable[[RunFolder], str] | None = None) -> RunFolder:
     """Measures a page to the end and seals its run in a folder of its own below `out`.
 
-    Raises what `begin.plan`, `Planned.create` and `Session.measure` do; the page is told the same.
+    * `keep`: what becomes of the sealed run; gives what the page is told.
+
+    Raises what `begin.plan`, `Planned.create` and `Session.measure` do, and `keep`; the page is told the same.
     """
     try:
         planned = begin.plan(begin.Request(study), visitor.target)
@@ -45,11 +48,12 @@ def measure(visitor: Visitor, study: str, out: Path) -> RunFolder:
         batch_us = (visitor.target.facts().batch_ns or 0) / 1e3
         visitor.shows(said=f"{len(planned.cases)} cases in several processes, batches of {batch_us:g} µs.")
         begun.measure(_Shown(visitor))
+        said = keep(begun.folder) if keep else f"Done: {begun.folder.path.name}"
     except WattlockError as error:
         visitor.shows(said=f"{error.message}. {error.hint}", is_over=True, table=None, words=[])
         raise
     result = read(begun.folder)
-    visitor.shows(said=f"Done: {begun.folder.path.name}", is_over=True, table=_table(result), words=words(result))
+    visitor.shows(said=said, is_over=True, table=_table(result), words=words(result))
     return begun.folder
 
 

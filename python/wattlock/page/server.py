@@ -6,7 +6,7 @@ import contextlib
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
@@ -33,17 +33,32 @@ HEADERS = {
 LONGEST_WAIT_S = 60.0
 
 
-def _files(visits: Visits) -> dict[str, tuple[str, bytes]]:
+def files_of(visits: Visits) -> dict[str, tuple[str, bytes]]:
+    """The page's files with their types, by path."""
     folder = files("wattlock") / "data" / "page"
     found = {f"/{name}": (KINDS[Path(name).suffix], (folder / name).read_bytes()) for name in PAGES}
     return {**found, "/": found["/index.html"], f"/{NAME}": (KINDS[".wasm"], visits.module.bytes)}
+
+
+def posted(visits: Visits, path: str, query: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """What is answered to a page. Raises Refusal."""
+    match path:
+        case "/visit":
+            return visits.visit(body)
+        case "/work":
+            return visits.work(query)
+        case "/lines":
+            return visits.lines(query, body)
+        case "/ended":
+            return visits.ended(query, body)
+    raise Refusal(404, "nothing can be posted there", "the page is at /")
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], visits: Visits) -> None:
-        self.visits, self.files = visits, _files(visits)
+        self.visits, self.files = visits, files_of(visits)
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
 
@@ -78,17 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(413, f"a post has a length of at most {MOST_BODY_B} bytes", "load the page again")
         body = self.rfile.read(int(length))
         asked = urlsplit(self.path)
-        query = dict(parse_qsl(asked.query))
-        match asked.path:
-            case "/visit":
-                return self.server.visits.visit(body)
-            case "/work":
-                return self.server.visits.work(query)
-            case "/lines":
-                return self.server.visits.lines(query, body)
-            case "/ended":
-                return self.server.visits.ended(query, body)
-        raise Refusal(404, "nothing can be posted there", "the page is at /")
+        return posted(self.server.visits, asked.path, dict(parse_qsl(asked.query)), body)
 
     def _refuse(self, status: int, message: str, hint: str) -> None:
         self.close_connection = True  # its body may not have been read

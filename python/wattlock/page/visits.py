@@ -85,10 +85,16 @@ class Visitor:
 
 
 class Visits:
-    """All posts of all pages come here; `next` gives the visitors to whoever measures them."""
+    """All posts of all pages come here; `next` gives the visitors to whoever measures them.
 
-    def __init__(self, module: Module) -> None:
+    * `once`: whether a key is for one visit. `lost`: what to do with a wrong one.
+    """
+
+    def __init__(
+        self, module: Module, *, once: bool = False, lost: str = "open the whole address that wattlock printed"
+    ) -> None:
         self.module, self.key = module, secrets.token_urlsafe(9)
+        self._once, self._lost = once, lost
         self._lock = threading.Lock()
         self._visitor: Visitor | None = None
         self._new: queue.Queue[Visitor] = queue.Queue()
@@ -103,13 +109,15 @@ class Visits:
     def visit(self, body: bytes) -> dict[str, Any]:
         """A page begins. Raises Refusal with a wrong key, or while another page is measured."""
         asked = _read(Visit, body)
-        if not secrets.compare_digest(asked.key.encode(), self.key.encode()):
-            raise Refusal(403, "this address lacks the server's key", "open the whole address that wattlock printed")
         with self._lock:
+            if not secrets.compare_digest(asked.key.encode(), self.key.encode()):
+                raise Refusal(403, "this address lacks the server's key", self._lost)
             if self._visitor is not None and not self._is_done(self._visitor):
                 raise Refusal(409, "another page is being measured", "wait until it is done, or close it")
             target = PageTarget(self.module, asked.device.model_dump())
             self._visitor = Visitor(secrets.token_urlsafe(16), target)
+            if self._once:
+                self.key = secrets.token_urlsafe(9)
             self._new.put(self._visitor)
             return {"visit": self._visitor.token}
 

@@ -1,0 +1,126 @@
+"""The lab's page by which a device measures itself: the instrument's own page, whose run enters the lab like any."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+
+from wattlock.errors import WattlockError
+from wattlock.lab import pages, tokens
+from wattlock.lab.collection import Collection
+from wattlock.lab.doors import Lab, address_of, body_of, note_refused
+from wattlock.lab.pack import packed
+from wattlock.lab.tokens import Denied, Scope
+from wattlock.page import module
+from wattlock.page.measuring import measure
+from wattlock.page.server import HEADERS, files_of, posted
+from wattlock.page.visits import MOST_BODY_B, Refusal, Visitor, Visits
+from wattlock.store import RunFolder
+from wattlock.store.derived import sums_sha256
+
+PLACE, STUDY = "/measure-this-device", "page"
+LOOK_S = 3_600.0
+router = APIRouter()
+
+
+class Measuring:
+    """The visits of a lab's page, measured one after the other in a thread that the first of them starts."""
+
+    def __init__(self, lab: Collection) -> None:
+        self._lab = lab
+        self._lock = threading.Lock()
+
+    @property
+    def visits(self) -> Visits:
+        """Raises ProbeError where the module is missing."""
+        with self._lock:
+            return self._visits
+
+    @cached_property
+    def _visits(self) -> Visits:
+        visits = Visits(module.find(), once=True, lost=f"open {PLACE} again")
+        threading.Thread(target=self._measure, args=[visits], daemon=True).start()
+        return visits
+
+    @cached_property
+    def files(self) -> dict[str, tuple[str, bytes]]:
+        """The page's files with their types, by path."""
+        return files_of(self.visits)
+
+    def _measure(self, visits: Visits) -> None:
+        while True:
+            if (visitor := visits.next(LOOK_S)) is not None:
+                self._measured(visitor)
+
+    def _measured(self, visitor: Visitor) -> None:
+        try:
+            with self._lab.arriving() as place:
+                measure(visitor, STUDY, place / "measured", self._entered)
+        except WattlockError:
+            pass  # the page was told
+        except Exception:
+            visitor.shows(said="The lab failed: see the output of `wattlock lab`.", is_over=True, table=None, words=[])
+            raise
+
+    def _entered(self, folder: RunFolder) -> str:
+        """Takes the run in as one that was sent."""
+        name = sums_sha256(folder)
+        pack = folder.path.parents[1] / "pack"
+        pack.write_bytes(b"".join(packed(folder.path)))
+        self._lab.admit(pack, name)
+        return f"Done: the lab has it as run {name[:12]}."
+
+
+def _measuring(request: Request) -> Measuring:
+    found: Measuring = request.app.state.measuring
+    return found
+
+
+def _begin(request: Request) -> Response:
+    return RedirectResponse(f"{PLACE}/#{_measuring(request).visits.key}", 303)
+
+
+@router.get(PLACE)
+def get_door(request: Request, lab: Lab) -> Response:
+    """The page, in a lab without tokens; else it asks for one that sends."""
+    return _begin(request) if tokens.is_open(lab.engine) else HTMLResponse(pages.measure_door(PLACE))
+
+
+@router.post(PLACE)
+async def post_door(request: Request, lab: Lab) -> Response:
+    """Takes a token that sends; the page's address then has a key for one visit."""
+    body = await body_of(request)
+    token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0].strip()
+    try:
+        id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.send)
+    except Denied as error:
+        note_refused(request, error)
+        return HTMLResponse(pages.measure_door(PLACE, error), error.status)
+    tokens.note(lab.engine, id_, address_of(request), "may measure itself", "")
+    return await run_in_threadpool(_begin, request)
+
+
+@router.get(PLACE + "/{name:path}")
+def get_file(request: Request, name: str) -> Response:
+    """A file of the instrument's page: nothing of the lab is in them."""
+    found = _measuring(request).files.get(f"/{name}")
+    if found is None:
+        raise HTTPException(404)
+    return Response(found[1], media_type=found[0], headers=HEADERS)
+
+
+@router.post(PLACE + "/{what}")
+async def post_words(request: Request, what: str) -> Response:
+    """What a page says, judged as by `wattlock page`; without the key, or a visit under way, it is refused."""
+    body = await body_of(request, MOST_BODY_B)
+    visits = await run_in_threadpool(lambda: _measuring(request).visits)
+    try:
+        said = await run_in_threadpool(posted, visits, f"/{what}", dict(request.query_params), body)
+    except Refusal as refusal:
+        return JSONResponse({"error": refusal.message, "hint": refusal.hint}, refusal.status)
+    return JSONResponse(said)
