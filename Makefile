@@ -27,7 +27,7 @@ PROBES_FOLDER ?= build/probes
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-links bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-links bench-page bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -182,6 +182,9 @@ bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames bes
 
 bench-sweep: setup ## the share of bare wattlock-net's throughput that a sweep keeps; minutes
 	$(VENV)/bin/python benchmarks/sweep.py
+
+bench-page: dev page ## do the ratios of ten ciphers in a browser agree over ten loads, idle and beside four busy loops? minutes; LOOPS="0 4"
+	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/page.py $(if $(LOOPS),--loops $(LOOPS))
 
 bench-ways: setup ## what ssh costs and moves, and what a killed client and a cut network lose; PARTS="same cost" for some
 	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/ways.py $(PARTS)
