@@ -5,6 +5,7 @@ run is measured in virtual time and copied under other ids, so that every folder
 """
 
 import os
+import resource
 import shutil
 import statistics
 import sys
@@ -47,13 +48,21 @@ def copied(run: Path, to: Path, number: int) -> str:
 
 
 def seconds(work: Callable[[], object], repeats: int = REPEATS) -> str:
-    """The median of some repeats with the least and the most."""
-    times = []
+    """The median of some repeats with the least and the most, and the processor time of one, its processes included."""
+    times, begun_cpu_s = [], cpu_s()
     for _ in range(repeats):
         begun = time.perf_counter()
         work()
         times.append(time.perf_counter() - begun)
-    return f"{statistics.median(times):.3f} s ({min(times):.3f} to {max(times):.3f}, {repeats} repeats)"
+    used_s = (cpu_s() - begun_cpu_s) / repeats
+    spread = f"{min(times):.3f} to {max(times):.3f}, {repeats} repeats"
+    return f"{statistics.median(times):.3f} s ({spread}), {used_s:.3f} s of processor time"
+
+
+def cpu_s() -> float:
+    """Processor time of this process and of those that it started and that ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def main(runs: int, cases: int) -> None:
@@ -63,18 +72,19 @@ def main(runs: int, cases: int) -> None:
         lab = Collection.open(Path(place) / "lab")
         names = [copied(run, lab.data / RUNS, number) for number in range(runs)]
         print(f"{runs} runs of {len(RunFolder.open(run).cases())} cases, {os.cpu_count()} processors")
-        print(f"reindex: {seconds(lab.reindex, 1)}")
+        print(f"reindex: {seconds(lab.reindex, 1)}", flush=True)
+        print(f"a start: {seconds(lambda: Collection.open(lab.data).catch_up(), 1)}", flush=True)
         client = asking(lab)
-        print(f"overview: {seconds(lambda: client.get('/').raise_for_status())}")
-        print(f"runs: {seconds(lambda: client.get('/runs').raise_for_status())}")
+        print(f"overview: {seconds(lambda: client.get('/').raise_for_status())}", flush=True)
+        print(f"runs: {seconds(lambda: client.get('/runs').raise_for_status())}", flush=True)
         pairs = iter(zip(names[::2], names[1::2], strict=False))
 
         def compare() -> None:
             client.get("/compare", params={"run": next(pairs)}).raise_for_status()
 
-        print(f"compare, of runs that nobody looked at: {seconds(compare)}")
+        print(f"compare, of runs that nobody looked at: {seconds(compare)}", flush=True)
         again = {"run": names[:2]}
-        print(f"compare, again: {seconds(lambda: client.get('/compare', params=again).raise_for_status())}")
+        print(f"compare, again: {seconds(lambda: client.get('/compare', params=again).raise_for_status())}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from ipaddress import ip_network
 from typing import Annotated, Any
 
 import polars as pl
 from fastapi import Depends, Request, Response
+from starlette.requests import ClientDisconnect
 
-from wattlock.errors import InputError
+from wattlock.errors import TransferRefused
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.drawing import Drawing
@@ -18,9 +23,23 @@ from wattlock.report.written import flat, json_array
 COOKIE = "wattlock_lab"
 REFUSALS, WINDOW_s = 20, 60.0
 """So many refused tokens from one address in so many seconds, and it has to wait."""
-
-
+MOST_ADDRESSES = 10_000
+"""Addresses that are remembered at a time; of more the one that was quiet for longest is forgotten."""
+ONE_HOST_BITS = {4: 32, 6: 64}
+"""How much of an address of this version names whom to count: of IPv6 a host has 2^64 of them."""
+GRACE_s, SLOWEST_B_s = 30.0, 10_000
+"""What is sent has this long to begin with, and then comes at this rate or faster on average."""
 LONGEST_FORM_B = 4096
+MOST_UPLOADS = 4
+"""Runs that may arrive at a time: each may take 1.4 GB of disk, and a process with 6 GB of addresses to be read."""
+
+
+class Crowded(TransferRefused):
+    """As many runs as may are arriving."""
+
+
+class TooSlow(TransferRefused):
+    """What was announced doesn't come."""
 
 
 class Refusals:
@@ -31,13 +50,70 @@ class Refusals:
 
     def note(self, address: str) -> None:
         """Counts one. Raises Denied where too many from this address were refused just now."""
-        since = time.monotonic() - WINDOW_s
-        recent = [at for at in self._at.pop(address, []) if at > since]
+        since, host = time.monotonic() - WINDOW_s, _host(address)
+        recent = [at for at in self._at.pop(host, []) if at > since]
         is_full = len(recent) >= REFUSALS
-        self._at[address] = recent if is_full else [*recent, time.monotonic()]
+        self._at[host] = recent if is_full else [*recent, time.monotonic()]  # the last of the dictionary
+        if len(self._at) > MOST_ADDRESSES:
+            del self._at[next(iter(self._at))]
         if is_full:
             hint = f"wait {WINDOW_s:.0f} s, then try again"
             raise Denied("too many tokens from this address were refused", hint=hint, status=429)
+
+
+def _host(address: str) -> str:
+    try:
+        bits = ONE_HOST_BITS[ip_network(address).version]
+        return str(ip_network(f"{address}/{bits}", strict=False))
+    except ValueError:
+        return address
+
+
+class Uploads:
+    """The runs that are arriving."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Counts one in, and out at its end. Raises Crowded where as many as may are arriving."""
+        if self._count >= MOST_UPLOADS:
+            raise Crowded(f"{MOST_UPLOADS} runs are arriving, and no more may", hint="send it again in a minute")
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+
+
+async def received(request: Request, most_B: int) -> AsyncIterator[bytes]:
+    """What a request carries, step by step.
+
+    Raises TransferRefused where it is, or says that it is, more than `most_B` or is cut, TooSlow where it doesn't come.
+    """
+    too_long = TransferRefused(
+        f"more was sent than {most_B} B, the limit here", hint="send less; `wattlock push` sends runs"
+    )
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdecimal() or int(announced[:20]) > most_B:
+        raise too_long
+    begun, count_B, steps = time.monotonic(), 0, request.stream()
+    try:
+        while True:
+            left_s = begun + GRACE_s + count_B / SLOWEST_B_s - time.monotonic()
+            step = await asyncio.wait_for(anext(steps, b""), left_s)
+            count_B += len(step)
+            if count_B > most_B:
+                raise too_long
+            if not step:
+                return
+            yield step
+    except TimeoutError:
+        what = f"{count_B} B came in {time.monotonic() - begun:.0f} s, and no more was waited for"
+        raise TooSlow(what, hint="send it again over a faster connection") from None
+    except ClientDisconnect:
+        raise TransferRefused("the sender went away", hint="send it again") from None
 
 
 def address_of(request: Request) -> str:
@@ -64,13 +140,8 @@ def allowed(scope: Scope) -> Any:
 
 
 async def body_of(request: Request, most_B: int = LONGEST_FORM_B) -> bytes:
-    """What was sent. Raises InputError where it is longer than any form of the lab, or than `most_B`."""
-    body = b""
-    async for step in request.stream():
-        body += step
-        if len(body) > most_B:
-            raise InputError(f"a form has at most {most_B} B", hint="send less: a token is one line")
-    return body
+    """What was sent. The errors are those of `received`."""
+    return b"".join([step async for step in received(request, most_B)])
 
 
 def note_refused(request: Request, error: Denied) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import polars as pl
 
 from wattlock.energy.valuing import valued
+from wattlock.errors import StoreError
 from wattlock.run import counts
 from wattlock.run.counts import Counts
 from wattlock.run.machine import machine
@@ -88,7 +90,7 @@ def entry_of(folder: RunFolder) -> Entry:
         arrived=arrived.isoformat(timespec="seconds"),
         device=_device(found, evidence),
         device_name=_device_name(found),
-        card=plan["device"],
+        card=_text_or_null(plan, "device"),
         way=str(plan.get("way") or "local"),
         is_counted=is_counted,
         evidence=evidence,
@@ -99,10 +101,18 @@ def entry_of(folder: RunFolder) -> Entry:
         with_number=cases.filter(pl.col("state").is_in(WITH_NUMBER)).height,
         processes=found.processes,
         probe_sha256=str(plan["probe_sha256"]),
-        wattlock=plan["wattlock"],
+        wattlock=_text_or_null(plan, "wattlock"),
         size_B=sum((folder.path / name).stat().st_size for name in FILES),
         estimates=to_parquet(cases),
     )
+
+
+def _text_or_null(plan: Mapping[str, object], name: str) -> str | None:
+    value = plan[name]
+    if value is None or isinstance(value, str):
+        return value
+    hint = "the plan was changed; take the run from a copy"
+    raise StoreError(f"run {plan['id']}: {name} of its plan is {str(value)[:40]!r}, no text", hint=hint)
 
 
 def to_parquet(frame: pl.DataFrame) -> bytes:

@@ -83,4 +83,5 @@ def _copy(pack: BinaryIO, to: Path, size: int) -> None:
                 raise TransferRefused(f"the pack is cut in {to.name}", hint=WHOLE)
             file.write(step)
             left -= len(step)
-    pack.read(-size % BLOCK_B)
+    if pack.read(-size % BLOCK_B).strip(b"\0"):
+        raise TransferRefused(f"the pack goes on behind {to.name}", hint=WHOLE)

@@ -19,15 +19,19 @@ from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import (
     COOKIE,
+    Crowded,
     Draws,
     Lab,
     Reader,
     Refusals,
     Sender,
+    TooSlow,
+    Uploads,
     address_of,
     allowed,
     body_of,
     note_refused,
+    received,
     written,
 )
 from wattlock.lab.drawing import Drawing
@@ -58,6 +62,8 @@ STATUS: dict[type[WattlockError], int] = {
     NoSuchRun: 404,
     InputError: 400,
     EvidenceError: 409,
+    TooSlow: 408,
+    Crowded: 503,
     TransferRefused: 422,
     Busy: 503,
     Away: 503,
@@ -78,7 +84,7 @@ def make(
     app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None)
     app.state.lab, app.state.drawing = lab, drawing
     app.state.names = names | {"localhost"}
-    app.state.refusals = Refusals()
+    app.state.refusals, app.state.uploads = Refusals(), Uploads()
     app.state.targets = targets
     app.state.measuring = measuring.Measuring(lab)
     app.include_router(_router)
@@ -169,7 +175,7 @@ async def put_run(request: Request, hash_: str, lab: Lab, token: Sender) -> Resp
         )
     if request.headers.get("content-type") != MEDIA_TYPE:
         raise InputError("a run comes as a plain tar", hint=f"Content-Type: {MEDIA_TYPE}; `wattlock push` does it")
-    with lab.arriving() as place:
+    with request.app.state.uploads.one(), lab.arriving() as place:
         await _spool(request, place / "pack")
         is_new = await run_in_threadpool(lab.admit, place / "pack", hash_)
     tokens.note(lab.engine, token, address_of(request), "sent" if is_new else "sent again", hash_)
@@ -177,14 +183,9 @@ async def put_run(request: Request, hash_: str, lab: Lab, token: Sender) -> Resp
 
 
 async def _spool(request: Request, to: Path) -> None:
-    """Writes what is sent to a file. Raises TransferRefused where it is more than a run may have."""
-    left = LARGEST_B
+    """Writes what is sent to a file. The errors are those of `received`."""
     with to.open("xb") as file:
-        async for step in request.stream():
-            left -= len(step)
-            if left < 0:
-                hint = "copy the run's folder to the lab's host, below runs/"
-                raise TransferRefused(f"a run may have {LARGEST_B} B", hint=hint)
+        async for step in received(request, LARGEST_B):
             file.write(step)
 
 

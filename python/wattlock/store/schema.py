@@ -26,7 +26,7 @@ _TYPES: Mapping[str, type[pl.DataType]] = {
 
 def check_version(run: str, version: object) -> None:
     """Raises StoreError where records of `version` can't be read; `run` is named in it."""
-    if version not in KNOWN:
+    if type(version) is not int or version not in KNOWN:  # 2.0 and true would pass for numbers
         known = ", ".join(map(str, KNOWN))
         hint = "the wattlock that wrote it, or a newer one, reads it"
         raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {known}", hint=hint)

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from wattlock.lab.tables import TEXT
+
 revision = "2"
 down_revision = "1"
 
@@ -12,9 +14,9 @@ def upgrade() -> None:
     op.create_table(
         "job",
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-        *(sa.Column(name, sa.String, nullable=False) for name in ("batch", "study", "target", "state", "asked")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("batch", "study", "target", "state", "asked")),
         *(sa.Column(name, sa.Integer, nullable=False) for name in ("attempts", "settled", "cases")),
-        *(sa.Column(name, sa.String) for name in ("token", "run", "hash", "reason")),
+        *(sa.Column(name, TEXT) for name in ("token", "run", "hash", "reason")),
         sa.Column("options", sa.JSON, nullable=False),
         sa.Column("not_before", sa.Double, nullable=False),
     )
@@ -22,12 +24,12 @@ def upgrade() -> None:
         op.create_index(f"ix_job_{name}", "job", [name])
     op.create_table(
         "task",
-        sa.Column("run", sa.String, primary_key=True),
+        sa.Column("run", TEXT, primary_key=True),
         sa.Column("process", sa.Integer, primary_key=True),
-        sa.Column("shard", sa.String, primary_key=True),
+        sa.Column("shard", TEXT, primary_key=True),
         sa.Column("job", sa.Integer, sa.ForeignKey("job.number", ondelete="CASCADE"), nullable=False),
-        *(sa.Column(name, sa.String, nullable=False) for name in ("target", "state")),
-        *(sa.Column(name, sa.String) for name in ("worker", "since", "reason")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("target", "state")),
+        *(sa.Column(name, TEXT) for name in ("worker", "since", "reason")),
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("result", sa.LargeBinary),
     )
