@@ -216,6 +216,8 @@ inline hear_rescue() {
     /* Refuted, and too old. */
     unreported = unreported & ~(bit(NEWEST + since_rescue) - 1) & (bit(NEWEST + since_rescue + REPORTABLE) - 1);
     forged = forged & unreported;
+    /* The counters before the rescue count as having been there, those from it on as never there. */
+    there = (bit(PLACES) - 1) & ~(bit(NEWEST + since_rescue) - 1);
     sensor_key = CURRENT; rescue_key = OTHER; rescue_begun = false; since_rescue = 0;
     frozen = false; forked = false; listed = 0; confirmed = true; gateway_whole = true;
     failures = 0; in_row = 0; accepted = 0; due_after = 1

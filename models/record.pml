@@ -69,7 +69,7 @@ bool frozen, confirmed, gateway_whole = true;
 byte standing[COUNTERS], acceptances[COUNTERS], forged;
 
 /* What nobody in the link knows. */
-byte luck, released;
+byte luck, released, guessed;
 
 /* Of one step, zero between steps; hidden where no step but a d_step has them. */
 hidden byte at, key, list, base, ok, is_forged;
@@ -169,6 +169,7 @@ inline accept(c, whole) {
     fi;
     assert(!(released & bit(c)));
     released = released | bit(c);
+    guessed = (is_forged -> guessed | bit(c) : guessed);
     there = there | bit(c);
     if
     :: c >= expected -> expected = c + 1
@@ -319,6 +320,10 @@ inline hear_rescue(r) {
     od;
     derive(AGAIN, rescue_key[r], r, 0);
     gateway_key = key;
+    /* Counters from the sensor's on are free again: whatever was released there was guessed. */
+    assert(!(released & ~guessed & ~(bit(rescue_next[r]) - 1)));
+    expected = rescue_next[r]; there = bit(expected) - 1;
+    released = released & there; guessed = guessed & there;
     frozen = false; report_key = 0; report_list = 0; gateway_rescues = r; confirmed = true; gateway_whole = true;
     failures = 0; in_row = 0; accepted = 0; due_after = 1
 }

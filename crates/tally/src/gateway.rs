@@ -157,7 +157,7 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
                 Err(_) => {}
             }
         }
-        self.failures_in_row += u32::from(is_suspicious(refused));
+        self.failures_in_row = self.failures_in_row.saturating_add(u32::from(is_suspicious(refused)));
         Err(refused)
     }
 
@@ -398,6 +398,8 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         });
         self.current = self.root.again(number, generation, &confirmation, self.parameters.short_tag_bits);
         confirmation.zeroize();
+        // The keys of all messages before are gone, and whatever was taken from there on is forged.
+        self.window = Window::from(next_counter);
         self.report = None;
         self.rescues = number;
         (self.confirmed, self.whole_only) = (true, true);

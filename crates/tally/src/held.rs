@@ -67,12 +67,9 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Held<HELD, PAYLOAD_B> {
     /// one that is not verified, if there is any.
     pub fn add(&mut self, entry: Entry<PAYLOAD_B>) -> Option<(u32, Standing)> {
         let empty = self.entries.iter().position(Option::is_none);
-        let place = empty.or_else(|| {
-            let oldest = self.each().filter(|held| !matches!(held.standing, Standing::Verified { .. }));
-            let counter =
-                oldest.map(|held| held.counter).min().or_else(|| self.each().map(|held| held.counter).min())?;
-            self.place_of(counter)
-        });
+        let place = empty
+            .or_else(|| self.oldest(|standing| !matches!(standing, Standing::Verified { .. })))
+            .or_else(|| self.oldest(|_| true));
         let pushed_out = self.entries.get_mut(place?)?.replace(entry)?;
         Some((pushed_out.counter, pushed_out.standing))
     }
@@ -96,12 +93,16 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Held<HELD, PAYLOAD_B> {
 
     /// Takes the oldest message whose standing is wanted.
     pub fn take(&mut self, wanted: impl Fn(Standing) -> bool) -> Option<Entry<PAYLOAD_B>> {
-        let counter = self.each().filter(|entry| wanted(entry.standing)).map(|entry| entry.counter).min()?;
-        let place = self.place_of(counter)?;
+        let place = self.oldest(wanted)?;
         self.entries.get_mut(place)?.take()
     }
 
-    fn place_of(&self, counter: u32) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.as_ref().is_some_and(|entry| entry.counter == counter))
+    /// The place of the oldest message whose standing is wanted: a refuted one may have the counter of a genuine one.
+    fn oldest(&self, wanted: impl Fn(Standing) -> bool) -> Option<usize> {
+        let counter_at = |place: &usize| {
+            let entry = self.entries[*place].as_ref().filter(|entry| wanted(entry.standing));
+            entry.map(|entry| entry.counter)
+        };
+        (0..HELD).filter(|place| counter_at(place).is_some()).min_by_key(counter_at)
     }
 }

@@ -140,12 +140,14 @@ impl Candidates {
         self.hint_B = 2;
         let lowest = window.next.saturating_sub(REACH);
         let ahead = window.next..window.next.saturating_add(REACH);
-        for counter in ahead.chain((lowest..window.next).rev()) {
-            for kind in [Kind::Short, Kind::Whole] {
-                if root.hint(kind as u8, counter) == octets {
-                    self.add(kind, counter);
-                }
-            }
+        let around = ahead.chain((lowest..window.next).rev());
+        let near = around.flat_map(|counter| [(Kind::Short, counter), (Kind::Whole, counter)]);
+        // Without a report each eighth tag is whole: so the link comes back after an outage.
+        let far = (window.next.saturating_add(REACH)..window.next.saturating_add((TURNS << 6) - REACH))
+            .filter(|counter| counter.is_multiple_of(8))
+            .map(|counter| (Kind::Whole, counter));
+        for (kind, counter) in near.chain(far).filter(|(kind, counter)| root.hint(*kind as u8, *counter) == octets) {
+            self.add(kind, counter);
         }
         if root.hint(Kind::Rescue as u8, rescues + 1) == octets {
             self.add(Kind::Rescue, rescues + 1);

@@ -15,8 +15,8 @@ pub const RING: usize = 64;
 
 /// Messages without a report after which each eighth has a whole tag.
 const QUIET: u32 = 64;
-/// Messages of a generation at most.
-const MOST_OF_GENERATION: u32 = 1 << 16;
+/// Messages without a report at most.
+const MOST_WITHOUT_REPORT: u32 = 1 << 16;
 
 /// How strongly a message is to be protected from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Sensor {
     /// [`Error::Buffer`] if the frame does not fit, [`Error::Exhausted`] if the counters of the root or 2^16 messages
     /// without a report are used up. Then nothing has changed.
     pub fn seal(&mut self, payload: &[u8], protection: Protection, frame: &mut [u8]) -> Result<Sealed, Error> {
-        if self.counter == u32::MAX || self.since_report >= MOST_OF_GENERATION {
+        if self.counter == u32::MAX || self.since_report >= MOST_WITHOUT_REPORT {
             return Err(Error::Exhausted);
         }
         let eighth = self.since_report >= QUIET && self.counter.is_multiple_of(8);
@@ -240,7 +240,6 @@ impl Sensor {
         self.generation = self.root.again(rescue.number, rescue.generation, &rescue.confirmation, bits);
         self.rescue = Some(rescue);
         self.rescue_due = true;
-        self.since_report = 0;
         self.whole_only = true;
         why
     }

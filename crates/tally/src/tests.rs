@@ -3,7 +3,7 @@
 
 use std::vec::Vec;
 
-use crate::record::nonce;
+use crate::record::{head, nonce};
 use crate::sealing::seal;
 use crate::{
     Error, Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Root, Sensor, SensorHeard, Standing,
@@ -248,4 +248,49 @@ fn no_short_tag_opens_with_the_keys_that_a_root_begins_with() {
     let tag = seal(&first.short, &nonce(0, 1), &[], &mut body);
     let forged = [&body[..], &tag.octets()[..4]].concat();
     assert_eq!(gateway.hear(&forged, Some((Kind::Short, 1))), Err(Error::Tag));
+}
+
+/// A link on which a forgery was accepted so many counters ahead: what it cost.
+#[derive(Debug, Default)]
+struct Leap {
+    refused: usize,
+    rescues: usize,
+    verified: Vec<u32>,
+}
+
+fn leap(ahead: u32) -> Leap {
+    let parameters = Parameters::for_statistics(Hint::Octet, 8, 10_000, 4, 4);
+    let (mut sensor, mut gateway): (Sensor, Gateway) = ends(parameters);
+    let (mut frame, mut guesses, mut leap) = ([0; 64], Guesses(u64::from(ahead)), Leap::default());
+    for slot in 0..150 {
+        if slot == 6 {
+            let counter = gateway.window().next + ahead;
+            while gateway.hear(&[&[head(0, counter)][..], &guesses.octets::<2>()].concat(), None).is_err() {}
+            assert_eq!(gateway.window().next, counter + 1);
+        }
+        if let Some(length_B) = sensor.rescue(&mut frame).unwrap() {
+            leap.rescues += 1;
+            let _ = gateway.hear(&frame[..length_B], None);
+        }
+        let sealed = sensor.seal(b"genuine", Protection::Short, &mut frame).unwrap();
+        leap.refused += usize::from(gateway.hear(&frame[..sealed.length_B], None).is_err());
+        while let Some(message) = gateway.receive() {
+            assert_eq!(message.payload(), b"genuine");
+            leap.verified.push(message.counter());
+        }
+        while gateway.lost().is_some() {}
+        if let Some(length_B) = gateway.speak(&mut frame).unwrap() {
+            let _ = sensor.hear(&frame[..length_B]);
+        }
+    }
+    leap
+}
+
+#[test]
+fn a_forgery_ahead_of_the_counters_costs_a_rescue_and_none_of_the_messages_behind_it() {
+    for ahead in [12, 20, 31] {
+        let leap = leap(ahead);
+        assert!(leap.refused <= 4 && leap.rescues == 1, "{ahead} ahead: {leap:?}");
+        assert!((12..140).all(|counter| leap.verified.contains(&counter)), "{ahead} ahead: {leap:?}");
+    }
 }

@@ -34,6 +34,12 @@ impl Window {
         }
     }
 
+    /// Nothing from `next` on was there, and all before it: what a rescue says of the sensor's counters.
+    #[must_use]
+    pub fn from(next: u32) -> Self {
+        Self { next, there: u64::MAX }
+    }
+
     /// The counter with these low bits that lies nearest to the one expected: at most half a turn ahead or behind.
     #[must_use]
     pub fn nearest(&self, low: u32, bits: u32) -> u32 {

@@ -255,7 +255,7 @@ class Sensor:
         number, confirm = self.generation.number, self.generation.confirm
         self.unconfirmed = number, u32(number) + u32(self.counter) + confirm
         self.generation = self.root.again(self.rescues, number, confirm, self.parameters.tag_bits)
-        self.rescue_due, self.whole_only, self.without_report = True, True, 0
+        self.rescue_due, self.whole_only = True, True
 
 
 @dataclass
@@ -302,6 +302,8 @@ class Gateway:
         elif hint_B == 2:
             around = range(max(0, self.expected - 32), self.expected + 32)
             wanted = [*((kind, counter) for counter in around for kind in (SHORT, WHOLE)), (RESCUE, self.rescues + 1)]
+            far = range(self.expected + 32, self.expected + 992)
+            wanted += [(WHOLE, counter) for counter in far if counter % 8 == 0]
             yield from (found for found in wanted if self.root.hint(*found, 2) == frame[:2])
 
     def _of_octet(self, octet: int) -> Iterator[tuple[int, int]]:
@@ -442,6 +444,7 @@ class Gateway:
             else:
                 message.standing = "expired" if counter < next_counter - 48 else "unreported"
         self.generation = self.root.again(number, of_sensor, confirm, self.parameters.tag_bits)
+        self.expected, self.there = next_counter, set(range(next_counter - 64, next_counter))
         self.report, self.rescues, self.confirmed, self.whole_only = None, number, True, True
         self.failures = self.in_row = self.accepted = 0
         self.due_after = 1

@@ -78,6 +78,9 @@ class Schedule:
         except RefusedError:
             answer = "refused"
         self.add(f"up {kind} {number} ={octets.hex()}", answer)
+        if kind == RESCUE:
+            # What it refutes is settled before the genuine messages of those counters come.
+            self.state()
 
     def speak(self) -> None:
         frame = self.gateway.speak()

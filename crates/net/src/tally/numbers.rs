@@ -55,14 +55,15 @@ impl Numbers {
     /// # Errors
     /// A file that is not there, or there already with `new`; that is damaged, of another pair, or in use.
     pub fn open(path: &Path, side: Side, pair: &Pair, new: bool) -> io::Result<Self> {
-        let lock = File::create(beside(path, ".lock"))?;
+        let path = real(path)?;
+        let lock = File::create(beside(&path, ".lock"))?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another process has it in use"),
             TryLockError::Error(error) => error,
         })?;
-        let mut numbers = Self { path: path.to_owned(), owner: owner(side, pair), next: 0, _lock: lock };
+        let mut numbers = Self { path, owner: owner(side, pair), next: 0, _lock: lock };
         if new {
-            if path.try_exists()? {
+            if numbers.path.try_exists()? {
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it exists already"));
             }
             numbers.store(0, &mut |_| Ok(()))?;
@@ -121,6 +122,16 @@ impl Nonces for Numbers {
     }
 }
 
+/// The path without symbolic links: a lock beside a link, or a link that is replaced, would make two states of one.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    if path.try_exists()? {
+        return path.canonicalize();
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    Ok(folder.unwrap_or(Path::new(".")).canonicalize()?.join(name))
+}
+
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -177,6 +188,20 @@ mod tests {
         let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
         assert!(numbers.take(&mut |_| Err(io::Error::other("full"))).is_err());
         assert_eq!((numbers.next().unwrap(), numbers.next().unwrap()), (0, 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_to_a_state_is_that_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("state"), folder.path().join("link"));
+        let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(error(&link, Side::Sensor, &pair(1), false).contains("in use"));
+        assert_eq!(numbers.next().unwrap(), 0);
+        drop(numbers);
+        assert_eq!(Numbers::open(&link, Side::Sensor, &pair(1), false).unwrap().next().unwrap(), 1);
+        assert_eq!(Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap().next().unwrap(), 2);
     }
 
     #[test]

@@ -249,6 +249,47 @@ fn without_reports_each_eighth_message_has_a_whole_tag() {
 }
 
 #[test]
+fn after_an_outage_of_any_length_messages_open_again_and_are_verified() {
+    // A hint of two octets is looked for as far as 991 counters ahead; beyond that the sensor has to resume.
+    let outages = [33, 40, 64, 100, 500, 900, 1_100, 3_000, 40_000];
+    let reach = |hint: Hint| if hint == Hint::Pair { 900 } else { u32::MAX };
+    for (hint, outage) in HINTS.iter().flat_map(|hint| outages.map(|outage| (*hint, outage))) {
+        if outage > reach(hint) {
+            continue;
+        }
+        let mut link = Link::new(hint, Parameters::new(hint));
+        for _ in 0..50 {
+            link.slot(Protection::Short);
+        }
+        for _ in 0..outage {
+            link.seal(Protection::Short);
+        }
+        for _ in 0..200 {
+            link.slot(Protection::Short);
+        }
+        let settled = outage + 150..outage + 200;
+        assert!(settled.clone().all(|counter| link.verified.contains_key(&counter)), "{hint:?}, {outage}: {settled:?}");
+    }
+}
+
+#[test]
+fn rescues_put_off_no_resumption_where_no_report_comes() {
+    let mut link = Link::new(Hint::Octet, Parameters::new(Hint::Octet));
+    let frame = link.seal(Protection::Short);
+    link.up(&frame).unwrap();
+    for _ in 1..1 << 15 {
+        link.seal(Protection::Short);
+    }
+    (0..4).for_each(|_| assert_eq!(link.gateway.hear(&[0x50; 20], None), Err(Error::Tag)));
+    let request = link.speak().unwrap();
+    assert_eq!(link.sensor.hear(&request), Ok(SensorHeard::RescueAsked));
+    for _ in 0..1 << 15 {
+        link.seal(Protection::Short);
+    }
+    assert_eq!(link.sensor.seal(b"", Protection::Whole, &mut [0; 64]), Err(Error::Exhausted));
+}
+
+#[test]
 fn a_short_tag_far_ahead_is_refused_and_a_whole_one_is_not() {
     let mut link = Link::new(Hint::None, Parameters::new(Hint::None));
     link.slot(Protection::Short);
