@@ -16,6 +16,7 @@ from support.tools import missing, needs
 from support.tree import CRATES, TESTS, TREE
 from wattlock.page import module as page_module
 
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WATTLOCK = str(Path(sys.prefix, "bin", "wattlock"))
 LIMIT_S = 300
@@ -57,7 +58,14 @@ class Served:
 
     def seen(self, what: str) -> Any:
         """What a browser saw there."""
-        command = [sys.executable, "-m", "support.page_browser", str(CHROMIUM), self.address, what]
+        return self._seen("support.page_browser", str(CHROMIUM), self.address, what)
+
+    def seen_in_firefox(self) -> Any:
+        """What Firefox saw there."""
+        return self._seen("support.firefox_browser", str(FIREFOX), self.address)
+
+    def _seen(self, *words: str) -> Any:
+        command = [sys.executable, "-m", *words]
         done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -83,11 +91,23 @@ def serve(tmp_path: Path) -> Iterator[Any]:
 
 
 def test_what_the_ciphers_make_in_a_browser_is_what_they_make_here(serve: Any) -> None:
-    seen = serve().seen("digests")
+    _refuse_other(serve().seen("digests"))
+
+
+def _refuse_other(seen: Any) -> None:
+    """Asserts that what was seen are the digests of the native build."""
     assert seen["code"] == 0, seen["said"]
     known = (CRATES / "page" / "tests" / "digests.txt").read_text().splitlines()
     assert len(known) > 500
     assert set(known) == set(seen["lines"])
+
+
+@pytest.mark.skipif(FIREFOX is None, reason="no Firefox was found on the PATH")
+def test_firefox_makes_the_same_in_an_isolated_page_that_is_ready(serve: Any) -> None:
+    seen = serve().seen_in_firefox()
+    assert seen["state"] == "Ready."
+    assert seen["isolated"]
+    _refuse_other(seen)
 
 
 def test_a_browser_measures_itself_and_show_prints_its_sealed_run(serve: Any, tmp_path: Path) -> None:
