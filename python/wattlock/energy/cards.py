@@ -16,7 +16,19 @@ from wattlock.study.study import CoreClass
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
 
-Isa = Literal["x86", "x86_64", "aarch64", "armv4", "armv5te", "thumbv6m", "thumbv7em", "thumbv8m", "riscv32", "xtensa"]
+Isa = Literal[
+    "x86",
+    "x86_64",
+    "aarch64",
+    "armv4",
+    "armv5te",
+    "thumbv6m",
+    "thumbv7em",
+    "thumbv8m",
+    "riscv32",
+    "xtensa",
+    "wasm32",
+]
 
 
 class Point(Table):

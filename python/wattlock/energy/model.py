@@ -125,10 +125,10 @@ def _refuse_other_isa(device: Device, isa: str) -> None:
     if card_isa == isa or {card_isa, isa} <= X86:
         return
     unit = "cycles" if device.card.counts_cycles else "seconds"
-    raise EvidenceError(
-        f"device card {device.name} values {unit} of {card_isa}, the run's are of {isa}",
-        hint="a program takes other cycles on another instruction set; `wattlock devices` names the one of each card",
-    )
+    hint = "a program takes other cycles on another instruction set; `wattlock devices` names the one of each card"
+    if isa == "wasm32":
+        hint = 'for a browser take a card of your own with isa = "wasm32" and the power of that device in its browser'
+    raise EvidenceError(f"device card {device.name} values {unit} of {card_isa}, the run's are of {isa}", hint=hint)
 
 
 def _refuse_unknown_cycles(estimates: pl.DataFrame, device: Device) -> None:

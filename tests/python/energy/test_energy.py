@@ -122,6 +122,17 @@ def test_the_guessed_server_is_wide_by_a_factor_of_two_at_least() -> None:
     assert row["energy_high_uJ"] >= row["energy_uJ"] * 2
 
 
+def test_the_time_of_a_page_is_valued_by_a_card_of_its_browser_alone() -> None:
+    known = device(power=number(2.0, "W"))
+    browser = cards.Device("browser", known.card.model_copy(update={"isa": "wasm32"}))
+    assert value(estimates(), browser, isa="wasm32")["energy_uJ"].item() == pytest.approx(2.0 * 1000e-9 * 1e6)
+    with pytest.raises(EvidenceError, match="seconds of x86_64, the run's are of wasm32") as error:
+        value(estimates(), known, isa="wasm32")
+    assert 'isa = "wasm32"' in error.value.hint
+    with pytest.raises(EvidenceError, match="of wasm32, the run's are of x86_64"):
+        value(estimates(), browser, isa="x86_64")
+
+
 @pytest.mark.parametrize("isa", ["x86_64", "aarch64", "thumbv6m"])
 def test_cycles_of_another_instruction_set_are_refused(isa: str) -> None:
     with pytest.raises(EvidenceError, match=f"cycles of thumbv7em, the run's are of {isa}"):
