@@ -87,12 +87,14 @@ pub struct Heard {
 }
 
 /// A report that is said again unchanged until a message of the generation behind it opens.
+#[cfg_attr(feature = "copies", derive(Clone))]
 struct Report {
     generation: Generation,
     body: [u8; REPORT_BODY_B],
 }
 
 /// The gateway's end of a link, which holds so many messages of at most so many octets.
+#[cfg_attr(feature = "copies", derive(Clone))]
 pub struct Gateway<const HELD: usize = 64, const PAYLOAD_B: usize = 64> {
     parameters: Parameters,
     root: Root,

@@ -53,6 +53,7 @@ impl<const PAYLOAD_B: usize> Drop for Entry<PAYLOAD_B> {
 }
 
 /// The messages that are held.
+#[cfg_attr(feature = "copies", derive(Clone))]
 pub struct Held<const HELD: usize, const PAYLOAD_B: usize> {
     entries: [Option<Entry<PAYLOAD_B>>; HELD],
 }

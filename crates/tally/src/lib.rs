@@ -55,6 +55,7 @@ mod keys;
 #[cfg(feature = "handshake")]
 mod noise;
 mod parameters;
+pub mod proof;
 mod record;
 mod resume;
 pub mod sealing;

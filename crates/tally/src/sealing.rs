@@ -110,10 +110,9 @@ pub fn seal(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], body: &mut [u8]
     }
     let last = blocks.into_remainder();
     absorb_last(&mut state, last);
-    let mut stream = rate(&state);
-    let length_B = last.len();
-    last.copy_from_slice(&stream[..length_B]);
-    stream.zeroize();
+    for (place, octet) in last.iter_mut().enumerate() {
+        *octet = state[place / 8].to_le_bytes()[place % 8];
+    }
     finish(state, key)
 }
 
@@ -133,11 +132,9 @@ pub fn open(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], body: &mut [u8]
         state.permute_8();
     }
     let last = blocks.into_remainder();
-    let mut stream = rate(&state);
-    for (octet, mask) in last.iter_mut().zip(stream) {
-        *octet ^= mask;
+    for (place, octet) in last.iter_mut().enumerate() {
+        *octet ^= state[place / 8].to_le_bytes()[place % 8];
     }
-    stream.zeroize();
     absorb_last(&mut state, last);
     finish(state, key)
 }
@@ -198,12 +195,9 @@ fn begin(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8]) -> State {
 
 /// Adds fewer octets than a block, and the padding.
 fn absorb_last(state: &mut State, last: &[u8]) {
-    let mut block = [0; AEAD_RATE_B];
-    block[..last.len()].copy_from_slice(last);
-    block[last.len()] = 1;
-    state[0] ^= word(&block[..8]);
-    state[1] ^= word(&block[8..]);
-    block.zeroize();
+    for (place, octet) in last.iter().chain(&[1]).enumerate() {
+        state[place / 8] ^= u64::from(*octet) << (8 * (place % 8));
+    }
 }
 
 fn finish(mut state: State, key: &Key) -> Tag {
@@ -217,14 +211,7 @@ fn finish(mut state: State, key: &Key) -> Tag {
     Tag(tag)
 }
 
-fn rate(state: &State) -> [u8; AEAD_RATE_B] {
-    let mut octets = [0; AEAD_RATE_B];
-    octets[..8].copy_from_slice(&state[0].to_le_bytes());
-    octets[8..].copy_from_slice(&state[1].to_le_bytes());
-    octets
-}
-
 /// Eight octets, least first.
 fn word(octets: &[u8]) -> u64 {
-    octets.iter().rev().fold(0, |word, octet| word << 8 | u64::from(*octet))
+    octets.try_into().map_or(0, u64::from_le_bytes)
 }

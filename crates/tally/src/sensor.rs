@@ -52,6 +52,7 @@ pub enum Heard {
 }
 
 /// A rescue that the gateway has not confirmed yet by a report.
+#[cfg_attr(feature = "copies", derive(Clone))]
 struct Rescue {
     number: u32,
     generation: u32,
@@ -61,6 +62,7 @@ struct Rescue {
 }
 
 /// The sensor's end of a link.
+#[cfg_attr(feature = "copies", derive(Clone))]
 pub struct Sensor {
     parameters: Parameters,
     root: Root,

@@ -11,7 +11,7 @@ from wattlock.study.cases import CatalogueRow
 Encoding = Literal["raw", "base64", "hex", "base64x2"]
 PADDED = {"ecb", "cbc"}
 # A frame's protection and a key's establishment encrypt no message of the user's.
-NO_MESSAGE = {"frame", "establish", "sign"}
+NO_MESSAGE = {"frame", "link", "establish", "sign"}
 
 
 class Parts(NamedTuple):

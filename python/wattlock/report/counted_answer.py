@@ -58,7 +58,7 @@ class Group:
         aad = f" and {formats.size(self.named['aad_B'])} of associated data" if self.named["aad_B"] else ""
         mode = str(self.named["mode"])
         # Key set-ups are grouped by mode too, and would all be called alike.
-        is_told = self.named["operation"] == "key_setup" or mode not in {"aead", "stream", "establish", "frame"}
+        is_told = self.named["operation"] == "key_setup" or mode not in {"aead", "stream", "establish", "frame", "link"}
         return f"{operation}{size}{aad}" + (f", {MODES.get(mode, mode.upper())}" if is_told else "")
 
 

@@ -98,6 +98,8 @@ def _class(row: Row) -> tuple[str, str]:
         return HEADINGS[0], "authenticated encryption"
     if row["mode"] == "frame":
         return HEADINGS[0], "protection of 802.11 frames"
+    if row["mode"] == "link":
+        return HEADINGS[0], "protection of a link's records"
     if row["mode"] == "stream":
         return HEADINGS[0], "streams, without a mode"
     return HEADINGS[0], f"blocks of {row['block_bits']} bits, in a mode of operation"

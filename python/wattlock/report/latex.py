@@ -208,7 +208,7 @@ def _caption(rows: pl.DataFrame) -> str:
     """What the rows have in common, and what their numbers rest on."""
     row: Row = rows.row(0, named=True)
     parts = [formats.OPERATION_NAMES.get(row["operation"], str(row["operation"]))]
-    if row["mode"] not in (None, "stream", "aead", "establish", "frame"):
+    if row["mode"] not in (None, "stream", "aead", "establish", "frame", "link"):
         parts.append(str(row["mode"]).upper())
     if row["payload_B"]:
         parts.append(formats.size(row["payload_B"]))

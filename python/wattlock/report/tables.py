@@ -107,7 +107,7 @@ def _rank_of_group() -> pl.Expr:
 
 def group_title(group: Row) -> str:
     """A ranked group under its heading: CBC, 1,500 B."""
-    modes = {"stream": "Stream ciphers", "establish": "Key establishment", "frame": "Frames"}
+    modes = {"stream": "Stream ciphers", "establish": "Key establishment", "frame": "Frames", "link": "Links"}
     mode = modes.get(group["mode"], str(group["mode"]).upper())
     parts = [mode, *([formats.size(group["payload_B"])] if group["payload_B"] else [])]
     parts += [f"{formats.size(group['aad_B'])} of associated data"] if group["aad_B"] else []

@@ -7,4 +7,3 @@ mod link;
 mod poisoned;
 mod published;
 mod resumption;
-mod vectors;
