@@ -32,6 +32,7 @@ FAMILY_NAMES = {
     "ascon-aead128": "Ascon-AEAD128",
     "xor": "XOR",
     "null": "Copy",
+    "tally": "tally",
     "x25519": "X25519",
     "ed25519": "Ed25519",
     "ecdh-p256": "ECDH P-256",
