@@ -27,7 +27,12 @@ VERBS = {
     "protect": "protecting",
     "unprotect": "unprotecting",
 }
-MODE_NAMES = {"stream": "with a stream cipher", "aead": "with authentication", "frame": "in a frame of 802.11", "link": "on a link"}
+MODE_NAMES = {
+    "stream": "with a stream cipher",
+    "aead": "with authentication",
+    "frame": "in a frame of 802.11",
+    "link": "on a link",
+}
 
 
 def usual_payload_B(estimates: pl.DataFrame) -> int | None:

@@ -89,20 +89,21 @@ EXCHANGES = {
 }
 
 
+KINDS = {
+    "aead": "authenticated encryption",
+    "frame": "protection of 802.11 frames",
+    "link": "protection of a link's records",
+    "stream": "streams, without a mode",
+}
+
+
 def _class(row: Row) -> tuple[str, str]:
     if row["family"] in BASELINES:
         return HEADINGS[2], "baselines"
     if row.get("public_key_B"):
         return HEADINGS[1], next(name for one, name in EXCHANGES.items() if one in (row.get("operations") or []))
-    if row["mode"] == "aead":
-        return HEADINGS[0], "authenticated encryption"
-    if row["mode"] == "frame":
-        return HEADINGS[0], "protection of 802.11 frames"
-    if row["mode"] == "link":
-        return HEADINGS[0], "protection of a link's records"
-    if row["mode"] == "stream":
-        return HEADINGS[0], "streams, without a mode"
-    return HEADINGS[0], f"blocks of {row['block_bits']} bits, in a mode of operation"
+    blocks = f"blocks of {row['block_bits']} bits, in a mode of operation"
+    return HEADINGS[0], KINDS.get(row["mode"], blocks)
 
 
 def _place(key: tuple[str, str]) -> tuple[int, int, int, str]:
