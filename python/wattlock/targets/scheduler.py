@@ -94,7 +94,11 @@ class Scheduler:
         lost.
         """
         key = f"wattlock-{hashlib.sha256(json.dumps(decides).encode()).hexdigest()}"
-        return self._wait(self.client.submit(task, *given, key=key, resources=resources), who, stopped)
+        try:
+            submitted = self.client.submit(task, *given, key=key, resources=resources)
+        except Exception as error:  # noqa: BLE001 - whatever a cluster may fail by is told in two lines
+            self.lost(_told(error))
+        return self._wait(submitted, who, stopped)
 
     def _wait(self, task: Future, who: str, stopped: Callable[[], bool] | None) -> Any:
         ended = threading.Event()

@@ -7,6 +7,7 @@ was under way is queued again by the next one: there is no other way to stop.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import shutil
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ from wattlock.targets import named
 from wattlock.targets.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from distributed import LocalCluster
+    from distributed import LocalCluster, Nanny
 
 FOLDER, LOCK = "fleet", "lock"
 LOOK_S = 0.5
@@ -154,23 +155,35 @@ class Fleet:
 
     def __init__(self, data: Path, cluster: LocalCluster, scheduler: Scheduler, drive: Callable[[str, Send], Drive]):
         self._data, self._cluster, self._scheduler, self._drive = data, cluster, scheduler, drive
-        self._known: set[str] = set()
+        self._driven: set[str] = set()
+        self._nannies: dict[str, Nanny] = {}
         self._key = key_of(data).public.line
 
-    def add(self, called: str) -> None:
-        """Starts a worker for a target, and carries out its jobs from now on; nothing where it is known."""
-        if called in self._known:
-            return
-        self._known.add(called)
-        self._cluster.sync(self._start, called)
-        drive = self._drive(called, self._send)
-        threading.Thread(target=drive.forever, name=called, daemon=True).start()
+    def keep(self, targets: Sequence[str]) -> None:
+        """Sees to it that these targets have a worker each, and that their jobs are carried out from now on."""
+        from distributed.core import Status
 
-    async def _start(self, called: str) -> None:
+        ended = {called for called, one in self._nannies.items() if one.status in {Status.closed, Status.failed}}
+        self._cluster.sync(self._start, [one for one in targets if one not in self._nannies or one in ended])
+        for called in targets:
+            if called not in self._driven:
+                self._driven.add(called)
+                threading.Thread(target=self._drive(called, self._send).forever, name=called, daemon=True).start()
+
+    async def _start(self, targets: Sequence[str]) -> None:
+        """A worker process a target. One that can't be started is tried again: its jobs wait."""
+        started = await asyncio.gather(*map(self._worker, targets), return_exceptions=True)
+        for called, one in zip(targets, started, strict=True):
+            if isinstance(one, BaseException):
+                _say(f"the worker of {called} can't be started, and is tried again: {one}")
+            else:
+                self._nannies[called] = one
+
+    async def _worker(self, called: str) -> Nanny:
         """A worker process that is started anew whenever it ends."""
         from distributed import Nanny
 
-        await Nanny(
+        return await Nanny(
             self._cluster.scheduler_address,
             nthreads=1,
             name=called,
@@ -227,8 +240,10 @@ def main(data: Path, more: list[str]) -> None:
     threading.Thread(target=_end_with_the_lab, daemon=True).start()
     with conducted(data) as fleet:
         while True:
-            for called in targets(more):
-                fleet.add(called)
+            try:
+                fleet.keep(targets(more))
+            except WattlockError as error:  # the user's file is being written, say
+                _say(error.message)
             time.sleep(NEW_TARGETS_S)
 
 

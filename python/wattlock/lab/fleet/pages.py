@@ -61,7 +61,7 @@ def live(jobs: Sequence[Job], counted: Mapping[str, Mapping[str, int]], kinds: M
         return section("jobs", "Jobs", "<p>Nothing was asked for yet.</p>")
     batches = Sets(jobs, kinds)
     rows = (_row(job, batches.compared(job), csrf) for job in jobs)
-    head = ["#Job", "Study", "Target", "State", "#Cases settled", "Asked", "Result", "Change"]
+    head = ["#Job", "Target", "State", "Result", "Change", "#Cases settled", "Study", "Asked"]
     shown = section("jobs", "Jobs", table("Jobs, the latest first", head, ["<tbody>", *rows, "</tbody>"]))
     if counted:
         states = list(State)
@@ -84,13 +84,14 @@ def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
     result = f'<a href="/runs/{job.hash}">its run</a>' if job.hash else formats.MISSING
     if len(compared) > 1:
         asked = text(urlencode([("run", hash_) for hash_ in compared]))
-        result += f', <a href="/compare?{asked}">compared with {len(compared) - 1} of its set</a>'
+        result += f', <a href="/compare?{asked}">beside {len(compared) - 1} of its set</a>'
     changes = {State.queued: "cancel", State.under_way: "cancel", State.failed: "again"}
     change = _button(job.number, changes[State(job.state)], csrf) if job.state in changes else formats.MISSING
     settled = f"{job.settled:,} of {job.cases:,}" if job.cases else formats.MISSING
     return (
-        f"<tr>{cell(str(job.number), True)}{cell(job.study + _options(job))}{cell(job.target)}{state}</td>"
-        f"{cell(settled, True)}{cell(formats.day_and_time(job.asked))}<td>{result}</td><td>{change}</td></tr>"
+        f'<tr>{cell(str(job.number), True)}<th scope="row">{text(job.target)}</th>{state}</td><td>{result}</td>'
+        f"<td>{change}</td>{cell(settled, True)}{cell(job.study + _options(job))}"
+        f"{cell(formats.day_and_time(job.asked))}</tr>"
     )
 
 
@@ -134,7 +135,7 @@ def _form(targets: Sequence[str], csrf: str) -> str:
         f'<form class="filter" method="post" action="/queue"><input type="hidden" name="csrf" value="{text(csrf)}">'
         f'<label>Study <select name="study">{studies}</select></label>'
         f"<fieldset><legend>Targets</legend>{boxes}</fieldset>"
-        '<label>Only (as of --only) <input name="only" placeholder="aes*"></label>'
+        '<label>Only (as of --only, with blanks between) <input name="only" placeholder="aes* rc4*"></label>'
         '<label>Kinds of core (as of --core-class) <input name="core_class" placeholder="big,little"></label>'
         "<button>Measure</button></form>"
     )

@@ -75,7 +75,7 @@ async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
 async def post_queue(request: Request, lab: Lab) -> Response:
     """Queues a study for one target or more: a form of the page, or JSON with study, targets, only, core_class."""
     given, token = await _given(request, lab)
-    study, only = given.get("study", ""), _words(given.get("only"))
+    study, only = given.get("study", ""), _words(given.get("only"), None)
     wanted, kinds = _words(given.get("targets", given.get("target"))), _words(given.get("core_class"))
     known = await run_in_threadpool(_targets, request)
     if unknown := [one for one in wanted if one not in known]:
@@ -159,10 +159,13 @@ def _is_form(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0] == FORM
 
 
-def _words(given: object) -> list[str]:
-    """A list of texts, or a text with commas between its words. Raises InputError for anything else."""
+def _words(given: object, between: str | None = ",") -> list[str]:
+    """A list of texts, or a text with its words apart by `between`, blanks where that is null.
+
+    Raises InputError for anything else.
+    """
     if isinstance(given, str):
-        return [one.strip() for one in given.split(",") if one.strip()]
+        return [one.strip() for one in given.split(between) if one.strip()]
     found = given if isinstance(given, list) else []
     if (given is not None and found is not given) or not all(isinstance(one, str) for one in found):
         raise InputError("targets, only and core_class are lists of texts", hint='"only": ["aes*"]')
