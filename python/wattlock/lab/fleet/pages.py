@@ -84,7 +84,7 @@ def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
     result = f'<a href="/runs/{job.hash}">its run</a>' if job.hash else formats.MISSING
     if len(compared) > 1:
         asked = text(urlencode([("run", hash_) for hash_ in compared]))
-        result += f', <a href="/compare?{asked}">beside {len(compared) - 1} of its set</a>'
+        result += f', <a href="/compare?{asked}">compare {len(compared)}</a>'
     changes = {State.queued: "cancel", State.under_way: "cancel", State.failed: "again"}
     change = _button(job.number, changes[State(job.state)], csrf) if job.state in changes else formats.MISSING
     settled = f"{job.settled:,} of {job.cases:,}" if job.cases else formats.MISSING
