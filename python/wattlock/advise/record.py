@@ -42,6 +42,24 @@ def as_object(of: Advice) -> dict[str, Any]:
     }
 
 
+def whole(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None) -> dict[str, Any]:
+    """The record as one object that JSON can hold: its head, the answer and the tables beside it."""
+    about = {label.lower(): value for label, value in head(of, decider)}
+    found: dict[str, Any] = finite({"title": title(of), **about, "command": command, **as_object(of), **more})
+    return found
+
+
+def finite(value: Any) -> Any:
+    """Numbers that are none become null, as JSON has it."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - nan
+        return None
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return value
+
+
 def title(of: Advice) -> str:
     """What the record is called."""
     return f"Decision record: {prose.title(of.question)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.decision import check, finite, write
+from wattlock.cli.decision import check, write
 from wattlock.cli.definition import Printed, printed, refuse_two
 from wattlock.cli.option_rules import given as called
 from wattlock.cli.option_rules import refuse_beside
@@ -17,12 +17,10 @@ from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
-from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from wattlock.advise.advice import Advice
-    from wattlock.advise.question import Question
 
 
 @dataclass(frozen=True)
@@ -226,8 +224,11 @@ def advise(
         raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
     _refuse_mismatched(shown, beside, called(context))
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
-    question = _question(profile, traffic, {key: one for key, one in described.items() if one is not None}, changes)
     from wattlock.advise.answer import advise as answer
+    from wattlock.advise.asking import Traffic as Messages
+    from wattlock.advise.asking import asked
+
+    question = asked(profile, Messages(**asdict(traffic)), described, changes)
 
     of = answer(question, own=cards, allow_assumed=allow_assumed, target=chosen())
     more = _more(of, cards, beside.all() if shown.explain and shown.form is Format.table else beside)
@@ -302,57 +303,6 @@ def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[s
 ENERGY_FIRST = "energy-first"
 
 
-# What an option is called where the question calls it by its key, for errors.
-KINDS = {"sleep": "power", "lifetime": "duration", "latency": "duration", "memory": "size"}
-
-
-def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:
-    """The profile's flows with what options say of the one; without a profile's, the one that options say."""
-    from wattlock.advise.quantity import option
-
-    message, every, capture = traffic.message, traffic.every, traffic.capture
-    if capture is not None:
-        if message is not None or every is not None:
-            other = "--message" if message is not None else "--every"
-            raise InputError(f"--capture and {other} both say what is sent", hint="give one of them")
-        return [{"capture": capture}]
-    own: dict[str, Any] = {}
-    if message is not None:
-        own["message"] = option("--message", message, "size")
-    if every is not None:
-        own["every"] = option("--every", every, "duration")
-    if not own:
-        return there
-    if len(there) > 1:
-        hint = f"say which one: --set flow[0].every=10s, up to flow[{len(there) - 1}]"
-        raise InputError(f"the profile has {len(there)} flows, --message and --every change one", hint=hint)
-    if not there and len(own) == 1:
-        missing = "--message" if message is None else "--every"
-        raise InputError(f"{missing} is missing", hint="traffic is a size and a time: --message 64B --every 1s")
-    kept = there[0] if there else {}
-    if message is not None:
-        kept = {key: one for key, one in kept.items() if key not in {"sizes", "capture"}}
-    return [kept | own]
-
-
-def _question(profile: str | None, traffic: Traffic, given: dict[str, Any], changes: list[str] | None) -> Question:
-    from wattlock.advise import question
-    from wattlock.advise.quantity import option
-
-    for key, value in given.items():
-        kind = KINDS.get(key.rpartition(".")[2])
-        if kind:
-            option(f"--{key.rpartition('.')[2]}", value, kind)  # type: ignore[arg-type]
-    tables: dict[str, Any] = question.read(profile) if profile else {}
-    there = tables.get("flow", [])
-    if isinstance(there, list):
-        tables["flow"] = _flows(there, traffic)
-    if not tables["flow"] and not any((text or "").startswith("flow") for text in changes or []):
-        raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
-    name = f"profile {profile}" if profile else "question"
-    return question.checked(name, tables, given | dict(change(text, "floor.tag=96") for text in changes or []))
-
-
 def _list(form: Format) -> None:
     import polars as pl
 
@@ -363,7 +313,7 @@ def _list(form: Format) -> None:
 
 
 def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown, plan: dict[str, Any] | None) -> None:
-    from wattlock.advise import as_object
+    from wattlock.advise.record import as_object, finite
     from wattlock.cli import advice_plan
     from wattlock.cli.advice_screen import explained, one_screen, why_not
 

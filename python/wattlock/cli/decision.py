@@ -41,9 +41,8 @@ def write(
 
     heading = record.title(of)
     if path.suffix == ".json":
-        head = {label.lower(): value for label, value in record.head(of, decider)}
-        whole = {"title": heading, **head, "command": command(), **record.as_object(of), **more}
-        path.write_text(json.dumps(finite(whole), indent=2, ensure_ascii=False), encoding="utf-8")
+        whole = record.whole(of, more, command(), decider)
+        path.write_text(json.dumps(whole, indent=2, ensure_ascii=False), encoding="utf-8")
         return [path]
     parts = record.sections(of, more, command(), decider)
     if path.suffix == ".html":
@@ -70,14 +69,3 @@ def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
 def command() -> str:
     """The command line that was given, as it can be given again."""
     return shlex.join(["wattlock", *sys.argv[1:]])
-
-
-def finite(value: Any) -> Any:
-    """Numbers that are none become null, as JSON has it."""
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - nan
-        return None
-    if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [finite(one) for one in value]
-    return value

@@ -11,6 +11,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,29 @@ def entry_by_child(folder: Path, wall_s: float = WALL_s) -> dict[str, Any]:
 
     Raises TransferRefused where it can't be read, or not within the limits.
     """
-    command = [sys.executable, "-m", "wattlock.lab.child", str(folder)]
-    environment = {**os.environ, "POLARS_MAX_THREADS": "2"}
-    try:
-        done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=wall_s, check=False
-        )
-        told: dict[str, Any] = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
-        raise TransferRefused("the run can't be read within the limits of memory and time", hint=UNREAD) from None
+    told = ask(["wattlock.lab.child", str(folder)], wall_s)
+    if told is None:
+        raise TransferRefused("the run can't be read within the limits of memory and time", hint=UNREAD)
     if "error" in told:
         raise TransferRefused(told["error"], hint=told["hint"])
     told["estimates"] = base64.b64decode(told["estimates"])
+    return told
+
+
+def ask(module: Sequence[str], wall_s: float, sent: str = "", cwd: Path | None = None) -> dict[str, Any] | None:
+    """The JSON object that a module prints, run in a process of its own; null where it ended without, or too late.
+
+    * `module`: its name and arguments. `wall_s`: how long it may take. `sent`: what it reads. `cwd`: where it runs.
+    """
+    command = [sys.executable, "-m", *module]
+    environment = {**os.environ, "POLARS_MAX_THREADS": "2"}
+    try:
+        done = subprocess.run(
+            command, env=environment, input=sent.encode(), capture_output=True, timeout=wall_s, check=False, cwd=cwd
+        )
+        told: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        return None
     return told
 
 

@@ -186,6 +186,12 @@ class Collection:
             opened.expunge_all()
         return found
 
+    def estimates_of(self, hashes: Sequence[str]) -> dict[str, bytes]:
+        """The estimates of several runs as Parquet, by hash; a run that isn't there is left out."""
+        with session(self.engine) as opened:
+            rows = opened.execute(select(Run.hash, Run.estimates).where(Run.hash.in_(hashes)))
+            return {row.hash: row.estimates for row in rows}
+
     def choices(self) -> dict[str, list[str]]:
         """The values that each part of a filter can have."""
         columns = {"study": Run.study, "library": Library.name, "evidence": Run.evidence}

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import cache
+from collections.abc import Mapping, Sequence, Set
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
-from fastapi import Request
 
 from wattlock.errors import WattlockError
 from wattlock.lab.collection import Filter
+from wattlock.lab.devices_page import ALIKE
 from wattlock.lab.drawing import Drawn
+from wattlock.lab.layout import also, choice, counted, moment, page, section, told
 from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
-from wattlock.report import page as report_page
 from wattlock.report.markup import bullets, cell, commands, facts, paragraphs, table, text
 
 LATEST = 10
-ALIKE = "Runs are of one device where hardware, instruction set, card and evidence agree, whatever it is called."
 SHORT_HASH = 12
-NAVIGATION = {
-    "/": "Overview",
-    "/runs": "Runs",
-    "/compare": "Compare",
-    "/queue": "Queue",
-    "/measure-this-device": "Measure",
-}
-SCRIPTS = ("filter", "compare", "sort", "folds", "queue")
-STYLE = "lab.css"
 FIELDS: tuple[str, ...] = (
     "hash",
     "id",
@@ -48,26 +37,13 @@ FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes",
 """What of a run is given as data, with its libraries and the reasons why it is invalid."""
 
 
-def wants_html(request: Request) -> bool:
-    """Whether a browser asks for a page, rather than a program for data."""
-    return "text/html" in request.headers.get("accept", "")
-
-
-@cache
-def asset(name: str) -> str | None:
-    """The style, or a script of the report; null for anything else."""
-    if name == STYLE:
-        return report_page.stylesheet("compare", "lab")
-    return report_page.asset(name) if name in {f"{one}.js" for one in SCRIPTS} else None
-
-
 def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str) -> str:
     """The first page: what was measured on, and what came last; an empty lab says how to fill it."""
     if not runs:
         return page("A lab without runs", "", _empty(address), here="/")
-    line = f"{_counted(runs, 'run')} of {_counted(len(devices), 'device')}"
+    line = f"{counted(runs, 'run')} of {counted(len(devices), 'device')}"
     more = f'<p><a href="/runs">All {runs:,} runs</a></p>' if runs > len(latest) else ""
-    body = section("devices", "Devices", _devices(devices) + _also("/devices"))
+    body = section("devices", "Devices", _devices(devices) + also("/devices"))
     body += section("latest", "Latest runs", _runs(latest) + more)
     return page("Overview", line, body, here="/")
 
@@ -83,17 +59,22 @@ def _empty(address: str) -> str:
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
+    """A table for each kind of evidence."""
+    order = list(chip.SHAPES)
+    by_kind = groupby(sorted(devices, key=lambda one: order.index(one["evidence"])), key=lambda one: one["evidence"])
+    return paragraphs([ALIKE]) + "".join(_of_kind(kind, list(own)) for kind, own in by_kind)
+
+
+def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
     rows = (
         f'<tr><th scope="row"><a href="/runs?device={text(one["device"])}">{text(one["name"])}</a></th>'
         f"<td>{chip.chip(one['evidence'])}</td>{cell(one['card'] or formats.MISSING)}"
         f"{cell(format(one['runs'], ','), True)}{cell(format(one['studies'], ','), True)}"
-        f"{cell(_moment(one['latest']))}<td><code>{text(one['device'])}</code></td></tr>"
+        f"{cell(moment(one['latest']))}<td><code>{text(one['device'])}</code></td></tr>"
         for one in devices
     )
     head = ["Device", "Evidence", "Card", "#Runs", "#Studies", "Latest", "Fingerprint"]
-    return paragraphs([ALIKE]) + table(
-        "Each device with its runs", head, ["<tbody>", *rows, "</tbody>"], kind="sortable"
-    )
+    return table(f"Devices, {kind}", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
 
 
 def runs(
@@ -101,21 +82,13 @@ def runs(
 ) -> str:
     """The runs that a filter keeps, with the filter."""
     labelled = {one["device"]: f"{one['name']} ({one['evidence']}, {one['device'][:6]})" for one in devices}
-    fields = _choice("device", "Device", labelled, wanted.device)
+    fields = choice("device", "Device", labelled, wanted.device)
     for name in ("study", "library", "evidence"):
-        fields += _choice(name, name.capitalize(), {one: one for one in choices[name]}, getattr(wanted, name))
+        fields += choice(name, name.capitalize(), {one: one for one in choices[name]}, getattr(wanted, name))
     form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
     asked = urlencode({name: value for name, value in vars(wanted).items() if value})
     shown = _pickable(found) if found else "<p>No run is like that.</p>"
-    return page("Runs", _counted(len(found), "run"), form + shown + _also("/runs", asked), here="/runs")
-
-
-def _choice(name: str, label: str, values: Mapping[str, str], chosen: str | None) -> str:
-    options = "".join(
-        f'<option value="{text(value)}"{" selected" if value == chosen else ""}>{text(shown)}</option>'
-        for value, shown in values.items()
-    )
-    return f'<label>{label} <select name="{name}"><option value="">any</option>{options}</select></label>'
+    return page("Runs", counted(len(found), "run"), form + shown + also("/runs", asked), here="/runs")
 
 
 def choose(found: Sequence[Run], picked: Set[str]) -> str:
@@ -143,7 +116,7 @@ def _runs(found: Sequence[Run], picked: Set[str] | None = None) -> str:
             f'<tr>{box}<th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
             f"{cell(run.study)}{cell(run.device_name)}<td>{chip.chip(run.evidence)}</td>"
             f"<td>{chip.chip(run.energy_evidence) or formats.MISSING}</td>{cell(', '.join(_libraries(run)))}"
-            f"{cell(state, True)}{cell(_moment(run.created))}</tr>"
+            f"{cell(state, True)}{cell(moment(run.created))}</tr>"
         )
 
     head = ["Run", "Study", "Device", "Evidence", "Joules", "Libraries", "#Cases with a number", "Begun"]
@@ -155,8 +128,8 @@ def run(found: Run, drawn: Drawn) -> str:
     """One run: what it is, and the sections of its report."""
     known = [
         ("Device", f"{found.device_name}, fingerprint {found.device}"),
-        ("Begun", _moment(found.created)),
-        ("Arrived", _moment(found.arrived)),
+        ("Begun", moment(found.created)),
+        ("Arrived", moment(found.arrived)),
         ("Libraries", ", ".join(_libraries(found))),
         ("Run", found.id),
         ("Hash", found.hash),
@@ -186,7 +159,7 @@ def compare(found: Sequence[Run], drawn: Drawn) -> str:
     links = "".join(
         f'<li><a href="/runs/{one.hash}">{text(one.id)}</a> {chip.chip(one.evidence)}</li>' for one in found
     )
-    body = f'<ul class="links">{links}</ul>{drawn.sections}{_also("/compare", asked)}'
+    body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", asked)}'
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
@@ -205,7 +178,7 @@ def measure_door(place: str, refused: WattlockError | None = None) -> str:
 
 
 def _token_form(place: str, button: str, refused: WattlockError | None) -> str:
-    alert = _told(refused.message, refused.hint) if refused else ""
+    alert = told(refused.message, refused.hint) if refused else ""
     return (
         f'{alert}<form class="filter" method="post" action="{place}"><label>Token '
         '<input name="token" type="password" autocomplete="current-password" required></label>'
@@ -216,14 +189,7 @@ def _token_form(place: str, button: str, refused: WattlockError | None) -> str:
 def refusal(error: str, hint: str) -> str:
     """An error for a browser."""
     back = '<p class="links"><a href="/">The first page</a></p>'
-    return page("That did not work", "", _told(error, hint) + back, is_inside=False)
-
-
-def _told(error: str, hint: str) -> str:
-    """An error and its hint as two paragraphs; what stands in backticks is code."""
-    lines = (text(line[:1].upper() + line[1:]) for line in (error, hint))
-    error, hint = (re.sub("`([^`]+)`", r"<code>\1</code>", line) for line in lines)
-    return f'<p role="alert" class="refused">{error}</p><p>{hint}</p>'
+    return page("That did not work", "", told(error, hint) + back, is_inside=False)
 
 
 def cases_frame(run: Run) -> pl.DataFrame:
@@ -245,51 +211,3 @@ def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
 
 def _libraries(run: Run) -> list[str]:
     return [library.name for library in run.libraries]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _moment(iso: str) -> str:
-    return formats.day_and_time(iso)
-
-
-def _also(address: str, asked: str = "") -> str:
-    """The same as data."""
-    end = f"?{text(asked)}" if asked else ""
-    return f'<p class="links"><a href="{address}.json{end}">JSON</a> <a href="{address}.csv{end}">CSV</a></p>'
-
-
-def section(name: str, title: str, body: str) -> str:
-    """A section with its heading."""
-    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>{body}</section>'
-
-
-def page(
-    title: str, line: str, body: str, *, here: str = "", scripts: Sequence[str] = ("sort",), is_inside: bool = True
-) -> str:
-    """A page: nothing in it is fetched but the lab's own style and scripts."""
-    return "".join(_parts(title, line, body, here=here, scripts=scripts, is_inside=is_inside))
-
-
-def _parts(title: str, line: str, body: str, *, here: str, scripts: Sequence[str], is_inside: bool) -> Iterator[str]:
-    current = {here: ' aria-current="page"'}
-    links = "".join(
-        f'<li><a href="{address}"{current.get(address, "")}>{name}</a></li>' for address, name in NAVIGATION.items()
-    )
-    yield (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
-        f'<link rel="stylesheet" href="/assets/{STYLE}"><title>{text(title)}: wattlock lab</title></head><body>'
-        '<a class="skip" href="#main">Skip to the page</a><header><p class="kicker">wattlock <span>lab</span></p>'
-    )
-    if is_inside:
-        yield f'<nav aria-label="The lab"><ul>{links}</ul></nav>'
-    yield f"<h1>{text(title)}</h1>"
-    if line:
-        yield f'<p class="question">{text(line)}</p>'
-    yield f'</header><main id="main" tabindex="-1">{body}</main>'
-    yield "".join(f'<script src="/assets/{name}.js" defer></script>' for name in scripts)
-    yield "</body></html>"

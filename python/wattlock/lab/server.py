@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import measuring, pages, tokens
+from wattlock.lab import advice_routes, layout, measuring, pages, tokens, views
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import (
@@ -90,6 +90,8 @@ def make(
     app.include_router(_router)
     app.include_router(fleet_routes.router)
     app.include_router(measuring.router)
+    app.include_router(views.router)
+    app.include_router(advice_routes.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
     app.exception_handler(HTTPException)(_unknown)
@@ -136,7 +138,7 @@ def _refused(request: Request, error: Exception) -> Response:
         raise error
     known = (number for kind, number in STATUS.items() if isinstance(error, kind))
     status = error.status if isinstance(error, Denied) else next(known, 500)
-    if status == 401 and pages.wants_html(request):
+    if status == 401 and layout.wants_html(request):
         return RedirectResponse("/login", 303)
     return _said(request, error.message.removeprefix(f"{request.app.state.lab.data}/"), error.hint, status)
 
@@ -152,7 +154,7 @@ def _failed(request: Request, _error: Exception) -> Response:
 
 def _said(request: Request, error: str, hint: str, status: int) -> Response:
     """An error in the project's two lines: JSON, or a page for a browser."""
-    if pages.wants_html(request):
+    if layout.wants_html(request):
         return HTMLResponse(pages.refusal(error, hint), status)
     return JSONResponse({"error": error, "hint": hint}, status)
 
@@ -235,12 +237,6 @@ def get_runs(
     return HTMLResponse(pages.runs(found, wanted, lab.choices(), lab.devices()))
 
 
-@_router.get("/devices.{form}", dependencies=[Reader])
-def get_devices(lab: Lab, form: str) -> Response:
-    """The devices as data; the first page shows them."""
-    return written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
-
-
 @_router.get("/compare", dependencies=[Reader])
 @_router.get("/compare.{form}", dependencies=[Reader])
 def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> Response:
@@ -307,7 +303,7 @@ def post_logout() -> Response:
 @_router.get("/assets/{name}")
 def get_asset(name: str) -> Response:
     """The style and the scripts of the pages."""
-    found = pages.asset(name)
+    found = layout.asset(name)
     if found is None:
         raise HTTPException(404)
     kind = "text/css" if name.endswith(".css") else "text/javascript"

@@ -23,17 +23,36 @@ def decision_page(heading: str, parts: Sequence[Section]) -> str:
 
     * `parts`: the first is the decision.
     """
-    record = [part for part in parts if not part.appendix]
-    appendix = [part for part in parts if part.appendix]
-    left = f'<p class="on-paper">{text(NOT_ON_PAPER + ", ".join(part.title for part in appendix))}.</p>'
     return (
         f"{opening(heading, 'decision')}"
         f'<a class="skip" href="#{_name(parts[0])}">Skip to the decision</a><header><p class="kicker">wattlock</p>'
-        f"<h1>{text(heading)}</h1>{_links('On this page', record)}{_links('Appendix', appendix)}</header>"
-        f"<main>{''.join(map(_section, record))}{left if appendix else ''}"
-        f'<div class="appendix">{APPENDIX if appendix else ""}{"".join(map(_section, appendix))}</div></main>'
+        f"<h1>{text(heading)}</h1>{_navigation(parts)}</header><main>{_sections(parts)}</main>"
         "<footer><p>Made by wattlock advise.</p></footer></body></html>"
     )
+
+
+def inside(parts: Sequence[Section]) -> str:
+    """The record without its head, as HTML for a page that has its own."""
+    return _navigation(parts) + _sections(parts)
+
+
+def _navigation(parts: Sequence[Section]) -> str:
+    record, appendix = _parted(parts)
+    return _links("On this page", record) + _links("Appendix", appendix)
+
+
+def _sections(parts: Sequence[Section]) -> str:
+    record, appendix = _parted(parts)
+    left = f'<p class="on-paper">{text(NOT_ON_PAPER + ", ".join(part.title for part in appendix))}.</p>'
+    return (
+        f"{''.join(map(_section, record))}{left if appendix else ''}"
+        f'<div class="appendix">{APPENDIX if appendix else ""}{"".join(map(_section, appendix))}</div>'
+    )
+
+
+def _parted(parts: Sequence[Section]) -> tuple[list[Section], list[Section]]:
+    """What stands on the record's paper, and behind it."""
+    return [part for part in parts if not part.appendix], [part for part in parts if part.appendix]
 
 
 def _links(label: str, parts: Sequence[Section]) -> str:

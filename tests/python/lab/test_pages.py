@@ -17,7 +17,7 @@ from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
 
-LIMIT_S = 240
+LIMIT_S = 480
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXE = files("axe_playwright_python") / "axe.min.js"
 PAIR = f"run={hash_of(COUNTED / 'm4')}&run={hash_of(COUNTED / 'm0plus')}"
@@ -27,7 +27,7 @@ PATHS: tuple[str, ...] = (
     f"/runs/{hash_of(MEASURED)}",
     f"/runs/{hash_of(COUNTED / 'm4')}",
 )
-PATHS += (f"/compare?{PAIR}", "/compare", "/queue", "/nothing")
+PATHS += (f"/compare?{PAIR}", "/compare", "/devices", "/change", "/advise", "/queue", "/nothing")
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def visit(browser: Browser, address: str, path: str, *, width: int, scheme: str,
     page.wait_for_load_state("networkidle")
     if PICTURES:
         name = re.sub("[^a-z]+", "-", path)[:12] + str(sum(map(ord, path)))
-        page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png")
+        page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
     seen: dict[str, object] = {
         "path": path,
         "width": width,

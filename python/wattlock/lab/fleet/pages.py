@@ -10,7 +10,7 @@ import polars as pl
 
 from wattlock.lab.fleet.queue import OPEN
 from wattlock.lab.fleet.tables import Job, State
-from wattlock.lab.pages import page, section
+from wattlock.lab.layout import page, section
 from wattlock.report import formats
 from wattlock.report.markup import cell, commands, paragraphs, table, text
 from wattlock.study.study import STUDIES

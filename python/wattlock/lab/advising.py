@@ -1,0 +1,109 @@
+"""Answers a question of advice in a process of its own with bounded memory and time: `python -m wattlock.lab.advising`.
+
+It reads an `Asked` as JSON and prints one JSON object: the answer, or `error`, `hint` and `kind`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import resource
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wattlock.errors import EvidenceError, InputError, WattlockError
+from wattlock.lab.child import ask
+
+ROOM_B = 6 * 2**30
+CPU_s, WALL_s = 60, 90
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What `wattlock advise` is given: a profile's name, one kind of message, values by the question's keys.
+
+    * `arguments`: the same as words of the command line, for the record.
+    """
+
+    profile: str | None
+    message: str | None
+    every: str | None
+    given: Mapping[str, Any]
+    allow_assumed: bool
+    arguments: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """A decision record: `title`, `inside` (HTML for a page of another head), `page`, `markdown`, `whole` (as JSON).
+
+    * `ranked`: a row a choice, the same as `ranked` of the JSON.
+    """
+
+    title: str
+    inside: str
+    page: str
+    markdown: str
+    whole: dict[str, Any]
+
+    @property
+    def ranked(self) -> list[dict[str, Any]]:
+        """A row a choice, the first the advised one."""
+        rows: list[dict[str, Any]] = self.whole["ranked"]
+        return rows
+
+
+def answer(asked: Asked, runs: Path, wall_s: float = WALL_s) -> Answer:
+    """The decision record of a question.
+
+    * `runs`: the folder below which `runs/HASH` is a run that the question names. `wall_s`: how long it may take.
+
+    Raises InputError, EvidenceError as `wattlock advise` does, and InputError where the limits are too narrow.
+    """
+    told = ask(["wattlock.lab.advising"], wall_s, sent=json.dumps(dataclasses.asdict(asked)), cwd=runs)
+    if told is None:
+        hint = "carry it out by `wattlock advise` on a machine of your own"
+        raise InputError("the question can't be answered within the lab's limits of memory and time", hint=hint)
+    if "error" in told:
+        kind = EvidenceError if told["kind"] == "EvidenceError" else InputError
+        raise kind(told["error"], hint=told["hint"])
+    return Answer(**told)
+
+
+def main(asked: Asked) -> dict[str, Any]:
+    """The answer as JSON can hold it, or why there is none."""
+    try:
+        return dataclasses.asdict(_answered(asked))
+    except WattlockError as error:
+        kind = "EvidenceError" if isinstance(error, EvidenceError) else "InputError"
+        return {"error": error.message, "hint": error.hint, "kind": kind}
+
+
+def _answered(asked: Asked) -> Answer:
+    from wattlock.advise import record
+    from wattlock.advise.answer import advise
+    from wattlock.advise.asking import Traffic
+    from wattlock.advise.asking import asked as question_of
+    from wattlock.advise.document import markdown
+    from wattlock.report.decision import decision_page, inside
+
+    question = question_of(asked.profile, Traffic(asked.message, asked.every), asked.given)
+    advice = advise(question, allow_assumed=asked.allow_assumed)
+    command = shlex.join(["wattlock", "advise", *asked.arguments])
+    title, parts = record.title(advice), record.sections(advice, {}, command)
+    return Answer(
+        title=title,
+        inside=inside(parts),
+        page=decision_page(title, parts),
+        markdown=markdown(title, parts),
+        whole=record.whole(advice, {}, command),
+    )
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (ROOM_B, ROOM_B))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_s, CPU_s))
+    sys.stdout.write(json.dumps(main(Asked(**json.load(sys.stdin)))))

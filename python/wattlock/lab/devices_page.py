@@ -1,0 +1,69 @@
+"""The devices of a lab: what each is, what it has measured, and its latest runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from wattlock.lab.layout import also, counted, moment, page, section
+from wattlock.lab.tables import Run
+from wattlock.report import chip, formats
+from wattlock.report.markup import facts, paragraphs, text
+
+HERE = "/devices"
+LATEST = 3
+ALIKE = (
+    "Runs are of one device where hardware, instruction set, virtual machine, card and evidence agree, whatever it is "
+    "called. Kinds of evidence stand apart."
+)
+
+
+def devices(runs: Sequence[Run]) -> str:
+    """The page: runs, the latest first, by kind of evidence and device."""
+    if not runs:
+        return page(
+            "Devices",
+            "No run is here yet",
+            '<p><a href="/">The first page</a> says how to fill the lab.</p>',
+            here=HERE,
+        )
+    order = list(chip.SHAPES)
+    by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
+    body, number = paragraphs([ALIKE]), 0
+    for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
+        by_device: dict[str, list[Run]] = {}
+        for run in of_kind:
+            by_device.setdefault(run.device, []).append(run)
+        number += len(by_device)
+        shown = "".join(map(_device, by_device.values()))
+        body += section(kind, formats.capital(kind), f'<div class="devices">{shown}</div>')
+    return page("Devices", f"{counted(number, 'device')}, {counted(len(runs), 'run')}", body + also(HERE), here=HERE)
+
+
+def _device(runs: Sequence[Run]) -> str:
+    """One device; `runs`: its own, the latest first."""
+    first = runs[0]
+    studies = dict.fromkeys(run.study for run in runs)
+    libraries = sorted({library.name for run in runs for library in run.libraries})
+    about = [
+        ("Fingerprint", first.device),
+        ("Card", first.card or "none"),
+        ("Studies", ", ".join(studies)),
+        ("Libraries", ", ".join(libraries)),
+        ("Joules", ", ".join(sorted({run.energy_evidence for run in runs if run.energy_evidence})) or "none"),
+    ]
+    invalid = sum(bool(run.reasons) for run in runs)
+    about += [("Invalid runs", f"{invalid} of {len(runs)}")] if invalid else []
+    latest = "".join(
+        f'<li><a href="/runs/{run.hash}">{text(run.id)}</a> <span class="quiet">{text(moment(run.created))}'
+        f"{', invalid' if run.reasons else ''}</span></li>"
+        for run in runs[:LATEST]
+    )
+    links = f'<a href="/runs?device={first.device}">All its runs ({len(runs):,})</a>'
+    links += f' <a href="/change?series={first.device}/{text(first.study)}">Over time</a>'
+    name = f"device-{first.device}"
+    return (
+        f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '
+        f"{chip.chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
+        f'<p class="links">{links}</p></article>'
+    )

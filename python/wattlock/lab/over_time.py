@@ -1,0 +1,164 @@
+"""One case on one device through its runs, and where it changed; its page is in `over_time_page`."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wattlock.analysis.change import Change, changes
+from wattlock.analysis.comparison import FACTORS
+from wattlock.analysis.distributions import t_quantile
+from wattlock.analysis.estimate import LEVEL
+from wattlock.lab.collection import Collection, NoSuchRun
+from wattlock.lab.entry import WITH_NUMBER
+from wattlock.lab.tables import Run
+from wattlock.report import formats
+
+KEYS = ("cipher", *FACTORS, "core_class", "provider")
+"""What makes two rows of two runs one case."""
+SHOWN = ("cipher", "operation", "payload_B", "provider")
+"""Of these what a case is called by, with what else tells it from the others."""
+MOST_RUNS = 200
+"""Of a series that is longer the latest."""
+CONDITIONS = {"version": "the library", "path": "its path of code", "probe_sha256": "the probe's build"}
+"""What may have changed with the cost, and is known of every run."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A case through the runs of a device and a study, the oldest first.
+
+    * `case`: its key, of those of `cases` with what each is called. `points`: a row a run: `run`, `hash`, `created`,
+      the cost with its 95 % interval, `quantity` ("cycles" or "time_ns"), and CONDITIONS. `evidence`: of all of them.
+    """
+
+    device: str
+    device_name: str
+    study: str
+    evidence: str
+    cases: dict[str, str]
+    case: str
+    points: pl.DataFrame
+    changes: Sequence[Change]
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row a run; where a change was found, its figures stand at the first run after it."""
+        names = ("first", "last", "ratio", "low", "high", "p_value")
+        found: dict[str, list[Any]] = {f"change_{name}": [None] * self.points.height for name in names}
+        for change in self.changes:
+            values = change._asdict()
+            for name in ("first", "last"):
+                values[name] = self.points["run"][values[name]]
+            for name in names:
+                found[f"change_{name}"][change.place] = values[name]
+        schema = {f"change_{name}": pl.String if name in {"first", "last"} else pl.Float64 for name in names}
+        told = (pl.lit(value).alias(name) for name, value in (("evidence", self.evidence), ("case", self.case)))
+        return self.points.with_columns(*told).hstack(pl.DataFrame(found, schema=schema))
+
+    def beside(self, change: Change) -> list[str]:
+        """What else differs between the runs on either side of a change."""
+        before, after = (self.points.row(at, named=True) for at in (change.place - 1, change.place))
+        return [words for name, words in CONDITIONS.items() if before[name] != after[name]]
+
+
+def offered(lab: Collection) -> dict[str, list[Run]]:
+    """The valid runs of each device and study, the oldest first, by `device/study`; those with most runs first."""
+    found: dict[str, list[Run]] = {}
+    for run in reversed(lab.runs()):
+        if not run.reasons:
+            found.setdefault(f"{run.device}/{run.study}", []).append(run)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def series(lab: Collection, runs: Sequence[Run], case: str | None) -> Series:
+    """A case through these runs of one device and study; without `case` the first that all runs have.
+
+    Raises NoSuchRun where no run has that case.
+    """
+    runs = runs[-MOST_RUNS:]
+    written = lab.estimates_of([run.hash for run in runs])
+    frames = [_rows(run, written[run.hash]) for run in runs if run.hash in written]
+    rows = pl.concat(frames, how="diagonal_relaxed")
+    cases = _called(rows)
+    if case is None:
+        often = rows["key"].value_counts(sort=True)
+        case = next((key for key in cases if often.filter(pl.col("key") == key)["count"][0] == often["count"][0]), "")
+    if case not in cases:
+        raise NoSuchRun("no run of this device and study has that case", hint="take one of the list on the page")
+    points = _points(rows.filter(pl.col("key") == case))
+    last = runs[-1]
+    return Series(last.device, last.device_name, last.study, last.evidence, cases, case, points, _changes(points))
+
+
+def _rows(run: Run, written: bytes) -> pl.DataFrame:
+    """The cases of a run that have a number, each with its key."""
+    cases = pl.read_parquet(io.BytesIO(written)).filter(pl.col("state").is_in(WITH_NUMBER))
+    key = pl.concat_str([pl.col(name).cast(pl.String).fill_null("") for name in KEYS], separator="|")
+    about = {"run": run.id, "hash": run.hash, "created": run.created, "probe_sha256": run.probe_sha256}
+    # A run that counted has no processes: it counts the same in each.
+    lacking = [pl.lit(None, pl.Int64).alias("processes")] if "processes" not in cases.columns else []
+    cases = cases.with_columns(*lacking, key=key, **{name: pl.lit(value) for name, value in about.items()})
+    return cases.unique("key", keep="first", maintain_order=True)
+
+
+def _called(rows: pl.DataFrame) -> dict[str, str]:
+    """What each case is called, by its key."""
+    known = rows.unique("key", keep="first", maintain_order=True)
+    telling = [name for name in KEYS if name not in SHOWN and known[name].n_unique() > 1]
+    return {row["key"]: _name(row, telling) for row in known.iter_rows(named=True)}
+
+
+def _name(row: dict[str, Any], telling: Sequence[str]) -> str:
+    more = [f"{row[name]}" + (" B of associated data" if name == "aad_B" else "") for name in telling if row[name]]
+    return ", ".join([f"{row['cipher']} {row['operation']} {formats.size(row['payload_B'])}", row["provider"], *more])
+
+
+def _points(rows: pl.DataFrame) -> pl.DataFrame:
+    """Cost and interval of each run: cycles where every run has them, which hold still where a clock wanders."""
+    quantity = "cycles" if rows["cycles"].null_count() == 0 else "time_ns"
+    stem, unit = ("cycles", "") if quantity == "cycles" else ("time", "_ns")
+    ends = {"cost": quantity, "low": f"{stem}_low{unit}", "high": f"{stem}_high{unit}"}
+    return rows.select(
+        "run",
+        "hash",
+        "created",
+        *(pl.col(column).cast(pl.Float64).alias(name) for name, column in ends.items()),
+        pl.lit(quantity).alias("quantity"),
+        "processes",
+        *CONDITIONS,
+    ).drop_nulls("cost")
+
+
+def _changes(points: pl.DataFrame) -> list[Change]:
+    logs = [math.log(cost) for cost in points["cost"]]
+    return changes(logs, [_error(row) for row in points.iter_rows(named=True)])
+
+
+def _error(row: dict[str, Any]) -> float:
+    """The standard error of a log cost. The error of a core's rules is the same in each of its runs, and cancels."""
+    if row["processes"] is None or row["processes"] < 2 or row["low"] is None or row["high"] is None:
+        return 0.0
+    half_width = math.log(row["high"] / row["low"]) / 2
+    return half_width / t_quantile(row["processes"] - 1, 1 - LEVEL / 2)
+
+
+def asked_for(lab: Collection, wanted: str | None, case: str | None) -> tuple[dict[str, list[Run]], Series | None]:
+    """What may be asked for, and what was: without `wanted` the longest series; null in a lab without valid runs.
+
+    Raises NoSuchRun where there is no such series or case.
+    """
+    known = offered(lab)
+    if wanted is None and not known:
+        return known, None
+    name = wanted or next(iter(known))
+    if name not in known:
+        raise NoSuchRun(
+            f"there is no series {name[:80]!r}", hint="series=FINGERPRINT/STUDY, of a device in /devices.json"
+        )
+    return known, series(lab, known[name], case or None)

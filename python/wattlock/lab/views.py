@@ -1,0 +1,37 @@
+"""The routes of the pages over several runs: devices, and a case over time."""
+
+from __future__ import annotations
+
+import polars as pl
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
+
+from wattlock.lab import devices_page, over_time, over_time_page
+from wattlock.lab.collection import NoSuchRun
+from wattlock.lab.doors import Lab, Reader, written
+
+router = APIRouter(dependencies=[Reader])
+
+
+@router.get("/devices")
+def get_devices(lab: Lab) -> Response:
+    """The devices with what each has measured."""
+    return HTMLResponse(devices_page.devices(lab.runs()))
+
+
+@router.get("/devices.{form}")
+def get_devices_as_data(lab: Lab, form: str) -> Response:
+    """The devices as data."""
+    return written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
+
+
+@router.get("/change")
+@router.get("/change.{form}")
+def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | None = None) -> Response:
+    """A case through the runs of a device and a study, DEVICE/STUDY, and where it changed."""
+    known, shown = over_time.asked_for(lab, series, case)
+    if not form:
+        return HTMLResponse(over_time_page.over_time(known, shown))
+    if shown is None:
+        raise NoSuchRun("no run is here yet", hint="push runs of one study on one device")
+    return written(shown.table, form)
