@@ -14,6 +14,8 @@ from wattlock.advise.days import MonteCarlo, seconds
 from wattlock.advise.value_of_information import width
 from wattlock.analysis.draws import COVERAGE
 
+STUDY = "advice"
+"""It has the sizes that advice is worked out with."""
 FIRST = 5
 """Processes of a first measurement: with fewer an interval by Student's law is wider than what is asked for."""
 TARGET = 0.02
@@ -44,7 +46,8 @@ class Offer(NamedTuple):
     """What a cipher costs, measured (again) on a device of a fleet, sealing and opening.
 
     * `processes`: those that the uncertainty is of, 0 where the device never measured it. `process_min`: of one.
-    * `first_left`: the share of the uncertainty that a first measurement leaves.
+    * `first_left`: the share of the uncertainty that a first measurement leaves. `runs`: in how many runs it was
+      measured, each of which is as long as the next one.
     """
 
     target: str
@@ -53,6 +56,7 @@ class Offer(NamedTuple):
     processes: int
     process_min: float
     first_left: float = 1.0
+    runs: int = 1
 
     @property
     def factor(self) -> str:
@@ -61,8 +65,8 @@ class Offer(NamedTuple):
 
     @property
     def more(self) -> int:
-        """Processes of the next measurement: as many as there are, so that it takes as long again."""
-        return self.processes or FIRST
+        """Processes of the next measurement: as many as a run of it had so far."""
+        return -(-self.processes // self.runs) or FIRST
 
     @property
     def minutes(self) -> float:
@@ -194,6 +198,8 @@ def _reason(of: Advice, cost: Cost, station: Station, machine: str | None) -> st
         return f"{cost.cipher} is done by hardware, which wattlock can't time"
     if station.counts:
         return "an emulated core counts, and what it counted is in the costs"
+    if machine is not None and station.machine is None:
+        return f"no run of it is known: measure the study {STUDY} on it first"
     if machine is not None:
         return "" if station.machine == machine else "not the machine that the costs were measured on"
     card = of.inputs.device.name if of.inputs.device else None

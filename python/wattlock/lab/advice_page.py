@@ -44,7 +44,8 @@ def answer_page(filled: Mapping[str, str], choices: Values, answer: Answer) -> s
     links = (
         f'<p class="links"><a href="{HERE}.json?{asked}">JSON</a> <a href="{HERE}.csv?{asked}">CSV of the choices</a> '
         f'<a href="{HERE}.html?{asked}" download="decision.html">The record as one file</a> '
-        f'<a href="{HERE}.md?{asked}" download="decision.md">As Markdown</a></p>'
+        f'<a href="{HERE}.md?{asked}" download="decision.md">As Markdown</a> '
+        f'<a href="/plan?{asked}">What to measure next</a></p>'
     )
     form = folded("The question", _form(filled, choices))
     body = f'{form}{links}<div class="record">{answer.inside}</div>'

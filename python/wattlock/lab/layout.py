@@ -19,6 +19,7 @@ NAVIGATION = {
     "/compare": "Compare",
     "/change": "Over time",
     "/advise": "Advice",
+    "/plan": "Planner",
     "/queue": "Queue",
     "/measure-this-device": "Measure",
 }

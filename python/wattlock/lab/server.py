@@ -35,6 +35,7 @@ from wattlock.lab.doors import (
     written,
 )
 from wattlock.lab.drawing import Drawing
+from wattlock.lab.fleet import plan_routes
 from wattlock.lab.fleet import routes as fleet_routes
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
@@ -92,6 +93,7 @@ def make(
     app.include_router(measuring.router)
     app.include_router(views.router)
     app.include_router(advice_routes.router)
+    app.include_router(plan_routes.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
     app.exception_handler(HTTPException)(_unknown)

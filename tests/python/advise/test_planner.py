@@ -40,9 +40,9 @@ def world(answer: Advice) -> Advice:
     return replace(answer, loads=loads, monte_carlo=answer.monte_carlo._replace(factors=factors, batteries=exact))
 
 
-def offer_of(world: Advice, target: str, processes: int, process_min: float, **more: float) -> Offer:
+def offer_of(world: Advice, target: str, processes: int, process_min: float, first_left: float = 1.0) -> Offer:
     cost = world.choices[world.best.number].cost
-    return Offer(target, cost.cipher, cost.provider, processes, process_min, **more)
+    return Offer(target, cost.cipher, cost.provider, processes, process_min, first_left)
 
 
 def test_as_many_processes_again_leave_the_root_of_half_the_interval(world: Advice) -> None:

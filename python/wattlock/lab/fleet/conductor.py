@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from wattlock.errors import NotVerified, StoreError, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
+from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.queue import Options, Queue
 from wattlock.lab.fleet.queued import Queued, Send
 from wattlock.lab.fleet.signing import Order, key_of
@@ -151,10 +152,21 @@ class _Told(Silent):
 
 
 class Fleet:
-    """The scheduler and a worker a target."""
+    """The scheduler and a worker a target.
 
-    def __init__(self, data: Path, cluster: LocalCluster, scheduler: Scheduler, drive: Callable[[str, Send], Drive]):
+    * `drive`: what carries out the jobs of a target. `advance`: takes the goals of the planner further.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        cluster: LocalCluster,
+        scheduler: Scheduler,
+        drive: Callable[[str, Send], Drive],
+        advance: Callable[[Sequence[str]], None],
+    ):
         self._data, self._cluster, self._scheduler, self._drive = data, cluster, scheduler, drive
+        self._advance = advance
         self._driven: set[str] = set()
         self._nannies: dict[str, Nanny] = {}
         self._key = key_of(data).public.line
@@ -169,6 +181,10 @@ class Fleet:
             if called not in self._driven:
                 self._driven.add(called)
                 threading.Thread(target=self._drive(called, self._send).forever, name=called, daemon=True).start()
+
+    def plan(self, targets: Sequence[str]) -> None:
+        """Queues what the goals of the planner ask for next, of all targets."""
+        self._advance(targets)
 
     async def _start(self, targets: Sequence[str]) -> None:
         """A worker process a target. One that can't be started is tried again: its jobs wait."""
@@ -232,16 +248,27 @@ def conducted(data: Path) -> Iterator[Fleet]:
         settings = {"n_workers": 0, "host": "127.0.0.1", "protocol": "tls://", "dashboard_address": None}
         with LocalCluster(**settings, security=security, silence_logs=50) as cluster, Client(cluster) as client:
             scheduler = Scheduler(cluster.scheduler_address, client, "the queue begins it again")
-            yield Fleet(data, cluster, scheduler, lambda called, send: Drive(data, lab, queue, key, send, called))
+            yield Fleet(
+                data,
+                cluster,
+                scheduler,
+                lambda called, send: Drive(data, lab, queue, key, send, called),
+                lambda every: Goals(lab, queue, every).advance(),
+            )
 
 
 def main(data: Path, more: list[str]) -> None:
-    """Conducts a fleet until standard input closes; targets that the user's file gains meanwhile are added."""
+    """Conducts a fleet until standard input closes; targets that the user's file gains meanwhile are added.
+
+    So often too the goals of the planner are looked at.
+    """
     threading.Thread(target=_end_with_the_lab, daemon=True).start()
     with conducted(data) as fleet:
         while True:
             try:
-                fleet.keep(targets(more))
+                every = targets(more)
+                fleet.keep(every)
+                fleet.plan(every)
             except WattlockError as error:  # the user's file is being written, say
                 _say(error.message)
             time.sleep(NEW_TARGETS_S)

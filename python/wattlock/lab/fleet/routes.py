@@ -39,7 +39,7 @@ def get_queue(request: Request, lab: Lab, form: str = "") -> Response:
     if form:
         return written(pages.jobs_frame(queue.jobs()), form)
     jobs = queue.jobs(pages.LATEST)
-    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab), _targets(request), _csrf(request)))
+    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab), targets_of(request), mark_of(request)))
 
 
 @router.get("/queue/tasks.{form}", dependencies=[Reader])
@@ -55,7 +55,7 @@ def get_events(request: Request, lab: Lab) -> Response:
 
 
 async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
-    queue, csrf, last = Queue(lab.engine), _csrf(request), ""
+    queue, csrf, last = Queue(lab.engine), mark_of(request), ""
 
     def look() -> tuple[str, bool]:
         jobs = queue.jobs(pages.LATEST)
@@ -74,10 +74,10 @@ async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
 @router.post("/queue")
 async def post_queue(request: Request, lab: Lab) -> Response:
     """Queues a study for one target or more: a form of the page, or JSON with study, targets, only, core_class."""
-    given, token = await _given(request, lab)
+    given, token = await given_by(request, lab)
     study, only = given.get("study", ""), _words(given.get("only"), None)
     wanted, kinds = _words(given.get("targets", given.get("target"))), _words(given.get("core_class"))
-    known = await run_in_threadpool(_targets, request)
+    known = await run_in_threadpool(targets_of, request)
     if unknown := [one for one in wanted if one not in known]:
         raise InputError(f"the fleet has no target {unknown[0][:80]!r}", hint=f"it has {', '.join(known) or 'none'}")
     if not wanted or not isinstance(study, str):
@@ -91,7 +91,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
         return numbers
 
     numbers = await run_in_threadpool(put)
-    if _is_form(request):
+    if is_form(request):
         return RedirectResponse("/queue", 303)
     return JSONResponse({"batch": batch, "jobs": numbers}, 201)
 
@@ -99,7 +99,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
 @router.post("/queue/{number}/{what}")
 async def post_change(request: Request, lab: Lab, number: int, what: str) -> Response:
     """`cancel` ends a job, `again` queues one again that failed."""
-    _, token = await _given(request, lab)
+    _, token = await given_by(request, lab)
     queue = Queue(lab.engine)
     changes = {"cancel": queue.cancel, "again": queue.again}
     if what not in changes:
@@ -108,14 +108,14 @@ async def post_change(request: Request, lab: Lab, number: int, what: str) -> Res
     is_changed = await run_in_threadpool(changes[what], number)
     if is_changed:
         await run_in_threadpool(tokens.note, lab.engine, token, address_of(request), what, f"job {number}")
-    if _is_form(request):
+    if is_form(request):
         return RedirectResponse("/queue", 303)
     if not is_changed:
         raise InputError(f"job {number} is {job.state}", hint="open jobs can be cancelled, failed ones queued again")
     return JSONResponse({"job": number})
 
 
-async def _given(request: Request, lab: Lab) -> tuple[dict[str, Any], str | None]:
+async def given_by(request: Request, lab: Lab) -> tuple[dict[str, Any], str | None]:
     """What was sent, and the id of the token of who sent it.
 
     A form of a page has the page's own mark and the browser's cookie; a program sends JSON and its token. Raises Denied
@@ -123,9 +123,9 @@ async def _given(request: Request, lab: Lab) -> tuple[dict[str, Any], str | None
     """
     body = await body_of(request)
     given: dict[str, Any]
-    if _is_form(request):
+    if is_form(request):
         fields = parse_qs(body.decode("utf-8", "replace"))
-        if not hmac.compare_digest(fields.get("csrf", [""])[0].encode(), _csrf(request).encode()):
+        if not hmac.compare_digest(fields.get("csrf", [""])[0].encode(), mark_of(request).encode()):
             raise Denied("the form is not one of this lab's pages", hint="load the page again", status=403)
         given = {name: values if name == "target" else values[0] for name, values in fields.items()}
         token = request.cookies.get(COOKIE)
@@ -155,7 +155,8 @@ def _object(request: Request, body: bytes) -> dict[str, Any]:
     return found
 
 
-def _is_form(request: Request) -> bool:
+def is_form(request: Request) -> bool:
+    """Whether a page sent it, rather than a program."""
     return request.headers.get("content-type", "").partition(";")[0] == FORM
 
 
@@ -172,12 +173,13 @@ def _words(given: object, between: str | None = ",") -> list[str]:
     return found
 
 
-def _csrf(request: Request) -> str:
+def mark_of(request: Request) -> str:
     """The mark that a form of this browser has."""
     return hmac.new(_SECRET, request.cookies.get(COOKIE, "").encode(), hashlib.sha256).hexdigest()
 
 
-def _targets(request: Request) -> list[str]:
+def targets_of(request: Request) -> list[str]:
+    """The targets of the fleet, as they are now."""
     return targets(request.app.state.targets)
 
 

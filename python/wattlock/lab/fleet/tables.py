@@ -70,3 +70,22 @@ class Task(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     reason: Mapped[str | None]
     result: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+
+
+class Goal(Base):
+    """A question of advice whose answer shall be so narrow.
+
+    * `question`: the fields of the form that were filled in. `within_percent`: the half-width of the days asked for,
+      `now_percent`: that of the last answer, null before the first. `reason`: why it ended. `token`: of who asked.
+    """
+
+    __tablename__ = "goal"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    question: Mapped[dict[str, str]] = mapped_column(JSON)
+    within_percent: Mapped[float] = mapped_column(Double)
+    now_percent: Mapped[float | None] = mapped_column(Double)
+    state: Mapped[str] = mapped_column(index=True)
+    asked: Mapped[str]
+    token: Mapped[str | None]
+    reason: Mapped[str | None]

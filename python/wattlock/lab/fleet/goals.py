@@ -1,0 +1,173 @@
+"""The planner: a question of advice, and how narrow its answer shall be; the fleet measures until it is so.
+
+A goal that is open has at most one job under way. When that has ended the question is answered again with its run, and
+the measurement is queued that narrows the answer most by the minute, until it is as narrow as asked or none helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select, update
+
+from wattlock.advise.planner import STUDY, Station
+from wattlock.errors import InputError, WattlockError
+from wattlock.lab import advice_form
+from wattlock.lab.advising import Asked
+from wattlock.lab.collection import Collection
+from wattlock.lab.database import session
+from wattlock.lab.fleet.queue import OPEN, Options, Queue
+from wattlock.lab.fleet.tables import Goal, Job, State
+from wattlock.lab.planning import Planned, plan
+from wattlock.targets import named
+
+MOST_JOBS = 12
+LEAST_PERCENT, MOST_PERCENT = 0.1, 100.0
+STILL = 0.995
+"""A run that leaves more of the interval than this share of it didn't narrow it."""
+Plan = Callable[[Asked, Sequence[Station], str | None, float], Planned]
+
+
+@dataclass(frozen=True)
+class Goals:
+    """The goals of a lab.
+
+    * `targets`: of its fleet. `work_out`: answers a question with what to measure next.
+    """
+
+    lab: Collection
+    queue: Queue
+    targets: Sequence[str]
+    work_out: Plan | None = None
+
+    def add(self, filled: Mapping[str, str], within_percent: float, token: str | None) -> int:
+        """Takes a question as a goal; gives its number.
+
+        Raises InputError where the width can't be, or the question's form is wrong.
+        """
+        if not LEAST_PERCENT <= within_percent <= MOST_PERCENT:
+            hint = f"{LEAST_PERCENT:g} to {MOST_PERCENT:g}: the half-width of the days, in percent"
+            raise InputError(f"within is {within_percent:g} %", hint=hint)
+        advice_form.asked(filled, self.lab)
+        asked = datetime.now(UTC).isoformat(timespec="seconds")
+        goal = Goal(
+            question=dict(filled), within_percent=within_percent, state=State.under_way, asked=asked, token=token
+        )
+        with session(self.lab.engine) as opened:
+            opened.add(goal)
+            opened.flush()
+            return goal.number
+
+    def all(self) -> list[Goal]:
+        """The goals, the latest first."""
+        with session(self.lab.engine) as opened:
+            found = list(opened.scalars(select(Goal).order_by(Goal.number.desc())))
+            opened.expunge_all()
+        return found
+
+    def cancel(self, number: int) -> bool:
+        """Ends a goal that somebody no longer wants, with the job of it that is open; false where it has ended."""
+        if not self._end(number, State.cancelled, "nobody wants it any more"):
+            return False
+        for job in self.jobs(number):
+            self.queue.cancel(job.number)
+        return True
+
+    def jobs(self, number: int) -> list[Job]:
+        """The jobs of a goal, the first first."""
+        return [job for job in reversed(self.queue.jobs()) if job.batch == _batch(number)]
+
+    def advance(self) -> None:
+        """Takes each open goal as far as it goes now."""
+        for goal in self.all():
+            if goal.state == State.under_way:
+                try:
+                    self._advance(goal)
+                except WattlockError as error:
+                    told = f"{error.message} ({error.hint})" if error.hint else error.message
+                    self._end(goal.number, State.failed, told)
+                except Exception as error:  # noqa: BLE001 - a bug costs the goal that found it, and no other one
+                    self._end(goal.number, State.failed, f"a bug of wattlock: {type(error).__name__}: {error}")
+
+    def plan(self, filled: Mapping[str, str], within_percent: float, jobs: Sequence[Job] = ()) -> Planned:
+        """What to measure next.
+
+        * `jobs`: those that were carried out for it.
+
+        Raises InputError and EvidenceError as `wattlock advise` does.
+        """
+        asked, machine = self._asked(filled, jobs)
+        gone = {job.target for job in jobs if job.state in {State.failed, State.cancelled}}
+        stations = [one for one in self._stations() if one.name not in gone]
+        if self.work_out is not None:
+            return self.work_out(asked, stations, machine, within_percent)
+        return plan(asked, stations, machine, within_percent, self.lab.data)
+
+    def _advance(self, goal: Goal) -> None:
+        jobs = self.jobs(goal.number)
+        if any(job.state in OPEN for job in jobs):
+            return
+        found = self.plan(goal.question, goal.within_percent, jobs)
+        before = goal.now_percent
+        self._change(goal.number, now_percent=found.within_percent)
+        if found.within_percent <= goal.within_percent:
+            self._end(goal.number, State.done, "the answer is as narrow as asked")
+        elif not found.steps:
+            self._end(goal.number, State.done, "; ".join([found.ends, *found.cannot]))
+        elif len(jobs) >= MOST_JOBS:
+            self._end(goal.number, State.done, f"{MOST_JOBS} runs were made for it, the most there are for one goal")
+        elif before is not None and len(jobs) > 1 and found.within_percent > STILL * before:
+            self._end(goal.number, State.done, "the last run did not narrow the answer")
+        else:
+            step = found.steps[0]
+            # The first run of a device measures all that may be advised: an answer ranks what one device measured.
+            only = (f"cipher={step['cipher']},provider={step['provider']}",) if self._measured(goal, jobs) else ()
+            self.queue.enqueue(STUDY, step["target"], Options(only), batch=_batch(goal.number), token=goal.token)
+
+    def _measured(self, goal: Goal, jobs: Sequence[Job]) -> bool:
+        return "run" in goal.question or any(job.hash for job in jobs)
+
+    def _asked(self, filled: Mapping[str, str], jobs: Sequence[Job]) -> tuple[Asked, str | None]:
+        """The question with the runs that were made for it, and the device that they are of; null without one."""
+        asked = advice_form.asked(filled, self.lab)
+        named_run = [str(run)] if (run := asked.given.get("device.run")) else []
+        hashes = [*named_run, *(job.hash for job in jobs if job.hash)]
+        found = [self.lab.find(hash_) for hash_ in hashes]
+        runs = [one for one in found if not one.reasons]
+        if not runs:
+            return asked, None
+        alike = [run for run in runs if (run.device, run.probe_sha256) == (runs[0].device, runs[0].probe_sha256)]
+        given: dict[str, Any] = {**asked.given, "device.run": [run.hash for run in alike]}
+        return replace(asked, given=given), runs[0].device
+
+    def _stations(self) -> list[Station]:
+        """The targets of the fleet, each with the device that its latest run was of."""
+        devices: dict[str, str] = {}
+        for job in self.queue.jobs():
+            if job.hash and self.lab.has(job.hash):
+                devices.setdefault(job.target, self.lab.find(job.hash).device)
+        described = named.described()
+        found = []
+        for name in self.targets:
+            known = described.get(name)
+            way = known.way if known else name
+            card = known.device if known else None
+            found.append(Station(name, card, devices.get(name), counts=way.startswith("qemu:")))
+        return found
+
+    def _end(self, number: int, state: State, reason: str) -> bool:
+        return self._change(number, state=state, reason=reason)
+
+    def _change(self, number: int, **values: Any) -> bool:
+        its = update(Goal).where(Goal.number == number, Goal.state == State.under_way)
+        with session(self.lab.engine) as opened:
+            done: Any = opened.execute(its.values(**values))
+            return bool(done.rowcount)
+
+
+def _batch(number: int) -> str:
+    """What the jobs of a goal have in common."""
+    return f"plan-{number}"

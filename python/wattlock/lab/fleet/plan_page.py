@@ -1,0 +1,122 @@
+"""The pages of the planner, as HTML from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import polars as pl
+
+from wattlock.lab.advice_form import ON
+from wattlock.lab.fleet.tables import Goal, Job, State
+from wattlock.lab.layout import page, section
+from wattlock.lab.planning import Planned
+from wattlock.report import formats
+from wattlock.report.markup import bullets, cell, paragraphs, table, text
+
+HERE = "/plan"
+LINE = "Which measurement narrows an answer most by the minute, until it is as narrow as asked."
+ABOUT = (
+    "Ask a question on the page of advice and follow its link to the planner. The fleet then measures what its ciphers "
+    "cost, one run after the other, and answers again after each; it ends where no target can narrow the answer.",
+)
+FIELDS = ("number", "question", "within_percent", "now_percent", "state", "asked", "reason")
+"""What of a goal is given as data."""
+
+
+def overview(goals: Sequence[Goal], jobs: Mapping[int, Sequence[Job]], csrf: str) -> str:
+    """All goals, the latest first. `jobs`: by the goal's number."""
+    links = '<p class="links"><a href="/plan.json">JSON</a> <a href="/plan.csv">CSV</a></p>'
+    told = paragraphs(ABOUT) + '<p class="links"><a href="/advise">Ask a question</a></p>'
+    if not goals:
+        return page("Planner", LINE, told + section("goals", "Goals", "<p>There is none yet.</p>"), here=HERE)
+    head = ["#Goal", "Question", "#Asked for, ±%", "#Now, ±%", "State", "#Runs", "Asked", "Change"]
+    rows = (_row(goal, jobs.get(goal.number, ()), csrf) for goal in goals)
+    body = table("Goals, the latest first", head, ["<tbody>", *rows, "</tbody>"])
+    return page("Planner", LINE, told + section("goals", "Goals", body) + links, here=HERE)
+
+
+def _row(goal: Goal, jobs: Sequence[Job], csrf: str) -> str:
+    asked = text(urlencode(goal.question))
+    state = text(goal.state) + (f": {text(goal.reason)}" if goal.reason else "")
+    now = percent(goal.now_percent) if goal.now_percent is not None else formats.MISSING
+    button = formats.MISSING
+    if goal.state == State.under_way:
+        button = (
+            f'<form method="post" action="/plan/{goal.number}/cancel"><input type="hidden" name="csrf" '
+            f'value="{text(csrf)}"><button aria-label="Cancel: goal {goal.number}">Cancel</button></form>'
+        )
+    return (
+        f'<tr>{cell(str(goal.number), True)}<td><a href="/advise?{asked}">{text(words(goal.question))}</a></td>'
+        f"{cell(percent(goal.within_percent), True)}{cell(now, True)}<td>{state}</td>"
+        f'<td class="number"><a href="/queue">{len(jobs)}</a></td>{cell(formats.day_and_time(goal.asked))}'
+        f"<td>{button}</td></tr>"
+    )
+
+
+def one(filled: Mapping[str, str], found: Planned, within_percent: float, csrf: str | None) -> str:
+    """What would be measured for a question, and the button that begins. `csrf`: null in a lab without a fleet."""
+    days = f"The days are within {percent(found.within_percent)} % now, {within_percent:g} % is asked for."
+    ends = f"{found.ends[:1].upper()}{found.ends[1:]}."
+    body = f'<p><a href="/advise?{text(urlencode(filled))}">{text(words(filled))}</a></p>' + paragraphs([days])
+    if found.steps:
+        head = ["Target", "Cipher", "Provider", "#Processes", "#Minutes", "#Narrower by, %", "#Then within, ±%"]
+        rows = map(_step, found.steps)
+        body += table("Measurements, the most useful by the minute first", head, ["<tbody>", *rows, "</tbody>"])
+    body += paragraphs([ends]) + (bullets([text(reason) for reason in found.cannot]) if found.cannot else "")
+    return page(
+        "Planner",
+        LINE,
+        section(
+            "plan", "What to measure next", body + _form(filled, within_percent, csrf, is_useful=bool(found.steps))
+        ),
+        here=HERE,
+    )
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    names = "".join(cell(str(step[name])) for name in ("target", "cipher", "provider"))
+    minutes, narrower = (f"{step[name]:.2g}" for name in ("minutes", "narrower_percent"))
+    numbers = (str(step["processes"]), minutes, narrower, percent(step["within_percent"]))
+    return f"<tr>{names}{''.join(cell(one, True) for one in numbers)}</tr>"
+
+
+def _form(filled: Mapping[str, str], within_percent: float, csrf: str | None, *, is_useful: bool) -> str:
+    hidden = "".join(
+        f'<input type="hidden" name="{text(name)}" value="{text(value)}">' for name, value in filled.items()
+    )
+    width = f'name="within" value="{within_percent:g}"'
+    number = f'<label>Within, ±% <input {width} type="number" min="0.1" max="100" step="any"></label>'
+    look = f'<form class="filter" method="get" action="{HERE}">{hidden}{number}<button>Look again</button></form>'
+    if csrf is None:
+        return look + paragraphs(["This lab was started without a fleet, so that nothing can be measured from here."])
+    if not is_useful:
+        return look
+    sent = f'<input type="hidden" name="csrf" value="{text(csrf)}">{hidden}<input type="hidden" {width}>'
+    begin = "<button>Measure until it is so</button>"
+    return look + f'<form class="filter" method="post" action="{HERE}">{sent}{begin}</form>'
+
+
+def words(filled: Mapping[str, str]) -> str:
+    """A question's fields in a line."""
+    return ", ".join(_said(name, value) for name, value in filled.items())
+
+
+def _said(name: str, value: str) -> str:
+    if name == "profile":
+        return value
+    if value == ON:
+        return name
+    return f"run {value[:8]}" if name == "run" else f"{name} {value}"
+
+
+def percent(value: float) -> str:
+    """A half-width, to two digits below ten."""
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
+def frame(goals: Sequence[Goal]) -> pl.DataFrame:
+    """A row a goal, as data; the question as the query of its page of advice."""
+    rows = [{name: getattr(goal, name) for name in FIELDS} | {"question": urlencode(goal.question)} for goal in goals]
+    return pl.DataFrame(rows, infer_schema_length=None)

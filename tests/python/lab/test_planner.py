@@ -1,0 +1,158 @@
+"""The planner: goals on made-up answers, from the first run to the end, and what may be asked of it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from support.labs import MEASURED, asking, filled, hash_of
+from wattlock.advise.planner import STUDY, Station
+from wattlock.errors import InputError
+from wattlock.lab import tokens
+from wattlock.lab.advising import Asked
+from wattlock.lab.collection import Collection
+from wattlock.lab.database import session
+from wattlock.lab.fleet.goals import MOST_JOBS, Goals
+from wattlock.lab.fleet.queue import Queue
+from wattlock.lab.fleet.tables import Goal, Job, State
+from wattlock.lab.planning import Planned
+
+QUESTION = {"profile": "sensor", "allow-assumed": "on"}
+STEP = {"target": "one", "cipher": "aes128-gcm", "provider": "rustcrypto", "minutes": 0.5}
+STEP |= {"processes": 5, "narrower_percent": 40.0, "narrower_percent_a_minute": 80.0, "within_percent": 6.0}
+
+
+class World:
+    """A lab in which each answer is as narrow as was said before."""
+
+    def __init__(self, data: Path, widths: Sequence[float]) -> None:
+        self.lab = filled(data, (MEASURED,))
+        self.widths = list(widths)
+        self.asked: list[tuple[Asked, Sequence[Station], str | None]] = []
+        self.goals = Goals(self.lab, Queue(self.lab.engine), ("one", "two"), self.answer)
+
+    def answer(self, asked: Asked, stations: Sequence[Station], machine: str | None, _within: float) -> Planned:
+        """The next answer: one with a step while there are targets."""
+        self.asked.append((asked, stations, machine))
+        there = [station.name for station in stations]
+        steps = [{**STEP, "target": there[0]}] if there else []
+        return Planned(self.widths.pop(0), steps, "nothing narrows it further", [] if there else ["none is left"])
+
+    def ended(self, state: State = State.done, **more: str) -> Job:
+        """The open job has ended."""
+        queue = self.goals.queue
+        (job,) = [job for job in queue.jobs() if job.state == State.queued]
+        with session(self.lab.engine) as opened:
+            found = opened.get(Job, job.number)
+            assert found is not None
+            found.state = state
+            for name, value in more.items():
+                setattr(found, name, value)
+        return job
+
+    def goal(self) -> Goal:
+        """The only goal."""
+        (goal,) = self.goals.all()
+        return goal
+
+
+def test_a_goal_measures_one_run_after_the_other_until_the_answer_is_as_narrow_as_asked(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0, 10.0, 4.0])
+    world.goals.add(QUESTION, 5.0, None)
+    world.goals.advance()
+    world.goals.advance()
+    assert len(world.asked) == 1, "while a job is open nothing is asked"
+    # The first run is of all that may be advised, the next of the cipher that narrows the answer.
+    assert world.ended(hash=hash_of(MEASURED)).options["only"] == []
+    world.goals.advance()
+    job = world.ended(hash=hash_of(MEASURED))
+    assert (job.study, job.options["only"]) == (STUDY, ["cipher=aes128-gcm,provider=rustcrypto"])
+    world.goals.advance()
+    goal = world.goal()
+    assert (goal.state, goal.now_percent, goal.reason) == (State.done, 4.0, "the answer is as narrow as asked")
+    devices = [machine for _, _, machine in world.asked]
+    assert devices[0] is None
+    assert devices[1] == devices[2] == world.lab.find(hash_of(MEASURED)).device
+    world.goals.advance()
+    assert len(world.asked) == 3, "an ended goal asks for nothing"
+
+
+def test_a_target_that_failed_is_left_out_and_without_one_the_goal_ends_and_says_so(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0, 20.0, 20.0])
+    world.goals.add(QUESTION, 5.0, None)
+    for target in ("one", "two"):
+        world.goals.advance()
+        assert world.ended(State.failed).target == target
+    world.goals.advance()
+    assert world.goal().reason == "nothing narrows it further; none is left"
+
+
+def test_runs_that_narrow_nothing_end_a_goal(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0, 10.0, 9.99])
+    world.goals.add(QUESTION, 5.0, None)
+    for _ in range(2):
+        world.goals.advance()
+        world.ended()
+    world.goals.advance()
+    assert world.goal().reason == "the last run did not narrow the answer"
+
+
+def test_a_goal_has_so_many_runs_at_most(tmp_path: Path) -> None:
+    world = World(tmp_path, [1000.0 * 0.9**number for number in range(MOST_JOBS + 1)])
+    world.goals.add(QUESTION, 5.0, None)
+    for _ in range(MOST_JOBS):
+        world.goals.advance()
+        world.ended()
+    world.goals.advance()
+    assert world.goal().state == State.done
+    assert len(world.goals.jobs(world.goal().number)) == MOST_JOBS
+
+
+def test_a_cancelled_goal_takes_its_open_job_with_it(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0])
+    number = world.goals.add(QUESTION, 5.0, None)
+    world.goals.advance()
+    assert world.goals.cancel(number)
+    assert [job.state for job in world.goals.queue.jobs()] == [State.cancelled]
+    assert not world.goals.cancel(number)
+
+
+def test_what_can_not_be_asked_is_refused_before_a_goal_is_made(tmp_path: Path) -> None:
+    world = World(tmp_path, [])
+    for question, within in ((QUESTION, 0.0), (QUESTION, 1e9), ({"profile": "nothing"}, 5.0)):
+        with pytest.raises(InputError):
+            world.goals.add(question, within, None)
+    assert world.goals.all() == []
+
+
+def test_the_page_plans_for_a_question_and_only_who_may_queue_begins(tmp_path: Path) -> None:
+    lab = Collection.open(tmp_path)
+    client = asking(lab, targets=("local",))
+    query = {"profile": "sensor", "allow-assumed": "on", "within": "5"}
+    plan = client.get("/plan.json", params=query)
+    assert plan.status_code == 200, plan.text
+    assert plan.json()["asked_within_percent"] == 5
+    assert any(reason.startswith("local: ") for reason in plan.json()["cannot"])
+    shown = client.get("/plan", params=query, headers={"Accept": "text/html"})
+    assert "Measure until it is so" not in shown.text, "nothing that the fleet has would narrow it"
+    shown = client.get("/queue", headers={"Accept": "text/html"})
+    mark = re.search('name="csrf" value="([0-9a-f]{64})"', shown.text)
+    assert mark is not None
+    assert client.post("/plan", data={**query, "csrf": "0" * 64}).status_code == 403
+    assert client.post("/plan", data={**query, "csrf": mark[1]}).status_code == 303
+    assert "sensor, allow-assumed" in client.get("/plan").text
+    assert client.get("/plan.json").json()[0]["state"] == "under way"
+    assert client.get("/plan.csv").text.startswith("number,question")
+    assert client.get("/plan", params={"within": "much", "profile": "sensor"}).status_code == 400
+    sender = tokens.make(lab.engine, tokens.Scope.send, 1)
+    answer = client.post("/plan", json=query, headers={"Authorization": f"Bearer {sender}"})
+    assert answer.status_code == 403
+    assert client.post("/plan/1/cancel", json={}, headers={"Authorization": f"Bearer {sender}"}).status_code == 403
+
+
+def test_a_lab_without_a_fleet_plans_but_takes_no_goal(tmp_path: Path) -> None:
+    client = asking(Collection.open(tmp_path))
+    query = {"profile": "sensor", "allow-assumed": "on"}
+    assert "started without a fleet" in client.get("/plan", params=query, headers={"Accept": "text/html"}).text
+    assert client.post("/plan", json=query).status_code == 400
