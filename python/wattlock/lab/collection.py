@@ -20,6 +20,7 @@ from sqlalchemy import ColumnElement, Engine, delete, func, select
 from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
+from wattlock.lab import examples
 from wattlock.lab.child import entry_by_child
 from wattlock.lab.database import NAME, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
@@ -115,6 +116,8 @@ class Collection:
                 sync(self.data / RUNS)
             with session(self.engine) as opened:
                 _put(opened, entry)
+                if entry.hash not in examples.hashes() and (out := examples.take_out(self.data, self.data / RUNS)):
+                    opened.execute(delete(Run).where(Run.hash.in_(out)))
         return is_new
 
     def catch_up(self) -> list[str]:

@@ -37,25 +37,43 @@ FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes",
 """What of a run is given as data, with its libraries and the reasons why it is invalid."""
 
 
-def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str) -> str:
-    """The first page: what was measured on, and what came last; an empty lab says how to fill it."""
+def overview(
+    devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str, *, are_examples: bool
+) -> str:
+    """The first page: what was measured on, and what came last; a new lab says how to fill it.
+
+    * `are_examples`: whether all there is comes with wattlock.
+    """
     if not runs:
-        return page("A lab without runs", "", _empty(address), here="/")
+        return page("A lab without runs", "", _empty(EMPTY, address), here="/")
     line = f"{counted(runs, 'run')} of {counted(len(devices), 'device')}"
     more = f'<p><a href="/runs">All {runs:,} runs</a></p>' if runs > len(latest) else ""
-    body = section("devices", "Devices", _devices(devices) + also("/devices"))
+    body = ""
+    if are_examples:
+        compared = text(urlencode([("run", run.hash) for run in latest]))
+        body = _empty(_examples(latest), address) + f'<p><a href="/compare?{compared}">Compare the examples</a></p>'
+    body += section("devices", "Devices", _devices(devices) + also("/devices"))
     body += section("latest", "Latest runs", _runs(latest) + more)
     return page("Overview", line, body, here="/")
 
 
-def _empty(address: str) -> str:
-    told = paragraphs(
-        [
-            "No run is here yet. Measure on any machine that has wattlock, and push the run; then this page shows "
-            "the devices, and the runs can be compared.",
-        ]
+EMPTY = (
+    "No run is here yet. Measure on any machine that has wattlock, and push the run; then this page shows the devices, "
+    "and the runs can be compared."
+)
+
+
+def _examples(runs: Sequence[Run]) -> str:
+    return (
+        f"The {counted(len(runs), 'run')} below come with wattlock, so that there is something to look at: cycles that "
+        "were counted on emulated cores. They go when the first run of your own arrives. Measure on any machine that "
+        "has wattlock, and push the run."
     )
-    return section("fill", "Fill it", told + commands(["wattlock run quick", f"wattlock push last --to {address}"]))
+
+
+def _empty(told: str, address: str) -> str:
+    lines = commands(["wattlock run quick", f"wattlock push last --to {address}"])
+    return section("fill", "Fill it", paragraphs([told]) + lines)
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:

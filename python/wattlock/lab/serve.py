@@ -14,8 +14,8 @@ from pathlib import Path
 import uvicorn
 
 from wattlock.errors import InputError, StoreError
-from wattlock.lab import tokens
-from wattlock.lab.collection import Collection, empty_incoming
+from wattlock.lab import examples, tokens
+from wattlock.lab.collection import RUNS, Collection, empty_incoming
 from wattlock.lab.database import alone
 from wattlock.lab.drawing import Drawing
 from wattlock.lab.fleet.started import started
@@ -49,6 +49,7 @@ def serve(
     where another lab serves the folder or out of the database.
     """
     address, port = _address(bind)
+    is_first = not (data / RUNS).exists()
     lab = Collection.open(data, database)
     with _alone(data), alone(lab.engine):
         is_open = tokens.is_open(lab.engine)
@@ -59,14 +60,17 @@ def serve(
         with _listening(str(address), port, bind) as listener:
             empty_incoming(data)
             was_blank = lab.is_blank()
+            if is_first and was_blank:
+                examples.put(data, data / RUNS)
             for line in lab.catch_up():
                 say(f"warning: left out: {line}")
-            if is_open and was_blank and lab.count():
+            if is_open and was_blank and not is_first and lab.count():
                 what = "the index was made anew from runs/, tokens that there were are gone"
                 say(f"warning: {what}: without one the lab is open to this machine")
             host, port = listener.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
-            say(f"the lab: http://{shown}:{port} ({lab.count()} runs in {data})")
+            kind = "example runs" if examples.are_in(data) else "runs"
+            say(f"the lab: http://{shown}:{port} ({lab.count()} {kind} in {data})")
             config = uvicorn.Config(
                 make(lab, drawing, frozenset(names), targets),
                 log_level="warning",

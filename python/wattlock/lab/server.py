@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import advice_routes, layout, measuring, pages, tokens, views
+from wattlock.lab import advice_routes, examples, layout, measuring, pages, tokens, views
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import (
@@ -264,7 +264,8 @@ def get_log(lab: Lab, form: str) -> Response:
 def get_overview(request: Request, lab: Lab) -> Response:
     """The first page: devices, and the latest runs."""
     address = str(request.base_url).rstrip("/")
-    return HTMLResponse(pages.overview(lab.devices(), lab.runs(most=pages.LATEST), lab.count(), address))
+    latest, are_examples = lab.runs(most=pages.LATEST), examples.are_in(lab.data)
+    return HTMLResponse(pages.overview(lab.devices(), latest, lab.count(), address, are_examples=are_examples))
 
 
 @_router.get("/login")

@@ -8,15 +8,15 @@ from typing import Any
 
 from support.counting_probe import records
 from support.tree import PROBE, TESTS
+from wattlock.lab.examples import FOLDER
 from wattlock.store import RunFolder
 from wattlock.targets.facts import CoreClass, CountedCore, Facts
 from wattlock.targets.hearing import Limits
 from wattlock.targets.local import Local
 
 RUNS = TESTS / "run" / "counted_runs"
-M4, M4_PART, M4_L476, M0PLUS, C3 = (
-    RUNS / name for name in ("m4", "m4-stm32f407", "m4-stm32l476", "m0plus", "esp32-c3")
-)
+M4, M0PLUS = (FOLDER / name for name in ("m4", "m0plus"))
+M4_PART, M4_L476, C3 = (RUNS / name for name in ("m4-stm32f407", "m4-stm32l476", "esp32-c3"))
 
 STUDY = """
 id = "counted"

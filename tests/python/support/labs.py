@@ -16,12 +16,13 @@ from fastapi.testclient import TestClient
 from support.tree import TESTS
 from wattlock.cli.lab_drawing import drawing
 from wattlock.lab.collection import RUNS, Collection
+from wattlock.lab.examples import FOLDER
 from wattlock.lab.pack import MEDIA_TYPE, packed
 from wattlock.lab.server import make
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
 
-COUNTED = TESTS / "run" / "counted_runs"
+COUNTED = FOLDER
 MEASURED = TESTS / "store" / "schema_1_run"
 SMALL = (COUNTED / "m4", COUNTED / "m0plus", MEASURED)
 """Two runs that counted on cores, and one that measured."""
