@@ -25,7 +25,7 @@ from wattlock.lab.child import entry_by_child
 from wattlock.lab.database import NAME, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
 from wattlock.lab.pack import unpack
-from wattlock.lab.tables import Library, Reason, Run
+from wattlock.lab.tables import Library, PapersAnswers, Reason, Run
 from wattlock.lab.watch import Watch
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
@@ -141,6 +141,8 @@ class Collection:
 
     def reindex(self) -> list[str]:
         """Makes the index again from the folders, every estimate from the batches; gives what is left out, and why."""
+        with session(self.engine) as opened:
+            opened.execute(delete(PapersAnswers))
         there = sorted(folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir())
         return self._enter(there, is_anew=True)
 

@@ -18,6 +18,7 @@ NAVIGATION = {
     "/runs": "Runs",
     "/compare": "Compare",
     "/change": "Over time",
+    "/papers": "Papers",
     "/advise": "Advice",
     "/plan": "Planner",
     "/queue": "Queue",

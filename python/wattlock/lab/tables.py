@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Dialect, ForeignKey, LargeBinary, String, TypeDecorator
+from sqlalchemy import JSON, Dialect, ForeignKey, LargeBinary, String, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 TEXT = String().with_variant(String(collation="C"), "postgresql")
@@ -102,3 +102,12 @@ class Action(Base):
     address: Mapped[str]
     what: Mapped[str]
     of: Mapped[str]
+
+
+class PapersAnswers(Base):
+    """The papers' questions answered by runs; `key`: names the runs and the version of wattlock that judged them."""
+
+    __tablename__ = "papers_answers"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    answers: Mapped[dict[str, Any]] = mapped_column(JSON)

@@ -1,4 +1,4 @@
-"""The routes of the pages over several runs: devices, and a case over time."""
+"""The routes of the pages over several runs: devices, a case over time, and the papers' questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
-from wattlock.lab import devices_page, over_time, over_time_page
+from wattlock.lab import devices_page, over_time, over_time_page, papers, papers_page
 from wattlock.lab.collection import NoSuchRun
 from wattlock.lab.doors import Lab, Reader, written
 
@@ -35,3 +35,11 @@ def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | 
     if shown is None:
         raise NoSuchRun("no run is here yet", hint="push runs of one study on one device")
     return written(shown.table, form)
+
+
+@router.get("/papers")
+@router.get("/papers.{form}")
+def get_papers(lab: Lab, form: str = "") -> Response:
+    """The papers' questions, answered by what each device measured."""
+    found = papers.answered(lab)
+    return written(papers_page.frame(found), form) if form else HTMLResponse(papers_page.papers(found))

@@ -27,7 +27,7 @@ PATHS: tuple[str, ...] = (
     f"/runs/{hash_of(MEASURED)}",
     f"/runs/{hash_of(COUNTED / 'm4')}",
 )
-PATHS += (f"/compare?{PAIR}", "/compare", "/devices", "/change", "/advise", "/queue", "/nothing")
+PATHS += (f"/compare?{PAIR}", "/compare", "/devices", "/change", "/advise", "/papers", "/plan", "/queue", "/nothing")
 
 
 @pytest.fixture(scope="module")
