@@ -140,13 +140,14 @@ def image(claim: Claim, evidence: Evidence) -> Judgement:
 
 def _start_up(claim: Claim, evidence: Evidence, cases: Sequence[Case]) -> str:
     """The hypothesis that the key schedule explains it: its share of the smallest image's encryption, the greatest."""
+    spoken_of = {*claim.expect["slower"], *claim.expect["faster"], *claim.expect["also_slower"]}
     smallest_B = 1000 * evidence.papers.conditions["data"]["image"]["from_KB"]
     files = {(case.cipher, case.provider): case.cost / case.payload_B * smallest_B for case in cases}
     setups = evidence.cases(claim, operation="key_setup")
     shares = [
         (100 * case.cost / (case.cost + files[case.cipher, case.provider]), NAMES[case.family])
         for case in setups
-        if (case.cipher, case.provider) in files
+        if case.family in spoken_of and (case.cipher, case.provider) in files
     ]
     if not shares:
         return ""
