@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import polars as pl
 from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
@@ -96,6 +97,7 @@ def make(
     app.include_router(plan_routes.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
+    app.exception_handler(RequestValidationError)(_misread)
     app.exception_handler(HTTPException)(_unknown)
     app.exception_handler(404)(_unknown)
     app.exception_handler(405)(_unknown)
@@ -121,8 +123,9 @@ async def _guard(request: Request, answer: Answer) -> Response:
 
 def _is_own(host: str, names: frozenset[str]) -> bool:
     """Whether a browser asked by an address or a known name: a foreign name that leads here is another site's."""
-    name = urlsplit(f"//{host}").hostname or ""
+    name = ""
     try:
+        name = urlsplit(f"//{host}").hostname or ""
         ip_address(name)
     except ValueError:
         return name in names
@@ -132,7 +135,10 @@ def _is_own(host: str, names: frozenset[str]) -> bool:
 def _is_foreign(request: Request, host: str) -> bool:
     """Whether a page of another origin asked; programs name none, browsers always where they change something."""
     origin = request.headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != host
+    try:
+        return origin is not None and urlsplit(origin).netloc != host
+    except ValueError:
+        return True
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -148,6 +154,13 @@ def _refused(request: Request, error: Exception) -> Response:
 def _unknown(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else getattr(error, "status_code", 404)
     return _said(request, f"there is no {request.method} {request.url.path[:80]}", "the first page has links", status)
+
+
+def _misread(request: Request, error: Exception) -> Response:
+    """A part of the address that is none of the values it can have."""
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": ("address",), "msg": ""}
+    what = f"{first['loc'][-1]}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    return _said(request, what, "the lab's own pages and data have the numbers that there are", 400)
 
 
 def _failed(request: Request, _error: Exception) -> Response:

@@ -274,7 +274,13 @@ def test_programs_queue_by_a_token_that_plans_and_nobody_by_one_that_reads(tmp_p
     assert client.get("/queue.csv", headers=plan).text.startswith("number,batch,study,target")
     assert client.get("/queue/tasks.json", headers=plan).json() == []
     assert client.post("/queue/1/cancel", json={}, headers=plan).json() == {"job": 1}
-    for number, what, status in ((1, "cancel", 400), (1, "again", 400), (9, "cancel", 400), (2, "burn", 400)):
+    for number, what, status in (
+        (1, "cancel", 400),
+        (1, "again", 400),
+        (9, "cancel", 400),
+        (2, "burn", 400),
+        (10**20, "again", 400),
+    ):
         answer = client.post(f"/queue/{number}/{what}", json={}, headers=plan)
         assert (answer.status_code, set(answer.json())) == (status, {"error", "hint"})
 
@@ -297,6 +303,17 @@ def test_a_job_that_cannot_be_is_refused_before_it_is_queued(tmp_path: Path, wan
     answer = asking(lab, targets=("one",)).post("/queue", json=wanted)
     assert (answer.status_code, set(answer.json())) == (400, {"error", "hint"})
     assert Queue(lab.engine).jobs() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [("/queue", r'"study": "quick", "targets": ["one"], "only": ["\ud800"]'), ("/plan", r'"message": "\ud800"')],
+)
+def test_what_no_page_could_show_is_not_kept(tmp_path: Path, path: str, given: str) -> None:
+    client = asking(Collection.open(tmp_path / "lab"), targets=("one",))
+    answer = client.post(path, content=f"{{{given}}}", headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert client.get(f"{path}.json").json() == []
 
 
 def test_a_form_without_the_mark_of_the_lab_changes_nothing(tmp_path: Path) -> None:

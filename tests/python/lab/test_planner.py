@@ -144,7 +144,10 @@ def test_the_page_plans_for_a_question_and_only_who_may_queue_begins(tmp_path: P
     assert "sensor, allow-assumed" in client.get("/plan").text
     assert client.get("/plan.json").json()[0]["state"] == "under way"
     assert client.get("/plan.csv").text.startswith("number,question")
-    assert client.get("/plan", params={"within": "much", "profile": "sensor"}).status_code == 400
+    for wrong in ("much", "nan", "inf", "0", "-1"):
+        assert client.get("/plan.json", params={**query, "within": wrong}).status_code == 400
+    assert client.get("/plan.json", params=[("profile", "sensor"), ("profile", "video")]).status_code == 400
+    assert client.post(f"/plan/{10**20}/cancel", json={}).status_code == 400
     sender = tokens.make(lab.engine, tokens.Scope.send, 1)
     answer = client.post("/plan", json=query, headers={"Authorization": f"Bearer {sender}"})
     assert answer.status_code == 403

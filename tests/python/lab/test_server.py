@@ -140,6 +140,8 @@ def open_plan(run: Path) -> str:
         ("/runs/%25", 404),
         ("/runs.xml", 404),
         ("/compare.json", 400),
+        ("/queue/tasks.json?job=many", 400),
+        ("/queue/tasks.json?job=99999999999999999999", 400),
         ("/assets/look.py", 404),
         ("/assets/..%2fpage.css", 404),
     ],
@@ -177,6 +179,12 @@ def test_a_foreign_name_and_a_foreign_page_are_refused(client: TestClient) -> No
     foreign = {"Origin": "http://evil.example"}
     assert sent(client, hash_of(MEASURED), pack_of(MEASURED), **foreign)[0] == 403
     assert client.post("/logout", headers={"Origin": "null"}).status_code == 403
+
+
+@pytest.mark.parametrize("broken", ["[", "[::1", "[evil]:8893"])
+def test_an_address_that_is_none_is_refused_as_a_foreign_one(client: TestClient, broken: str) -> None:
+    assert client.get("/", headers={"Host": broken}).status_code == 421
+    assert client.post("/logout", headers={"Origin": f"http://{broken}"}).status_code == 403
 
 
 def test_a_lab_with_a_token_asks_everybody_for_one_of_the_right_scope(tmp_path: Path) -> None:

@@ -48,9 +48,7 @@ class Goals:
 
         Raises InputError where the width can't be, or the question's form is wrong.
         """
-        if not LEAST_PERCENT <= within_percent <= MOST_PERCENT:
-            hint = f"{LEAST_PERCENT:g} to {MOST_PERCENT:g}: the half-width of the days, in percent"
-            raise InputError(f"within is {within_percent:g} %", hint=hint)
+        _refuse_width(within_percent)
         advice_form.asked(filled, self.lab)
         asked = datetime.now(UTC).isoformat(timespec="seconds")
         goal = Goal(
@@ -97,8 +95,9 @@ class Goals:
 
         * `jobs`: those that were carried out for it.
 
-        Raises InputError and EvidenceError as `wattlock advise` does.
+        Raises InputError where the width can't be, InputError and EvidenceError as `wattlock advise` does.
         """
+        _refuse_width(within_percent)
         asked, machine = self._asked(filled, jobs)
         gone = {job.target for job in jobs if job.state in {State.failed, State.cancelled}}
         stations = [one for one in self._stations() if one.name not in gone]
@@ -166,6 +165,12 @@ class Goals:
         with session(self.lab.engine) as opened:
             done: Any = opened.execute(its.values(**values))
             return bool(done.rowcount)
+
+
+def _refuse_width(within_percent: float) -> None:
+    if not LEAST_PERCENT <= within_percent <= MOST_PERCENT:
+        hint = f"{LEAST_PERCENT:g} to {MOST_PERCENT:g}: the half-width of the days, in percent"
+        raise InputError(f"within is {within_percent:g} %", hint=hint)
 
 
 def _batch(number: int) -> str:

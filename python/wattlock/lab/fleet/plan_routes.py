@@ -14,7 +14,7 @@ from wattlock.lab.doors import Lab, Reader, address_of, written
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.routes import given_by, is_form, mark_of, targets_of
+from wattlock.lab.fleet.routes import Number, given_by, is_form, mark_of, targets_of
 
 WITHIN = 5.0
 """Percent, where nobody says how narrow."""
@@ -26,10 +26,9 @@ router = APIRouter()
 def get_plan(request: Request, lab: Lab, form: str = "") -> Response:
     """The goals; for a question what to measure next."""
     goals = _goals(request, lab)
-    asked = dict(request.query_params)
-    if asked:
-        within = _percent(asked.pop("within", ""))
-        filled = advice_form.read(list(asked.items()))
+    if asked := request.query_params:
+        within = _percent(asked.get("within", ""))
+        filled = advice_form.read([(name, value) for name, value in asked.multi_items() if name != "within"])
         found = goals.plan(filled, within)
         if form == "json":
             return JSONResponse({**found._asdict(), "asked_within_percent": within})
@@ -66,7 +65,7 @@ async def post_plan(request: Request, lab: Lab) -> Response:
 
 
 @router.post("/plan/{number}/cancel")
-async def post_cancel(request: Request, lab: Lab, number: int) -> Response:
+async def post_cancel(request: Request, lab: Lab, number: Number) -> Response:
     """Ends a goal and its open job."""
     _, token = await given_by(request, lab)
     is_changed = await run_in_threadpool(_goals(request, lab).cancel, number)

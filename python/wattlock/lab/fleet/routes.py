@@ -8,10 +8,10 @@ import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
@@ -28,6 +28,9 @@ LOOK_S = 1.0
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _SECRET = secrets.token_bytes(32)
 """Of this process: a page from before a restart is to be loaded again before its form is sent."""
+LARGEST = 2**31 - 1
+"""A number that a column of PostgreSQL can have."""
+Number = Annotated[int, Path(ge=1, le=LARGEST)]
 router = APIRouter()
 
 
@@ -43,7 +46,7 @@ def get_queue(request: Request, lab: Lab, form: str = "") -> Response:
 
 
 @router.get("/queue/tasks.{form}", dependencies=[Reader])
-def get_tasks(lab: Lab, form: str, job: int | None = None) -> Response:
+def get_tasks(lab: Lab, form: str, job: Annotated[int | None, Query(le=LARGEST)] = None) -> Response:
     """The tasks as data, of one job or of all."""
     return written(pages.tasks_frame(Queue(lab.engine).tasks(job)), form)
 
@@ -97,7 +100,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
 
 
 @router.post("/queue/{number}/{what}")
-async def post_change(request: Request, lab: Lab, number: int, what: str) -> Response:
+async def post_change(request: Request, lab: Lab, number: Number, what: str) -> Response:
     """`cancel` ends a job, `again` queues one again that failed."""
     _, token = await given_by(request, lab)
     queue = Queue(lab.engine)
@@ -148,6 +151,7 @@ def _object(request: Request, body: bytes) -> dict[str, Any]:
         raise InputError("this is neither JSON nor a form", hint=hint)
     try:
         found = json.loads(body or b"{}")
+        json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair can be kept, and on no page be shown
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
