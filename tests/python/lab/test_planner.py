@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +14,12 @@ from wattlock.errors import InputError
 from wattlock.lab import tokens
 from wattlock.lab.advising import Asked
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
+from wattlock.lab.database import Busy, session
 from wattlock.lab.fleet.goals import MOST_JOBS, Goals
 from wattlock.lab.fleet.queue import Queue
 from wattlock.lab.fleet.tables import Goal, Job, State
 from wattlock.lab.planning import Planned
+from wattlock.lab.tables import Reason
 
 QUESTION = {"profile": "sensor", "allow-assumed": "on"}
 STEP = {"target": "one", "cipher": "aes128-gcm", "provider": "rustcrypto", "minutes": 0.5}
@@ -116,6 +119,55 @@ def test_a_cancelled_goal_takes_its_open_job_with_it(tmp_path: Path) -> None:
     assert world.goals.cancel(number)
     assert [job.state for job in world.goals.queue.jobs()] == [State.cancelled]
     assert not world.goals.cancel(number)
+
+
+def test_a_goal_that_is_cancelled_while_it_is_planned_leaves_no_job(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0])
+    number = world.goals.add(QUESTION, 5.0, None)
+
+    def cancelling(*given: Any) -> Planned:
+        assert world.goals.cancel(number)
+        return world.answer(*given)
+
+    replace(world.goals, work_out=cancelling).advance()
+    assert world.goals.queue.jobs() == []
+    assert world.goal().now_percent is None
+
+
+def test_a_job_that_fails_says_nothing_of_whether_runs_narrow_the_answer(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0, 10.0, 10.0])
+    world.goals.add(QUESTION, 5.0, None)
+    world.goals.advance()
+    world.ended(hash=hash_of(MEASURED))
+    world.goals.advance()
+    world.ended(State.failed)
+    world.goals.advance()
+    assert world.goal().state == State.under_way
+    assert world.ended().target == "two"
+
+
+def test_after_an_invalid_first_run_all_that_may_be_advised_is_measured_again(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0, 20.0])
+    world.goals.add(QUESTION, 5.0, None)
+    world.goals.advance()
+    world.ended(hash=hash_of(MEASURED))
+    with session(world.lab.engine) as opened:
+        opened.add(Reason(run=hash_of(MEASURED), place=0, text="the clock was changed"))
+    world.goals.advance()
+    assert world.ended().options["only"] == []
+
+
+def test_a_goal_waits_for_a_database_that_is_held(tmp_path: Path) -> None:
+    world = World(tmp_path, [20.0])
+    world.goals.add(QUESTION, 5.0, None)
+
+    def held(*_given: Any) -> Planned:
+        raise Busy("another program holds the database")
+
+    with pytest.raises(Busy):
+        replace(world.goals, work_out=held).advance()
+    world.goals.advance()
+    assert len(world.goals.queue.jobs()) == 1
 
 
 def test_what_can_not_be_asked_is_refused_before_a_goal_is_made(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from wattlock.errors import InputError, WattlockError
 from wattlock.lab import advice_form
 from wattlock.lab.advising import Asked
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
+from wattlock.lab.database import Away, Busy, session
 from wattlock.lab.fleet.queue import OPEN, Options, Queue
 from wattlock.lab.fleet.tables import Goal, Job, State
 from wattlock.lab.planning import Planned, plan
@@ -84,6 +84,8 @@ class Goals:
             if goal.state == State.under_way:
                 try:
                     self._advance(goal)
+                except (Away, Busy):  # the goal waits for the database
+                    raise
                 except WattlockError as error:
                     told = f"{error.message} ({error.hint})" if error.hint else error.message
                     self._end(goal.number, State.failed, told)
@@ -111,23 +113,24 @@ class Goals:
             return
         found = self.plan(goal.question, goal.within_percent, jobs)
         before = goal.now_percent
-        self._change(goal.number, now_percent=found.within_percent)
+        if not self._change(goal.number, now_percent=found.within_percent):
+            return  # it was cancelled while it was planned
         if found.within_percent <= goal.within_percent:
             self._end(goal.number, State.done, "the answer is as narrow as asked")
         elif not found.steps:
             self._end(goal.number, State.done, "; ".join([found.ends, *found.cannot]))
         elif len(jobs) >= MOST_JOBS:
             self._end(goal.number, State.done, f"{MOST_JOBS} runs were made for it, the most there are for one goal")
-        elif before is not None and len(jobs) > 1 and found.within_percent > STILL * before:
+        elif _is_still(jobs, before, found.within_percent):
             self._end(goal.number, State.done, "the last run did not narrow the answer")
         else:
             step = found.steps[0]
             # The first run of a device measures all that may be advised: an answer ranks what one device measured.
-            only = (f"cipher={step['cipher']},provider={step['provider']}",) if self._measured(goal, jobs) else ()
-            self.queue.enqueue(STUDY, step["target"], Options(only), batch=_batch(goal.number), token=goal.token)
-
-    def _measured(self, goal: Goal, jobs: Sequence[Job]) -> bool:
-        return "run" in goal.question or any(job.hash for job in jobs)
+            is_first = self._asked(goal.question, jobs)[1] is None
+            only = () if is_first else (f"cipher={step['cipher']},provider={step['provider']}",)
+            job = self.queue.enqueue(STUDY, step["target"], Options(only), batch=_batch(goal.number), token=goal.token)
+            if not self._change(goal.number, state=State.under_way):  # who cancelled it just now didn't see the job
+                self.queue.cancel(job)
 
     def _asked(self, filled: Mapping[str, str], jobs: Sequence[Job]) -> tuple[Asked, str | None]:
         """The question with the runs that were made for it, and the device that they are of; null without one."""
@@ -165,6 +168,11 @@ class Goals:
         with session(self.lab.engine) as opened:
             done: Any = opened.execute(its.values(**values))
             return bool(done.rowcount)
+
+
+def _is_still(jobs: Sequence[Job], before: float | None, now: float) -> bool:
+    """Whether the last run narrowed nothing; a job without a run says nothing of that."""
+    return before is not None and len(jobs) > 1 and jobs[-1].state == State.done and now > STILL * before
 
 
 def _refuse_width(within_percent: float) -> None:
