@@ -1,8 +1,10 @@
 """Where a series of runs changed: places and sizes with their intervals, no thresholds on a size.
 
 Whether there is a change is told by permuting the runs: if nothing changed, their order says nothing, whatever their
-distribution is, so that a change is reported in at most LEVEL of such series. Where it lies, and how large it is, is
-told by the posterior over both.
+distribution is, so that a change is reported in at most LEVEL of such series. Runs whose errors change with time, as on
+a machine that becomes busier, are no such series: so the runs are permuted in units of their own deviations too, each
+error staying in its place, and the larger p-value counts. Where a change lies, and how large it is, is told by the
+posterior over both.
 
 Sources: the search by halves and the test by permutation are those of E-divisive (D. Matteson and N. James, A
 Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, JASA 109, 2014), with the weighted
@@ -72,12 +74,16 @@ def _places(values: Array, own: Array, start: int, draws: np.random.Generator) -
     """Places of changes with their p-values."""
     if len(values) < LEAST_RUNS:
         return []
-    weights = 1 / (_spread(values, own) ** 2 + own**2)
-    gains = _gains(values[None], weights[None])[0]
+    variances = _spread(values, own) ** 2 + own**2
+    weights, deviations = 1 / variances, np.sqrt(variances)
+    centred = values - (values * weights).sum() / weights.sum()
+    gains = _gains(centred[None], weights[None])[0]
     order = draws.permuted(np.tile(np.arange(len(values)), (PERMUTATIONS, 1)), axis=1)
-    others = _gains(values[order], weights[order]).max(axis=1)
+    in_place = (centred / deviations)[order] * deviations, np.broadcast_to(weights, order.shape)
+    others = [_gains(*one).max(axis=1) for one in ((centred[order], weights[order]), in_place)]
     # The same sums in another order differ in their last digits.
-    p_value = float(1 + np.count_nonzero(others >= gains.max() * (1 - 1e-9))) / (PERMUTATIONS + 1)
+    above = max(np.count_nonzero(one >= gains.max() * (1 - 1e-9)) for one in others)
+    p_value = float(1 + above) / (PERMUTATIONS + 1)
     if p_value > LEVEL:
         return []
     cut = LEAST_SIDE + int(gains.argmax())
@@ -100,12 +106,18 @@ def _cut(sums: Array) -> Array:
 
 
 def _spread(values: Array, own: Array) -> float:
-    """The spread between runs beyond their own errors, by moments; a step is a part of it.
+    """The spread between runs beyond their own errors, by moments, found by halving; a step is a part of it.
 
-    Source: R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986), with
-    equal weights.
+    Source: R. Paule and J. Mandel, Consensus values and weighting factors, Journal of Research of the National Bureau
+    of Standards 87 (1982): with it the weighted squares around the mean are as many as their degrees of freedom.
     """
-    return math.sqrt(max(float(values.var(ddof=1) - np.mean(own**2)), SMALLEST_SPREAD**2))
+    low, high = SMALLEST_SPREAD, max(float(values.std(ddof=1)), SMALLEST_SPREAD)
+    for _ in range(HALVINGS):
+        middle = math.sqrt(low * high)
+        weights = 1 / (middle**2 + own**2)
+        squares = float((weights * (values - (values * weights).sum() / weights.sum()) ** 2).sum())
+        low, high = (middle, high) if squares > len(values) - 1 else (low, middle)
+    return low
 
 
 def _described(values: Array, own: Array, start: int, p_value: float) -> Change:

@@ -21,8 +21,9 @@ UNITS = {"cycles": "cycles for one call", "time_ns": "ns for one call"}
 HOW = (
     "Runs of one device and one study are taken in their order. If nothing changed, that order says nothing: a change "
     "is reported where its gain is among the largest 5 % of 2,000 orders, so that a series without a change is given "
-    "one in at most one of 20. Place and size have 95 % intervals from the posterior over both, with each run’s own "
-    "error beside the spread between runs. There is no threshold on the size.",
+    "one in at most one of 20; orders in which each run’s error stays in its place are drawn too, since errors that "
+    "change are no change of the cost. Place and size have 95 % intervals from the posterior over both, with each "
+    "run’s own error beside the spread between runs. There is no threshold on the size.",
     f"It takes {LEAST_RUNS} runs to tell of a change, and two on either side of it. Runs that drift, as with the "
     "room’s temperature, are not told from runs that step.",
 )
