@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from functools import cached_property
 from urllib.parse import parse_qs
 
@@ -58,14 +59,16 @@ class Measuring:
                 self._measured(visitor)
 
     def _measured(self, visitor: Visitor) -> None:
+        said = "The lab failed: see the output of `wattlock lab`."
         try:
             with self._lab.arriving() as place:
                 measure(visitor, STUDY, place / "measured", self._entered)
-        except WattlockError:
-            pass  # the page was told
-        except Exception:
-            visitor.shows(said="The lab failed: see the output of `wattlock lab`.", is_over=True, table=None, words=[])
-            raise
+        except WattlockError as error:
+            said = f"{error.message}. {error.hint}"
+        except Exception:  # noqa: BLE001 - a bug costs the visit that found it, and no other one
+            traceback.print_exc()
+        if not visitor.state["is_over"]:
+            visitor.shows(said=said, is_over=True, table=None, words=[])
 
     def _entered(self, folder: RunFolder) -> str:
         """Takes the run in as one that was sent."""

@@ -15,13 +15,14 @@ from fastapi.testclient import TestClient
 from support.labs import LOCAL, asking, listening
 from support.tools import missing, needs
 from support.tree import TESTS, TREE
+from wattlock.errors import DiskFull
 from wattlock.lab import measuring, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
-from wattlock.page import module
+from wattlock.page import module, visits
 from wattlock.page.module import MAGIC
 from wattlock.page.server import HEADERS
-from wattlock.page.visits import MOST_BODY_B
+from wattlock.page.visits import MOST_BODY_B, Visitor
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 BUILT = TREE / "build" / "page-trial" / module.NAME
@@ -82,6 +83,32 @@ def test_without_tokens_the_page_opens_with_its_key_and_its_files_are_isolated(l
         assert {header: file.headers[header] for header in HEADERS} == HEADERS
     assert client.get(f"{PLACE}/../../etc/passwd").status_code == 404
     assert client.get(f"{PLACE}/nothing.js").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [(ZeroDivisionError("a bug"), "The lab failed"), (DiskFull("the disk is full", hint="make room"), "make room")],
+)
+def test_a_visit_that_fails_is_told_and_the_next_one_is_measured(
+    lab: Collection, monkeypatch: pytest.MonkeyPatch, broken: Exception, words: str
+) -> None:
+    begun: list[Visitor] = []
+
+    def breaks(visitor: Visitor, *_given: Any) -> None:
+        begun.append(visitor)
+        if len(begun) == 1:
+            raise broken
+        visitor.shows(said="Done.", is_over=True)
+
+    monkeypatch.setattr(measuring, "measure", breaks)
+    monkeypatch.setattr(visits, "POLL_S", 1.0)
+    client = asking(lab)
+    for said in (words, "Done."):
+        key = urlsplit(client.get(PLACE).headers["location"]).fragment
+        visit = client.post(f"{PLACE}/visit", json={"key": key, "device": DEVICE}).json()["visit"]
+        state = client.post(f"{PLACE}/work", params={"visit": visit}).json()["state"]
+        assert state["is_over"]
+        assert said in state["said"]
 
 
 def test_a_lab_with_tokens_measures_who_has_one_that_sends_and_notes_it(lab: Collection) -> None:
