@@ -23,7 +23,7 @@ VARIABLE = "WATTLOCK_TARGETS"
 class Described(BaseModel):
     """One entry of the file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     way: Annotated[str, Field(pattern=r"^(local|(ssh|adb|qemu|board):[^\s-]\S*)$")]
     device: str | None = None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,15 +19,17 @@ from support.labs import asking
 from wattlock.errors import NotVerified, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.fleet import worker
+from wattlock.lab.database import Away
+from wattlock.lab.fleet import conductor, queued, worker
 from wattlock.lab.fleet.conductor import Drive
 from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
 from wattlock.lab.fleet.queued import Send
 from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, refuse_unsigned, sign
 from wattlock.lab.fleet.started import QUIET
-from wattlock.lab.fleet.tables import State
+from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.worker import Done
 from wattlock.publish.minisign import SecretKey
+from wattlock.run.session import Session
 from wattlock.store import RunFolder
 from wattlock.targets import named
 from wattlock.targets.hearing import Limits
@@ -217,6 +220,87 @@ def test_a_cancelled_job_ends_and_leaves_nothing_behind(bench: Bench) -> None:
     assert bench.carried_out("one", send)[0] == State.cancelled
     assert bench.lab.runs() == []
     assert not (bench.lab.data / "fleet" / f"job-{number}").exists()
+
+
+def test_a_job_is_taken_up_again_when_a_database_that_was_away_is_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = bench.queue.enqueue("quick", "one", ONLY)
+    finish, next_job, away = bench.queue.finish, bench.queue.next_job, [True, True]
+
+    class NothingLeft(BaseException):
+        """Ends the drive, which has no other end."""
+
+    def finishes(key: Key, result: bytes) -> bool:
+        if key.process == 1 and away:
+            away.pop()
+            raise Away("the database: its server doesn't answer")
+        return finish(key, result)
+
+    def next_one(target: str) -> Job | None:
+        if (job := next_job(target)) is None:
+            raise NothingLeft
+        return job
+
+    monkeypatch.setattr(bench.queue, "finish", finishes)
+    monkeypatch.setattr(bench.queue, "next_job", next_one)
+    monkeypatch.setattr(conductor, "LOOK_S", 0.0)
+    with pytest.raises(NothingLeft):
+        bench.drive("one").forever()
+    assert (bench.queue.job(number).state, len(bench.lab.runs())) == (State.done, 1)
+    assert {task["state"] for task in bench.queue.tasks(number)} == {State.done}
+
+
+def test_a_job_that_is_cancelled_at_its_last_task_leaves_no_run(bench: Bench) -> None:
+    number = bench.queue.enqueue("quick", "one", ONLY)
+    job = bench.queue.next_job("one")
+    assert job is not None
+    begun_measure = Session.measure
+
+    def looks(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+        assert not stopped()
+        return bench.send(order, attempt, stopped)
+
+    def measures(self: Session, *given: Any) -> Any:
+        done = begun_measure(self, *given)
+        assert bench.queue.cancel(number)
+        return done
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Session, "measure", measures)
+        patched.setattr(queued, "LOOK_S", 60.0)
+        bench.drive("one", looks).carry_out(job)
+    assert bench.queue.job(number).state == State.cancelled
+    assert bench.lab.runs() == []
+
+
+def test_a_name_that_means_another_device_now_is_not_carried_out_on_the_old_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, devices: Path
+) -> None:
+    key = bench.key
+    order = Order(Key("run", 0, "a"), "two", b"", LIMITS, "process 0")
+    started: list[str] = []
+
+    class Device:
+        """Says where it is."""
+
+        def __init__(self, where: str) -> None:
+            self.where = where
+
+        def start(self, *_given: Any, **_more: Any) -> tuple[int, bytes]:
+            """Says so."""
+            started.append(self.where)
+            return 0, b""
+
+    monkeypatch.setenv(worker.TARGET, "two")
+    monkeypatch.setenv(worker.PUBLIC_KEY, key.public.line)
+    monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
+    monkeypatch.setattr(named, "target", lambda name: Device(named.described()[name].way))
+    signed = replace(order, signature=sign(key, order))
+    for way in ("ssh:old", "ssh:new"):
+        (devices.parents[1] / "targets.toml").write_text(f'[two]\nway = "{way}"\n')
+        worker.carry_out(signed)
+    assert started == ["ssh:old", "ssh:new"]
 
 
 def test_from_the_page_to_a_comparison_though_the_fleet_is_killed_on_the_way(tmp_path: Path) -> None:

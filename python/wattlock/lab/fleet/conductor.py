@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING
 from wattlock.errors import NotVerified, StoreError, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
+from wattlock.lab.database import Away, Busy
 from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.queue import Options, Queue
 from wattlock.lab.fleet.queued import Queued, Send
 from wattlock.lab.fleet.signing import Order, key_of
 from wattlock.lab.fleet.started import DATABASE
-from wattlock.lab.fleet.tables import Job
+from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.targets import targets
 from wattlock.lab.fleet.worker import PUBLIC_KEY, TARGET, Done, carry_out
 from wattlock.lab.pack import packed
@@ -69,21 +70,31 @@ class Drive:
     called: str
 
     def forever(self) -> None:
-        """One job after the other."""
+        """One job after the other; one that the database was away for is taken up again when that is back."""
+        is_left = False
         while True:
             try:
+                if is_left:
+                    self.queue.recover(self.called)
+                    is_left = False
                 job = self.queue.next_job(self.called)
                 if job is not None:
                     self.carry_out(job)
                     continue
-            except WattlockError as error:  # the database is held or its disk full: what is there is kept
+            except WattlockError as error:  # the database is away, held or its disk full: what is there is kept
+                is_left = True
                 _say(f"{self.called}: {error.message}")
             time.sleep(LOOK_S)
 
     def carry_out(self, job: Job) -> None:
-        """One job, to its end or as far as it goes; whatever happens is written down with it."""
+        """One job, to its end or as far as it goes; whatever happens is written down with it.
+
+        Raises Away and Busy where it can't be.
+        """
         try:
             self._measure(job)
+        except (Away, Busy):
+            raise
         except WayError as error:
             self.queue.give_back_job(job.number, error.message)
         except WattlockError as error:
@@ -111,9 +122,9 @@ class Drive:
             try:
                 begun.measure(_Told(self.queue, job.number))
             except WattlockError:
-                if not target.is_cancelled():
+                if not target.is_cancelled(at_once=True):
                     raise
-        if not target.is_cancelled():
+        if not target.is_cancelled(at_once=True):
             self.queue.end_job(job.number, self._taken_in(folder))
         shutil.rmtree(place)
 
@@ -125,6 +136,13 @@ class Drive:
                 pack.writelines(packed(folder.path))
             self.lab.admit(place / "pack", hash_)
         return hash_
+
+
+def _clear(place: Path, queue: Queue) -> None:
+    """Takes away the runs of jobs that were cancelled while nobody carried them out."""
+    for job in queue.jobs():
+        if job.state == State.cancelled:
+            shutil.rmtree(place / f"job-{job.number}", ignore_errors=True)
 
 
 def _begun(place: Path) -> RunFolder | None:
@@ -241,6 +259,7 @@ def conducted(data: Path) -> Iterator[Fleet]:
         lab, key = Collection.open(data, os.environ.get(DATABASE)), key_of(data)
         queue = Queue(lab.engine, float(os.environ.get(BACKOFF, Queue.backoff_s)))
         queue.recover()
+        _clear(data / FOLDER, queue)
         # A task whose worker died is begun again by the queue, which counts how often.
         dask.config.set({"distributed.scheduler.allowed-failures": 0})
         # Who reaches a scheduler can have any program run: certificates of this process alone keep others out.

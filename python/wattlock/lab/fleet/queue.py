@@ -214,12 +214,17 @@ class Queue:
             opened.execute(of_job.values(state=State.queued, attempts=0, reason=None))
         return True
 
-    def recover(self) -> None:
-        """Queues again what a fleet had under way that is gone; called by the one fleet there is, as it starts."""
+    def recover(self, target: str | None = None) -> None:
+        """Queues again what was under way and is no more.
+
+        Called by the one fleet there is as it starts, and of one target by who carries out its jobs.
+        """
+        gone = {"state": State.queued, "worker": None, "since": None}
+        tasks = update(Task).where(Task.state == State.under_way).values(**gone)
+        jobs = update(Job).where(Job.state == State.under_way).values(state=State.queued, not_before=0.0)
         with session(self.engine) as opened:
-            gone = {"state": State.queued, "worker": None, "since": None}
-            opened.execute(update(Task).where(Task.state == State.under_way).values(**gone))
-            opened.execute(update(Job).where(Job.state == State.under_way).values(state=State.queued, not_before=0.0))
+            opened.execute(tasks if target is None else tasks.where(Task.target == target))
+            opened.execute(jobs if target is None else jobs.where(Job.target == target))
 
     def _drop(self, number: int) -> None:
         """Takes the results of an ended job, and ends those of its tasks that the run went on without."""

@@ -137,9 +137,9 @@ class Queued:
                 raise self._lost from error
             time.sleep(min(LOOK_S, self.queue.backoff_s))
 
-    def is_cancelled(self) -> bool:
-        """Whether somebody ended the job; asked of the database now and again."""
-        if not self._is_cancelled and time.monotonic() - self._looked > LOOK_S:
+    def is_cancelled(self, *, at_once: bool = False) -> bool:
+        """Whether somebody ended the job; asked of the database now and again, or `at_once`."""
+        if not self._is_cancelled and (at_once or time.monotonic() - self._looked > LOOK_S):
             self._is_cancelled = self.queue.job(self.job).state == State.cancelled
             self._looked = time.monotonic()
         return self._is_cancelled
