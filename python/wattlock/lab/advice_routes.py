@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
@@ -14,18 +13,14 @@ from wattlock.errors import EvidenceError, InputError
 from wattlock.lab import advice_form, advice_page
 from wattlock.lab.advising import Answer, answer
 from wattlock.lab.collection import Collection, NoSuchRun
-from wattlock.lab.database import Busy
 from wattlock.lab.doors import Lab, Reader, written
+from wattlock.lab.turns import turns
 
-AT_ONCE, PATIENCE_s = 2, 30.0
 KEPT = 32
 """Answers; a run never changes, and an answer says the day that it is of."""
 RECORD_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 STATUS = {InputError: 400, EvidenceError: 409, NoSuchRun: 404}
 router = APIRouter(dependencies=[Reader])
-
-
-_turn = threading.BoundedSemaphore(AT_ONCE)
 
 
 @router.get("/advise")
@@ -67,9 +62,5 @@ def _answer(lab: Collection, filled: dict[str, str]) -> Answer:
 @lru_cache(KEPT)
 def _kept(lab: Collection, filled: tuple[tuple[str, str], ...], _today: date) -> Answer:
     asked = advice_form.asked(dict(filled), lab)
-    if not _turn.acquire(timeout=PATIENCE_s):
-        raise Busy("other questions are being answered", hint="try again in a minute")
-    try:
+    with turns.one():
         return answer(asked, lab.data)
-    finally:
-        _turn.release()

@@ -23,7 +23,7 @@ VARIABLE = "WATTLOCK_TARGETS"
 class Described(BaseModel):
     """One entry of the file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     way: Annotated[str, Field(pattern=r"^(local|(ssh|adb|qemu|board):[^\s-]\S*)$")]
     device: str | None = None
@@ -64,13 +64,21 @@ def described() -> dict[str, Described]:
     return found
 
 
+def way_of(on: str) -> str:
+    """The way to the device of a name; what the user's file doesn't describe is a way itself.
+
+    Raises InputError where the file is not what it should be.
+    """
+    known = described() if ":" not in on and on != "local" else {}
+    return known[on].way if on in known else on
+
+
 def target(on: str) -> Target:
     """The device of a name.
 
     Raises InputError where there is none, ProbeError where it is this machine and has no probe.
     """
-    known = described() if ":" not in on and on != "local" else {}
-    way = known[on].way if on in known else on
+    way = way_of(on)
     kind, _, where = way.partition(":")
     if way == "local":
         return local.find()
@@ -84,5 +92,6 @@ def target(on: str) -> Target:
         if kind == "board":
             return on_board.find(where)
     ways = f"it is local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or a name in {file()}"
-    hint = suggestion(on, list(known), ways) if known else ways
+    known = [] if ":" in on else list(described())
+    hint = suggestion(on, known, ways) if known else ways
     raise InputError(f"--on {on[:80]}: there is no such target", hint=hint)

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from fastapi.testclient import TestClient
 from support.labs import MEASURED, asking, filled, hash_of
 from wattlock.errors import InputError
 from wattlock.lab.advising import Asked, answer
+from wattlock.lab.database import Busy
+from wattlock.lab.turns import MOST_WAITING, Turns, turns
 
 SENSOR = "profile=sensor&allow-assumed=on"
 BROWSER = {"Accept": "text/html"}
@@ -101,3 +105,34 @@ def test_the_form_has_the_options_of_advise() -> None:
     from wattlock.lab.advice_form import FIELDS
 
     assert [field.name for field in FIELDS if field.name != "profile" and f"--{field.name}" not in shown] == []
+
+
+@pytest.mark.parametrize("path", ["/advise.json?profile=sensor&message=65B", "/plan.json?profile=sensor&message=65B"])
+def test_while_many_questions_wait_the_next_one_is_refused_at_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    places = threading.BoundedSemaphore(1)
+    assert places.acquire(blocking=False)
+    monkeypatch.setattr(turns, "_places", places)
+    refused = client.get(f"{path}&allow-assumed=on")
+    assert (refused.status_code, refused.json()["hint"]) == (503, "try again in a minute")
+
+
+def test_so_many_wait_for_a_turn_and_no_more() -> None:
+    own, told = Turns(), []
+
+    def waits() -> None:
+        with own.one():
+            told.append("a turn")
+
+    waiting = [threading.Thread(target=waits) for _ in range(MOST_WAITING)]
+    with own.one(), own.one():
+        for one in waiting:
+            one.start()
+        while own._places._value:
+            time.sleep(0.01)
+        with pytest.raises(Busy), own.one():
+            pass
+    for one in waiting:
+        one.join(10)
+    assert told == ["a turn"] * MOST_WAITING

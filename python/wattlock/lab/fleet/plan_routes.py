@@ -15,6 +15,7 @@ from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.queue import Queue
 from wattlock.lab.fleet.routes import Number, given_by, is_form, mark_of, targets_of
+from wattlock.lab.turns import turns
 
 WITHIN = 5.0
 """Percent, where nobody says how narrow."""
@@ -29,7 +30,8 @@ def get_plan(request: Request, lab: Lab, form: str = "") -> Response:
     if asked := request.query_params:
         within = _percent(asked.get("within", ""))
         filled = advice_form.read([(name, value) for name, value in asked.multi_items() if name != "within"])
-        found = goals.plan(filled, within)
+        with turns.one():
+            found = goals.plan(filled, within)
         if form == "json":
             return JSONResponse({**found._asdict(), "asked_within_percent": within})
         if form:

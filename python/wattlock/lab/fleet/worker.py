@@ -37,13 +37,13 @@ def carry_out(order: Order) -> Done:
     _, released = this_worker()
     written: list[bytes] = []
     limits = replace(order.limits, stopped=released)
-    code, complaints = _device(own, named.described().get(own)).start(
+    code, complaints = _device(own, named.way_of(own)).start(
         ["measure"], order.text, limits, written.append, who=order.who
     )
     return Done(b"".join(written), code, complaints)
 
 
 @lru_cache
-def _device(name: str, _described: named.Described | None) -> Target:
+def _device(name: str, _way: str) -> Target:
     """It keeps its connection from task to task, and makes a new one where that is lost, or the name means another."""
     return named.target(name)
