@@ -40,6 +40,7 @@ from wattlock.lab.fleet import plan_routes
 from wattlock.lab.fleet import routes as fleet_routes
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
+from wattlock.report.compare_facts import MOST_SIDES
 
 Answer = Callable[[Request], Awaitable[Response]]
 POLICY = (
@@ -256,7 +257,11 @@ def get_runs(
 @_router.get("/compare.{form}", dependencies=[Reader])
 def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> Response:
     """Runs against the first one: `run=HASH`, several times."""
-    found = [lab.find(digits) for digits in dict.fromkeys(request.query_params.getlist("run"))]
+    named = list(dict.fromkeys(request.query_params.getlist("run")))
+    if len(named) > MOST_SIDES:  # each is hashed and read back
+        hint = "pick fewer; `wattlock compare --format csv` compares any number"
+        raise InputError(f"a page holds {MOST_SIDES} runs, these are {len(named)}", hint=hint)
+    found = [lab.find(digits) for digits in named]
     if len(found) < 2:
         if form:
             raise InputError("name two runs or more", hint="/compare.json?run=HASH&run=HASH")

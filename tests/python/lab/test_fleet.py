@@ -22,6 +22,7 @@ from wattlock.lab.collection import Collection
 from wattlock.lab.database import Away
 from wattlock.lab.fleet import conductor, queued, worker
 from wattlock.lab.fleet.conductor import Drive
+from wattlock.lab.fleet.pages import Sets
 from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
 from wattlock.lab.fleet.queued import Send
 from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, refuse_unsigned, sign
@@ -415,6 +416,15 @@ def test_a_form_without_the_mark_of_the_lab_changes_nothing(tmp_path: Path) -> N
     assert mark is not None
     form = {"csrf": mark[1], "study": "quick", "target": "one"}
     assert client.post("/queue", data=form).status_code == 403
+
+
+def test_a_job_of_a_large_set_links_to_a_comparison_that_a_page_holds() -> None:
+    jobs = [Job(number=number, batch="a", hash=f"{number:064x}") for number in range(1, 13)]
+    sets = Sets(jobs, {job.hash: "measured" for job in jobs if job.hash})
+    for job in jobs:
+        compared = sets.compared(job)
+        assert len(compared) == len(set(compared)) == 8
+        assert job.hash in compared
 
 
 def test_a_lab_without_a_fleet_says_how_to_start_one(tmp_path: Path) -> None:

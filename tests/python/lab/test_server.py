@@ -131,6 +131,17 @@ def open_plan(run: Path) -> str:
     return str(json.loads((run / "plan.jsonl").read_text().splitlines()[0])["id"])
 
 
+def test_more_runs_than_a_page_of_comparison_holds_are_refused_unread(
+    client: TestClient, lab: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(lab, "reading", read.append)
+    digits = hash_of(MEASURED)
+    answer = client.get("/compare", params=[("run", digits[:length]) for length in range(9, 9 + 20)])
+    assert (answer.status_code, read) == (400, [])
+    assert answer.json()["error"] == "a page holds 8 runs, these are 20"
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

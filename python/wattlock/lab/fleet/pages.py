@@ -12,6 +12,7 @@ from wattlock.lab.fleet.queue import OPEN
 from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.layout import page, section
 from wattlock.report import formats
+from wattlock.report.compare_facts import MOST_SIDES
 from wattlock.report.markup import cell, commands, paragraphs, table, text
 from wattlock.study.study import STUDIES
 
@@ -119,8 +120,14 @@ class Sets:
                 self._hashes.setdefault((job.batch, kinds[job.hash]), []).append(job.hash)
 
     def compared(self, job: Job) -> list[str]:
-        """The hashes of the runs of a job's set that are of its run's kind, its own among them."""
-        return self._hashes.get((job.batch, self._kinds.get(job.hash or "", "")), [])
+        """The hashes of the runs of a job's set that are of its run's kind, its own among them.
+
+        Of more than a page of comparison holds its own and the first ones.
+        """
+        found = self._hashes.get((job.batch, self._kinds.get(job.hash or "", "")), [])
+        if len(found) <= MOST_SIDES:
+            return found
+        return [job.hash or "", *(one for one in found if one != job.hash)][:MOST_SIDES]
 
 
 def _form(targets: Sequence[str], csrf: str) -> str:
