@@ -79,7 +79,7 @@ def live(jobs: Sequence[Job], counted: Mapping[str, Mapping[str, int]], kinds: M
 
 
 def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
-    state = f"<td>{text(job.state)}"
+    state = f'<td class="reason">{text(job.state)}'
     if job.reason:
         state += f": {text(job.reason)}"
     result = f'<a href="/runs/{job.hash}">its run</a>' if job.hash else formats.MISSING

@@ -48,8 +48,9 @@ def _row(goal: Goal, jobs: Sequence[Job], csrf: str) -> str:
             f'value="{text(csrf)}"><button aria-label="Cancel: goal {goal.number}">Cancel</button></form>'
         )
     return (
-        f'<tr>{cell(str(goal.number), True)}<td><a href="/advise?{asked}">{text(words(goal.question))}</a></td>'
-        f"{cell(percent(goal.within_percent), True)}{cell(now, True)}<td>{state}</td>"
+        f"<tr>{cell(str(goal.number), True)}"
+        f'<td class="reason"><a href="/advise?{asked}">{text(words(goal.question))}</a></td>'
+        f'{cell(percent(goal.within_percent), True)}{cell(now, True)}<td class="reason">{state}</td>'
         f'<td class="number"><a href="/queue">{len(jobs)}</a></td>{cell(formats.day_and_time(goal.asked))}'
         f"<td>{button}</td></tr>"
     )
