@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from urllib.parse import urlencode
 
 from wattlock.lab.layout import also, counted, moment, page, section
+from wattlock.lab.over_time import says_something
 from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
 from wattlock.report.markup import facts, paragraphs, text
@@ -60,7 +62,9 @@ def _device(runs: Sequence[Run]) -> str:
         for run in runs[:LATEST]
     )
     links = f'<a href="/runs?device={first.device}">All its runs ({len(runs):,})</a>'
-    links += f' <a href="/change?series={first.device}/{text(first.study)}">Over time</a>'
+    if valid := next(filter(says_something, runs), None):
+        asked = urlencode({"series": f"{valid.device}/{valid.study}"})
+        links += f' <a href="/change?{asked}">Over time</a>'
     name = f"device-{first.device}"
     return (
         f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '

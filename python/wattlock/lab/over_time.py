@@ -68,12 +68,20 @@ class Series:
 
 
 def offered(lab: Collection) -> dict[str, list[Run]]:
-    """The valid runs of each device and study, the oldest first, by `device/study`; those with most runs first."""
+    """The runs of each device and study that say something, by `device/study`; those with most runs first.
+
+    Each has its runs the oldest first, without those that are invalid or have no number.
+    """
     found: dict[str, list[Run]] = {}
     for run in reversed(lab.runs()):
-        if not run.reasons:
+        if says_something(run):
             found.setdefault(f"{run.device}/{run.study}", []).append(run)
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def says_something(run: Run) -> bool:
+    """Whether a run may be one of a series: it is valid and has a number."""
+    return not run.reasons and run.with_number > 0
 
 
 def series(lab: Collection, runs: Sequence[Run], case: str | None) -> Series:

@@ -33,7 +33,7 @@ def over_time(known: Mapping[str, Sequence[Run]], shown: Series | None) -> str:
     """The page; without a series it says what it takes."""
     if shown is None:
         body = '<p>A series takes valid runs of one study on one device. <a href="/">The first page</a> has how.</p>'
-        return page("Over time", "No run is here yet", body, here=HERE)
+        return page("Over time", "No series is here yet", body, here=HERE)
     wanted = f"{shown.device}/{shown.study}"
     named = {name: f"{runs[0].study}, {runs[0].device_name} ({len(runs)})" for name, runs in known.items()}
     fields = choice("series", "Study and device", named, wanted, none="")

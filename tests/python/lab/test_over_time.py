@@ -1,13 +1,19 @@
 """A case through the runs of a device: its page and its data, on runs of which the truth is known."""
 
+import io
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from support.labs import COUNTED, MEASURED, asking, filled
 from support.labs_over_time import repeated
 from wattlock.lab.collection import Collection
+from wattlock.lab.database import session
+from wattlock.lab.tables import Run
 
 RUNS, STEP_AT, STEP = 12, 7, 1.04
 
@@ -61,6 +67,21 @@ def test_an_empty_lab_says_what_the_pages_take(tmp_path: Path) -> None:
     client = asking(Collection.open(tmp_path))
     assert client.get("/change").status_code == client.get("/devices").status_code == 200
     assert client.get("/change.json").status_code == 404
+
+
+def test_runs_that_are_invalid_or_have_no_number_are_of_no_series_and_nothing_links_to_one(tmp_path: Path) -> None:
+    lab = filled(tmp_path, [MEASURED])
+    client = asking(lab)
+    link = re.search('href="(/change[^"]*)"', client.get("/devices").text.split("<article")[1])
+    assert link is not None
+    assert client.get(link[1]).status_code == 200
+    with session(lab.engine) as opened:
+        run = opened.scalars(select(Run)).one()
+        cases = pl.read_parquet(run.estimates).with_columns(state=pl.lit("failed"))
+        cases.write_parquet(written := io.BytesIO())
+        run.estimates, run.with_number = written.getvalue(), 0
+    assert "No series is here yet" in client.get("/change").text
+    assert "/change" not in client.get("/devices").text.split("<article")[1]
 
 
 def test_devices_of_two_kinds_of_evidence_stand_in_two_sections(tmp_path: Path) -> None:
