@@ -197,6 +197,12 @@ class Collection:
             rows = opened.execute(select(Run.hash, Run.estimates).where(Run.hash.in_(hashes)))
             return {row.hash: row.estimates for row in rows}
 
+    def evidence_of(self, hashes: Sequence[str]) -> dict[str, str]:
+        """The kind of evidence of several runs, by hash; a run that isn't there, or was changed, is left out."""
+        with session(self.engine) as opened:
+            rows = opened.execute(select(Run.hash, Run.evidence).where(Run.hash.in_(hashes))).all()
+        return {row.hash: row.evidence for row in rows if self._watch.holds(row.hash)}
+
     def choices(self) -> dict[str, list[str]]:
         """The values that each part of a filter can have."""
         columns = {"study": Run.study, "library": Library.name, "evidence": Run.evidence}

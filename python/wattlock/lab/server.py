@@ -88,7 +88,7 @@ def make(
     app.state.lab, app.state.drawing = lab, drawing
     app.state.names = names | {"localhost"}
     app.state.refusals, app.state.uploads = Refusals(), Uploads()
-    app.state.targets = targets
+    app.state.targets, app.state.followers = targets, 0
     app.state.measuring = measuring.Measuring(lab)
     app.include_router(_router)
     app.include_router(fleet_routes.router)
@@ -159,9 +159,16 @@ def _unknown(request: Request, error: Exception) -> Response:
 
 def _misread(request: Request, error: Exception) -> Response:
     """A part of the address that is none of the values it can have."""
-    first = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": ("address",), "msg": ""}
-    what = f"{first['loc'][-1]}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-    return _said(request, what, "the lab's own pages and data have the numbers that there are", 400)
+    if not isinstance(error, RequestValidationError):
+        raise error
+    first = error.errors()[0]
+    what = str(first["msg"])
+    return _said(
+        request,
+        f"{first['loc'][-1]}: {what[:1].lower()}{what[1:]}",
+        "the lab's own pages and data have the numbers that there are",
+        400,
+    )
 
 
 def _failed(request: Request, _error: Exception) -> Response:

@@ -9,18 +9,20 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from support import scripted_probe
-from support.labs import asking
+from support.labs import asking, filled, listening
 from wattlock.errors import NotVerified, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import Away
-from wattlock.lab.fleet import conductor, queued, worker
+from wattlock.lab.fleet import conductor, queued, routes, worker
 from wattlock.lab.fleet.conductor import Drive
 from wattlock.lab.fleet.pages import Sets
 from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
@@ -425,6 +427,35 @@ def test_a_job_of_a_large_set_links_to_a_comparison_that_a_page_holds() -> None:
         compared = sets.compared(job)
         assert len(compared) == len(set(compared)) == 8
         assert job.hash in compared
+
+
+def test_the_queue_is_followed_by_few_and_reads_no_other_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = filled(tmp_path / "lab")
+    queue, hashes = Queue(lab.engine), [run.hash for run in lab.runs() if run.is_counted]
+    for hash_ in hashes:
+        number = queue.enqueue("quick", "one", batch="both")
+        assert queue.next_job("one") is not None
+        assert queue.end_job(number, hash_)
+    monkeypatch.setattr(lab, "runs", None)
+    client = asking(lab, targets=("one",))
+    assert f"compare {len(hashes)}" in client.get("/queue").text
+    told = client.get("/queue/events")
+    assert told.text.endswith("event: over\ndata: \n\n")
+    with listening(lab) as address:
+        queue.enqueue("quick", "two")
+        following = [HTTPConnection(urlsplit(address).netloc, timeout=30) for _ in range(routes.MOST_FOLLOWERS + 1)]
+
+        def status(one: HTTPConnection) -> int:
+            one.request("GET", "/queue/events")
+            answer = one.getresponse()
+            return answer.status if answer.status != 200 or answer.readline() else 0
+
+        assert [status(one) for one in following] == [200] * routes.MOST_FOLLOWERS + [503]
+        for one in following:
+            one.close()
+        time.sleep(2 * routes.LOOK_S)
+        assert status(following[0]) == 200
+        following[0].close()
 
 
 def test_a_lab_without_a_fleet_says_how_to_start_one(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -17,14 +17,17 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Stre
 
 from wattlock.errors import InputError
 from wattlock.lab import tokens
-from wattlock.lab.doors import COOKIE, Lab, Reader, address_of, body_of, note_refused, written
+from wattlock.lab.doors import COOKIE, Crowded, Lab, Reader, address_of, body_of, note_refused, written
 from wattlock.lab.fleet import pages
 from wattlock.lab.fleet.queue import OPEN, Options, Queue
+from wattlock.lab.fleet.tables import Job
 from wattlock.lab.fleet.targets import targets
 from wattlock.lab.tokens import Denied, Scope
 
 LOOK_S = 1.0
 """So often it is looked whether a page has to change."""
+MOST_FOLLOWERS = 32
+"""Pages that are told of the queue at a time."""
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _SECRET = secrets.token_bytes(32)
 """Of this process: a page from before a restart is to be loaded again before its form is sent."""
@@ -42,7 +45,7 @@ def get_queue(request: Request, lab: Lab, form: str = "") -> Response:
     if form:
         return written(pages.jobs_frame(queue.jobs()), form)
     jobs = queue.jobs(pages.LATEST)
-    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab), targets_of(request), mark_of(request)))
+    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab, jobs), targets_of(request), mark_of(request)))
 
 
 @router.get("/queue/tasks.{form}", dependencies=[Reader])
@@ -54,6 +57,8 @@ def get_tasks(lab: Lab, form: str, job: Annotated[int | None, Query(le=LARGEST)]
 @router.get("/queue/events", dependencies=[Reader])
 def get_events(request: Request, lab: Lab) -> Response:
     """What of the page changes, as server-sent events; it ends when nothing is under way any more."""
+    if request.app.state.followers >= MOST_FOLLOWERS:
+        raise Crowded(f"{MOST_FOLLOWERS} pages follow the queue, and no more may", hint="load the page again later")
     return StreamingResponse(_events(request, lab), media_type="text/event-stream")
 
 
@@ -62,15 +67,19 @@ async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
 
     def look() -> tuple[str, bool]:
         jobs = queue.jobs(pages.LATEST)
-        return pages.live(jobs, queue.counted(), _kinds(lab), csrf), any(job.state in OPEN for job in jobs)
+        return pages.live(jobs, queue.counted(), _kinds(lab, jobs), csrf), any(job.state in OPEN for job in jobs)
 
     is_open = True
-    while is_open and not await request.is_disconnected():
-        shown, is_open = await run_in_threadpool(look)
-        if shown != last:
-            last = shown
-            yield f"data: {json.dumps(shown)}\n\n"
-        await asyncio.sleep(LOOK_S)
+    request.app.state.followers += 1
+    try:
+        while is_open and not await request.is_disconnected():
+            shown, is_open = await run_in_threadpool(look)
+            if shown != last:
+                last = shown
+                yield f"data: {json.dumps(shown)}\n\n"
+            await asyncio.sleep(LOOK_S)
+    finally:
+        request.app.state.followers -= 1
     yield "event: over\ndata: \n\n"
 
 
@@ -187,5 +196,6 @@ def targets_of(request: Request) -> list[str]:
     return targets(request.app.state.targets)
 
 
-def _kinds(lab: Lab) -> dict[str, str]:
-    return {run.hash: run.evidence for run in lab.runs()}
+def _kinds(lab: Lab, jobs: Sequence[Job]) -> dict[str, str]:
+    """Of these jobs' runs alone: pages that follow the queue ask each second, on a host that may be measuring."""
+    return lab.evidence_of([job.hash for job in jobs if job.hash])
