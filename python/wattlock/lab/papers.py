@@ -57,9 +57,12 @@ def answered(lab: Collection, patience_s: float = PATIENCE_s) -> list[Asked]:
     for runs in _by_device(lab.runs()):
         key = _key(runs)
         kept = _kept(lab, key)
-        if kept is None and time.monotonic() < until:
-            with _turn:
+        if kept is None and time.monotonic() < until and _turn.acquire(blocking=False):
+            # One device at a time: another page that asks meanwhile shows what there is.
+            try:
                 kept = _kept(lab, key) or _worked_out(lab, key, runs)
+            finally:
+                _turn.release()
         found.append(Asked(runs, (kept or {}).get("answers", ()), (kept or {}).get("error", "")))
     return found
 
