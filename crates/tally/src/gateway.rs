@@ -7,13 +7,13 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::error::Error;
-use crate::held::{Entry, Held, Standing};
+use crate::held::{Class, Held, Standing};
 use crate::keys::{Generation, Root};
 use crate::parameters::Parameters;
 use crate::record::{
     Candidates, DOWN_TAG_B, Down, Kind, REPORT_B, REPORT_BODY_B, REQUEST_B, RESCUE_B, body_and_tag, head, low, nonce,
 };
-use crate::sealing::{Key, TAG_B, Tag, open, seal};
+use crate::sealing::{Key, TAG_B, Tag, open, seal, wipe};
 use crate::window::Window;
 
 /// Failures in a row after which a rescue is asked for.
@@ -33,24 +33,31 @@ fn is_suspicious(refused: Error) -> bool {
     matches!(refused, Error::Tag | Error::ShortTag)
 }
 
-/// A message whose authenticity is verified.
-pub struct Message<const PAYLOAD_B: usize> {
-    entry: Entry<PAYLOAD_B>,
+/// A message whose authenticity is verified. It lies where it was opened, and is overwritten when this is dropped.
+pub struct Message<'gateway> {
+    counter: u32,
+    payload: &'gateway mut [u8],
     /// A forgery could be here with at most 2 to the power of minus this.
     pub bits: u32,
 }
 
-impl<const PAYLOAD_B: usize> Message<PAYLOAD_B> {
+impl Message<'_> {
     /// Its counter.
     #[must_use]
     pub fn counter(&self) -> u32 {
-        self.entry.counter
+        self.counter
     }
 
     /// What the sensor sealed.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
-        &self.entry.payload[..self.entry.length_B]
+        self.payload
+    }
+}
+
+impl Drop for Message<'_> {
+    fn drop(&mut self) {
+        wipe(self.payload);
     }
 }
 
@@ -117,7 +124,6 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
     /// The gateway's end below a new root.
     #[must_use]
     pub fn new(root: Root, parameters: Parameters) -> Self {
-        const { assert!(HELD > 0, "a gateway holds at least one message") };
         Self {
             current: root.first(parameters.short_tag_bits),
             parameters,
@@ -164,10 +170,11 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
     }
 
     /// The next verified message, the oldest first.
-    pub fn receive(&mut self) -> Option<Message<PAYLOAD_B>> {
-        let entry = self.held.take(|standing| matches!(standing, Standing::Verified { .. }))?;
+    pub fn receive(&mut self) -> Option<Message<'_>> {
+        let entry = self.held.take(Class::Verified)?;
         let Standing::Verified { bits } = entry.standing else { return None };
-        Some(Message { entry, bits })
+        entry.tag.zeroize();
+        Some(Message { counter: entry.counter, payload: entry.payload_mut(), bits })
     }
 
     /// Messages that are not verified, in no order, each with what its tags are worth by now: for what may be shown but
@@ -176,14 +183,14 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         self.held.provisional().map(|entry| {
             let acceptances = if let Standing::Attested { acceptances } = entry.standing { acceptances } else { 0 };
             let bits = self.parameters.verified_bits(acceptances);
-            Provisional { counter: entry.counter, bits, payload: &entry.payload[..entry.length_B] }
+            Provisional { counter: entry.counter, bits, payload: entry.payload() }
         })
     }
 
     /// The next message that will never be verified, the oldest first.
     pub fn lost(&mut self) -> Option<(u32, Fate)> {
-        let hopeless = |standing| matches!(standing, Standing::Doubted | Standing::Refuted | Standing::Expired);
-        let entry = self.held.take(hopeless)?;
+        let entry = self.held.take(Class::Lost)?;
+        entry.wipe();
         let fate = match entry.standing {
             Standing::Refuted => Fate::Refuted,
             Standing::Expired => Fate::Expired,
@@ -259,10 +266,7 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         }
         let bits = usize::from(self.parameters.short_tag_bits);
         match self.open_record(counter, record, bits, !self.whole_only, |generation| &generation.short) {
-            Ok((mut entry, promoted)) => {
-                entry.standing = Standing::Unreported;
-                Ok(self.accept(entry, promoted))
-            }
+            Ok(promoted) => Ok(self.accept(counter, Standing::Unreported, promoted)),
             Err(error) => {
                 self.failures += u32::from(error == Error::Tag);
                 Err(error)
@@ -271,9 +275,9 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
     }
 
     fn hear_whole(&mut self, counter: u32, record: &[u8]) -> Result<Option<(u32, Standing)>, Error> {
-        let (entry, promoted) = self.open_record(counter, record, 8 * TAG_B, true, |generation| &generation.whole)?;
+        let promoted = self.open_record(counter, record, 8 * TAG_B, true, |generation| &generation.whole)?;
         self.confirmed = true;
-        let pushed_out = self.accept(entry, promoted);
+        let pushed_out = self.accept(counter, Standing::Verified { bits: WHOLE_BITS }, promoted);
         self.held.restand(|_, standing| match standing {
             Standing::Attested { .. } => Standing::Verified { bits: WHOLE_BITS },
             other => other,
@@ -281,40 +285,39 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         Ok(pushed_out)
     }
 
-    /// Opens a record with the keys of the generation to come, then, where those come into question, with the keys in
-    /// use, and says which.
+    /// Opens a record into the spare place with the keys of the generation to come, then, where those come into question,
+    /// with the keys in use; returns whether it were those to come.
     fn open_record(
-        &self,
+        &mut self,
         counter: u32,
         record: &[u8],
         tag_bits: usize,
         in_use: bool,
         key: impl Fn(&Generation) -> &Key,
-    ) -> Result<(Entry<PAYLOAD_B>, bool), Error> {
-        let (body, sent_tag) = body_and_tag(record, tag_bits.div_ceil(8))?;
-        if body.len() > PAYLOAD_B {
+    ) -> Result<bool, Error> {
+        let (sealed, sent_tag) = body_and_tag(record, tag_bits.div_ceil(8))?;
+        if sealed.len() > PAYLOAD_B {
             return Err(Error::Length);
         }
         if counter == u32::MAX || !self.window.is_new(counter) {
             return Err(Error::Replayed);
         }
         let to_come = self.report.as_ref().map(|report| (&report.generation, true));
+        let place = self.held.spare();
         for (generation, promoted) in to_come.into_iter().chain(in_use.then_some((&self.current, false))) {
-            let standing = Standing::Verified { bits: WHOLE_BITS };
-            let mut entry =
-                Entry { counter, standing, tag: Tag::default(), length_B: body.len(), payload: [0; PAYLOAD_B] };
-            let payload = &mut entry.payload[..body.len()];
-            payload.copy_from_slice(body);
-            entry.tag = open(key(generation), &nonce(0, counter), &[], payload);
-            if entry.tag.begins_with(sent_tag, tag_bits) {
-                return Ok((entry, promoted));
+            let body = place.room(sealed.len()).ok_or(Error::Length)?;
+            place.tag = open(key(generation), &nonce(0, counter), &[], sealed, body);
+            if place.tag.begins_with(sent_tag, tag_bits) {
+                return Ok(promoted);
             }
+            place.wipe();
         }
         Err(Error::Tag)
     }
 
-    /// Takes a message that opened; `promoted` says that it opened with the keys of the generation to come.
-    fn accept(&mut self, entry: Entry<PAYLOAD_B>, promoted: bool) -> Option<(u32, Standing)> {
+    /// Takes the message that opened into the spare place; `promoted` says that it opened with the keys of the generation to
+    /// come.
+    fn accept(&mut self, counter: u32, standing: Standing, promoted: bool) -> Option<(u32, Standing)> {
         if let Some(report) = self.report.take_if(|_| promoted) {
             self.current = report.generation;
             (self.failures, self.whole_only) = (0, false);
@@ -323,18 +326,22 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
                 other => other,
             });
         }
-        self.window.note(entry.counter);
+        self.window.note(counter);
         self.accepted += 1;
         self.failures_in_row = 0;
         let parameters = self.parameters;
-        self.held.restand(|_, standing| match standing {
-            Standing::Attested { acceptances } if acceptances + 1 >= parameters.acceptances => {
-                Standing::Verified { bits: parameters.verified_bits(acceptances + 1) }
-            }
-            Standing::Attested { acceptances } => Standing::Attested { acceptances: acceptances + 1 },
-            other => other,
-        });
-        self.held.add(entry)
+        if self.held.count(Class::Attested) > 0 {
+            self.held.restand(|_, standing| match standing {
+                Standing::Attested { acceptances } if acceptances + 1 >= parameters.acceptances => {
+                    Standing::Verified { bits: parameters.verified_bits(acceptances + 1) }
+                }
+                Standing::Attested { acceptances } => Standing::Attested { acceptances: acceptances + 1 },
+                other => other,
+            });
+        }
+        let spare = self.held.spare();
+        (spare.counter, spare.standing) = (counter, standing);
+        self.held.add()
     }
 
     /// Makes the report of what is held, which from now on stays as it is, and the generation that it leads to.
@@ -344,13 +351,12 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
             Standing::Unreported if expected.saturating_sub(counter) > REPORTABLE => Standing::Expired,
             other => other,
         });
-        let unreported = |entry: &&Entry<PAYLOAD_B>| entry.standing == Standing::Unreported;
-        let lowest = self.held.each().filter(unreported).map(|entry| entry.counter).min();
-        let base = lowest.unwrap_or(0);
+        let unreported = || self.held.each().filter(|entry| entry.standing == Standing::Unreported);
+        let base = unreported().next().map_or(0, |entry| entry.counter);
         let covered = base..base.saturating_add(COVERED);
         let mut sum = Tag::default();
         let mut bitmap = 0_u32;
-        for entry in self.held.each().filter(unreported).filter(|entry| covered.contains(&entry.counter)) {
+        for entry in unreported().filter(|entry| covered.contains(&entry.counter)) {
             sum = sum.xor(&entry.tag);
             bitmap |= 1 << (entry.counter - base);
         }
@@ -375,8 +381,7 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         }
         let (sealed, sent_tag) = body_and_tag(record, TAG_B)?;
         let mut body = [0; RESCUE_B - TAG_B];
-        body.copy_from_slice(sealed);
-        if !open(&self.root.rescue_up, &nonce(0, number), &[], &mut body).begins_with(sent_tag, 8 * TAG_B) {
+        if !open(&self.root.rescue_up, &nonce(0, number), &[], sealed, &mut body).begins_with(sent_tag, 8 * TAG_B) {
             body.zeroize();
             return Err(Error::Tag);
         }

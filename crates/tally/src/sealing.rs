@@ -5,7 +5,7 @@
 
 use ascon_core::State;
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
 /// Octets of a key.
 pub const KEY_B: usize = 16;
@@ -20,6 +20,12 @@ const CXOF_IV: u64 = 0x0000_0800_00cc_0004;
 const AEAD_RATE_B: usize = 16;
 const CXOF_RATE_B: usize = 8;
 const DOMAIN: u64 = 1 << 63;
+
+/// Overwrites octets with zeros, by words where they are aligned: `Zeroize` of a slice writes each octet by itself.
+pub(crate) fn wipe(octets: &mut [u8]) {
+    octets.fill(0);
+    optimization_barrier(octets);
+}
 
 /// A key of 128 bits, overwritten when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -44,10 +50,19 @@ impl Key {
 }
 
 /// A whole tag. Its octets behind those that are sent are a secret.
-#[derive(Clone, Copy, Default, Zeroize)]
+#[derive(Clone, Copy, Default)]
+#[repr(align(8))]
 pub struct Tag([u8; TAG_B]);
 
+impl Zeroize for Tag {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
 impl Tag {
+    pub(crate) const ZERO: Self = Self([0; TAG_B]);
+
     /// The tag of these octets.
     #[must_use]
     pub fn new(octets: [u8; TAG_B]) -> Self {
@@ -65,11 +80,12 @@ impl Tag {
     /// Bits of `sent` behind the first `bits` have to be zero.
     #[must_use]
     pub fn begins_with(&self, sent: &[u8], bits: usize) -> bool {
-        let mut cut = self.cut(bits);
-        let octets = bits.div_ceil(8).min(TAG_B);
-        let same = sent.len() == octets && bool::from(cut[..octets].ct_eq(sent));
-        cut.zeroize();
-        same
+        let mut differing = 0;
+        for (place, (own, sent)) in self.0.iter().zip(sent).enumerate() {
+            let kept = if place == bits / 8 { !(0xff >> (bits % 8)) } else { 0xff };
+            differing |= own & kept ^ sent;
+        }
+        sent.len() == bits.div_ceil(8).min(TAG_B) && bool::from(differing.ct_eq(&0))
     }
 
     /// The tag with all bits behind the first `bits` zero.
@@ -116,15 +132,16 @@ pub fn seal(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], body: &mut [u8]
     finish(state, key)
 }
 
-/// Decrypts `body` in place and returns the whole tag that it ought to have: the caller compares, and overwrites a body
-/// whose tag is wrong.
+/// Decrypts `sealed` into `body`, which is as long, and returns the whole tag that it ought to have: the caller compares,
+/// and overwrites a body whose tag is wrong.
 #[must_use]
-pub fn open(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], body: &mut [u8]) -> Tag {
+pub fn open(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], sealed: &[u8], body: &mut [u8]) -> Tag {
     let mut state = begin(key, nonce, associated);
     let mut blocks = body.chunks_exact_mut(AEAD_RATE_B);
-    for block in &mut blocks {
+    let mut sealed_blocks = sealed.chunks_exact(AEAD_RATE_B);
+    for (block, sealed) in (&mut blocks).zip(&mut sealed_blocks) {
+        let sealed = [word(&sealed[..8]), word(&sealed[8..])];
         let (left, right) = block.split_at_mut(8);
-        let sealed = [word(left), word(right)];
         left.copy_from_slice(&(state[0] ^ sealed[0]).to_le_bytes());
         right.copy_from_slice(&(state[1] ^ sealed[1]).to_le_bytes());
         state[0] = sealed[0];
@@ -132,8 +149,8 @@ pub fn open(key: &Key, nonce: &[u8; NONCE_B], associated: &[u8], body: &mut [u8]
         state.permute_8();
     }
     let last = blocks.into_remainder();
-    for (place, octet) in last.iter_mut().enumerate() {
-        *octet ^= state[place / 8].to_le_bytes()[place % 8];
+    for (place, (octet, sealed)) in last.iter_mut().zip(sealed_blocks.remainder()).enumerate() {
+        *octet = sealed ^ state[place / 8].to_le_bytes()[place % 8];
     }
     absorb_last(&mut state, last);
     finish(state, key)

@@ -186,8 +186,7 @@ impl Sensor {
         }
         let (sealed, sent_tag) = body_and_tag(record, DOWN_TAG_B)?;
         let mut body = [0; REPORT_BODY_B];
-        body.copy_from_slice(sealed);
-        let tag = open(&self.generation.down, &nonce(kind as u8, self.generation.number), &[], &mut body);
+        let tag = open(&self.generation.down, &nonce(kind as u8, self.generation.number), &[], sealed, &mut body);
         if !tag.begins_with(sent_tag, 8 * DOWN_TAG_B) {
             return Err(Error::Tag);
         }
@@ -218,7 +217,7 @@ impl Sensor {
             self.rescue.as_ref().map(|rescue| rescue.number).filter(|number| low(*number, 0x3f) == number_low);
         let fresh = Some(self.rescues + 1).filter(|number| low(*number, 0x3f) == number_low);
         let number = repeated.or(fresh).ok_or(Error::Unexpected)?;
-        let tag = open(&self.root.rescue_down, &nonce(Down::Request as u8, number), &[], &mut []);
+        let tag = open(&self.root.rescue_down, &nonce(Down::Request as u8, number), &[], &[], &mut []);
         if !tag.begins_with(sent_tag, 8 * DOWN_TAG_B) {
             return Err(Error::Tag);
         }
