@@ -149,7 +149,9 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
     /// [`Error::Length`], [`Error::Unexpected`], [`Error::Replayed`], [`Error::ShortTag`] or [`Error::Tag`]: nothing of
     /// the frame was released.
     pub fn hear(&mut self, frame: &[u8], told: Option<(Kind, u32)>) -> Result<Heard, Error> {
-        let candidates = Candidates::of(frame, self.parameters.hint, told, &self.root, &self.window, self.rescues)?;
+        let found = Candidates::of(frame, self.parameters.hint, told, &self.root, &self.window, self.rescues);
+        // By reference, as those of a hint of two octets are many.
+        let candidates = found.as_ref().map_err(|error| *error)?;
         let record = frame.get(candidates.hint_B..).ok_or(Error::Length)?;
         let mut refused = Error::Tag;
         for (kind, counter) in candidates.each() {
@@ -412,5 +414,39 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         (self.confirmed, self.whole_only) = (true, true);
         (self.failures, self.failures_in_row, self.accepted, self.due_after) = (0, 0, 0, 1);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{Hint, Pair, Protection, Sensor};
+
+    #[test]
+    fn what_was_refused_received_or_lost_is_no_longer_in_memory() {
+        let root = Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8], [2; 8]);
+        let parameters = Parameters::new(Hint::None);
+        let (mut sensor, mut gateway): (_, Gateway) =
+            (Sensor::new(root.clone(), parameters), Gateway::new(root, parameters));
+        let mut frame = [0; 64];
+        let sealed = sensor.seal(b"for once", Protection::Whole, &mut frame).unwrap();
+        let (record, told) = (&mut frame[..sealed.length_B], Some((sealed.kind, sealed.counter)));
+        record[0] ^= 1;
+        assert_eq!(gateway.hear(record, told), Err(Error::Tag));
+        assert!(gateway.held.written().is_empty());
+        record[0] ^= 1;
+        gateway.hear(record, told).unwrap();
+        let message = gateway.receive().unwrap();
+        assert_eq!(message.payload(), b"for once");
+        drop(message);
+        assert!(gateway.held.written().is_empty());
+        let report_B = gateway.speak(&mut frame).unwrap().unwrap();
+        sensor.hear(&frame[..report_B]).unwrap();
+        let sealed = sensor.seal(b"in vain", Protection::Short, &mut frame).unwrap();
+        gateway.hear(&frame[..sealed.length_B], Some((sealed.kind, sealed.counter))).unwrap();
+        gateway.held.restand(|_, _| Standing::Doubted);
+        assert_eq!(gateway.lost(), Some((1, Fate::Doubted)));
+        assert!(gateway.held.written().is_empty());
     }
 }

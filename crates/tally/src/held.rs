@@ -247,3 +247,105 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Held<HELD, PAYLOAD_B> {
         self.places.get_mut(usize::from(number)).unwrap_or(&mut self.last)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    const HELD: usize = 5;
+
+    impl Held<HELD, 8> {
+        fn hold(&mut self, counter: u32, standing: Standing, octets: &[u8]) -> Option<(u32, Standing)> {
+            let spare = self.spare();
+            (spare.counter, spare.standing, spare.tag) = (counter, standing, Tag::new([0xab; 16]));
+            spare.room(octets.len()).into_iter().for_each(|room| room.copy_from_slice(octets));
+            self.add()
+        }
+    }
+
+    impl<const HELD: usize, const PAYLOAD_B: usize> Held<HELD, PAYLOAD_B> {
+        /// What is not zero of all tags and messages, of empty places too.
+        pub fn written(&self) -> Vec<u8> {
+            let places = self.places.iter().chain([&self.last]);
+            let octets = places.flat_map(|entry| entry.tag.octets().iter().chain(&entry.payload.0));
+            octets.copied().filter(|octet| *octet != 0).collect()
+        }
+    }
+
+    const VERIFIED: Standing = Standing::Verified { bits: 128 };
+
+    #[test]
+    fn a_message_that_left_leaves_no_octet_behind() {
+        let mut held = Held::new();
+        held.hold(1, VERIFIED, &[7; 8]);
+        held.hold(2, Standing::Unreported, &[7; 3]);
+        assert_eq!(held.written().len(), 2 * 16 + 8 + 3);
+        held.take(Class::Verified).into_iter().for_each(Entry::wipe);
+        assert_eq!(held.written().len(), 16 + 3);
+        for counter in 3..3 + 4 {
+            assert_eq!(held.hold(counter, VERIFIED, &[]), None);
+        }
+        assert_eq!(held.hold(7, VERIFIED, &[]), Some((2, Standing::Unreported)));
+        assert_eq!(held.written(), [0xab; 5 * 16]);
+        assert!(held.spare().room(8).is_some() && held.spare().room(9).is_none());
+    }
+
+    /// Whatever is held, taken and changed: as a list that is searched would have it.
+    #[test]
+    fn messages_are_held_by_their_counters_in_places_that_no_two_share() {
+        let standings = [
+            Standing::Unreported,
+            Standing::Frozen,
+            Standing::Attested { acceptances: 1 },
+            VERIFIED,
+            Standing::Doubted,
+            Standing::Refuted,
+        ];
+        let classes = [Class::Waiting, Class::Attested, Class::Verified, Class::Lost];
+        let mut held: Held<HELD, 8> = Held::new();
+        let mut listed: Vec<(u32, Standing)> = Vec::new();
+        let mut state = 0x7a11_u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            usize::try_from(state >> 33).unwrap_or(0) % below
+        };
+        for _ in 0..20_000 {
+            let (drawn, class) = (standings[draw(standings.len())], classes[draw(classes.len())]);
+            match draw(8) {
+                0..5 => {
+                    let counter = u32::try_from(draw(9)).unwrap_or(0);
+                    let pushed_out = (listed.len() == HELD).then(|| {
+                        let victim = listed.iter().position(|(_, standing)| *standing != VERIFIED);
+                        listed.remove(victim.unwrap_or(0))
+                    });
+                    let behind = listed.partition_point(|(other, _)| *other <= counter);
+                    listed.insert(behind, (counter, drawn));
+                    assert_eq!(held.hold(counter, drawn, &counter.to_be_bytes()), pushed_out);
+                }
+                5..7 => {
+                    let oldest = listed.iter().position(|(_, standing)| standing.class() == class);
+                    let taken = held.take(class).map(|entry| (entry.counter, entry.standing));
+                    assert_eq!(taken, oldest.map(|rank| listed.remove(rank)));
+                }
+                _ => {
+                    let change = |counter: u32, before| if counter.is_multiple_of(2) { drawn } else { before };
+                    held.restand(change);
+                    for (counter, standing) in listed.iter_mut().filter(|(_, standing)| standing.is_provisional()) {
+                        *standing = change(*counter, *standing);
+                    }
+                }
+            }
+            let found: Vec<_> = held.each().map(|entry| (entry.counter, entry.standing)).collect();
+            assert_eq!(found, listed);
+            assert!(held.each().all(|entry| entry.payload() == entry.counter.to_be_bytes()));
+            for class in classes {
+                assert_eq!(held.count(class), listed.iter().filter(|(_, standing)| standing.class() == class).count());
+            }
+            let mut places: Vec<_> = held.order.iter().chain([&held.spare]).copied().collect();
+            places.sort_unstable();
+            assert_eq!(places, [0, 1, 2, 3, 4, 5]);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::sealing::{KEY_B, Key, TAG_B, Tag, cxof};
+use crate::sealing::{KEY_B, Key, TAG_B, Tag, cxof, wipe};
 
 /// Octets of the secret that a pair shares.
 pub const SECRET_B: usize = 32;
@@ -59,7 +59,7 @@ impl Root {
         cxof(label, parts, &mut root);
         let mut keys = [0; 5 * KEY_B];
         cxof(BELOW_ROOT, &[&root], &mut keys);
-        root.zeroize();
+        wipe(&mut root);
         let [first, rescue, hint, rescue_up, rescue_down] = split(&mut keys);
         Self { link, first, rescue, hint, rescue_up, rescue_down }
     }
@@ -78,7 +78,7 @@ impl Root {
         let parts: [&[u8]; 4] = [self.rescue.octets(), &rescue.to_be_bytes(), &generation.to_be_bytes(), confirmed];
         cxof(AGAIN, &parts, &mut key);
         let generation = Generation::of(&Key::new(key), number, self.link, short_tag_bits);
-        key.zeroize();
+        wipe(&mut key);
         generation
     }
 
@@ -126,7 +126,7 @@ impl Generation {
             [self.next.octets(), &number.to_be_bytes(), &base.to_be_bytes(), &bitmap.to_be_bytes(), tags];
         cxof(NEXT, &parts, &mut key);
         let generation = Self::of(&Key::new(key), number, self.link, self.short_tag_bits);
-        key.zeroize();
+        wipe(&mut key);
         generation
     }
 
@@ -143,6 +143,6 @@ fn split<const N: usize>(octets: &mut [u8]) -> [Key; N] {
         key.copy_from_slice(&octets[index * KEY_B..(index + 1) * KEY_B]);
         Key::new(key)
     });
-    octets.zeroize();
+    wipe(octets);
     keys
 }

@@ -84,10 +84,16 @@ pub fn write_hint(hint: Hint, root: &Root, kind: Kind, counter: u32, frame: &mut
 
 /// What a frame may be: kinds and counters, and where its body begins.
 pub struct Candidates {
-    found: [(Kind, u32); MOST_CANDIDATES],
-    count: usize,
+    found: Found,
     /// Octets of the hint.
     pub hint_B: usize,
+}
+
+enum Found {
+    /// The kind, the least counter, and how many turns of the hint may lie above it.
+    Turns(Kind, u32, u32),
+    /// Kinds and counters, and how many they are.
+    Each([(Kind, u32); MOST_CANDIDATES], u32),
 }
 
 impl Candidates {
@@ -102,42 +108,35 @@ impl Candidates {
         window: &Window,
         rescues: u32,
     ) -> Result<Self, Error> {
-        let mut candidates = Self { found: [(Kind::Short, 0); MOST_CANDIDATES], count: 0, hint_B: 0 };
         match (hint, told) {
-            (Hint::None, Some((kind, counter))) => candidates.add(kind, counter),
-            (Hint::None, None) => return Err(Error::Unexpected),
-            (Hint::Octet, _) => candidates.of_octet(*frame.first().ok_or(Error::Length)?, window, rescues)?,
-            (Hint::Pair, _) => candidates.of_pair(frame.get(..2).ok_or(Error::Length)?, root, window, rescues),
+            (Hint::None, Some((kind, counter))) => Ok(Self { found: Found::Turns(kind, counter, 1), hint_B: 0 }),
+            (Hint::None, None) => Err(Error::Unexpected),
+            (Hint::Octet, _) => Self::of_octet(*frame.first().ok_or(Error::Length)?, window, rescues),
+            (Hint::Pair, _) => Self::of_pair(frame.get(..2).ok_or(Error::Length)?, root, window, rescues),
         }
-        if candidates.count == 0 { Err(Error::Unexpected) } else { Ok(candidates) }
     }
 
     /// Each kind and counter, the likeliest first.
     pub fn each(&self) -> impl Iterator<Item = (Kind, u32)> {
-        self.found.iter().copied().take(self.count)
+        let (Found::Turns(.., count) | Found::Each(_, count)) = self.found;
+        (0..count).filter_map(|number| match &self.found {
+            Found::Turns(kind, least, _) => Some((*kind, least.saturating_add(number << 6))),
+            Found::Each(found, _) => found.get(number as usize).copied(),
+        })
     }
 
-    fn add(&mut self, kind: Kind, counter: u32) {
-        if let Some(place) = self.found.get_mut(self.count) {
-            *place = (kind, counter);
-            self.count += 1;
-        }
-    }
-
-    fn of_octet(&mut self, octet: u8, window: &Window, rescues: u32) -> Result<(), Error> {
-        self.hint_B = 1;
+    fn of_octet(octet: u8, window: &Window, rescues: u32) -> Result<Self, Error> {
         let counter = window.nearest(u32::from(octet & 0x3f), 6);
-        match octet >> 6 {
-            0 => self.add(Kind::Short, counter),
-            1 => (0..TURNS).for_each(|turn| self.add(Kind::Whole, counter.saturating_add(turn << 6))),
-            2 if octet & 0x3f == low(rescues + 1, 0x3f) => self.add(Kind::Rescue, rescues + 1),
+        let found = match octet >> 6 {
+            0 => Found::Turns(Kind::Short, counter, 1),
+            1 => Found::Turns(Kind::Whole, counter, TURNS),
+            2 if octet & 0x3f == low(rescues + 1, 0x3f) => Found::Turns(Kind::Rescue, rescues + 1, 1),
             _ => return Err(Error::Unexpected),
-        }
-        Ok(())
+        };
+        Ok(Self { found, hint_B: 1 })
     }
 
-    fn of_pair(&mut self, octets: &[u8], root: &Root, window: &Window, rescues: u32) {
-        self.hint_B = 2;
+    fn of_pair(octets: &[u8], root: &Root, window: &Window, rescues: u32) -> Result<Self, Error> {
         let lowest = window.next.saturating_sub(REACH);
         let ahead = window.next..window.next.saturating_add(REACH);
         let around = ahead.chain((lowest..window.next).rev());
@@ -146,12 +145,15 @@ impl Candidates {
         let far = (window.next.saturating_add(REACH)..window.next.saturating_add((TURNS << 6) - REACH))
             .filter(|counter| counter.is_multiple_of(8))
             .map(|counter| (Kind::Whole, counter));
-        for (kind, counter) in near.chain(far).filter(|(kind, counter)| root.hint(*kind as u8, *counter) == octets) {
-            self.add(kind, counter);
+        let all = near.chain(far).chain([(Kind::Rescue, rescues + 1)]);
+        let mut found = [(Kind::Short, 0); MOST_CANDIDATES];
+        let mut count = 0;
+        let hinted = all.filter(|(kind, counter)| root.hint(*kind as u8, *counter) == octets);
+        for (place, candidate) in found.iter_mut().zip(hinted) {
+            *place = candidate;
+            count += 1;
         }
-        if root.hint(Kind::Rescue as u8, rescues + 1) == octets {
-            self.add(Kind::Rescue, rescues + 1);
-        }
+        if count == 0 { Err(Error::Unexpected) } else { Ok(Self { found: Found::Each(found, count), hint_B: 2 }) }
     }
 }
 

@@ -28,8 +28,22 @@ pub(crate) fn wipe(octets: &mut [u8]) {
 }
 
 /// A key of 128 bits, overwritten when it is dropped.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Key([u8; KEY_B]);
+
+impl Zeroize for Key {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Key {}
 
 impl Key {
     /// The key of these octets.
@@ -80,12 +94,18 @@ impl Tag {
     /// Bits of `sent` behind the first `bits` have to be zero.
     #[must_use]
     pub fn begins_with(&self, sent: &[u8], bits: usize) -> bool {
-        let mut differing = 0;
-        for (place, (own, sent)) in self.0.iter().zip(sent).enumerate() {
-            let kept = if place == bits / 8 { !(0xff >> (bits % 8)) } else { 0xff };
-            differing |= own & kept ^ sent;
+        let whole = bits / 8;
+        if whole > TAG_B || sent.len() != bits.div_ceil(8) {
+            return false;
         }
-        sent.len() == bits.div_ceil(8).min(TAG_B) && bool::from(differing.ct_eq(&0))
+        let mut differing = 0;
+        for (own, sent) in self.0.iter().zip(&sent[..whole]) {
+            differing |= own ^ sent;
+        }
+        if let (Some(own), Some(sent)) = (self.0.get(whole), sent.get(whole)) {
+            differing |= own & !(0xff >> (bits % 8)) ^ sent;
+        }
+        differing.ct_eq(&0).into()
     }
 
     /// The tag with all bits behind the first `bits` zero.
