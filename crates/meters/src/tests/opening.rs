@@ -244,10 +244,10 @@ fn a_driver_that_hangs_does_not_hold_the_meter_for_longer_than_its_patience() {
         range: None,
         update_period: 1_000_000,
         round_trip: u64::MAX,
-        patience: 20_000_000,
+        patience: 400_000_000,
     };
     let error = Sampled::start(Hanging(0), description, SystemTime).err().unwrap();
-    assert_eq!(error.cause, MeterError::NoAnswer { waited: 20_000_000 });
+    assert_eq!(error.cause, MeterError::NoAnswer { waited: 400_000_000 });
     let mut meter = Sampled::start(Hanging(3), description, SystemTime).unwrap();
     let error = energy_block(&mut Sleep, 30_000_000, &mut meter).unwrap_err();
     assert!(matches!(error, MeterError::NoAnswer { .. }), "{error}");
