@@ -1,6 +1,7 @@
 //! Two ends driven by lines of standard input, so that another implementation can be compared state by state.
 //!
-//! `ends HINT_B MESSAGES SENSOR GATEWAY` makes them: octets of hint, messages a report, the octet that fills each nonce.
+//! `ends HINT_B MESSAGES TAG_B FAILURES BITS SENSOR GATEWAY` makes them: octets of hint, messages a report, octets of a short tag, the budget of failures,
+//! the bits of a verified message, the octet that fills each nonce.
 //! Then a line a step, and a line of answer to each: `seal 0|1 HEX` (a payload, 1 with a whole tag), `rescue`, `up KIND NUMBER HEX`, `speak`, `down HEX`, `state`.
 //! An answer is what was made in hexadecimal, `-` for nothing, or the word of what happened.
 #![allow(non_snake_case)]
@@ -34,10 +35,13 @@ fn ends(words: &[&str]) -> Option<Ends> {
         "1" => Hint::Octet,
         _ => Hint::Pair,
     };
-    let parameters = Parameters::new(hint).report_every(words.get(1)?.parse().ok()?).ok()?;
+    let number = |place: usize| words.get(place)?.parse::<u32>().ok();
+    let parameters = Parameters::new(hint).report_every(number(1)?).ok()?;
+    let parameters = parameters.short_tag(words.get(2)?.parse().ok()?).ok()?.budget(number(3)?).ok()?;
+    let parameters = parameters.verified_at(number(4)?).ok()?;
     let pair = Pair { secret: [0x21; 32], link: *b"test" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(2)?.parse().ok()?; 8]);
-    let (root, flight) = answer(&pair, &opening, [words.get(3)?.parse().ok()?; 8]).ok()?;
+    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(5)?.parse().ok()?; 8]);
+    let (root, flight) = answer(&pair, &opening, [words.get(6)?.parse().ok()?; 8]).ok()?;
     let sensor = Sensor::new(resuming.finish(&flight).ok()?, parameters);
     Some(Ends { sensor, gateway: Gateway::new(root, parameters), received: String::new() })
 }
@@ -105,9 +109,15 @@ impl Ends {
             let _ = write!(self.received, " {counter}:{word}");
         }
         let (sensor, gateway) = (&self.sensor, &self.gateway);
-        let spent = u8::from(gateway.is_spent());
+        let [resumes, spent] = [sensor.must_resume(), gateway.is_spent()].map(u8::from);
         let next = gateway.window().next;
-        format!("{} {} {} {next} {spent}{}", sensor.generation(), sensor.counter(), gateway.generation(), self.received)
+        format!(
+            "{} {} {resumes} {} {next} {spent}{}",
+            sensor.generation(),
+            sensor.counter(),
+            gateway.generation(),
+            self.received
+        )
     }
 }
 

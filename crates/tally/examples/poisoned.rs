@@ -7,8 +7,10 @@ use std::arch::asm;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use wattlock_tally::sealing::{KEY_B, Key, TAG_B, Tag, open, seal};
-use wattlock_tally::{Error, Handshake, Hint, Pair, Parameters, Protection, Resuming, Root, Sensor};
+use wattlock_tally::{
+    Error, Gateway, Handshake, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, SensorHeard, answer,
+    tell_disclosed,
+};
 
 const RUNNING_ON_VALGRIND: u64 = 0x1001;
 // 'M', 'C' in the two highest octets: a request to memcheck (valgrind/memcheck.h).
@@ -38,66 +40,102 @@ fn secret<const N: usize>(octets: [u8; N]) -> [u8; N] {
     octets
 }
 
-/// Says that these octets are sent, or that a verdict is known to all.
-fn public(octets: &[u8]) {
+/// Says that these octets are sent, or otherwise known to all.
+fn public(octets: &mut [u8]) {
     request(MAKE_DEFINED, octets);
-}
-
-/// A verdict, which everybody learns from what is done next.
-fn verdict(is_so: bool) -> bool {
-    let octet = black_box([u8::from(is_so)]);
-    public(&octet);
-    octet[0] == 1
 }
 
 fn pair() -> Pair {
     Pair { secret: secret([7; 32]), link: *b"door" }
 }
 
-/// The keys of a root and of a generation, hints, and records of all lengths with short and whole tags.
+/// Both ends, by a resumption: the tags of its flights, a refused answer, and all keys of a root and a generation.
+fn ends(hint: Hint) -> Result<(Sensor, Gateway), Error> {
+    let parameters = Parameters::new(hint).report_every(4)?;
+    let pair = pair();
+    let (resuming, mut opening) = Resuming::begin(pair.clone(), [1; 8]);
+    public(&mut opening);
+    let (root, mut flight) = answer(&pair, &opening, [2; 8])?;
+    public(&mut flight);
+    let mut changed = flight;
+    changed[15] ^= 1;
+    assert_eq!(resuming.finish(&changed).err(), Some(Error::Tag));
+    Ok((Sensor::new(resuming.finish(&flight)?, parameters), Gateway::new(root, parameters)))
+}
+
+/// The keys of a root and of a generation, hints, and records of all lengths with whole tags.
 fn seal_frames() -> Result<(), Error> {
     let mut frame = [0; 64];
-    let root = Root::new(&pair(), [1; 8], [2; 8]);
     for hint in [Hint::None, Hint::Octet, Hint::Pair] {
-        let mut sensor = Sensor::new(root.clone(), Parameters::new(hint));
+        let (mut sensor, _) = ends(hint)?;
         for length_B in [0, 1, 15, 16, 17, 40] {
             let sealed = sensor.seal(&secret([5; 40])[..length_B], Protection::Short, &mut frame)?;
-            public(&frame[..sealed.length_B]);
+            public(&mut frame[..sealed.length_B]);
         }
     }
     Ok(())
 }
 
-/// What opening computes of a record, and the comparison of its tag; the verdict itself is known to all.
-fn open_and_compare() {
-    let key = Key::new(secret([9; KEY_B]));
-    for length_B in [0, 1, 15, 16, 17, 40] {
-        let mut body = [5; 40];
-        let tag = open(&key, &[0; 16], &[], &[5; 40][..length_B], &mut body[..length_B]);
-        for bits in [4, 8, 32, 36, 64, 128] {
-            assert!(!verdict(tag.begins_with(&[0; TAG_B][..usize::div_ceil(bits, 8)], bits)));
+/// A link with lost, changed and repeated records, reports, a spent budget and a rescue: short and whole keys of many generations.
+fn hear_frames() -> Result<(), Error> {
+    for hint in [Hint::None, Hint::Octet, Hint::Pair] {
+        let (mut sensor, mut gateway) = ends(hint)?;
+        let (mut short, mut refused, mut verified, mut rescued) = (0, 0, 0, 0);
+        for number in 0..100_usize {
+            let mut frame = [0; 64];
+            if let Some(rescue) = sensor.rescue_due() {
+                let length_B = sensor.rescue(&mut frame)?.unwrap_or_default();
+                public(&mut frame[..length_B]);
+                gateway.hear(&frame[..length_B], Some((Kind::Rescue, rescue)))?;
+                rescued += 1;
+            }
+            let protection = if number % 30 == 29 { Protection::Whole } else { Protection::Short };
+            let sealed = sensor.seal(&secret([5; 40])[..number % 41], protection, &mut frame)?;
+            let (record, told) = (&mut frame[..sealed.length_B], Some((sealed.kind, sealed.counter)));
+            public(record);
+            short += usize::from(sealed.kind == Kind::Short);
+            // Changed records: a few, as many as bring a rescue, and as many as spend the budget.
+            let changed = [0, 2, 0, 5, 0, 0, 17][number / 5 % 7];
+            for _ in 0..usize::from(number % 5 == 2) * changed {
+                record[sealed.length_B - 1] ^= 1;
+                refused += usize::from(gateway.hear(record, told).is_err());
+                record[sealed.length_B - 1] ^= 1;
+            }
+            if number % 11 != 7 {
+                refused += usize::from(gateway.hear(record, told).is_err());
+                refused += usize::from(gateway.hear(record, told).is_err());
+            }
+            while gateway.receive().is_some() {
+                verified += 1;
+            }
+            while gateway.lost().is_some() {}
+            if let Some(length_B) = gateway.speak(&mut frame)? {
+                public(&mut frame[..length_B]);
+                frame[length_B - 1] ^= 1;
+                assert!(sensor.hear(&frame[..length_B]).is_err());
+                frame[length_B - 1] ^= 1;
+                let heard = sensor.hear(&frame[..length_B]);
+                assert!(number > 0 || heard == Ok(SensorHeard::NextGeneration));
+            }
         }
-        let mut again = black_box(body);
-        let same = seal(&key, &[0; 16], &[], &mut again[..length_B]);
-        assert!(verdict(same.begins_with(tag.octets(), 128)));
-        black_box(tag.xor(&same));
+        let reached = (short > 40, refused > 60, verified > 40, rescued > 0, sensor.generation() > 10);
+        assert_eq!(reached, (true, true, true, true, true), "{short} {refused} {verified} {rescued}");
     }
+    Ok(())
 }
 
-/// The first flights of a resumption and of a handshake: both ends' keys, and the exchange's public key.
+/// The first flight of a handshake: its keys, and the exchange's public key. Those of a resumption are in [`ends`].
 fn begin() -> Result<(), Error> {
-    let (_, opening) = Resuming::begin(pair(), [1; 8]);
-    public(&opening);
-    let (_, flight) = Handshake::begin(&pair(), secret([4; 32]))?;
-    public(&flight);
+    ends(Hint::None)?;
+    let (_, mut flight) = Handshake::begin(&pair(), secret([4; 32]))?;
+    public(&mut flight);
     Ok(())
 }
 
 /// A comparison that ends at the first difference.
 fn compare_early() -> Result<(), Error> {
-    let tag = Tag::new(secret([1; TAG_B]));
-    for (octet, sent) in tag.octets().iter().zip([1; TAG_B]) {
-        if black_box(*octet) != sent {
+    for octet in secret([1; 16]) {
+        if black_box(octet) != 1 {
             return Err(Error::Tag);
         }
     }
@@ -107,8 +145,7 @@ fn compare_early() -> Result<(), Error> {
 /// A frame that nobody declared public: that it is reported shows that the secret reaches it.
 fn read_sealed() -> Result<(), Error> {
     let mut frame = [0; 64];
-    let mut sensor = Sensor::new(Root::new(&pair(), [1; 8], [2; 8]), Parameters::new(Hint::None));
-    sensor.seal(&[5; 16], Protection::Short, &mut frame)?;
+    ends(Hint::None)?.0.seal(&[5; 16], Protection::Short, &mut frame)?;
     look_up(frame[0]);
     Ok(())
 }
@@ -124,12 +161,14 @@ fn main() -> ExitCode {
         eprintln!("error: not under valgrind, so nothing is watched\nhint: valgrind --error-exitcode=9 {}", file!());
         return ExitCode::from(2);
     }
-    let done = match std::env::args().nth(1).as_deref() {
+    let part = std::env::args().nth(1);
+    // Whether a tag was right, and what a report lists, everybody learns.
+    if part.as_deref() != Some("control-hearing") {
+        tell_disclosed(public);
+    }
+    let done = match part.as_deref() {
         Some("sealing") => seal_frames(),
-        Some("opening") => {
-            open_and_compare();
-            Ok(())
-        }
+        Some("hearing" | "control-hearing") => hear_frames(),
         Some("flights") => begin(),
         Some("control-compare") => compare_early(),
         Some("control-sealed") => read_sealed(),

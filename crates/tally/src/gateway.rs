@@ -14,6 +14,7 @@ use crate::record::{
     Candidates, DOWN_TAG_B, Down, Kind, REPORT_B, REPORT_BODY_B, REQUEST_B, RESCUE_B, body_and_tag, head, low, nonce,
 };
 use crate::sealing::{Key, TAG_B, Tag, open, seal, wipe};
+use crate::watched::{disclosed, verdict};
 use crate::window::Window;
 
 /// Failures in a row after which a rescue is asked for.
@@ -24,7 +25,7 @@ const REPORTABLE: u32 = 48;
 const AHEAD: u32 = 63;
 /// Messages that a report covers, from its base on.
 const COVERED: u32 = 32;
-/// Bits of a message whose whole tag was checked.
+/// Bits of a message whose whole tag was checked, against one guess; [`Message::bits`] says what of more.
 const WHOLE_BITS: u32 = 128;
 
 /// Whether many such refusals in a row mean that both ends have lost each other: by a fork, or because the sensor does not
@@ -37,7 +38,9 @@ fn is_suspicious(refused: Error) -> bool {
 pub struct Message<'gateway> {
     counter: u32,
     payload: &'gateway mut [u8],
-    /// A forgery could be here with at most 2 to the power of minus this.
+    /// A forgery whose whole tag is wrong could be here with at most 2 to the power of minus this, all guesses of its
+    /// generation counted in. At most 128: a whole tag that is right by chance, 2 to the power of minus 128 a guess, nothing
+    /// finds.
     pub bits: u32,
 }
 
@@ -65,7 +68,7 @@ impl Drop for Message<'_> {
 pub struct Provisional<'gateway> {
     /// Its counter.
     pub counter: u32,
-    /// A forgery could be here with at most 2 to the power of minus this.
+    /// A forgery could be here with at most 2 to the power of minus this, as of [`Message::bits`].
     pub bits: u32,
     /// What the sensor sealed, or a forger guessed.
     pub payload: &'gateway [u8],
@@ -94,14 +97,14 @@ pub struct Heard {
 }
 
 /// A report that is said again unchanged until a message of the generation behind it opens.
-#[cfg_attr(feature = "copies", derive(Clone))]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
 struct Report {
     generation: Generation,
     body: [u8; REPORT_BODY_B],
 }
 
 /// The gateway's end of a link, which holds so many messages of at most so many octets.
-#[cfg_attr(feature = "copies", derive(Clone))]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
 pub struct Gateway<const HELD: usize = 64, const PAYLOAD_B: usize = 64> {
     parameters: Parameters,
     root: Root,
@@ -259,6 +262,8 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
     }
 
     fn hear_short(&mut self, counter: u32, record: &[u8]) -> Result<Option<(u32, Standing)>, Error> {
+        let bits = usize::from(self.parameters.short_tag_bits);
+        body_and_tag(record, bits.div_ceil(8))?;
         if self.is_spent() || self.whole_only && self.report.is_none() {
             return Err(Error::ShortTag);
         }
@@ -266,7 +271,6 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
         if counter > self.window.next.saturating_add(AHEAD) {
             return Err(Error::Unexpected);
         }
-        let bits = usize::from(self.parameters.short_tag_bits);
         match self.open_record(counter, record, bits, !self.whole_only, |generation| &generation.short) {
             Ok(promoted) => Ok(self.accept(counter, Standing::Unreported, promoted)),
             Err(error) => {
@@ -387,13 +391,14 @@ impl<const HELD: usize, const PAYLOAD_B: usize> Gateway<HELD, PAYLOAD_B> {
             body.zeroize();
             return Err(Error::Tag);
         }
+        disclosed(&mut body[..8]);
         let number_at = |place: usize| u32::from_be_bytes(array::from_fn(|octet| body[place + octet]));
         let (generation, next_counter) = (number_at(0), number_at(4));
         let mut confirmation = [0; TAG_B];
         confirmation.copy_from_slice(&body[8..]);
         body.zeroize();
         let holds =
-            |held: &Generation| held.number == generation && bool::from(held.confirmation().ct_eq(&confirmation));
+            |held: &Generation| held.number == generation && verdict(held.confirmation().ct_eq(&confirmation).into());
         let shares_current = holds(&self.current);
         let shares_report = self.report.as_ref().is_some_and(|report| holds(&report.generation));
         let shared = shares_current || shares_report;

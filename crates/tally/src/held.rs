@@ -22,7 +22,7 @@ pub enum Standing {
     },
     /// Verified, and waiting to be received.
     Verified {
-        /// A forgery could be here with at most 2 to the power of minus this.
+        /// A forgery could be here with at most 2 to the power of minus this, as of [`crate::Message::bits`].
         bits: u32,
     },
     /// In a transcript that both ends don't share: it may be forged.
@@ -64,7 +64,7 @@ pub enum Class {
 const CLASSES: usize = 4;
 
 /// A place for a message.
-#[cfg_attr(feature = "copies", derive(Clone))]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
 pub struct Entry<const PAYLOAD_B: usize> {
     pub counter: u32,
     pub standing: Standing,
@@ -74,7 +74,7 @@ pub struct Entry<const PAYLOAD_B: usize> {
     payload: Aligned<PAYLOAD_B>,
 }
 
-#[cfg_attr(feature = "copies", derive(Clone))]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
 #[repr(align(8))]
 struct Aligned<const PAYLOAD_B: usize>([u8; PAYLOAD_B]);
 
@@ -119,7 +119,7 @@ impl<const PAYLOAD_B: usize> Drop for Entry<PAYLOAD_B> {
 }
 
 /// The messages that are held.
-#[cfg_attr(feature = "copies", derive(Clone))]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
 pub struct Held<const HELD: usize, const PAYLOAD_B: usize> {
     /// All places but one, by their numbers.
     places: [Entry<PAYLOAD_B>; HELD],

@@ -18,7 +18,7 @@ const NEXT: &[u8] = b"tally1 next";
 const AGAIN: &[u8] = b"tally1 again";
 const HINT: &[u8] = b"tally1 hint";
 
-/// What a pair shares for ever.
+/// What a pair shares for ever. A copy repeats no nonce: each resumption brings a new one.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Pair {
     /// The secret, uniformly random.
@@ -27,30 +27,31 @@ pub struct Pair {
     pub link: [u8; 4],
 }
 
-/// The keys that a root gives beside its generations.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+/// The keys that a root gives beside its generations. No copy of it: two sensors of one root seal with the same nonces.
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Root {
     link: [u8; 4],
     first: Key,
     rescue: Key,
     hint: Key,
     /// Seals rescue records.
-    pub rescue_up: Key,
+    pub(crate) rescue_up: Key,
     /// Seals requests for a rescue.
-    pub rescue_down: Key,
+    pub(crate) rescue_down: Key,
 }
 
 impl Root {
     /// The root of a pair and of both sides' nonces.
     #[must_use]
-    pub fn new(pair: &Pair, of_sensor: [u8; NONCE_B], of_gateway: [u8; NONCE_B]) -> Self {
+    pub(crate) fn new(pair: &Pair, of_sensor: [u8; NONCE_B], of_gateway: [u8; NONCE_B]) -> Self {
         Self::below(pair.link, ROOT, &[&pair.secret, &pair.link, &of_sensor, &of_gateway])
     }
 
     /// The root that a handshake's new pair begins with.
     #[cfg(feature = "handshake")]
     #[must_use]
-    pub fn of_handshake(pair: &Pair) -> Self {
+    pub(crate) fn of_handshake(pair: &Pair) -> Self {
         Self::below(pair.link, HANDSHAKE_ROOT, &[&pair.secret, &pair.link])
     }
 
@@ -66,13 +67,19 @@ impl Root {
 
     /// The generation that a root begins with.
     #[must_use]
-    pub fn first(&self, short_tag_bits: u8) -> Generation {
+    pub(crate) fn first(&self, short_tag_bits: u8) -> Generation {
         Generation::of(&self.first, 0, self.link, short_tag_bits)
     }
 
     /// The generation behind the rescue of this number, in which the sensor confirmed `generation`.
     #[must_use]
-    pub fn again(&self, rescue: u32, generation: u32, confirmed: &[u8; KEY_B], short_tag_bits: u8) -> Generation {
+    pub(crate) fn again(
+        &self,
+        rescue: u32,
+        generation: u32,
+        confirmed: &[u8; KEY_B],
+        short_tag_bits: u8,
+    ) -> Generation {
         let number = generation.wrapping_add(1);
         let mut key = [0; KEY_B];
         let parts: [&[u8]; 4] = [self.rescue.octets(), &rescue.to_be_bytes(), &generation.to_be_bytes(), confirmed];
@@ -84,7 +91,7 @@ impl Root {
 
     /// The two octets that stand before a record of this kind and counter.
     #[must_use]
-    pub fn hint(&self, kind: u8, counter: u32) -> [u8; 2] {
+    pub(crate) fn hint(&self, kind: u8, counter: u32) -> [u8; 2] {
         let mut hint = [0; 2];
         cxof(HINT, &[self.hint.octets(), &[kind], &counter.to_be_bytes()], &mut hint);
         hint
@@ -92,7 +99,8 @@ impl Root {
 }
 
 /// The keys between two reports.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[cfg_attr(any(test, feature = "copies"), derive(Clone))]
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Generation {
     /// Its number below the root.
     pub number: u32,

@@ -43,7 +43,7 @@
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `body_B` counts bytes")]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "watched"))]
 extern crate std;
 
 mod error;
@@ -58,10 +58,11 @@ mod parameters;
 pub mod proof;
 mod record;
 mod resume;
-pub mod sealing;
+mod sealing;
 mod sensor;
 #[cfg(test)]
 mod tests;
+mod watched;
 mod window;
 
 pub use error::Error;
@@ -73,5 +74,7 @@ pub use keys::{NONCE_B, Pair, Root, SECRET_B};
 pub use parameters::{Hint, Parameters};
 pub use record::{Kind, REPORT_B, REQUEST_B, RESCUE_B};
 pub use resume::{ANSWER_B, OPENING_B, Resuming, answer, link_of};
-pub use sensor::{Heard as SensorHeard, Protection, RING, Sealed, Sensor};
+pub use sensor::{Heard as SensorHeard, Protection, RESUME_AFTER, RING, Sealed, Sensor};
+#[cfg(feature = "watched")]
+pub use watched::tell_disclosed;
 pub use window::{WINDOW, Window};

@@ -56,7 +56,8 @@ impl Parameters {
         self.verified_at(if verified_bits >= 128 { 128 } else { 64 })
     }
 
-    /// A message is verified when a forgery could be there with at most 2 to the power of minus `bits`, 64 or 128.
+    /// A message is verified when a forgery could be there with at most 2 to the power of minus `bits`, 64 or 128, as of
+    /// [`crate::Message::bits`].
     ///
     /// # Errors
     /// [`Error::Parameter`] for other numbers of bits.
@@ -98,7 +99,8 @@ impl Parameters {
         u32::from(self.short_tag_bits).saturating_sub(tries.next_power_of_two().ilog2()).max(1)
     }
 
-    /// Bits of a message that this many later acceptances stand behind.
+    /// Bits of a message that this many later acceptances stand behind. No more than a whole tag has: one that is right by
+    /// chance causes no fork.
     pub(crate) fn verified_bits(&self, acceptances: u32) -> u32 {
         (self.acceptance_bits() * (acceptances + 1)).min(128)
     }

@@ -7,6 +7,11 @@ use ascon_core::State;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
+use crate::watched::verdict;
+
+#[cfg(test)]
+mod tests;
+
 /// Octets of a key.
 pub const KEY_B: usize = 16;
 /// Octets of a whole tag.
@@ -105,7 +110,7 @@ impl Tag {
         if let (Some(own), Some(sent)) = (self.0.get(whole), sent.get(whole)) {
             differing |= own & !(0xff >> (bits % 8)) ^ sent;
         }
-        differing.ct_eq(&0).into()
+        verdict(differing.ct_eq(&0).into())
     }
 
     /// The tag with all bits behind the first `bits` zero.

@@ -9,14 +9,15 @@ use crate::record::{
     DOWN_TAG_B, Down, Kind, REPORT_B, REPORT_BODY_B, REQUEST_B, RESCUE_B, body_and_tag, low, nonce, write_hint,
 };
 use crate::sealing::{KEY_B, TAG_B, Tag, open, seal};
+use crate::watched::disclosed;
 
 /// Messages whose whole tags a sensor keeps.
 pub const RING: usize = 64;
 
 /// Messages without a report after which each eighth has a whole tag.
 const QUIET: u32 = 64;
-/// Messages without a report at most.
-const MOST_WITHOUT_REPORT: u32 = 1 << 16;
+/// Messages without a report after which a sensor has to resume: before the gateway's candidates end, with each hint.
+pub const RESUME_AFTER: u32 = 256;
 
 /// How strongly a message is to be protected from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +52,18 @@ pub enum Heard {
     RescueAsked,
 }
 
-/// A rescue that the gateway has not confirmed yet by a report.
+/// The newest rescue, number 0 before the first.
 #[cfg_attr(feature = "copies", derive(Clone))]
+#[derive(Default)]
 struct Rescue {
     number: u32,
     generation: u32,
     /// The counter of the first message behind it: none from here on was sealed with older keys.
     next_counter: u32,
+    /// Zero once a report has confirmed it.
     confirmation: [u8; KEY_B],
+    is_unconfirmed: bool,
+    is_due: bool,
 }
 
 /// The sensor's end of a link.
@@ -73,9 +78,7 @@ pub struct Sensor {
     tags: [Tag; RING],
     since_report: u32,
     whole_only: bool,
-    rescues: u32,
-    rescue: Option<Rescue>,
-    rescue_due: bool,
+    rescue: Rescue,
 }
 
 impl Sensor {
@@ -90,9 +93,7 @@ impl Sensor {
             tags: [Tag::default(); RING],
             since_report: 0,
             whole_only: true,
-            rescues: 0,
-            rescue: None,
-            rescue_due: false,
+            rescue: Rescue::default(),
         }
     }
 
@@ -102,10 +103,10 @@ impl Sensor {
     /// asks for whole tags, and for each eighth message when 64 were sent without a report.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if the frame does not fit, [`Error::Exhausted`] if the counters of the root or 2^16 messages
-    /// without a report are used up. Then nothing has changed.
+    /// [`Error::Buffer`] if the frame does not fit, [`Error::Exhausted`] if the counters of the root are used up. Then
+    /// nothing has changed.
     pub fn seal(&mut self, payload: &[u8], protection: Protection, frame: &mut [u8]) -> Result<Sealed, Error> {
-        if self.counter == u32::MAX || self.since_report >= MOST_WITHOUT_REPORT {
+        if self.counter == u32::MAX {
             return Err(Error::Exhausted);
         }
         let eighth = self.since_report >= QUIET && self.counter.is_multiple_of(8);
@@ -150,7 +151,10 @@ impl Sensor {
     /// # Errors
     /// [`Error::Buffer`] if it does not fit; then it is still due.
     pub fn rescue(&mut self, frame: &mut [u8]) -> Result<Option<usize>, Error> {
-        let Some(rescue) = self.rescue.as_ref().filter(|_| self.rescue_due) else { return Ok(None) };
+        let rescue = &self.rescue;
+        if !rescue.is_due {
+            return Ok(None);
+        }
         let hint_B = write_hint(self.parameters.hint, &self.root, Kind::Rescue, rescue.number, frame)?;
         let record = frame.get_mut(hint_B..hint_B + RESCUE_B).ok_or(Error::Buffer)?;
         let (body, tag) = record.split_at_mut(RESCUE_B - TAG_B);
@@ -158,14 +162,27 @@ impl Sensor {
         body[4..8].copy_from_slice(&rescue.next_counter.to_be_bytes());
         body[8..].copy_from_slice(&rescue.confirmation);
         tag.copy_from_slice(seal(&self.root.rescue_up, &nonce(0, rescue.number), &[], body).octets());
-        self.rescue_due = false;
+        self.rescue.is_due = false;
         Ok(Some(hint_B + RESCUE_B))
     }
 
     /// The number of a rescue record that is due: what the lower layer tells where nothing stands before records.
     #[must_use]
     pub fn rescue_due(&self) -> Option<u32> {
-        self.rescue.as_ref().filter(|_| self.rescue_due).map(|rescue| rescue.number)
+        self.rescue.is_due.then_some(self.rescue.number)
+    }
+
+    /// Messages since the last report of which the gateway had what the sensor has; without any, since the root began.
+    #[must_use]
+    pub fn since_report(&self) -> u32 {
+        self.since_report
+    }
+
+    /// Whether the link may be lost, by an outage or because the gateway lost its state: so many messages, [`RESUME_AFTER`],
+    /// went without a report. Then the sensor resumes, and until it is answered it may go on with what it has.
+    #[must_use]
+    pub fn must_resume(&self) -> bool {
+        self.since_report >= RESUME_AFTER
     }
 
     /// The number of the generation.
@@ -190,6 +207,7 @@ impl Sensor {
         if !tag.begins_with(sent_tag, 8 * DOWN_TAG_B) {
             return Err(Error::Tag);
         }
+        disclosed(&mut body);
         let bitmap = u32::from_be_bytes([body[1], body[2], body[3], body[4]]);
         let newest = self.counter.saturating_sub(1);
         // A report that lists nothing has no base: the gateway's counters may be ahead of these by a forgery.
@@ -207,16 +225,15 @@ impl Sensor {
         sum.zeroize();
         self.since_report = 0;
         self.whole_only = kind == Down::ReportWhole;
-        self.rescue = None;
-        self.rescue_due = false;
+        self.rescue.confirmation.zeroize();
+        (self.rescue.is_unconfirmed, self.rescue.is_due) = (false, false);
         Ok(Heard::NextGeneration)
     }
 
     fn hear_request(&mut self, number_low: u8, sent_tag: &[u8]) -> Result<Heard, Error> {
-        let repeated =
-            self.rescue.as_ref().map(|rescue| rescue.number).filter(|number| low(*number, 0x3f) == number_low);
-        let fresh = Some(self.rescues + 1).filter(|number| low(*number, 0x3f) == number_low);
-        let number = repeated.or(fresh).ok_or(Error::Unexpected)?;
+        let is_low = |number: &u32| low(*number, 0x3f) == number_low;
+        let repeated = Some(self.rescue.number).filter(|number| self.rescue.is_unconfirmed && is_low(number));
+        let number = repeated.or(Some(self.rescue.number + 1).filter(is_low)).ok_or(Error::Unexpected)?;
         let tag = open(&self.root.rescue_down, &nonce(Down::Request as u8, number), &[], &[], &mut []);
         if !tag.begins_with(sent_tag, 8 * DOWN_TAG_B) {
             return Err(Error::Tag);
@@ -224,23 +241,18 @@ impl Sensor {
         if repeated.is_none() {
             return Ok(self.begin_rescue(Heard::RescueAsked));
         }
-        self.rescue_due = true;
+        self.rescue.is_due = true;
         Ok(Heard::RescueAsked)
     }
 
     fn begin_rescue(&mut self, why: Heard) -> Heard {
-        self.rescues += 1;
-        let confirmation = *self.generation.confirmation();
-        let rescue = Rescue {
-            number: self.rescues,
-            generation: self.generation.number,
-            next_counter: self.counter,
-            confirmation,
-        };
+        let rescue = &mut self.rescue;
+        rescue.number += 1;
+        (rescue.generation, rescue.next_counter) = (self.generation.number, self.counter);
+        rescue.confirmation.copy_from_slice(self.generation.confirmation());
+        (rescue.is_unconfirmed, rescue.is_due) = (true, true);
         let bits = self.parameters.short_tag_bits;
         self.generation = self.root.again(rescue.number, rescue.generation, &rescue.confirmation, bits);
-        self.rescue = Some(rescue);
-        self.rescue_due = true;
         self.whole_only = true;
         why
     }
@@ -249,8 +261,38 @@ impl Sensor {
 impl Drop for Sensor {
     fn drop(&mut self) {
         self.tags.zeroize();
-        if let Some(rescue) = &mut self.rescue {
-            rescue.confirmation.zeroize();
+        self.rescue.confirmation.zeroize();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{Gateway, Hint, Pair};
+
+    #[test]
+    fn what_a_rescue_confirms_is_no_longer_in_memory_once_a_report_has_confirmed_it() {
+        let root = || Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8], [2; 8]);
+        let parameters = Parameters::new(Hint::None);
+        let (mut sensor, mut gateway): (_, Gateway) =
+            (Sensor::new(root(), parameters), Gateway::new(root(), parameters));
+        let mut frame = [0; 64];
+        for is_bad in [false, true, true, true, true] {
+            let sealed = sensor.seal(b"here", Protection::Whole, &mut frame).unwrap();
+            frame[0] ^= u8::from(is_bad);
+            let heard = gateway.hear(&frame[..sealed.length_B], Some((sealed.kind, sealed.counter)));
+            assert_eq!(heard.is_err(), is_bad);
         }
+        let request_B = gateway.speak(&mut frame).unwrap().unwrap();
+        assert_eq!(sensor.hear(&frame[..request_B]), Ok(Heard::RescueAsked));
+        assert_ne!(sensor.rescue.confirmation, [0; KEY_B]);
+        let length_B = sensor.rescue(&mut frame).unwrap().unwrap();
+        gateway.hear(&frame[..length_B], Some((Kind::Rescue, 1))).unwrap();
+        let sealed = sensor.seal(b"here", Protection::Short, &mut frame).unwrap();
+        gateway.hear(&frame[..sealed.length_B], Some((sealed.kind, sealed.counter))).unwrap();
+        let report_B = gateway.speak(&mut frame).unwrap().unwrap();
+        assert_eq!(sensor.hear(&frame[..report_B]), Ok(Heard::NextGeneration));
+        assert_eq!(sensor.rescue.confirmation, [0; KEY_B]);
     }
 }

@@ -1,6 +1,7 @@
 """tally as a choice: what its reports cost, how long a message waits for its bits, what requirements forbid of it."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
@@ -10,7 +11,7 @@ from wattlock.link.designs.compare import P8_B, REPORT_ROUNDS
 from wattlock.link.designs.rules import Design, compared
 from wattlock.security import Cited
 
-# A report's work is that of so many octets more in a long message of Ascon.
+# Where nobody counted a report, its work is that of so many octets more in a long message of Ascon.
 WORK_B, SHORT_B, LONG_B = round(REPORT_ROUNDS / P8_B), 64, 1024
 REQUESTED = "the question"
 """Who says what a requirement forbids."""
@@ -31,9 +32,12 @@ def report_B() -> int:
     return compared().tally.report_B
 
 
-def report_J(cost: Cost) -> float:
-    """Joules of opening a report and deriving keys by it; assumed, as nobody counted it."""
-    return WORK_B * (cost.of("open_J", LONG_B) - cost.of("open_J", SHORT_B)) / (LONG_B - SHORT_B)
+def report(cost: Cost, what: Literal["open_J", "open_cycles"]) -> float:
+    """Joules or cycles of opening a report and deriving keys by it: as counted, else as so many rounds of Ascon."""
+    more = cost.of(what, LONG_B) - cost.of(what, SHORT_B)
+    if cost.report_cycles is None:
+        return WORK_B * more / (LONG_B - SHORT_B)
+    return cost.report_cycles * more / (cost.of("open_cycles", LONG_B) - cost.of("open_cycles", SHORT_B))
 
 
 def wait_s(question: Question, choice: Choice) -> float:

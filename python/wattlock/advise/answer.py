@@ -61,7 +61,7 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
     rows, nearest = _catalogue(target, tuple(wanted))
     _known(of, rows, nearest)
-    every = candidates(question, of.costs, rows, of.sender.protections)
+    every = candidates(question, of.costs, rows, of.sender.protections, of.priced.tally)
     if not every:
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"

@@ -167,11 +167,16 @@ def _room_B(by: _Seal, packet_B: int) -> int:
 
 
 def candidates(
-    question: Question, costs: list[Cost], rows: Mapping[str, CatalogueRow], protections: list[str]
+    question: Question,
+    costs: list[Cost],
+    rows: Mapping[str, CatalogueRow],
+    protections: list[str],
+    tally: Cost | None = None,
 ) -> list[Choice]:
     """All choices, sound or not: `exclude` takes out what the floor forbids.
 
-    * `rows`: the catalogue's, by id. `protections`: of the link, to be compared.
+    * `rows`: the catalogue's, by id. `protections`: of the link, to be compared. `tally`: what its records cost, where
+      they were counted; else they are priced by its cipher.
 
     Raises InputError where an option names what there is not.
     """
@@ -198,7 +203,8 @@ def candidates(
         for (tag, frame), encoding, many, protection, again in product(
             dict.fromkeys(framed), options.encodings, aggregates(question), protections, resumed
         ):
-            found.append(Choice(row, security, cost, tag, frame, encoding, many, protection, again))
+            by = tally if tally and frame in AMORTISED else cost
+            found.append(Choice(row, security, by, tag, frame, encoding, many, protection, again))
     return found
 
 

@@ -21,6 +21,8 @@ Timing = Literal[
 ]
 """On what the code's time depends: on neither key nor data; on neither where its tables lie as `memory` says; else."""
 Unit = Literal["cycles", "cycles/B", "us", "kB/s", "KiB/s", "MB/s", "MiB/s"]
+TALLY = "tally"
+"""Whose records a cost may be of: a link, and no cipher that is chosen by itself."""
 CUT_BLOCK = 0.6
 """A whole block may take less than a cut one before it, by 35 % as counted; over the last period figures rise."""
 IN_B_PER_s = {"kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 1024.0**2}
@@ -37,6 +39,8 @@ class Published(Table):
     * `figures`: octets of a message and its value in `unit`; or `rate`: what each further octet takes, beside `fixed`.
     * `open_figures`: the same of opening, where it was counted too; else it is taken to cost what sealing does.
     * `period_B`: beyond the last figure, so many further octets take what the last so many did.
+    * `report_cycles`: of a report that the sensor hears, of tally alone; its `figures` are of the sensor's records, its
+      `open_figures` of the gateway's.
     * `timing`: what the code's author or its way of working says; hardware's is hardly ever told.
     * `times`: passes over the message, where the figure is of one. `fixed`: cycles of a message of no octets.
     * `composed`: no source prints it for this cipher; it is made of printed figures of its parts.
@@ -64,6 +68,7 @@ class Published(Table):
     fixed: Annotated[float, Field(ge=0)] | None = None
     block_B: Annotated[int, Field(ge=1)] = 16
     period_B: Annotated[int, Field(ge=1)] = 1
+    report_cycles: Annotated[float, Field(gt=0)] | None = None
     devices: list[Text] = Field(default_factory=list)
     composed: bool = False
     unlike: str = ""
@@ -73,6 +78,14 @@ class Published(Table):
     source: Text
     url: str = ""
     because: Text
+
+    @model_validator(mode="after")
+    def _tally_has_reports(self) -> Self:
+        if self.ciphers != [TALLY] and (TALLY in self.ciphers or self.report_cycles is not None):
+            raise ValueError(f'report_cycles is of {TALLY}, in an entry of its own: ciphers = ["{TALLY}"]')
+        if self.ciphers == [TALLY] and self.report_cycles is None:
+            raise ValueError(f"{TALLY} needs report_cycles")
+        return self
 
     @model_validator(mode="after")
     def _one_law(self) -> Self:

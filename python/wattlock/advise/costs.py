@@ -71,6 +71,7 @@ class Cost(NamedTuple):
     * `block_B`: so many octets are paid whole. `period_B`: beyond the last size, so many further octets take what the
       last so many did; by the octet that is a straight line.
     * `cycles`, `open_cycles`: to seal and to open a message of `sizes_B`; `origin`: whose code; all None of a run.
+    * `report_cycles`: of tally's records alone, to hear a report.
     * `doubt`: why it is assumed, empty where it isn't. `processes`: those that measured it, 0 of what is published.
     """
 
@@ -92,6 +93,7 @@ class Cost(NamedTuple):
     accelerator: bool = False
     cycles: list[float] | None = None
     open_cycles: list[float] | None = None
+    report_cycles: float | None = None
     origin: Origin | None = None
     doubt: str = ""
     processes: int = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from wattlock.advise.cost_files import File
+from wattlock.advise.cost_files import TALLY, File
 from wattlock.advise.costs import at
 from wattlock.advise.published import BORROWED
 from wattlock.energy.cards import DEVICES, Isa
@@ -30,12 +30,16 @@ IN_RUST = ("rustcrypto", "wattlock", "wattlock-tables")
 BLOCK_B, PERIOD_B = 16, 64
 BORDERS_B = [block_B + octets for block_B in range(0, 2 * PERIOD_B, BLOCK_B) for octets in (1, BLOCK_B - 1, BLOCK_B)]
 """The ends of the blocks of two periods: each cut of a block takes nearly the same, and a period what the last did."""
+TALLYS_B = [octets_B for octets_B in BORDERS_B if octets_B <= PERIOD_B]
+"""A gateway that is counted holds messages of at most one period; Ascon takes the same for each block."""
 UNSEEN = 0.36
 """By how much lines over whole blocks through 16, 64 and 256 B miss the counts of 37 sizes on five cores, at most."""
 
 
 def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     """A file of costs: an entry a cipher and provider of the catalogue's own code, in board, part or core cycles.
+
+    Records of tally have an entry where a report was counted too.
 
     Its law goes through the ends of blocks and is held against the other sizes of the run, as of the study `mcu-costs`;
     of a run without these it is straight lines over whole blocks, and may be off by UNSEEN.
@@ -54,10 +58,12 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
         hint = "count on a core whose rules have an error: docs/method/cores.md"
         raise EvidenceError(f"run {found.id}: {found.core} has no cycles with a known error", hint=hint)
     column = found.cycles_column or "cycles"
+    is_whole = pl.lit(_report(found, column) is not None) | (pl.col("cipher") != TALLY)
     usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
     rows = found.estimates.filter(
         pl.col("operation").is_in(FORWARD | BACKWARD),
         pl.col("provider").is_in(IN_RUST),
+        is_whole,
         pl.col("payload_B") > 0,
         pl.col(column).is_not_null(),
         pl.col("cycles_high").is_not_null(),
@@ -111,8 +117,9 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
         pl.max_horizontal(pl.col("cycles_high") / pl.col("cycles"), pl.col("cycles") / pl.col("cycles_low")).max()
     ).item()
     build = found.header["fingerprint"]["build"]
+    is_tally = first["cipher"] == TALLY
     law = _law(rows, column)
-    named = [word for word in (first["provider"], first["version"], first["path"]) if word]
+    named = [word for word in (TALLY if is_tally else first["provider"], first["version"], first["path"]) if word]
     confidence = "primary"
     because = f"the rules of {found.core} are within {found.error_percent} % for 95 % of the published figures"
     if found.board is not None:
@@ -141,6 +148,7 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
         "timing": timing,
         "unit": "cycles",
         **law.keys,
+        "report_cycles": _report(found, column) if is_tally else None,
         "devices": _cards(found) if found.cycles_column else None,
         "confidence": confidence,
         "relative_uncertainty": round(width - 1, 4),
@@ -150,6 +158,12 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
     }
     lines = [f"{name} = {_value(value)}" for name, value in entry.items() if value is not None]
     return "\n".join(["[[cost]]", *lines, ""])
+
+
+def _report(found: Counts, column: str) -> int | None:
+    """Cycles of a report that tally's sensor hears; None where none was counted."""
+    rows = found.estimates.filter(pl.col("cipher") == TALLY, pl.col("operation") == "key_setup")
+    return next(iter(rows[column].drop_nulls()), None)
 
 
 class _Law(NamedTuple):
@@ -166,9 +180,11 @@ def _law(rows: pl.DataFrame, column: str) -> _Law:
         dict(rows.filter(pl.col("operation").is_in(ways)).select("payload_B", column).iter_rows())
         for ways in (FORWARD, BACKWARD)
     )
-    by_borders = sealed.keys() >= set(BORDERS_B)
-    sizes = BORDERS_B if by_borders else list(sealed)
-    blocks = {"block_B": 1, "period_B": PERIOD_B} if by_borders else {"block_B": BLOCK_B, "period_B": 1}
+    borders_B = TALLYS_B if rows["cipher"][0] == TALLY else BORDERS_B
+    by_borders = sealed.keys() >= set(borders_B)
+    sizes = borders_B if by_borders else list(sealed)
+    period_B = min(PERIOD_B, sizes[-1] - BLOCK_B)
+    blocks = {"block_B": 1, "period_B": period_B} if by_borders else {"block_B": BLOCK_B, "period_B": 1}
     counted = {"figures": sealed} | ({"open_figures": opened} if opened.keys() >= set(sizes) else {})
     keys = {name: [(size_B, cycles[size_B]) for size_B in sizes] for name, cycles in counted.items()} | blocks
     off = [

@@ -190,7 +190,10 @@ class _Sum:
             self.radio("radio", amortised.report_B(), "receive", reports_per_s)
             if self.sender.asks:
                 self.radio("radio", 0, "send", reports_per_s)
-            self.terms["cipher", self.own] += reports_per_s * amortised.report_J(cost)
+            if question.connection and question.connection.kept:
+                # A report is a PDU in place of an empty one, in an event that takes place anyway.
+                self.states("radio", self.sender.event(), "send", -reports_per_s)
+            self.terms["cipher", self.own] += reports_per_s * amortised.report(cost, "open_J")
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
         """So many packets a second, in place of the radio's rest."""

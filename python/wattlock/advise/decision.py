@@ -106,7 +106,12 @@ def by_code(of: Advice) -> list[str]:
         return []
     known = [f"{kind} {sourcing.marked(row[key])}" for kind in sourcing.KINDS if row[key := kind.replace(" ", "_")]]
     what = "of" if row["operation"] == "seal" else "to open"
-    return [f"Cycles {what} {row['message_B']} B: {', '.join(known)}."]
+    cost, size_B = of.strongest.cost, row["message_B"]
+    link = ""
+    if cost.report_cycles is not None:
+        record = cost.of("cycles", size_B)
+        link = f"tally's record {record:,.0f}, a report {cost.report_cycles:,.0f}; {cost.cipher} alone: "
+    return [f"Cycles {what} {size_B} B: {link}{', '.join(known)}."]
 
 
 def _standing(of: Advice) -> str:

@@ -6,11 +6,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from wattlock.advise.cost_files import COSTS, Counted, Engine, File, Published, Timing, load, names
+from wattlock.advise.cost_files import COSTS, TALLY, Counted, Engine, File, Published, Timing, load, names
 from wattlock.advise.costs import Cost, Message, Origin
 from wattlock.definitions import own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.errors import InputError
+from wattlock.link.designs.rules import compared
 from wattlock.targets.parts import step
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.
@@ -26,6 +27,7 @@ class Priced(NamedTuple):
 
     * `taken`: the best of each cipher, code and hardware apart. `unranked`: assumed ones that nobody consented to.
     * `slower`: what else is known of them. `engines`: hardware without a figure. `compared`: in which language.
+    * `tally`: what its records cost, where they were counted on the core.
     """
 
     taken: list[Cost]
@@ -33,6 +35,7 @@ class Priced(NamedTuple):
     slower: list[Cost]
     engines: list[Engine]
     compared: str = "C"
+    tally: Cost | None = None
 
 
 def price(
@@ -59,6 +62,8 @@ def price(
     mine = [cost for file in files for cost in _valued(file, device, own=True)]
     home = load(isa) if isa in names() else None
     described = list(_valued(home, device)) if home else []
+    tally = _tally(*([cost for cost in of if allow_assumed or not cost.doubt] for of in (mine, described)))
+    mine, described = ([cost for cost in several if cost.cipher != TALLY] for several in (mine, described))
     # The user's own figure of a cipher stands for what is published of it, code and hardware apart.
     preferred = [cost for cost in mine if allow_assumed or not cost.doubt]
     replaced = {(cost.cipher, cost.accelerator) for cost in preferred}
@@ -74,7 +79,19 @@ def price(
         [cost for cost in every if not any(cost is one for one in best)],
         engines if accelerator else [],
         home.compared if home else "C",
+        tally,
     )
+
+
+def _tally(mine: Sequence[Cost], described: Sequence[Cost]) -> Cost | None:
+    """What records of tally cost: the user's own figures, else those that come along, if its cipher's do too."""
+    cipher = str(compared().design[TALLY].cipher)
+    shipped = [] if any(cost.cipher == cipher for cost in mine) else described
+    for several in (mine, shipped):
+        found = [cost for cost in _through_flash(several) if cost.cipher == TALLY]
+        if found:
+            return min(found, key=lambda cost: bool(cost.doubt))._replace(cipher=cipher)
+    return None
 
 
 def _given(path: Path, device: Device) -> File:
@@ -103,7 +120,7 @@ def _own(isa: str, own: Path | None) -> list[File]:
 def _borrowed(device: Device) -> Iterator[Cost]:
     lender = load(LENDER)
     lent = lender.model_copy(update={"cost": [one for one in lender.cost if one.language in COMPILED]})
-    yield from _valued(lent, device, borrowed=True)
+    yield from (cost for cost in _valued(lent, device, borrowed=True) if cost.cipher != TALLY)
 
 
 def _valued(file: File, device: Device, *, borrowed: bool = False, own: bool = False) -> Iterator[Cost]:
@@ -159,6 +176,7 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         accelerator=one.language == "hardware",
         cycles=cycles,
         open_cycles=to_open,
+        report_cycles=to_board * one.report_cycles if one.report_cycles else None,
         origin=origin,
         doubt=doubt,
     )
@@ -186,7 +204,7 @@ def _doubt(one: Published, *, own: bool) -> str:
     return "; ".join(part for part in (one.unlike, "its file says so" if own else why) if part)
 
 
-def _through_flash(every: list[Cost]) -> list[Cost]:
+def _through_flash(every: Sequence[Cost]) -> list[Cost]:
     """Without core cycles of code whose part cycles are known for this very device."""
 
     def code(cost: Cost, counted: Counted) -> tuple[str, str] | None:

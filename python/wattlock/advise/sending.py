@@ -195,7 +195,7 @@ class Sender:
             questions = [(named := self._wifi(one.protection), self._question(named, one)) for one in new]
             for one, answer in zip(new, air.evaluate(net, questions), strict=True):
                 self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
-                self._spent[one] = self._of(transfer(_group(one), answer), one.way)
+                self._spent[one] = self._of(transfer([_group(one)], [answer]), one.way)
         return self._spent
 
     def event(self) -> Spent:

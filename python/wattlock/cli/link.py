@@ -100,7 +100,8 @@ class Compared:
         typer.Option(
             "--compare",
             metavar="PROFILE",
-            help="Compare secure links for the messages of a profile of `wattlock advise`, on five radios under loss.",
+            help="Compare secure links for the messages of a profile of `wattlock advise`, on five radios under loss; "
+            "and all profiles in days with tally.",
         ),
     ] = None
 

@@ -15,12 +15,9 @@ from wattlock.errors import EvidenceError, InputError
 if TYPE_CHECKING:
     from wattlock.link.designs.compare import Computing, Traffic
 
-# Messages of more microjoules are told in millijoules.
-MOST_uJ = 10_000
-
 
 def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> None:
-    """The designs under a profile's messages: a row each of every radio and loss, or a table a radio for eyes.
+    """The designs under a profile's messages: a row each of every radio and loss, or short tables for eyes.
 
     * `payload_B`: in place of the profile's messages.
     """
@@ -44,44 +41,85 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
         print_table(pl.DataFrame([fixed | row for row in found], infer_schema_length=None), form)
         return
     typer.echo(f"{profile}: {traffic.payload_B} octets each {spoken(traffic.every_s)}; joules of the sensor a message")
-    for name, radio in compared().radio.items():
-        if here := [row for row in found if row["radio"] == name]:
-            table(_shown(here), f"{name}: {radio.title}")
+    here = {name: several for name in compared().radio if (several := [row for row in found if row["radio"] == name])}
+    for name, several in here.items():
+        _radio(name, several)
+    _waits(here)
+    _days(by)
     typer.echo("")
     for name, design in compared().design.items():
         typer.echo(f"{name}: {design.title}")
+    typer.echo("hint: --format json has a row a design, radio and loss; `wattlock advise PROFILE` explains its days")
     typer.echo("tally is an experiment that nobody outside has reviewed, and no product's security yet")
 
 
-def _shown(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row a design with the columns that fit beside one another: joules of a message that is verified, by loss."""
-    from wattlock.link.designs.compare import LOSSES
+def _radio(name: str, found: list[dict[str, Any]]) -> None:
+    """The tables of one radio."""
+    from wattlock.link.designs import shown
+    from wattlock.link.designs.compare import STRENGTHS
+    from wattlock.link.designs.rules import compared
 
-    in_mJ = max(row["message_uJ"] for row in found) > MOST_uJ
-    unit, size = ("mJ", 1e-3) if in_mJ else ("uJ", 1.0)
-
-    def joules(row: dict[str, Any], key: str) -> str:
-        return "never" if row[key] is None else f"{size * row[key]:.4g}"
-
-    shown = []
-    for rows in (found[place : place + len(LOSSES)] for place in range(0, len(found), len(LOSSES))):
-        first, tenth = rows[0], rows[LOSSES.index(0.1)]
-        ends = [joules(tenth, f"verified_128_{end}_uJ") for end in ("low", "high")]
-        shown.append(
-            {
-                **{key: first[key] for key in ("design", "adds_B", "air_ms", "over")},
-                "frames": first["frames"] if first["frames"] > 1 else None,
-                **{key: first[key] for key in ("cycles", "state_B")},
-                f"handshake_{unit}": None if first["handshake_uJ"] is None else joules(first, "handshake_uJ"),
-                "bits_at_once": first["bits_at_release"],
-                f"{unit}_delivered": joules(first, "delivered_uJ"),
-                **{f"{unit}_128_{100 * row['loss']:g}%": joules(row, "verified_128_uJ") for row in rows},
-                "10%_low_to_high": " to ".join(dict.fromkeys(ends)),
-                f"{unit}_64_10%": joules(tenth, "verified_64_uJ"),
-                "wait_s_10%": tenth["wait_128_s"],
-            }
+    unit, _ = shown.unit(found)
+    table(shown.lossless(found), f"{name}: {compared().radio[name].title}")
+    for bits in reversed(STRENGTHS):
+        title = f"{name}: {unit} a message verified at {bits} bits, and from low to high, by the share lost"
+        if few := shown.never(found, bits):
+            title += f"\nnever: {', '.join(few)}"
+        if several := shown.verified(found, bits):
+            table(several, title)
+        else:
+            typer.echo(f"\n{title}")
+    if saved := shown.saved(found):
+        table(
+            saved,
+            f"{name}: percent that tally takes less (negative: more), by share lost; radio_10%: radio alone",
         )
-    return shown
+
+
+def _waits(here: dict[str, list[dict[str, Any]]]) -> None:
+    """How long messages wait for their bits, the same on each radio that carries a design."""
+    from wattlock.advise.quantity import spoken
+    from wattlock.link.designs import shown
+    from wattlock.link.designs.compare import LOSSES, STRENGTHS
+
+    def cell(seconds: float, share: float) -> str:
+        if not share:
+            return "never"
+        return spoken(seconds) if share == 1 else f"{spoken(seconds)}, {min(100 * share, 99.9):.3g} %"
+
+    for bits in reversed(STRENGTHS):
+        found: dict[str, list[tuple[float, float]]] = {}
+        for rows in here.values():
+            found |= shown.waits(rows, bits)
+        several = [
+            {"design": name, **{f"{100 * loss:g}%": cell(*one) for loss, one in zip(LOSSES, parts, strict=True)}}
+            for name, parts in found.items()
+        ]
+        if several:
+            table(
+                several, f"mean wait until {bits} bits, and how many of the messages that arrive get there if not all"
+            )
+
+
+def _days(by: Valuing) -> None:
+    """The profiles that come along, in days of battery without tally and with it."""
+    from wattlock.advise.answer import advise
+    from wattlock.advise.question import load, names
+    from wattlock.advise.with_tally import days
+
+    rows = []
+    for name in names():
+        question = load(name, {"choices.amortised": True})
+        row: dict[str, Any] = {"profile": name, "without": None, "with": None, "change_%": None}
+        try:
+            found = days(advise(question, own=by.cards, allow_assumed=by.allow_assumed))
+        except EvidenceError:
+            rows.append(row | {"first": "has assumed numbers: --allow-assumed takes them"})
+            continue
+        if found.change_percent is not None:
+            row["change_%"] = f"{round(found.change_percent, 2) + 0.0:.2f}"
+        rows.append(row | {"without": found.without, "with": found.with_tally, "first": found.stands})
+    table(rows, "days of battery without tally and with it, by the best choice that each profile's requirements leave")
 
 
 def _asked(profile: str, payload_B: int | None, by: Valuing) -> tuple[Traffic, Computing]:
@@ -89,12 +127,12 @@ def _asked(profile: str, payload_B: int | None, by: Valuing) -> tuple[Traffic, C
 
     Raises InputError where it sends nothing or its device has no card, or a cipher no cost there.
     """
-    from wattlock.advise import published
-    from wattlock.advise.costs import Message
+    from wattlock.advise import amortised, published
+    from wattlock.advise.costs import Cost, Message
     from wattlock.advise.question import load
     from wattlock.analysis.draws import COVERAGE
     from wattlock.energy import cards
-    from wattlock.link.designs.compare import Traffic, Work
+    from wattlock.link.designs.compare import Computing, Traffic, Work
     from wattlock.link.designs.rules import compared
     from wattlock.link.joules import Interval
 
@@ -116,11 +154,27 @@ def _asked(profile: str, payload_B: int | None, by: Valuing) -> tuple[Traffic, C
             hint = "--allow-assumed takes cycles of another core, or name another device with --device"
             raise EvidenceError(f"what {cipher} costs on {name} is assumed", hint=hint)
 
-    def computing(cipher: str, size_B: int) -> Work:
-        known = [cost for cost in priced.taken if cost.cipher == cipher]
-        cost = min(known, key=lambda one: one.of("seal_J", traffic.payload_B))
-        J = cost.of("seal_J", size_B)
-        factor = math.exp(COVERAGE * math.hypot(cost.log_sigma, sigma_of_card))
-        return Work(cost.of("cycles", size_B), Interval(J, J / factor, J * factor), cost.evidence == "assumed")
+    def cheapest(cipher: str | None) -> Cost:
+        every = [cost for cost in (*priced.taken, *priced.slower) if cost.cipher == cipher]
+        ranked = [cost for cost in priced.taken if cost.cipher == cipher]
+        # Where tally's records were counted, designs with its cipher are compared by the same project's code of it.
+        alike = [cost for cost in every if cost.origin and cost.origin.kind == "this code"]
+        known = alike if priced.tally and cipher == priced.tally.cipher and alike else ranked
+        return min(known, key=lambda one: one.of("seal_J", traffic.payload_B))
 
+    def work(cost: Cost, cycles: float, J: float, *, assumed: bool = False) -> Work:
+        factor = math.exp(COVERAGE * math.hypot(cost.log_sigma, sigma_of_card))
+        return Work(cycles, Interval(J, J / factor, J * factor), assumed or cost.evidence == "assumed")
+
+    def sealing(cost: Cost, size_B: int, *, assumed: bool = False) -> Work:
+        return work(cost, cost.of("cycles", size_B), cost.of("seal_J", size_B), assumed=assumed)
+
+    tally, not_counted = priced.tally or cheapest(compared().design["tally"].cipher), priced.tally is None
+    computing = Computing(
+        seal=lambda cipher, size_B: sealing(cheapest(cipher), size_B),
+        record=lambda size_B: sealing(tally, size_B, assumed=not_counted),
+        report=work(
+            tally, amortised.report(tally, "open_cycles"), amortised.report(tally, "open_J"), assumed=not_counted
+        ),
+    )
     return traffic, computing

@@ -85,11 +85,13 @@ def radio_energy(
     floor_J = idle_W * duration_ns * 1e-9
     by_line: dict[tuple[str, int | None], float] = {}
     by_key: dict[str, float] = {}
+    all_covered_ns = 0
     for line, key, J, covered_ns in terms:
         by_line[line] = by_line.get(line, 0.0) + J - idle_W * covered_ns * 1e-9
         by_key[key] = by_key.get(key, 0.0) + J
+        all_covered_ns += covered_ns
     # What is not covered by another state idles.
-    covered_s = 1e-9 * sum(covered_ns for *_, covered_ns in terms)
+    covered_s = 1e-9 * all_covered_ns
     marginal_by_key = {**by_key, "idle": by_key.get("idle", 0.0) - idle_W * covered_s}
     total_by_key = {**marginal_by_key, "idle": marginal_by_key["idle"] + floor_J}
     doubted = sorted(key for key, number in used.items() if number.doubted)

@@ -1,7 +1,6 @@
 """What a cipher and an encoding make of a plaintext, and the packets that it then takes."""
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -122,8 +121,13 @@ def equal(data_B: int, plain_B: int) -> list[tuple[int, int]]:
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
     """`total` in whole shares by `weights` that add up to it: each share ends where its weight's end is rounded to."""
     whole = sum(weights) or 1
-    ends = [total * end // whole for end in accumulate(weights)]
-    return [after - before for before, after in pairwise([0, *ends])]
+    shares = []
+    weight_so_far = end = 0
+    for weight in weights:
+        begin, weight_so_far = end, weight_so_far + weight
+        end = total * weight_so_far // whole
+        shares.append(end - begin)
+    return shares
 
 
 def size_B(file: str) -> int:

@@ -15,7 +15,7 @@ from support.tree import TREE
 from wattlock.advise.cost_files import COSTS, File
 from wattlock.advise.costs import Message, at
 from wattlock.advise.counted_costs import BORDERS_B, UNSEEN, costs_file
-from wattlock.advise.published import price
+from wattlock.advise.published import Priced, price
 from wattlock.cli import app
 from wattlock.energy.cards import load
 from wattlock.errors import EvidenceError
@@ -127,6 +127,71 @@ def test_the_laws_that_come_along_hold_the_counts_of_the_page_that_are_not_in_th
                 held += 1
             assert at(65, law.law[0], sealed, period_B=64) == cells[3], "in the law itself"
     assert held == 5 * 15 * 3
+
+
+def of_tally(*operations: str) -> Counts:
+    """A run in which Ascon's cases are records of tally."""
+    found = counts(M4)
+    is_tally = (pl.col("cipher") == "ascon-aead128") & pl.col("operation").is_in(operations)
+    kept = found.estimates.filter(is_tally | (pl.col("cipher") == "chacha20-poly1305"))
+    renamed = {"cipher": "tally", "provider": "wattlock"}
+    changed = [pl.when(is_tally).then(pl.lit(new)).otherwise(pl.col(name)).alias(name) for name, new in renamed.items()]
+    return replace(found, estimates=kept.with_columns(changed))
+
+
+def test_records_of_tally_have_an_entry_where_a_report_was_counted_too() -> None:
+    run = of_tally("seal", "open", "key_setup")
+    of = {
+        cost.ciphers[0]: cost
+        for cost in File.model_validate(tomllib.loads(costs_file(run, or_this_machine(None)))).cost
+    }
+    report = run.estimates.filter(pl.col("cipher") == "tally", pl.col("operation") == "key_setup")["cycles"].item()
+    assert of["tally"].report_cycles == report
+    assert of["chacha20-poly1305"].report_cycles is None
+    without = File.model_validate(tomllib.loads(costs_file(of_tally("seal", "open"), or_this_machine(None))))
+    assert [cost.ciphers for cost in without.cost] == [["chacha20-poly1305"]]
+
+
+def test_tally_is_no_cipher_and_has_a_cost_where_its_records_were_counted(tmp_path: Path) -> None:
+    def priced(device: str, given: Path | None = None, *, allow_assumed: bool = False) -> Priced:
+        return price(load(device), [Message(16, 1.0)], allow_assumed=allow_assumed, given=given)
+
+    for device in ("nrf52840", "stm32l476", "rp2040", "esp32-c3", "esp32"):
+        every = priced(device, allow_assumed=True)
+        assert not any(cost.cipher == "tally" for cost in (*every.taken, *every.slower, *every.unranked))
+        assert (every.tally is None) == (device == "esp32"), "of Xtensa nobody counted it, and it is not borrowed"
+    assert priced("esp32-c3").tally is None, "E31's are assumed there"
+    tally = priced("nrf52840").tally
+    assert tally is not None
+    assert tally.cipher == "ascon-aead128"
+    factor = step("nrf52840", "core cycles").factor
+    assert tally.report_cycles == pytest.approx(63_154 * factor)
+    # The user's own figures of Ascon are compared with no records of other code.
+    mine, _ = written(M4, tmp_path)
+    assert priced("nrf52840", mine).tally is None
+    mine.write_text(costs_file(of_tally("seal", "open", "key_setup"), or_this_machine(None)), encoding="utf-8")
+    own = priced("nrf52840", mine).tally
+    assert own is not None
+    assert own.of("cycles", 16) == pytest.approx(5_264 * factor, rel=0.01)
+
+
+def test_the_page_has_the_records_that_come_along_at_most_115_percent_of_bare_ascon() -> None:
+    page = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ((?:cortex|sifive)[^|]+) \| [\d.]+ % \| (.+) \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    for part, row in rows:
+        core, _, variant = part.partition(" in ")
+        name = f"{ISAS[core]}-counted" + (f"-{variant.partition(' ')[0]}" if variant else "")
+        (tally,) = COSTS.load(f"{name}-tally")[1].cost
+        (ascon,) = (cost for cost in COSTS.load(name)[1].cost if cost.ciphers == ["ascon-aead128"])
+        cells = [float(cell.replace(",", "")) for cell in row.split(" | ")]
+        assert cells[-1] == tally.report_cycles
+        for place, (values, bare) in enumerate(((tally.law[1], ascon.law[1]), (tally.opened, ascon.opened))):
+            for second, size_B in enumerate((16, 64)):
+                cycles = values[tally.law[0].index(size_B)]
+                times = cycles / bare[ascon.law[0].index(size_B)]
+                assert cells[4 * place + 2 * second :][:2] == [cycles, pytest.approx(times, abs=0.0051)]
+                assert times <= 1.15
 
 
 @pytest.mark.parametrize("run", [M4, M0PLUS, M4_L476])

@@ -68,6 +68,8 @@ def test_a_folder_of_ones_own_costs_joins_for_its_core_alone(own: Path, monkeypa
         (('unit = "cycles"', 'unit = "cycles"\ndevices = ["rp2040"]'), "all of it is for rp2040, none for nrf52840"),
         (('language = "C"', 'language = "COBOL"'), "cost[0].language"),
         (("[[16, 500]", "[[16, 5000000]"), "cost[0]: figures must rise"),
+        (('["aes128-ccm"]', '["tally"]'), "cost[0]: tally needs report_cycles"),
+        (('["aes128-ccm"]', '["aes128-ccm", "tally"]'), "cost[0]: report_cycles is of tally, in an entry of its own"),
         (('unit = "cycles"', 'unit = "cycles"\nspeed = 3'), "speed: unknown key"),
         (("isa", "= ="), "not TOML"),
     ],

@@ -135,11 +135,8 @@ def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None
     ]
     assert [one.energy.J for one in answer.works if one.energy] == pytest.approx([2e-3, 2e-3])
     radios_J = sum(one.marginal.J for one in answer.by_states)
-    share, (low, high) = rows.share(answer), rows.share_interval(answer)
+    share, low, high = (rows.figures(answer)[f"cipher_share{side}"] for side in ("", "_low", "_high"))
     assert share == pytest.approx(4e-3 / (4e-3 + radios_J))
-    assert low is not None
-    assert share is not None
-    assert high is not None
     assert low < share < high
     assert time_of(answer, "cipher: sender", "cipher: receiver") == 2_000_000
     assert answer.works[0].basis == "aes128-ctr of rustcrypto, encrypt, 1000 B, raw"

@@ -1,11 +1,14 @@
 """tally by a second implementation, made from docs/tally.md: known answers, and the crate's session frame by frame."""
 
+import math
 import os
 
 from support import tally_peer, tally_schedules
 from support.tally_peer import Gateway, Parameters, RefusedError, Root, Sensor
-from support.tree import CRATES
+from support.tree import CRATES, TREE
 
+LONG = 20
+"""Long schedules that always run."""
 VECTORS = CRATES / "tally" / "vectors"
 
 
@@ -76,3 +79,24 @@ def test_the_second_implementation_says_the_session_of_the_vectors_frame_by_fram
 def test_both_implementations_agree_state_by_state_over_random_schedules() -> None:
     schedules = int(os.environ.get("WATTLOCK_TALLY_SCHEDULES", "300"))
     assert list(tally_schedules.disagreements(range(schedules))) == []
+
+
+def test_both_implementations_agree_over_long_schedules_that_come_to_each_rare_state() -> None:
+    reached: set[str] = set()
+    assert list(tally_schedules.disagreements(range(LONG), long=True, reached=reached)) == []
+    assert reached == tally_schedules.RARE
+
+
+def test_the_risk_page_counts_the_forgery_whose_whole_tag_is_right_by_chance() -> None:
+    page = (TREE / "docs" / "tally-risk.md").read_text(encoding="utf-8")
+    for failures, n, row in [
+        (16, 4, "n = 4: 2^-122.9 |"),
+        (16, 2, "n = 2: 2^-78.0;"),
+        (1024, 6, "n is 6 for 128 bits (2^-117 "),
+    ]:
+        own = Parameters(budget=failures)
+        assert n in (own.acceptances, 2)
+        bound = 2.0 ** -(own.acceptance_bits * (n + 1)) + 2 * (failures + 1) * 2.0**-128
+        figure = f"{-math.log2(bound):.1f}".removesuffix(".0" if failures == 1024 else "-")
+        assert f"2^-{figure}" in row
+        assert row in page

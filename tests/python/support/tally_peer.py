@@ -115,6 +115,7 @@ class Parameters:
     tag_bits: int = 32
     budget: int = 16
     report_every: int = 16
+    verified_at: int = 128
 
     @property
     def acceptance_bits(self) -> int:
@@ -122,7 +123,7 @@ class Parameters:
 
     @property
     def acceptances(self) -> int:
-        return -(-128 // self.acceptance_bits) - 1
+        return -(-self.verified_at // self.acceptance_bits) - 1
 
 
 class Generation:
@@ -194,6 +195,10 @@ class Sensor:
 
     def __post_init__(self) -> None:
         self.generation = self.root.generation(self.parameters.tag_bits)
+
+    @property
+    def must_resume(self) -> bool:
+        return self.without_report >= 256
 
     def seal(self, payload: bytes, *, whole: bool) -> tuple[int, bytes]:
         """The kind and the frame of the next message."""
@@ -332,13 +337,13 @@ class Gateway:
 
     def _try(self, kind: int, counter: int, record: bytes) -> str:
         bits = self.parameters.tag_bits if kind == SHORT else 128
+        body_B = len(record) - -(-bits // 8)
+        if body_B < 0:
+            return "length"
         if kind == SHORT and (self.spent or (self.whole_only and not self.report)):
             return "short"
         if kind == SHORT and counter > self.expected + 63:
             return "ahead"
-        body_B = len(record) - -(-bits // 8)
-        if body_B < 0:
-            return "length"
         if counter in self.there or counter < self.expected - 64:
             return "replayed"
         to_come = [self.report[0]] if self.report else []

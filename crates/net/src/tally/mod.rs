@@ -23,4 +23,4 @@ mod tests;
 
 pub use gateway::{GatewayEnd, Heard, MOST_FRAME_B, MOST_PAYLOAD_B};
 pub use nonces::Nonces;
-pub use sensor::{RESUME_AFTER, SensorEnd};
+pub use sensor::SensorEnd;

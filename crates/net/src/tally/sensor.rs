@@ -7,8 +7,6 @@ use wattlock_tally::{Error, OPENING_B, Pair, Parameters, Protection, Resuming, S
 use super::nonces::Nonces;
 use super::records::{Downlink, TallyLine};
 
-/// Messages without a report after which the sensor resumes: a gateway that lost its state can't say so.
-pub const RESUME_AFTER: u32 = 256;
 /// Until a resumption is answered, messages go on below the old root, and each so many the opening is sent again.
 const OPEN_EVERY: u32 = 16;
 
@@ -26,8 +24,6 @@ pub struct SensorEnd<N> {
     nonces: N,
     opening: Option<Opening>,
     sensor: Option<Box<Sensor>>,
-    /// Messages since the gateway was heard.
-    unheard: u32,
 }
 
 impl<N: Nonces> SensorEnd<N> {
@@ -36,7 +32,7 @@ impl<N: Nonces> SensorEnd<N> {
     /// # Errors
     /// Where there is none.
     pub fn new(pair: Pair, parameters: Parameters, nonces: N) -> io::Result<Self> {
-        let mut end = Self { pair, parameters, nonces, opening: None, sensor: None, unheard: 0 };
+        let mut end = Self { pair, parameters, nonces, opening: None, sensor: None };
         end.begin()?;
         Ok(end)
     }
@@ -48,7 +44,7 @@ impl<N: Nonces> SensorEnd<N> {
 
     /// The opening, and the line that tells of it, where it is to be sent before the next message.
     pub fn opening(&self) -> Option<([u8; OPENING_B], TallyLine)> {
-        let due = self.sensor.is_none() || self.unheard.is_multiple_of(OPEN_EVERY);
+        let due = self.sensor.as_ref().is_none_or(|sensor| sensor.since_report().is_multiple_of(OPEN_EVERY));
         self.opening.as_ref().filter(|_| due).map(|one| (one.octets, TallyLine::Opening { of_sensor: one.number }))
     }
 
@@ -71,11 +67,11 @@ impl<N: Nonces> SensorEnd<N> {
             Err(Error::Exhausted) => None,
             Err(error) => return Err(unexpected(error)),
         };
-        self.unheard += 1;
+        let must_resume = sensor.must_resume();
         if sealed.is_none() {
             self.sensor = None;
         }
-        if self.opening.is_none() && (sealed.is_none() || self.unheard >= RESUME_AFTER) {
+        if self.opening.is_none() && (sealed.is_none() || must_resume) {
             self.begin()?;
         }
         Ok(sealed)
@@ -87,25 +83,25 @@ impl<N: Nonces> SensorEnd<N> {
             && let Ok(root) = opening.resuming.finish(datagram)
         {
             let line = TallyLine::Root { of_sensor: opening.number, of_gateway: number_in(datagram) };
-            (self.opening, self.unheard) = (None, 0);
+            self.opening = None;
             self.sensor = Some(Box::new(Sensor::new(root, self.parameters)));
             return line;
         }
         let frame_B = datagram.len();
-        let heard = self
-            .sensor
-            .as_mut()
-            .map_or(Err(Error::Unexpected), |sensor| sensor.hear(datagram).map(|heard| (heard, sensor.generation())));
+        let heard = self.sensor.as_mut().ok_or(Error::Unexpected).and_then(|sensor| {
+            let heard = sensor.hear(datagram)?;
+            Ok((heard, sensor.generation(), sensor.must_resume()))
+        });
         match heard {
-            Ok((heard, generation)) => {
+            Ok((heard, generation, must_resume)) => {
                 let what = match heard {
                     SensorHeard::NextGeneration => Downlink::Report,
                     SensorHeard::ForgeryProven => Downlink::ReportOfForgery,
                     SensorHeard::TooOld => Downlink::ReportTooOld,
                     SensorHeard::RescueAsked => Downlink::Request,
                 };
-                // The gateway still has the root in use.
-                (self.opening, self.unheard) = (None, 0);
+                // After a report the gateway still has the root in use.
+                self.opening.take_if(|_| !must_resume);
                 TallyLine::Downlink { what, generation, frame_B }
             }
             Err(error) => TallyLine::Refused { frame_B, why: error.to_string() },

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use wattlock_tally::{Hint, Pair, Parameters};
+use wattlock_tally::{Hint, Pair, Parameters, RESUME_AFTER};
 
 use super::proxy::{Path, Rules};
 use super::records::{Downlink, Lost, TallyLine, Way};

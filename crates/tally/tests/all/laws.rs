@@ -89,11 +89,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
-    fn whatever_the_air_does_each_message_is_verified_once_and_is_what_was_sent(
+    fn whatever_the_air_does_each_message_is_verified_once_is_what_was_sent_and_no_larger_than_with_whole_tags(
         steps in prop::collection::vec(step(), 0..300), hint in prop::sample::select(HINTS.to_vec()),
-        every in 1_u32..=32,
+        every in 1_u32..=32, tag_B in 4_u8..=8,
     ) {
-        let mut link = Link::new(hint, Parameters::new(hint).report_every(every).unwrap());
+        let mut link = Link::new(hint, Parameters::new(hint).report_every(every).unwrap().short_tag(tag_B).unwrap());
+        link.short_tag_B = usize::from(tag_B);
         let mut air = Air::default();
         for step in &steps {
             air.carry_out(&mut link, step);
@@ -249,47 +250,6 @@ fn without_reports_each_eighth_message_has_a_whole_tag() {
 }
 
 #[test]
-fn after_an_outage_of_any_length_messages_open_again_and_are_verified() {
-    // A hint of two octets is looked for as far as 991 counters ahead; beyond that the sensor has to resume.
-    let outages = [33, 40, 64, 100, 500, 900, 1_100, 3_000, 40_000];
-    let reach = |hint: Hint| if hint == Hint::Pair { 900 } else { u32::MAX };
-    for (hint, outage) in HINTS.iter().flat_map(|hint| outages.map(|outage| (*hint, outage))) {
-        if outage > reach(hint) {
-            continue;
-        }
-        let mut link = Link::new(hint, Parameters::new(hint));
-        for _ in 0..50 {
-            link.slot(Protection::Short);
-        }
-        for _ in 0..outage {
-            link.seal(Protection::Short);
-        }
-        for _ in 0..200 {
-            link.slot(Protection::Short);
-        }
-        let settled = outage + 150..outage + 200;
-        assert!(settled.clone().all(|counter| link.verified.contains_key(&counter)), "{hint:?}, {outage}: {settled:?}");
-    }
-}
-
-#[test]
-fn rescues_put_off_no_resumption_where_no_report_comes() {
-    let mut link = Link::new(Hint::Octet, Parameters::new(Hint::Octet));
-    let frame = link.seal(Protection::Short);
-    link.up(&frame).unwrap();
-    for _ in 1..1 << 15 {
-        link.seal(Protection::Short);
-    }
-    (0..4).for_each(|_| assert_eq!(link.gateway.hear(&[0x50; 20], None), Err(Error::Tag)));
-    let request = link.speak().unwrap();
-    assert_eq!(link.sensor.hear(&request), Ok(SensorHeard::RescueAsked));
-    for _ in 0..1 << 15 {
-        link.seal(Protection::Short);
-    }
-    assert_eq!(link.sensor.seal(b"", Protection::Whole, &mut [0; 64]), Err(Error::Exhausted));
-}
-
-#[test]
 fn a_short_tag_far_ahead_is_refused_and_a_whole_one_is_not() {
     let mut link = Link::new(Hint::None, Parameters::new(Hint::None));
     link.slot(Protection::Short);
@@ -310,6 +270,34 @@ fn a_short_tag_far_ahead_is_refused_and_a_whole_one_is_not() {
 fn the_sensors_end_takes_at_most_1536_octets() {
     assert!(size_of::<Sensor>() <= 1536, "{}", size_of::<Sensor>());
     assert!(size_of::<Gateway>() <= 9000, "{}", size_of::<Gateway>());
+}
+
+#[test]
+fn a_record_too_short_for_its_tag_counts_nowhere() {
+    for hint in [Hint::Octet, Hint::None] {
+        let mut link = Link::new(hint, Parameters::new(hint));
+        let told = |link: &Link| (wattlock_tally::Kind::Short, link.sensor.counter());
+        let short = |link: &mut Link| {
+            let frame = if hint == Hint::Octet { vec![0; 4] } else { vec![0; 3] };
+            let told = told(link);
+            (0..4).for_each(|_| assert_eq!(link.up(&(told, frame.clone())), Err(Error::Length)));
+        };
+        // Below a new root, where short tags are refused, and with a spent budget.
+        short(&mut link);
+        link.slot(Protection::Short);
+        short(&mut link);
+        assert_eq!(link.speak().map(|frame| frame.len()), Some(wattlock_tally::REPORT_B), "no rescue is asked for");
+        (0..4).for_each(|_| link.slot(Protection::Short));
+        while !link.gateway.is_spent() {
+            let next = told(&link);
+            let noise = if hint == Hint::Octet { vec![u8::try_from(next.1).unwrap(); 13] } else { vec![5; 13] };
+            assert_eq!(link.up(&(next, noise)), Err(Error::Tag));
+            let frame = link.seal(Protection::Whole);
+            link.up(&frame).unwrap();
+        }
+        short(&mut link);
+        assert_eq!(link.speak().map(|frame| frame.len()), Some(wattlock_tally::REPORT_B), "no rescue is asked for");
+    }
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use wattlock_tally::{Error, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, answer};
+use wattlock_tally::{Error, Gateway, Hint, Kind, Pair, Parameters, Protection, RESCUE_B, Resuming, Sensor, answer};
 
 pub struct Link {
     pub sensor: Sensor,
     pub gateway: Gateway,
     pub hint: Hint,
+    pub short_tag_B: usize,
     /// Payloads by counter.
     pub sent: BTreeMap<u32, Vec<u8>>,
     /// Bits by counter.
@@ -16,6 +17,9 @@ pub struct Link {
     /// Counters that opened.
     pub opened: Vec<u32>,
 }
+
+/// What a record of DTLS 1.3 with a whole tag of 16 octets adds to a message: no frame adds more, but for rescue records.
+pub const WHOLE_DTLS_B: usize = 19;
 
 /// A frame as it flies: what the lower layer tells, and its octets.
 pub type Frame = ((Kind, u32), Vec<u8>);
@@ -34,7 +38,7 @@ impl Link {
     pub fn new(hint: Hint, parameters: Parameters) -> Self {
         let (sensor, gateway) = ends(parameters, [1, 2]);
         let (sent, verified) = (BTreeMap::new(), BTreeMap::new());
-        Self { sensor, gateway, hint, sent, verified, lost: Vec::new(), opened: Vec::new() }
+        Self { sensor, gateway, hint, short_tag_B: 4, sent, verified, lost: Vec::new(), opened: Vec::new() }
     }
 
     pub fn seal(&mut self, protection: Protection) -> Frame {
@@ -48,8 +52,9 @@ impl Link {
             Hint::Octet => 1,
             Hint::Pair => 2,
         };
-        let tag_B = if sealed.kind == Kind::Short { 4 } else { 16 };
+        let tag_B = if sealed.kind == Kind::Short { self.short_tag_B } else { 16 };
         assert_eq!(sealed.length_B, payload.len() + hint_B + tag_B);
+        assert!(sealed.length_B <= payload.len() + WHOLE_DTLS_B);
         assert!(protection == Protection::Short || sealed.kind == Kind::Whole);
         frame.truncate(sealed.length_B);
         self.sent.insert(counter, payload);
@@ -60,6 +65,7 @@ impl Link {
         let number = self.sensor.rescue_due()?;
         let mut frame = vec![0; 128];
         let length_B = self.sensor.rescue(&mut frame).unwrap().unwrap();
+        assert!(length_B <= RESCUE_B + 2);
         frame.truncate(length_B);
         Some(((Kind::Rescue, number), frame))
     }
@@ -79,6 +85,7 @@ impl Link {
     pub fn speak(&mut self) -> Option<Vec<u8>> {
         let mut frame = vec![0; 32];
         let length_B = self.gateway.speak(&mut frame).unwrap()?;
+        assert!(length_B <= WHOLE_DTLS_B);
         frame.truncate(length_B);
         Some(frame)
     }

@@ -4,6 +4,6 @@
 mod footprint;
 mod laws;
 mod link;
+mod outages;
 mod poisoned;
-mod published;
 mod resumption;

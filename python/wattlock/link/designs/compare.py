@@ -27,8 +27,15 @@ class Work(NamedTuple):
     assumed: bool
 
 
-Computing = Callable[[str, int], Work]
-"""What a cipher takes to seal so many octets on the sensor."""
+class Computing(NamedTuple):
+    """What the sensor's work takes.
+
+    * `seal`: a cipher's message of so many octets; `record`: a short record of tally; `report`: one that it hears.
+    """
+
+    seal: Callable[[str, int], Work]
+    record: Callable[[int], Work]
+    report: Work
 
 
 class Traffic(NamedTuple):
@@ -109,7 +116,7 @@ class Case(NamedTuple):
     @property
     def report(self) -> list[Carried]:
         """Tally's."""
-        return [Carried(compared().tally.report_B, self.under, "receive")] if self.design.cycle else []
+        return [Carried(compared().tally.report_B, self.under, self.design.reports)] if self.design.cycle else []
 
     @property
     def rescue(self) -> list[Carried]:
@@ -131,10 +138,11 @@ class Case(NamedTuple):
         design = self.design
         if design.cipher is None:
             return None
-        work = computing(design.cipher, design.inside_B(self.traffic.payload_B))
+        size_B = design.inside_B(self.traffic.payload_B)
+        work = computing.record(size_B) if design.cycle else computing.seal(design.cipher, size_B)
         if design.hint_B(self.radio) < HASHED_HINT_B:
             return work
-        hint = _of_rounds(computing, HINT_ROUNDS)
+        hint = _of_rounds(computing.seal, HINT_ROUNDS)
         return Work(work.cycles + hint.cycles, _sum([(work.joules, 1.0), (hint.joules, 1.0)]), assumed=True)
 
 
@@ -148,9 +156,9 @@ def _fixed(case: Case, computing: Computing, spent: Mapping[Carried, Spent]) -> 
     design, traffic, sent = case.design, case.traffic, case.sent
     work = case.sealing(computing)
     if work and design.cycle:
-        report, often = _of_rounds(computing, REPORT_ROUNDS), 1 / compared().tally.report_every
+        report, often = computing.report, 1 / compared().tally.report_every
         joules = _sum([(work.joules, 1.0), (report.joules, often)])
-        work = Work(work.cycles + report.cycles * often, joules, assumed=True)
+        work = Work(work.cycles + report.cycles * often, joules, assumed=work.assumed or report.assumed)
 
     def uJ(several: Sequence[Carried]) -> float | None:
         return 1e6 * sum(spent[frame].joules.J for frame in several) if several else None
@@ -205,11 +213,11 @@ def _lossy(case: Case, computing: Computing, spent: Mapping[Carried, Spent], sha
     parts += [(sealing.joules, 1.0)] if sealing else []
     said = 0.0
     if case.design.cycle:
-        of_reports = loss.cycle(share)
+        of_reports = loss.cycle(case.design, share)
         said = (1 - share) * of_reports.said / of_reports.accepted
         parts += [(spent[frame].joules, said) for frame in case.report]
         # Of the reports that were said one is heard.
-        parts.append((_of_rounds(computing, REPORT_ROUNDS).joules, said / of_reports.said))
+        parts.append((computing.report.joules, said / of_reports.said))
     each = _sum(parts)
     found: dict[str, Any] = {"loss": share, "reports_a_message": said, "delivered_uJ": 1e6 * each.J / (1 - share)}
     for bits in STRENGTHS:
@@ -238,9 +246,9 @@ REPORT_ROUNDS = 2 * P12 + cxof_rounds(len("tally1 next"), 16 + 3 * 4 + 16, 16)
 REPORT_ROUNDS += cxof_rounds(len("tally1 generation"), 16 + 4 + 1, 80)
 
 
-def _of_rounds(computing: Computing, rounds: int) -> Work:
+def _of_rounds(seal: Callable[[str, int], Work], rounds: int) -> Work:
     """Work of so many rounds, by what an octet more takes in a long message: nobody counted it, it is assumed."""
-    short, long = (computing("ascon-aead128", size_B) for size_B in (64, 1024))
+    short, long = (seal("ascon-aead128", size_B) for size_B in (64, 1024))
     octets = rounds / P8_B / (1024 - 64)
     joules = Interval(*(octets * (more - less) for less, more in zip(short.joules, long.joules, strict=True)))
     return Work(octets * (long.cycles - short.cycles), joules, assumed=True)

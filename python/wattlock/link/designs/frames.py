@@ -9,6 +9,7 @@ from wattlock.errors import InputError
 from wattlock.link.designs.rules import RadioOf
 from wattlock.link.joules import Interval, interval
 from wattlock.link.lowpower import framing, linear
+from wattlock.link.lowpower.ble import Ble
 from wattlock.link.lowpower.exchange import Event, Frame, cut
 from wattlock.link.lowpower.ieee802154 import Ieee802154
 from wattlock.link.lowpower.linear import Message
@@ -25,14 +26,16 @@ MOST_LORA_B = 255
 MOST_WIFI_B = 2_304 - 8 - 20 - 8
 
 Under = Literal["open", "protected", "bare"]
-Way = Literal["send", "receive"]
+Way = Literal["send", "receive", "report", "polled", "acknowledged"]
 
 
 class Carried(NamedTuple):
     """A frame to be carried.
 
     * `octets_B`: above the radio's frame and the headers of IP and UDP. `under`: the radio's `open` frame, with its own
-      `protected`, or for LoRa none (`bare`). `way`: as the sensor sees it.
+      `protected`, or for LoRa none (`bare`). `way`: as the sensor sees it; `report` is one of tally's, which on
+      Bluetooth LE takes the place of an empty PDU, `polled` a frame of 802.15.4 for which it asks anyway,
+      `acknowledged` what stands in an enhanced acknowledgement of 802.15.4.
     """
 
     octets_B: int
@@ -89,7 +92,7 @@ def spent(
 
 
 def _linear(radio: RadioOf, frame: Carried, own: Path | None, *, allow_assumed: bool) -> Spent:
-    if radio.lorawan is not None and frame.way == "receive":
+    if radio.lorawan is not None and frame.way != "send":
         return _downlinks(radio, radio.lorawan, frame, own, allow_assumed=allow_assumed)
     keys: dict[str, Any] = {
         "payload_B": frame.octets_B,
@@ -102,14 +105,29 @@ def _linear(radio: RadioOf, frame: Carried, own: Path | None, *, allow_assumed: 
     message = linear.message_of(keys, f"radio {radio.title}")
     if frame.under == "bare":
         message = message.model_copy(update={"link": BareLora(**message.link.model_dump())})
+    if frame.way == "report" and isinstance(message.link, Ble):
+        return _in_place(radio, message.link, frame, own)
+    if frame.way == "acknowledged" and isinstance(message.link, Ieee802154):
+        facts = framing.ieee802154()
+        more_B = facts.header_ie.value + facts.vendor.value + frame.octets_B
+        longer_ns = message.link.airtime_ns(more_B) - message.link.airtime_ns(0)
+        return _listening(radio, more_B, 1e-9 * longer_ns, own)
     answer = linear.evaluate(message, allow_assumed=allow_assumed, own=own)
     energy = answer.energies[0 if frame.way == "send" else 1]
     low, middle, high = (1e-6 * one for one in (energy.low_uJ, energy.total_uJ, energy.high_uJ))
     air_s = 1e-9 * answer.ledger.states_ns("sender").get("tx", 0)
     found = Spent(answer.ledger.octets_B, air_s, Interval(middle, low, high), answer.ledger.frames)
-    if frame.way == "receive" and isinstance(message.link, Ieee802154):
+    if frame.way in {"receive", "report"} and isinstance(message.link, Ieee802154):
         return _polled(found, message, allow_assumed=allow_assumed, own=own)
     return found
+
+
+def _in_place(radio: RadioOf, link: Ble, frame: Carried, own: Path | None) -> Spent:
+    """PDUs in place of empty ones, in events that the connection has anyway (Bluetooth Core 5.4, Vol 6, B, 4.5.1)."""
+    empty_B = framing.ble().header.value + framing.ble().crc.value
+    sizes = [sum(pdu) for pdu in link.frames(frame.octets_B)]
+    longer_ns = sum(link.airtime_ns(size_B) - link.airtime_ns(empty_B) for size_B in sizes)
+    return _listening(radio, sum(sizes) - len(sizes) * empty_B, 1e-9 * longer_ns, own)
 
 
 def _polled(received: Spent, message: Message, *, allow_assumed: bool, own: Path | None) -> Spent:
@@ -141,7 +159,11 @@ def _downlink(radio: RadioOf, link: Lorawan, octets_B: int, own: Path | None) ->
 
     A downlink has no CRC (LoRaWAN 1.0.2 Regional Parameters rev. B, and 4.1).
     """
-    air_s = 1e-6 * airtime_us(link.modulation, octets_B, crc=False)
+    return _listening(radio, octets_B, 1e-6 * airtime_us(link.modulation, octets_B, crc=False), own)
+
+
+def _listening(radio: RadioOf, octets_B: int, air_s: float, own: Path | None) -> Spent:
+    """Octets for which the sensor listens so much longer."""
     card = radio_cards.load(radio.card, own).card
     if card.rx is None:
         raise InputError(f"radio card {radio.card} has no rx", hint="take another card")

@@ -54,33 +54,42 @@ def outcome(design: Design, bits: int, loss: float) -> Outcome:
 # tally: docs/tally.md. Nobody attacks, and fewer than 64 messages in a row stay without a report.
 
 
-def cycle(loss: float) -> Cycle:
+def cycle(design: Design, loss: float) -> Cycle:
     """From one report to the next.
 
     A report is frozen when `report_every` messages came since the last one was, said after each message that arrives
     until it is heard, and done with when the next message arrives.
     """
-    every = compared().tally.report_every
-    lengths = [(max(every, late + 1), share) for late, share in _late(loss)]
-    return Cycle(sum(length * share for length, share in lengths), 1 / (1 - loss))
+    return Cycle(sum(length * share for length, share in _lengths(design, loss)), 1 / (1 - loss))
 
 
-def _late(loss: float) -> Iterator[tuple[int, float]]:
-    """Messages that arrive between a report's freezing and its being heard, and the chance of as many."""
-    for late in count():
-        share = (1 - loss) * loss**late
+def _lengths(design: Design, loss: float) -> list[tuple[int, float]]:
+    """Messages that arrive from one report to the next, and the chance of as many."""
+    return [(max(compared().tally.report_every, late + 1), share) for late, share in _late(design, loss)]
+
+
+def _late(design: Design, loss: float) -> Iterator[tuple[int, float]]:
+    """Messages that arrive between a report's freezing and its being heard, and the chance of as many.
+
+    An acknowledgement carries a report that was there before its message. It is said with every other one: whether it
+    was heard shows in the message between.
+    """
+    first, step = (1, 2) if design.reports == "acknowledged" else (0, 1)
+    for lost in count():
+        share = (1 - loss) * loss**lost
         if share < LEAST:
             return
-        yield late, share
+        yield first + step * lost, share
 
 
 def _by_reports(design: Design, bits: int, loss: float) -> Outcome:
     """A message waits for its report to be frozen and heard, then for acceptances, each a message that arrives."""
     acceptances = -(-bits // design.bits) - 1
-    lengths = [(max(compared().tally.report_every, late + 1), share) for late, share in _late(loss)]
+    lengths = _lengths(design, loss)
     accepted = sum(length * share for length, share in lengths)
     until_frozen = sum(length * (length - 1) / 2 * share for length, share in lengths) / accepted
-    return Outcome(1.0, (until_frozen + loss / (1 - loss) + acceptances) / (1 - loss))
+    until_heard = sum(late * share for late, share in _late(design, loss))
+    return Outcome(1.0, (until_frozen + until_heard + acceptances) / (1 - loss))
 
 
 # Tags over several messages: one verifies where all that it covers arrived.

@@ -1,7 +1,7 @@
 """The designs that are compared and the radios that carry them: `data/framings/designs.toml`, with its sources."""
 
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -57,6 +57,7 @@ class Design(Table):
     rulers: Annotated[int, Field(ge=1, le=9)] | None = None
     bits: Whole = 0
     cycle: bool = False
+    reports: Literal["report", "polled", "acknowledged"] = "report"
     flights_B: list[Count] = Field(default_factory=list)
     flights_source: str = ""
     session_s: Annotated[float, Field(gt=0)] | None = None
@@ -91,6 +92,8 @@ class Design(Table):
 
     def is_for(self, radio: RadioOf) -> bool:
         """Whether a radio can carry it."""
+        if self.reports != "report":
+            return radio.link is not None and radio.link["standard"] == "802.15.4"
         return self.bare_hint_B is None or radio.is_lora
 
 

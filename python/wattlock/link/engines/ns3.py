@@ -7,6 +7,7 @@ imported here. What it is asked comes from what the first engine's answer says i
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,8 @@ CLEAR_dBm = -40.0
 PATIENCE = 10
 # Of ns-3's generator (MRG32k3a), which takes no zero.
 LARGEST_SEED = 4_294_944_443
+# By SIGTERM or SIGKILL no program ends itself.
+ENDED_FROM_OUTSIDE = (-signal.SIGTERM, -signal.SIGKILL)
 # Each station offers a little more than the air carries in all, so that one is always waiting.
 HASTE = 0.8
 
@@ -130,7 +133,7 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
     """
     requested = [_named(question, answer) for question, answer in zip(questions, answers, strict=True)]
     found = answers_of([words for words, _ in requested])
-    return [_held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, requested, strict=True)]
+    return [held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, requested, strict=True)]
 
 
 def _named(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -243,41 +246,92 @@ def answers_of(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Raises InputError where there is no ns-3, ProbeError where it gives up.
     """
+    return _told(requested)
+
+
+def answers_apart(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | ProbeError]:
+    """As `answers_of`, but each in a process of its own: where ns-3 gives one up, the others go on.
+
+    Raises InputError where there is no ns-3, ProbeError where a process was ended from outside.
+    """
+    found: list[dict[str, Any] | ProbeError] = []
+    for answer in _told(requested, "apart"):
+        code = answer.get("ended")
+        if code in ENDED_FROM_OUTSIDE:
+            raise ProbeError(f"ns-3 ended with signal {-code}, from outside", hint="the same command asks it again")
+        found.append(answer if code is None else _gave_up(code, answer["said"]))
+    return found
+
+
+def version() -> str:
+    """The version of ns-3 that answers.
+
+    Raises InputError where there is none, ProbeError where the Python that is named has none or can't be started.
+    """
+    program = _needed()
+    command: list[str | Path] = [program, "-P", "-c", "from importlib.metadata import version; print(version('ns3'))"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise _unstarted(program, error) from error
+    if done.returncode:
+        raise ProbeError(f"{program} has no ns3", hint=EXTRA)
+    return str(done.stdout).strip()
+
+
+def _needed() -> Path:
     program = python()
     if program is None:
         raise InputError("the engine ns3 needs the package ns3, which is not installed", hint=EXTRA)
+    return program
+
+
+def _told(requested: Sequence[Mapping[str, Any]], *how: str) -> list[dict[str, Any]]:
+    program = _needed()
     child = Path(__file__).with_name("ns3_child.py")
     lines = "".join(json.dumps(words) + "\n" for words in requested)
     with as_file(files("wattlock") / "data" / "ns3" / "transfer.cc") as source, tempfile.TemporaryFile("w+") as errors:
         # Without -P Python would take this room's ns3 for the package of that name.
-        command: list[str | Path] = [program, "-P", child, source]
+        command: list[str | Path] = [program, "-P", child, source, *how]
         try:
             done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
         except OSError as error:
-            raise ProbeError(f"{program}: {error.strerror}", hint=f"{VARIABLE} names it") from error
+            raise _unstarted(program, error) from error
         errors.seek(0)
         complaints = errors.read()
     found = [json.loads(line) for line in done.stdout.splitlines()]
     if len(found) < len(requested):
-        raise _gave_up(program, done.returncode, complaints, len(found), len(requested))
+        if _has_none(complaints):
+            raise ProbeError(f"{program} has no ns3", hint=EXTRA)
+        raise _gave_up(done.returncode, complaints, f" at scenario {len(found) + 1} of {len(requested)}")
     return found
 
 
-def _gave_up(program: Path, code: int, complaints: str, answered: int, requested: int) -> ProbeError:
-    lines = [line.strip() for line in complaints.splitlines() if line.strip()]
-    if any("No module named 'ns" in line or "Install the ns3 package" in line for line in lines):
-        return ProbeError(f"{program} has no ns3", hint=EXTRA)
+def _unstarted(program: Path, error: OSError) -> ProbeError:
+    return ProbeError(f"{program}: {error.strerror}", hint=f"{VARIABLE} names it")
+
+
+def _has_none(complaints: str) -> bool:
+    return any(words in complaints for words in ("No module named 'ns", "Install the ns3 package"))
+
+
+def _gave_up(code: int, complaints: str, where: str = "") -> ProbeError:
     # ns-3's own complaint stands before its stack; behind a stack there is nothing to learn.
+    lines = (line.strip() for line in complaints.splitlines())
     cause = next((line for line in lines if "NS_ASSERT" in line or "Error" in line or "Could not" in line), "")
     what = f": {cause[:200]}" if cause else ""
     ended = f"signal {-code}" if code < 0 else f"exit code {code}"
     return ProbeError(
-        f"ns-3 ended with {ended} at scenario {answered + 1} of {requested}{what}",
+        f"ns-3 ended with {ended}{where}{what}",
         hint="ns-3 may not know such a scenario; the engine dcf answers it without ns-3",
     )
 
 
-def _held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]) -> Beside:
+def held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]) -> Beside:
+    """Ns-3's answer to a scenario beside the first engine's.
+
+    * `notes`: in what the two scenarios are not the same.
+    """
     our_s = answer["duration_ns"] * 1e-9
     ours_per_s = answer["delivered"] / our_s if our_s else 0.0
     theirs_per_s = theirs["packets_per_s"]

@@ -68,6 +68,8 @@ class Ieee802154Framing(Table):
     address_extended: Fact
     fcs: Fact
     acknowledgement: Fact
+    header_ie: Fact
+    vendor: Fact
     data_request: Fact
     security_control: Fact
     frame_counter: Fact

@@ -17,7 +17,7 @@ from wattlock.link.payload import Group
 from wattlock.link.scenario import Named, Role
 from wattlock.link.wifi import air, position, work
 from wattlock.link.wifi.position import Case, Distribution
-from wattlock.link.wifi.transfer import PLACE, Transfer, together, transfer
+from wattlock.link.wifi.transfer import PLACE, Transfer, transfer
 from wattlock.link.wifi.work import Measured, Work
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets.toolbox import Toolbox
@@ -279,7 +279,7 @@ def _position(offset_dB: float, costs: list[Answer]) -> Position:
 
 def _cost(parts: _Parts, answers: list[air.Answer]) -> Answer:
     named, groups, radios, works, allow_assumed = parts
-    sent = together(transfer(group, answer) for group, answer in zip(groups, answers, strict=True))
+    sent = transfer(groups, answers)
     waits = work.waits(works, sent.duration_ns, list(sent.states_ns), overlapped=named.scenario.host.overlapped)
     lines = sorted([*sent.lines, *waits], key=lambda line: PLACE[line.what]) if waits else sent.lines
     duration_ns = sum(line.time_ns for line in lines)

@@ -18,17 +18,28 @@ def summary(answer: Answer, first: Answer) -> Row:
 
     * `ratio`: of durations; None where one of the two loses packets for good, as it ends sooner for that.
       `no_ratio`: why there is none.
+    """
+    found, why = figures(answer), no_ratio(answer, first)
+    return {
+        "scenario": answer.named.label,
+        "duration_s": found["duration_s"],
+        "ratio": None if why else answer.duration_ns / first.duration_ns,
+        "no_ratio": why,
+        **found,
+    }
+
+
+def figures(answer: Answer) -> Row:
+    """What a scenario takes.
+
     * `payload_Mb_s`: of the plaintext in the share of packets that arrive.
     """
     sent = answer.transfer
     plain_B = sum(group.parts.plain_B for group in answer.groups)
-    cipher = _cipher(answer)
-    low, high = share_interval(answer)
+    cipher, radios = _cipher(answer), answer.by_states
+    low, high = _share_interval(cipher, radios)
     return {
-        "scenario": answer.named.label,
         "duration_s": answer.duration_ns * 1e-9,
-        "ratio": None if (why := no_ratio(answer, first)) else answer.duration_ns / first.duration_ns,
-        "no_ratio": why,
         "payload_Mb_s": plain_B * 8e3 / answer.duration_ns * sent.delivered / sent.requested,
         "octets_B": sum(line.octets_B for line in sent.lines),
         "delivered_percent": 100 * sent.delivered / sent.requested,
@@ -36,7 +47,7 @@ def summary(answer: Answer, first: Answer) -> Row:
         "total_J": answer.total_J,
         "marginal_J": answer.marginal_J,
         "cipher_J": cipher.J if cipher else None,
-        "cipher_share": share(answer),
+        "cipher_share": _share(cipher, radios),
         "cipher_share_low": low,
         "cipher_share_high": high,
         "evidence": answer.evidence,
@@ -146,17 +157,18 @@ def record(answer: Answer, first: Answer) -> Row:
     }
 
 
-def share(answer: Answer) -> float | None:
+def _share(cipher: Interval | None, radios: Sequence[RadioEnergy]) -> float | None:
     """The cipher's joules as a share of the cipher's and the radios' marginal ones."""
-    cipher, radios = _cipher(answer), [one.marginal.J for one in answer.by_states]
-    return cipher.J / (cipher.J + sum(radios)) if cipher and radios and sum(radios) > 0 else None
+    marginal_J = sum(one.marginal.J for one in radios)
+    return cipher.J / (cipher.J + marginal_J) if cipher and marginal_J > 0 else None
 
 
-def share_interval(answer: Answer) -> tuple[float | None, float | None]:
+def _share_interval(cipher: Interval | None, radios: Sequence[RadioEnergy]) -> tuple[float | None, float | None]:
     """95 % of that share: both sides at their far ends at once, which is wide on the safe side."""
-    cipher, radios = _cipher(answer), answer.by_states
+    if cipher is None:
+        return None, None
     low_J, high_J = (sum(getattr(one.marginal, side) for one in radios) for side in ("low_J", "high_J"))
-    if cipher is None or not radios or low_J <= 0:
+    if low_J <= 0:
         return None, None
     return cipher.low_J / (cipher.low_J + high_J), cipher.high_J / (cipher.high_J + low_J)
 

@@ -5,7 +5,7 @@ padding. What is left of the transfer beside frames, answers, beacons and collis
 up to the transfer, and the ledger of one scenario less that of another is what their difference costs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from wattlock.link.ledger import Line, State, States
@@ -73,86 +73,70 @@ class Transfer(NamedTuple):
         return self.delivered >= self.requested
 
 
-def transfer(group: Group, answer: Mapping[str, Any]) -> Transfer:
-    """The ledger of equal packets.
+def transfer(groups: Sequence[Group], answers: Sequence[Mapping[str, Any]]) -> Transfer:
+    """The ledger of groups of equal packets, one group after the other.
 
-    * `answer`: a result of `wattlock-net air`.
+    * `answers`: of each group a result of `wattlock-net air`.
     """
-    totals: States = {node["role"]: {state: node[key] for state, key in KEYS} for node in answer["nodes"]}
-    book = _Book(list(totals))
-    sent: dict[Role, Packets] = dict.fromkeys(totals, Packets())
-    received: dict[Role, Packets] = dict.fromkeys(totals, Packets())
-    for leg in answer["legs"]:
-        _leg(book, group, leg, answer["resolved"])
-        octets_B = _packet_B(answer["resolved"], leg)
-        fragments = answer["resolved"]["fragments"]
-        attempts = -(-leg["sent"] // fragments)
-        sent[leg["from"]] = _more(sent[leg["from"]], Packets(attempts, attempts * octets_B))
-        received[leg["to"]] = _more(received[leg["to"]], Packets(leg["packets"], leg["packets"] * octets_B))
-    first: Role = answer["nodes"][0]["role"]
-    book.add("beacons", None, 0, answer["beacon_ns"], first)
-    gaps_ns = answer["duration_ns"] - book.time_ns - answer["collision_ns"]
-    book.add("gaps and back-off", None, 0, gaps_ns, None)
-    # In a collision some send and the others hear it; means of a closed form are rounded to nanoseconds.
-    book.fall_silent(totals)
-    left = book.left(totals)
-    if answer["collision_ns"] or _any(left):
-        book.put(Line("collisions", None, 0, answer["collision_ns"], left))
+    book = _Book([node["role"] for node in answers[0]["nodes"]])
+    for group, answer in zip(groups, answers, strict=True):
+        book.enter(group, answer)
     return Transfer(
-        answer["duration_ns"],
+        sum(answer["duration_ns"] for answer in answers),
         book.lines(),
-        totals,
-        sent,
-        received,
-        group.packets,
-        answer["delivered"],
-        answer["frames"],
-        answer["retries"],
-    )
-
-
-def together(transfers: Iterable[Transfer]) -> Transfer:
-    """Transfers one after the other."""
-    every = list(transfers)
-    first = every[0]
-    if len(every) == 1:
-        return first
-    book = _Book(list(first.states_ns))
-    for one in every:
-        for line in one.lines:
-            book.put(line)
-    return Transfer(
-        sum(one.duration_ns for one in every),
-        book.lines(),
-        _sum([one.states_ns for one in every]),
-        {role: _more(*(one.sent[role] for one in every)) for role in first.sent},
-        {role: _more(*(one.received[role] for one in every)) for role in first.received},
-        sum(one.requested for one in every),
-        sum(one.delivered for one in every),
-        sum(one.frames for one in every),
-        sum(one.retries for one in every),
+        book.totals,
+        {role: Packets(*counts) for role, counts in book.sent.items()},
+        {role: Packets(*counts) for role, counts in book.received.items()},
+        sum(group.packets for group in groups),
+        sum(answer["delivered"] for answer in answers),
+        sum(answer["frames"] for answer in answers),
+        sum(answer["retries"] for answer in answers),
     )
 
 
 class _Book:
-    """Lines that add up as they come."""
+    """Lines that add up as groups are entered.
+
+    * `totals`: nanoseconds by node and state. `sent`, `received`: packets and octets by node.
+    """
 
     def __init__(self, roles: list[Role]) -> None:
-        self.roles = roles
-        self._silent: States = {role: {} for role in roles}
-        self._states: States = {role: dict.fromkeys(STATES, 0) for role in roles}
-        self._lines: dict[tuple[str, int | None], Line] = {}
+        self.totals: States = {role: dict.fromkeys(STATES, 0) for role in roles}
+        self.sent = {role: [0, 0] for role in roles}
+        self.received = {role: [0, 0] for role in roles}
+        # By line, hop and who sends: octets, nanoseconds, and those of them that are silent.
+        self._booked: dict[tuple[str, int | None, Role | None], list[int]] = {}
+        self._collisions_ns = 0
+        # Of the group under way, by who sends.
+        self._silent_ns: dict[Role | None, int] = {}
 
-    @property
-    def time_ns(self) -> int:
-        return sum(line.time_ns for line in self._lines.values())
-
-    def left(self, totals: States) -> States:
-        """What the radios did beside what `add` was told of."""
-        return {
-            role: {state: totals[role][state] - booked_ns for state, booked_ns in states.items()}
-            for role, states in self._states.items()
-        }
+    def enter(self, group: Group, answer: Mapping[str, Any]) -> None:
+        """The lines of a group."""
+        resolved = answer["resolved"]
+        self._silent_ns = dict.fromkeys(self.totals, 0)
+        gaps_ns = answer["duration_ns"] - answer["collision_ns"] - answer["beacon_ns"]
+        for leg in answer["legs"]:
+            _leg(self, group, leg, resolved)
+            gaps_ns -= leg["sent_ns"] + leg["rts_ns"] + leg["response_ns"]
+            octets_B = _packet_B(resolved, leg)
+            attempts = -(-leg["sent"] // resolved["fragments"])
+            for counts, packets in ((self.sent[leg["from"]], attempts), (self.received[leg["to"]], leg["packets"])):
+                counts[0] += packets
+                counts[1] += packets * octets_B
+        self.add("beacons", None, 0, answer["beacon_ns"], answer["nodes"][0]["role"])
+        self.add("gaps and back-off", None, 0, gaps_ns, None)
+        self._collisions_ns += answer["collision_ns"]
+        silent_ns = sum(self._silent_ns.values())
+        for node in answer["nodes"]:
+            total, own_silent_ns = self.totals[node["role"]], self._silent_ns[node["role"]]
+            for state, key in KEYS:
+                total[state] += node[key]
+            # The air counts silence as sending and receiving; one that dozed heard less of it.
+            sending_ns = min(own_silent_ns, node["tx_ns"])
+            hearing_ns = min(silent_ns - own_silent_ns, node["rx_ns"])
+            total["tx"] -= sending_ns
+            total["rx"] -= hearing_ns
+            total["idle"] += sending_ns + hearing_ns
 
     def add(
         self, what: str, hop: int | None, octets_B: int, time_ns: int, sender: Role | None, *, silent_ns: int = 0
@@ -163,57 +147,54 @@ class _Book:
         """
         if not (octets_B or time_ns or silent_ns):
             return
-        states: States = {}
-        for role in self.roles:
-            state: State = "idle" if sender is None else "tx" if role == sender else "rx"
-            states[role] = {state: time_ns - silent_ns}
-            self._states[role][state] += time_ns - silent_ns
-            if silent_ns:
-                states[role]["idle"] = silent_ns
-                self._states[role]["idle"] += silent_ns
-                self._silent[role][state] = self._silent[role].get(state, 0) + silent_ns
-        self.put(Line(what, hop, octets_B, time_ns, states))
-
-    def fall_silent(self, totals: States) -> None:
-        """Takes what was silent out of the states of the radios, which the air counts as sending and receiving."""
-        for role, states in self._silent.items():
-            for state, silent_ns in states.items():
-                # One that dozed heard less of it.
-                time_ns = min(silent_ns, totals[role][state])
-                totals[role][state] -= time_ns
-                totals[role]["idle"] += time_ns
-
-    def put(self, line: Line) -> None:
-        key = line.what, line.hop
-        if before := self._lines.get(key):
-            states = _sum((before.states_ns, line.states_ns))
-            line = Line(*key, before.octets_B + line.octets_B, before.time_ns + line.time_ns, states)
-        self._lines[key] = line
+        if silent_ns:
+            self._silent_ns[sender] += silent_ns
+        key = what, hop, sender
+        if before := self._booked.get(key):
+            before[0] += octets_B
+            before[1] += time_ns
+            before[2] += silent_ns
+        else:
+            self._booked[key] = [octets_B, time_ns, silent_ns]
 
     def lines(self) -> list[Line]:
         """In the ledger's order, without those that are empty."""
-        every = (line for line in self._lines.values() if line.octets_B or line.time_ns or _any(line.states_ns))
-        return sorted(every, key=lambda line: (PLACE[line.what], line.hop or 0))
+        found: dict[tuple[str, int | None], Line] = {}
+        for (what, hop, sender), (octets_B, time_ns, silent_ns) in self._booked.items():
+            line = Line(what, hop, octets_B, time_ns, self._states(sender, time_ns, silent_ns))
+            before = found.get((what, hop))
+            found[what, hop] = _joined(before, line) if before else line
+        # In a collision some send and the others hear it; means of a closed form are rounded to nanoseconds.
+        left = {role: dict(states) for role, states in self.totals.items()}
+        for line in found.values():
+            for role, states in line.states_ns.items():
+                for state, time_ns in states.items():
+                    left[role][state] -= time_ns
+        every = [*found.values(), Line("collisions", None, 0, self._collisions_ns, left)]
+        some = [line for line in every if line.octets_B or line.time_ns or _any(line.states_ns)]
+        return sorted(some, key=lambda line: (PLACE[line.what], line.hop or 0))
+
+    def _states(self, sender: Role | None, time_ns: int, silent_ns: int) -> States:
+        """What all do in a line."""
+        if sender is None:
+            return {role: {"idle": time_ns} for role in self.totals}
+        silence: dict[State, int] = {"idle": silent_ns} if silent_ns else {}
+        found: States = {role: {"rx": time_ns - silent_ns, **silence} for role in self.totals}
+        found[sender] = {"tx": time_ns - silent_ns, **silence}
+        return found
 
 
 def _any(states: States) -> bool:
     return any(any(one.values()) for one in states.values())
 
 
-def _sum(every: Sequence[States]) -> States:
-    # Not by Counter, which is slow for a handful of keys, and whose `+` drops what is negative.
-    first, *others = every
-    total: States = {role: dict(one) for role, one in first.items()}
-    for states in others:
-        for role, one in states.items():
-            of_role = total.setdefault(role, {})
-            for state, time_ns in one.items():
-                of_role[state] = of_role.get(state, 0) + time_ns
-    return total
-
-
-def _more(*every: Packets) -> Packets:
-    return Packets(sum(one.packets for one in every), sum(one.octets_B for one in every))
+def _joined(first: Line, second: Line) -> Line:
+    """Two lines of one name and hop, whose senders differ."""
+    states: States = {role: dict(one) for role, one in first.states_ns.items()}
+    for role, one in second.states_ns.items():
+        for state, time_ns in one.items():
+            states[role][state] = states[role].get(state, 0) + time_ns
+    return Line(*first[:2], first.octets_B + second.octets_B, first.time_ns + second.time_ns, states)
 
 
 def _packet_B(resolved: Mapping[str, Any], leg: Mapping[str, Any]) -> int:

@@ -81,10 +81,10 @@ def works(
     """
     requested = named.scenario
     found = []
-    packets = sum(group.packets for group in groups)
     for role in requested.roles:
         us = requested.host.us(role)
         if us:
+            packets = sum(group.packets for group in groups)
             _consent(named, f"host.{role.replace('-', '_')}_us {us:g} us", allow_assumed=allow_assumed)
             seconds = us * 1e-6 * packets
             energy = _by_power(devices[role], seconds, allow_assumed=allow_assumed) if role in devices else None
@@ -156,7 +156,6 @@ def _cipher(
     allow_assumed: bool,
 ) -> Work | None:
     requested = named.scenario
-    plain_B = sum(group.parts.plain_B for group in groups)
     what = f"cipher: {'sender' if role == 'sender' else 'receiver'}"
     if measured is not None:
         return _of_run(named, groups, measured, role, what)
@@ -168,6 +167,7 @@ def _cipher(
     if not (device.card.counts_cycles and device.card.frequency):
         hint = "take a card that values cycles and has a frequency"
         raise InputError(f"device card {device.name} can't value cost.cycles_per_B", hint=hint)
+    plain_B = sum(group.parts.plain_B for group in groups)
     seconds = requested.cost.cycles_per_B * plain_B / device.card.frequency.in_SI
     energy = _by_power(device, seconds, allow_assumed=allow_assumed)
     return Work(what, role, round(seconds * 1e9), energy, "assumed", f"{requested.cost.cycles_per_B:g} cycles a byte")
