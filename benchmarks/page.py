@@ -3,7 +3,7 @@
 A load is a fresh worker with a fresh module: one process of the run. In each load every cipher's time is taken as a
 ratio to that of the first cipher; how far the loads are from their median is printed beside the run's own ratio with
 its 95 % interval. A cipher that the run does not resolve is called so, and has no spread. Aims: within 3 % on an idle
-machine, within 5 % beside four busy loops. Wanted are Chromium on the path and `make page`.
+machine, within 5 % beside four busy loops. Wanted are a browser on the path and `make page`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,15 +73,15 @@ def beside(loops: int) -> Iterator[None]:
             program.wait()
 
 
-def measured(scratch: Path, chromium: str) -> Result:
-    """A run of ten loads."""
+def measured(scratch: Path, visit: Callable[[str], list[str]]) -> Result:
+    """A run of ten loads; `visit`: the command by which a browser opens an address and is measured."""
     (scratch / "loads.toml").write_text(STUDY)
     command = [sys.executable, "-m", "wattlock", "page", "--once", "--bind", "127.0.0.1:0"]
     command += ["--study", str(scratch / "loads.toml"), "--out", str(scratch / "runs")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             address = server.stdout.readline().strip() if server.stdout else ""
-            subprocess.run([sys.executable, "-c", VISIT, chromium, address, *QUIET], check=True, timeout=LONGEST_S)
+            subprocess.run(visit(address), stdout=subprocess.DEVNULL, check=True, timeout=LONGEST_S)
             _, said = server.communicate(timeout=30)
         finally:
             server.kill()
@@ -89,6 +89,17 @@ def measured(scratch: Path, chromium: str) -> Result:
         sys.exit(said)
     [folder] = (scratch / "runs").iterdir()
     return read(RunFolder.open(folder))
+
+
+def visit_by(browser: str) -> Callable[[str], list[str]]:
+    """The command by which this browser opens an address and is measured."""
+    others = {"chromium": ("chromium-browser", "google-chrome"), "firefox-esr": ("firefox",)}
+    found = next(filter(None, map(shutil.which, (browser, *others[browser]))), None)
+    if found is None:
+        sys.exit(f"error: no {browser} is on the path\nhint: apt-get install {browser}")
+    if browser == "chromium":
+        return lambda address: [sys.executable, "-c", VISIT, found, address, *QUIET]
+    return lambda address: [sys.executable, "-m", "support.firefox_browser", found, address, "measure"]
 
 
 def table(result: Result, aim_percent: float) -> pl.DataFrame:
@@ -121,14 +132,13 @@ def main() -> None:
     """Both conditions, a table each."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--loops", type=int, nargs="*", default=[0, 4], help="busy loops beside each run")
+    arguments.add_argument("--firefox", action="store_true", help="in Firefox, in place of Chromium")
     options = arguments.parse_args()
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        sys.exit("error: no chromium is on the path\nhint: apt-get install chromium")
+    visit = visit_by("firefox-esr" if options.firefox else "chromium")
     for loops in options.loops:
         start, load = time.monotonic(), os.getloadavg()[0]
         with tempfile.TemporaryDirectory() as scratch, beside(loops):
-            result = measured(Path(scratch), chromium)
+            result = measured(Path(scratch), visit)
         print(f"beside {loops} busy loops; {load:.1f} programs were busy before; {time.monotonic() - start:.0f} s")
         print(f"{result.processes} loads, {result.batches:,} batches, {100 * result.clean_share:.0f} % of them count")
         for reason in result.reasons:

@@ -435,6 +435,7 @@ fn a_kind_that_nobody_knows_is_measured_as_any_other() {
     assert_eq!((&header["kind"], &header["process"], &header["seed"]), (&json!("header"), &json!(3), &json!(5)));
     // A burst of 3 us beside a canary of 9.
     assert_eq!(header["quiet_ppm"], 333_333);
+    assert!(!header.as_object().unwrap().contains_key("step_ticks"), "its clock has no step: {header}");
     let resolved = header["cases"].as_array().unwrap();
     let field = |name: &str| resolved[3][name].clone();
     assert_eq!([field("family"), field("version"), field("path")], [json!("sums"), json!("4.5.6"), Value::Null]);

@@ -173,8 +173,8 @@ fn every_thumb_instruction_of_a_library_has_objdumps_length_class_and_registers(
 
 #[test]
 fn every_risc_v_instruction_of_a_library_has_objdumps_length_class_and_registers() {
-    let package = "binutils-riscv64-unknown-elf";
-    let lines = disassembled("riscv64-unknown-elf-objdump", package, "riscv32imc-unknown-none-elf", number);
+    let package = "binutils-riscv64-linux-gnu";
+    let lines = disassembled("riscv64-linux-gnu-objdump", package, "riscv32imc-unknown-none-elf", number);
     check(&lines, |bytes| rv32::decode(0, bytes), |line| Some(rv32_class(line)), rv32_register);
 }
 

@@ -60,13 +60,13 @@ pub(crate) struct Edge {
 }
 
 /// The first cause that applies to a batch, or `None` for a clean one.
-pub(crate) fn cause(before: Edge, after: Edge, quiet_ppm: Option<u32>) -> Option<Cause> {
-    let shared = |edge: Edge| quiet_ppm.is_some_and(|quiet| core_shared(edge.burst, edge.canary, quiet));
+pub(crate) fn cause(before: Edge, after: Edge, step: Ticks, quiet_ppm: Option<u32>) -> Option<Cause> {
+    let shared = |edge: Edge| quiet_ppm.is_some_and(|quiet| core_shared(edge.burst, edge.canary, step, quiet));
     if before.moment.switches != after.moment.switches {
         Some(Cause::Switch)
     } else if before.moment.cpu != after.moment.cpu {
         Some(Cause::Migration)
-    } else if clock_changed(before.canary, after.canary) {
+    } else if clock_changed(before.canary, after.canary, step) {
         Some(Cause::Clock)
     } else if shared(before) || shared(after) {
         Some(Cause::Neighbour)

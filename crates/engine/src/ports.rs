@@ -40,6 +40,12 @@ pub trait Clock {
     /// The tick counter, ordered against the instructions before and after the read.
     fn ticks(&mut self) -> Ticks;
 
+    /// The step in which [`ticks`](Clock::ticks) rises, where a canary lasts so few of them that two alike may differ by
+    /// more than a clock that changed; 0 where it is finer.
+    fn step(&self) -> Ticks {
+        0
+    }
+
     /// CPU time of this thread; `None` where the system does not tell.
     fn cpu_time(&mut self) -> Option<Nanoseconds>;
 

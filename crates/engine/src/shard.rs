@@ -198,7 +198,7 @@ fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, at: At, rules: R
             let ticks = clock.ticks().saturating_sub(start);
             let cpu_ns = clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
             let after = edge_after(clock);
-            let cause = cause(before, after, rules.quiet_ppm);
+            let cause = cause(before, after, clock.step(), rules.quiet_ppm);
             sink.batch(&Batch {
                 case: slot.case,
                 round: at.round,

@@ -17,6 +17,8 @@ struct Machine {
     neighbour: bool,
     /// Ticks that the canary takes: the reciprocal of the core's clock.
     canary: u64,
+    /// The step in which the tick counter rises, somewhere within it as a browser's does; 0 where it rises by one.
+    step: u64,
     /// What happens at the n-th run of a body (counted over all bodies, warm-up included).
     events: HashMap<u64, fn(&mut Machine)>,
     runs: u64,
@@ -51,21 +53,39 @@ impl Case for Load {
 
 struct Scripted(Shared);
 
+impl Scripted {
+    fn read(&self) -> Ticks {
+        let machine = self.0.borrow();
+        let step = machine.step.max(1);
+        let (steps, rest) = (machine.now / step, machine.now % step);
+        if rest > SplitMix64::new(steps).next_u64() % step { (steps + 1) * step } else { steps * step }
+    }
+
+    /// What the tick counter tells of so many ticks.
+    fn passes(&self, ticks: Ticks) -> Ticks {
+        let start = self.read();
+        self.0.borrow_mut().now += ticks;
+        self.read() - start
+    }
+}
+
 impl Clock for Scripted {
     fn ticks(&mut self) -> Ticks {
-        self.0.borrow().now
+        self.read()
+    }
+    fn step(&self) -> Ticks {
+        self.0.borrow().step
     }
     fn cpu_time(&mut self) -> Option<Nanoseconds> {
         Some(self.0.borrow().now)
     }
     fn canary(&mut self) -> Ticks {
-        let mut machine = self.0.borrow_mut();
-        machine.now += machine.canary;
-        machine.canary
+        let ticks = self.0.borrow().canary;
+        self.passes(ticks)
     }
     fn burst(&mut self) -> Ticks {
-        let machine = self.0.borrow();
-        machine.canary * if machine.neighbour { 600 } else { 400 } / 1000
+        let (ticks, neighbour) = (self.0.borrow().canary, self.0.borrow().neighbour);
+        self.passes(ticks * if neighbour { 1400 } else { 1000 } / 1000)
     }
     fn moment(&mut self) -> Moment {
         let machine = self.0.borrow();
@@ -112,7 +132,7 @@ fn measure(
     sink: &mut Kept,
 ) -> Result<(), &'static str> {
     let mut order = vec![Entry::default(); slots.len() * 2];
-    let work = Shard { bodies, slots, order: &mut order, rounds, seed: 7, warm_ticks: 200, quiet_ppm: Some(400_000) };
+    let work = Shard { bodies, slots, order: &mut order, rounds, seed: 7, warm_ticks: 200, quiet_ppm: Some(1_000_000) };
     shard(work, &mut Scripted(Rc::clone(machine)), sink)
 }
 
@@ -180,6 +200,40 @@ fn a_batch_beside_a_neighbour_on_the_core_is_dirty_and_a_slower_clock_alone_is_n
     kept.batches.clear();
     measure(&machine, &mut bodies, &[slot(0, 0, 160, 1)], 1, &mut kept).unwrap();
     assert_eq!(kept.batches[0].cause, None);
+}
+
+/// What became of 2,000 visits to a load by a clock whose step is a 60th of a canary, from the 1,000th on disturbed.
+fn by_a_coarse_clock(disturbed: fn(&mut Machine)) -> Vec<Option<Cause>> {
+    // No multiple of the step: a visit begins anywhere between two of them.
+    let machine = Rc::new(RefCell::new(Machine { canary: 300_017, step: 5_000, ..Machine::default() }));
+    let mut bodies = loads(&machine, &[(1_009, 1)]);
+    let mut kept = Kept::default();
+    measure(&machine, &mut bodies, &[slot(0, 0, 1_000, 1_000)], 1_000, &mut kept).unwrap();
+    disturbed(&mut machine.borrow_mut());
+    measure(&machine, &mut bodies, &[slot(0, 0, 1_000, 1_000)], 1_000, &mut kept).unwrap();
+    kept.batches.iter().filter(|batch| batch.attempt == 0).map(|batch| batch.cause).collect()
+}
+
+#[test]
+fn a_clock_of_coarse_steps_calls_no_quiet_batch_disturbed() {
+    let causes = by_a_coarse_clock(|_| ());
+    assert_eq!((causes.len(), causes.iter().flatten().count()), (2_000, 0));
+}
+
+#[test]
+fn by_coarse_steps_a_neighbour_that_slows_bursts_by_two_fifths_is_told_each_time() {
+    let causes = by_a_coarse_clock(|machine| machine.neighbour = true);
+    assert!(causes[1_000..].iter().all(|cause| *cause == Some(Cause::Neighbour)));
+}
+
+#[test]
+fn by_coarse_steps_a_clock_that_changes_by_a_tenth_within_a_batch_is_told_each_time() {
+    let causes = by_a_coarse_clock(|machine| {
+        for run in machine.runs..machine.runs + 20_000 {
+            machine.events.insert(run, |machine| machine.canary = 600_034 * 21 / 20 - machine.canary);
+        }
+    });
+    assert!(causes[1_000..].iter().all(|cause| *cause == Some(Cause::Clock)));
 }
 
 #[test]

@@ -25,18 +25,25 @@ pub struct PageClock<T> {
     time: T,
     multiplications: u64,
     additions: u64,
+    step: Ticks,
 }
 
 impl<T: Time> PageClock<T> {
     /// The clock with a canary and a burst as long as the device's steps want them.
     pub fn new(time: T, device: &Device) -> Self {
-        Self { time, multiplications: device.multiplications, additions: device.additions }
+        let Device { multiplications, additions, .. } = *device;
+        // A ticker counts between the steps.
+        Self { time, multiplications, additions, step: if device.has_ticker { 0 } else { device.step_ns } }
     }
 }
 
 impl<T: Time> Clock for PageClock<T> {
     fn ticks(&mut self) -> Ticks {
         self.time.now()
+    }
+
+    fn step(&self) -> Ticks {
+        self.step
     }
 
     fn cpu_time(&mut self) -> Option<Nanoseconds> {

@@ -9,7 +9,7 @@ use wattlock_records::{FailedCase, PlanLine, SCHEMA};
 /// Reads the lines of a plan.
 ///
 /// # Errors
-/// The line that can't be read; what a page has not: files, libraries, meters, batteries, processors.
+/// The line that can't be read; what a page has not: files, libraries, meters, named batteries, processors.
 pub fn read(text: &str) -> Result<Share, String> {
     let (mut head, mut cases, mut failed) = (None, Vec::new(), BTreeMap::new());
     for (number, line) in (1..).zip(text.lines()) {
@@ -32,10 +32,10 @@ pub fn read(text: &str) -> Result<Share, String> {
         ("cpu", plan.cpu.is_some()),
         ("libraries", !plan.libraries.is_empty()),
         ("energy", plan.energy.is_some()),
-        ("battery", plan.battery.is_some()),
+        ("a battery by name", plan.battery.as_ref().is_some_and(|battery| battery.name.is_some())),
     ];
     match lacking.iter().find(|(_, is_there)| *is_there) {
-        Some((name, _)) => Err(format!("the plan has {name}: a page times, and nothing else")),
+        Some((name, _)) => Err(format!("the plan has {name}: a page has none")),
         None => Ok(Share { plan, cases, failed }),
     }
 }

@@ -8,6 +8,7 @@ use wattlock_bench::share::{Share, carry_out};
 use wattlock_bench::subjects::REGISTRY;
 use wattlock_records::Record;
 
+use crate::battery::{Gauge, PageBattery};
 use crate::clock::{PageClock, Time};
 use crate::device::Device;
 use crate::digests::digests;
@@ -34,6 +35,8 @@ pub struct Browser<T> {
     pub time: T,
     /// Its own ciphers.
     pub subtle: &'static dyn Subtle,
+    /// Its battery.
+    pub gauge: &'static dyn Gauge,
 }
 
 /// Answers a question, given as JSON.
@@ -46,8 +49,8 @@ pub fn answer(request: &str, browser: Browser<impl Time>, write: &mut dyn FnMut(
     let Request { verb, text, device } = serde_json::from_str(request).map_err(|error| error.to_string())?;
     let sources = PageSources { subtle: device.without_webcrypto.clone().map_or(Ok(browser.subtle), Err) };
     match verb.as_str() {
-        "measure" => measure(&plan::read(&text)?, &device, browser.time, &sources, write),
-        "warm" => measure(&shortened(plan::read(&text)?), &device, browser.time, &sources, &mut |_| ()),
+        "measure" => measure(&plan::read(&text)?, &device, browser, &sources, write),
+        "warm" => measure(&shortened(plan::read(&text)?), &device, browser, &sources, &mut |_| ()),
         "catalogue" => {
             let rows = catalogue(&text.lines().map(str::to_owned).collect::<Vec<_>>(), &sources);
             write(&serde_json::to_vec(&rows).map_err(|error| error.to_string())?);
@@ -74,11 +77,15 @@ fn catalogue(ids: &[String], sources: &PageSources) -> Vec<JsonRow> {
 }
 
 /// Visits of each case in which a browser compiles what it found to be used much.
-const WARM_ROUNDS: u32 = 3;
+const WARM_ROUNDS: u32 = 12;
+/// Length of their batches at least. Seen: V8 had the optimised code of a cipher after up to 20 ms of it.
+const WARM_BATCH_NS: u64 = 3_000_000;
 
 /// A plan of few visits, of which nothing is kept: a browser compiles a module a second time, optimised, while it runs.
 fn shortened(mut share: Share) -> Share {
+    share.plan.battery = None;
     share.plan.rounds = share.plan.rounds.min(WARM_ROUNDS);
+    share.plan.batch_ns = share.plan.batch_ns.max(WARM_BATCH_NS);
     share.cases.iter_mut().for_each(|case| case.visits = case.visits.min(WARM_ROUNDS));
     share
 }
@@ -86,19 +93,20 @@ fn shortened(mut share: Share) -> Share {
 fn measure(
     share: &Share,
     device: &Device,
-    time: impl Time,
+    browser: Browser<impl Time>,
     sources: &PageSources,
     write: &mut dyn FnMut(&[u8]),
 ) -> Result<(), String> {
     let mut lines = Lines { buffer: Vec::new(), write };
+    let mut battery = PageBattery(browser.gauge);
     let ports = Ports {
-        clock: &mut PageClock::new(time, device),
+        clock: &mut PageClock::new(browser.time, device),
         records: &mut lines,
         registry: REGISTRY,
         sources,
         payloads: &NoPayloads,
         meter: None,
-        battery: None,
+        battery: share.plan.battery.is_some().then_some(&mut battery),
         watch: None,
         fingerprint: &|| device.fingerprint(),
     };

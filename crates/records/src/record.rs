@@ -59,6 +59,10 @@ pub struct Header {
     /// What a burst took on this core when nothing shared it, in millionths of a canary.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quiet_ppm: Option<u32>,
+    /// The step of the tick counter, by which canaries and bursts may be off; left out where it is too fine to matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub step_ticks: Option<u64>,
     /// What two reads of the tick counter take; null without a clock.
     pub timer_ticks: Option<u64>,
     /// What two reads of the CPU time take; null where there is none.

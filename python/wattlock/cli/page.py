@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from wattlock.cli.option_rules import refuse_name
-from wattlock.errors import WattlockError
+from wattlock.cli.run import BatteryOptions
+from wattlock.errors import InputError, WattlockError
 
 if TYPE_CHECKING:
     from wattlock.page.certificate import Certificate
     from wattlock.page.visits import Visitor
+    from wattlock.run.discharge import DischargePlan
 
 LOOK_S, TOLD_S = 0.5, 10.0
+LOOPBACK = "127.0.0.1"
+"""What `adb reverse` connects to."""
 
 
 def page(
@@ -30,35 +36,52 @@ def page(
     study: Annotated[
         str, typer.Option("--study", metavar="STUDY", help="What is measured: a name or a file.")
     ] = "page",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="Only these ciphers, as 'aes*'; or cases, as FIELD=GLOB,..."),
+    ] = None,
+    discharged: BatteryOptions = BatteryOptions(),
     https: Annotated[
         bool, typer.Option("--https", help="Speak https, by a certificate of its own that is kept for the address.")
+    ] = False,
+    adb: Annotated[
+        bool, typer.Option("--adb", help="Have the phone that adb is connected to reach this address.")
     ] = False,
     once: Annotated[bool, typer.Option("--once", help="End after the first run.")] = False,
 ) -> None:
     """Serve a page in which a browser measures itself: ciphers in WebAssembly, each run sealed like any other.
 
-    Open the address that it prints; on a phone over USB after `adb reverse tcp:8894 tcp:8894`, in a local network with
-    --https. Ctrl-C ends it.
+    Open the address that it prints; on a phone over USB with --adb, in a local network with --https. Ctrl-C ends it.
 
-    Examples: wattlock page --out runs    wattlock page --https --bind 192.168.1.2:8894
+    Examples: wattlock page --out runs    wattlock page --adb    wattlock page --https --bind 192.168.1.2:8894
+    wattlock page --only aes128-gcm --battery any --until-percent 60
     """
     from wattlock.cli.progress import heed_ctrl_c
     from wattlock.page import module
     from wattlock.page.server import serving
     from wattlock.page.visits import Visits
     from wattlock.study import load
+    from wattlock.targets.adb import reversed_port
 
     refuse_name(bind)
     load(study)
+    discharge = discharged.discharge(None)
+    if discharge is not None and discharge.battery:
+        raise InputError(f"--battery {discharge.battery}: a page has no names of batteries", hint="--battery any")
     visits = Visits(module.find())
     host, _, port = bind.rpartition(":")
     host = host.strip("[]")
+    if adb and host != LOOPBACK:
+        raise InputError(f"--adb: the phone reaches {LOOPBACK} here, not {host}", hint="leave --bind out")
     own = _certificate(host) if https else None
-    with serving(host, int(port), visits, own and own.context()) as address:
+    with contextlib.ExitStack() as ways:
+        address = ways.enter_context(serving(host, int(port), visits, own and own.context()))
+        if adb:
+            ways.enter_context(reversed_port(urlsplit(address).port or 0))
         heed_ctrl_c()
         typer.echo(address)
         _show_code(address)
-        typer.echo("Open this address, all of it. A phone over USB: `adb reverse tcp:PORT tcp:PORT` first.", err=True)
+        typer.echo("Open this address, all of it. A phone over USB reaches it with --adb.", err=True)
         if own is not None:
             typer.echo("Its browser warns, as nobody else vouches for the certificate. Compare its SHA-256:", err=True)
             typer.echo(own.fingerprint, err=True)
@@ -66,7 +89,7 @@ def page(
             visitor = visits.next(LOOK_S)
             if visitor is None:
                 continue
-            error = _measured(visitor, study, out)
+            error = _measured(visitor, study, out, only or [], discharge)
             if once:
                 visitor.told.wait(TOLD_S)
                 if error is not None:
@@ -98,7 +121,9 @@ def _show_code(address: str) -> None:
         typer.echo(drawn)
 
 
-def _measured(visitor: Visitor, study: str, out: Path) -> WattlockError | None:
+def _measured(
+    visitor: Visitor, study: str, out: Path, only: list[str], discharge: DischargePlan | None
+) -> WattlockError | None:
     """Measures a page and says what came of it; gives the error that ended its run."""
     from wattlock.cli import say
     from wattlock.page.measuring import measure
@@ -106,11 +131,13 @@ def _measured(visitor: Visitor, study: str, out: Path) -> WattlockError | None:
     device = visitor.target.device
     typer.echo(f"a page of {device['model'] or device['platform']} is measured", err=True)
     try:
-        folder = measure(visitor, study, out)
+        folder = measure(visitor, study, out, only=only, discharge=discharge)
     except WattlockError as error:
         say(error.message, error.hint)
         return error
     for line in visitor.state["words"]:
         typer.echo(line, err=True)
     typer.echo(f"The numbers: {folder.showing}", err=True)
+    if discharge is not None:
+        typer.echo(f"What a call took out of the battery: {folder.showing} --battery", err=True)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from wattlock.analysis.crossings import crossings
 from wattlock.errors import WattlockError
 from wattlock.page.visits import Visitor
 from wattlock.run import begin
+from wattlock.run.discharge import DischargePlan
 from wattlock.run.result import Result, read
 from wattlock.run.session import Silent
 from wattlock.run.timing import Progress
@@ -33,16 +34,31 @@ class _Shown(Silent):
         said = f"{progress.settled} of {progress.cases} cases settled"
         self._visitor.shows(said=said, done=progress.processes, of=progress.expected)
 
+    def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
+        """Of a discharge."""
+        done = "" if share is None else f", {share:.0%} of them"
+        said = f"{cipher}: the battery is at {level} % after {calls:,} calls{done}. Leave it unplugged."
+        self._visitor.shows(said=said)
 
-def measure(visitor: Visitor, study: str, out: Path, keep: Callable[[RunFolder], str] | None = None) -> RunFolder:
+
+def measure(
+    visitor: Visitor,
+    study: str,
+    out: Path,
+    keep: Callable[[RunFolder], str] | None = None,
+    *,
+    only: Sequence[str] = (),
+    discharge: DischargePlan | None = None,
+) -> RunFolder:
     """Measures a page to the end and seals its run in a folder of its own below `out`.
 
-    * `keep`: what becomes of the sealed run; gives what the page is told.
+    * `keep`: what becomes of the sealed run; gives what the page is told. `only`: the cases, as `run --only` takes
+      them. `discharge`: how the device's battery is discharged by each case, behind the timing; null leaves it alone.
 
     Raises what `begin.plan`, `Planned.create` and `Session.measure` do, and `keep`; the page is told the same.
     """
     try:
-        planned = begin.plan(begin.Request(study), visitor.target)
+        planned = begin.plan(begin.Request(study, only=only, discharge=discharge), visitor.target)
         name = f"page-{datetime.now(UTC):%Y%m%d-%H%M%S}-{visitor.token[:4].strip('-_').lower()}"
         begun = planned.create(out / name)
         batch_us = (visitor.target.facts().batch_ns or 0) / 1e3

@@ -1,4 +1,4 @@
-"""An address as a QR code (ISO/IEC 18004) of half-block characters, for a phone's camera."""
+"""An address as a QR code (ISO/IEC 18004), for a phone's camera: of half-block characters, or a drawing of a page."""
 
 from __future__ import annotations
 
@@ -18,3 +18,11 @@ def code(address: str, columns: int) -> str | None:
     text = io.StringIO()
     made.terminal(out=text, compact=True)
     return "\n".join(f"{WHITE_ON_BLACK}{line}{RESET}" for line in text.getvalue().splitlines())
+
+
+def drawing(address: str) -> str:
+    """The code with its quiet zone as SVG, dark on white whatever colours the page has."""
+    import segno
+
+    made: str = segno.make_qr(address).svg_inline(scale=5, light="#fff", svgclass=None, lineclass=None)
+    return made

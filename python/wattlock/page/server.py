@@ -16,10 +16,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from wattlock.errors import InputError
 from wattlock.page.module import NAME
-from wattlock.page.visits import MOST_BODY_B, Refusal, Visits
+from wattlock.page.visits import MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
 
 KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".wasm": "application/wasm"}
-PAGES = ("index.html", "page.css", "page.js", "worker.js", "clock.js", "instrument.js", "webcrypto.js", "ticker.js")
+SCRIPTS = ("page.js", "worker.js", "clock.js", "instrument.js", "webcrypto.js", "ticker.js", "battery.js")
+PAGES = ("index.html", "page.css", *SCRIPTS)
 # The first two isolate the page from those of other origins (HTML Standard, 7.1.3 and 7.1.4).
 HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -40,6 +41,27 @@ def files_of(visits: Visits) -> dict[str, tuple[str, bytes]]:
     return {**found, "/": found["/index.html"], f"/{NAME}": (KINDS[".wasm"], visits.module.bytes)}
 
 
+@contextlib.contextmanager
+def room_B(visits: Visits, path: str, query: Mapping[str, str]) -> Iterator[int]:
+    """How much may be posted there, in octets, while this lasts.
+
+    Raises Refusal before any of it is read: where nobody waits for it, or the visit has too many posts under way.
+    """
+    match path:
+        case "/visit":
+            yield MOST_WORDS_B
+        case "/work" | "/ended" | "/lines":
+            visitor = visits.under_way(query)
+            if not visitor.reading.acquire(blocking=False):
+                raise Refusal(429, "too many posts of this visit at once", "load the page again")
+            try:
+                yield MOST_LINES_B if path == "/lines" else MOST_WORDS_B
+            finally:
+                visitor.reading.release()
+        case _:
+            raise _nowhere()
+
+
 def posted(visits: Visits, path: str, query: Mapping[str, str], body: bytes) -> dict[str, Any]:
     """What is answered to a page. Raises Refusal."""
     match path:
@@ -51,7 +73,11 @@ def posted(visits: Visits, path: str, query: Mapping[str, str], body: bytes) -> 
             return visits.lines(query, body)
         case "/ended":
             return visits.ended(query, body)
-    raise Refusal(404, "nothing can be posted there", "the page is at /")
+    raise _nowhere()
+
+
+def _nowhere() -> Refusal:
+    return Refusal(404, "nothing can be posted there", "the page is at /")
 
 
 class _Server(ThreadingHTTPServer):
@@ -88,12 +114,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(refusal.status, refusal.message, refusal.hint)
 
     def _posted(self) -> dict[str, Any]:
-        length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit()) or int(length[:12]) > MOST_BODY_B:
-            raise Refusal(413, f"a post has a length of at most {MOST_BODY_B} bytes", "load the page again")
-        body = self.rfile.read(int(length))
         asked = urlsplit(self.path)
-        return posted(self.server.visits, asked.path, dict(parse_qsl(asked.query)), body)
+        query = dict(parse_qsl(asked.query))
+        with room_B(self.server.visits, asked.path, query) as most_B:
+            length = self.headers.get("Content-Length", "")
+            if not (length.isascii() and length.isdigit()) or int(length[:12]) > most_B:
+                raise Refusal(413, f"a post there has a length of at most {most_B} bytes", "load the page again")
+            return posted(self.server.visits, asked.path, query, self.rfile.read(int(length)))
 
     def _refuse(self, status: int, message: str, hint: str) -> None:
         self.close_connection = True  # its body may not have been read

@@ -19,13 +19,15 @@ GONE_S = 30.0
 """A page that is there posts every few seconds, also while it measures."""
 
 LOOK_S = 0.5
-FINE_STEP_NS = 5_000
-"""The step of an isolated page's clock (W3C High Resolution Time 3, 7.1); between two of them a ticker may count."""
+BATCH_NS, LONGEST_BATCH_NS, BATCH_STEPS = 200_000, 20_000_000, 100
+"""Length of a batch: where a ticker counts; else so many steps (one is 1 % of it), never more than the longest."""
 
-BATCH_NS, LONGEST_BATCH_NS, BATCH_STEPS = 200_000, 20_000_000, 200
-"""Length of a batch: 40 fine steps, else 200 steps, of which one is 0.5 %, and never more than the longest."""
+SELF_CHECK_B = 256
+"""Of AES without instructions 60 calls of 1024 B would last as long as some batches (seen: 1.4 ms)."""
 
 VERBS = ("measure", "catalogue")
+WAITING = 8
+"""Posts of lines that wait to be heard, at most: they are heard as they come."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Job:
     verb: str
     text: str
     most_B: float
-    heard: queue.Queue[bytes | Ended] = field(default_factory=queue.Queue)
+    heard: queue.Queue[bytes | Ended] = field(default_factory=lambda: queue.Queue(WAITING))
     heard_B: int = 0
 
 
@@ -69,7 +71,7 @@ class PageTarget:
     def facts(self) -> Facts:
         """What is true of the browser."""
         step_ns = self.device["step_ns"]
-        is_fine = self.device["has_ticker"] or step_ns <= FINE_STEP_NS
+        by_steps_ns = min(LONGEST_BATCH_NS, BATCH_STEPS * step_ns)
         told = {
             "model_name": self.device["model"],
             "kernel": {"os": self.device["platform"], "release": self.device["platform_version"]},
@@ -81,7 +83,8 @@ class PageTarget:
             processors=(),
             core_classes=(CoreClass(None, None, ()),),
             told=told,
-            batch_ns=BATCH_NS if is_fine else min(LONGEST_BATCH_NS, BATCH_STEPS * step_ns),
+            batch_ns=BATCH_NS if self.device["has_ticker"] else by_steps_ns,
+            self_check_B=SELF_CHECK_B,
         )
 
     def push(self, file: Path) -> str:

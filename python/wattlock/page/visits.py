@@ -14,12 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattlock.errors import WattlockError
 from wattlock.page.module import Module
-from wattlock.page.target import GONE_S, Ended, PageTarget
+from wattlock.page.target import GONE_S, Ended, Job, PageTarget
 
-MOST_BODY_B = 8 * 2**20
-"""A page hands on some hundred kB at a time."""
+MOST_LINES_B, MOST_WORDS_B = 8 * 2**20, 64 * 2**10
+"""A page hands on some hundred kB of lines at a time; what else it says is bounded field by field."""
 
 POLL_S = 15.0
+AT_ONCE = 3
+"""Posts of one visit that are read at a time: a page makes one after the other."""
 Words = Annotated[str, Field(max_length=500)]
 Loops = Annotated[int, Field(ge=1, le=2**40)]
 
@@ -76,6 +78,7 @@ class Visitor:
     target: PageTarget
     state: dict[str, Any] = field(default_factory=lambda: {"said": "Starting.", "is_over": False})
     told: threading.Event = field(default_factory=threading.Event)
+    reading: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
 
     def shows(self, **changes: Any) -> None:
         """Changes what the page is shown; `told` is set once it has heard the last of it."""
@@ -121,9 +124,18 @@ class Visits:
             self._new.put(self._visitor)
             return {"visit": self._visitor.token}
 
+    def under_way(self, query: Mapping[str, str]) -> Visitor:
+        """The page that is measured now. Raises Refusal where this is another one."""
+        with self._lock:
+            visitor = self._visitor
+        if visitor is None or not secrets.compare_digest(query.get("visit", "").encode(), visitor.token.encode()):
+            raise Refusal(403, "this visit is over", "load the page again")
+        visitor.target.seen_s = time.monotonic()
+        return visitor
+
     def work(self, query: Mapping[str, str]) -> dict[str, Any]:
         """What a page is to do now, and what it shows; answers late where there is nothing."""
-        visitor = self._of(query)
+        visitor = self.under_way(query)
         job = None if visitor.state["is_over"] else visitor.target.job(POLL_S)
         visitor.target.seen_s = time.monotonic()
         if job is None:
@@ -137,26 +149,18 @@ class Visits:
         """Lines of a job; none of them are a sign of life."""
         visitor, job = self._job(query)
         if body:
-            job.heard.put(body)
+            _put(job, body)
         return visitor.state
 
     def ended(self, query: Mapping[str, str], body: bytes) -> dict[str, Any]:
         """The end of a job."""
         end = _read(End, body)
         _, job = self._job(query)
-        job.heard.put(Ended(end.code, end.complaint))
+        _put(job, Ended(end.code, end.complaint))
         return {}
 
-    def _of(self, query: Mapping[str, str]) -> Visitor:
-        with self._lock:
-            visitor = self._visitor
-        if visitor is None or not secrets.compare_digest(query.get("visit", "").encode(), visitor.token.encode()):
-            raise Refusal(403, "this visit is over", "load the page again")
-        visitor.target.seen_s = time.monotonic()
-        return visitor
-
-    def _job(self, query: Mapping[str, str]) -> tuple[Visitor, Any]:
-        visitor = self._of(query)
+    def _job(self, query: Mapping[str, str]) -> tuple[Visitor, Job]:
+        visitor = self.under_way(query)
         number = query.get("job", "")
         job = (
             visitor.target.running(int(number)) if number.isascii() and number.isdigit() and len(number) < 10 else None
@@ -167,6 +171,13 @@ class Visits:
 
     def _is_done(self, visitor: Visitor) -> bool:
         return bool(visitor.state["is_over"]) or time.monotonic() - visitor.target.seen_s > GONE_S
+
+
+def _put(job: Job, heard: bytes | Ended) -> None:
+    try:
+        job.heard.put_nowait(heard)
+    except queue.Full:
+        raise Refusal(429, "more was posted than is heard", "load the page again") from None
 
 
 Body = TypeVar("Body", bound=BaseModel)

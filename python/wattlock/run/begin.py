@@ -106,8 +106,9 @@ class Planned:
         * `root`: where its id finds it afterwards; null where nobody is to find it by that.
         """
         session, created, seed = self.session, datetime.now(UTC), secrets.randbits(53)
-        counted = session.target.facts().counted
-        watch = [] if counted else self_checks(len(self.cases), core_classes_of(self.cases))
+        facts = session.target.facts()
+        counted = facts.counted
+        watch = [] if counted else self_checks(len(self.cases), core_classes_of(self.cases), facts.self_check_B)
         name = run_id(session.study.id, created, seed)
         lines = plan_lines(
             session.study,
@@ -116,7 +117,7 @@ class Planned:
             id=name,
             created=created,
             seed=seed,
-            probe_sha256=session.target.facts().probe_sha256,
+            probe_sha256=facts.probe_sha256,
             device=self.card.name if self.card else None,
         )
         choice = session.metered[0] if session.metered else None

@@ -19,7 +19,7 @@ from wattlock.run.shards import Order
 from wattlock.store import RunFolder
 from wattlock.store.records import record_of
 from wattlock.targets import Target
-from wattlock.targets.programs import hint_in, last_line
+from wattlock.targets.programs import complaint_in, hint_in
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def measure(
 
 def _died(process: int, code: int, complaints: bytes) -> ProbeError:
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    complaint = last_line(complaints).removeprefix("error: ")
+    complaint = complaint_in(complaints).removeprefix("error: ")
     return ProbeError(
         f"the probe {how} in process {process}" + (f": {complaint}" if complaint else ""),
         hint=hint_in(complaints) or GO_ON,

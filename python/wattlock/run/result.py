@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis import core_classes, discharges, energy_blocks, estimate, ranking, self_checks, within
+from wattlock.analysis.discharges import Full
 from wattlock.errors import InputError, StoreError
 from wattlock.run.counts import refuse_counted
 from wattlock.store import RunFolder, find
@@ -140,11 +141,15 @@ class Result:
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
         """What a call takes out of the battery, with its case; null where none was discharged."""
+        return self.discharged_by(None)
+
+    def discharged_by(self, full: Full | None) -> pl.DataFrame | None:
+        """The same with the joules of a gauge that tells percents alone; `full`: what that battery holds."""
         if self.battery is None:
             return None
         named = ("case", "cipher", "provider", "operation", "payload_B", "data")
         cases = pl.DataFrame([{name: case[name] for name in named} for case in self.cases])
-        return cases.join(discharges.discharges(self.levels, self.battery), on="case", how="inner").drop("case")
+        return cases.join(discharges.discharges(self.levels, self.battery, full), on="case", how="inner").drop("case")
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -199,7 +204,7 @@ def read(folder: RunFolder) -> Result:
         for header, frame in zip(some, frames, strict=True):
             times.setdefault(kind, []).append(within.canary_times(frame, header))
             batches += len(frame)
-            for cause, count in within.causes(frame, quiet.get(kind)).items():
+            for cause, count in within.causes(frame, quiet.get(kind), within.step_of(header)).items():
                 causes[cause] += count
     rows = pl.concat(summaries)
     cases = {case["case"]: case for header in headers for case in header["cases"]}

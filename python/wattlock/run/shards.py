@@ -36,10 +36,10 @@ SEGMENTS_A_PROCESS = 200
 SELF_CHECKS = ("reference", "aa_test", "injected_slowdown", "empty")
 
 
-def self_checks(first: int, core_classes: Sequence[str | None] = (None,)) -> list[Case]:
+def self_checks(first: int, core_classes: Sequence[str | None] = (None,), payload_B: int = 1024) -> list[Case]:
     """The cases that watch over a run, numbered from `first`: those of its kind of core are part of every shard.
 
-    The reference is AES in CBC mode on 1024 B: each block waits for the one before, so that it is steady.
+    The reference is AES in CBC mode: each block waits for the one before, so that it is steady.
     """
     return [
         Case(
@@ -52,7 +52,7 @@ def self_checks(first: int, core_classes: Sequence[str | None] = (None,)) -> lis
             encoding="raw",
             placement="hot",
             pattern="independent",
-            payload_B=1024,
+            payload_B=payload_B,
             data="random",
             core_class=core_class,
         )

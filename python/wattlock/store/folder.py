@@ -20,7 +20,7 @@ from wattlock.store import plan, schema_1, seal
 from wattlock.store.disk import named, write_whole
 from wattlock.store.index import Index
 from wattlock.store.journal import Journal
-from wattlock.store.records import Other, Recovery, slice_columns
+from wattlock.store.records import Recovery, slice_columns
 from wattlock.study import Case
 
 
@@ -136,15 +136,15 @@ class RunFolder:
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""
-        return [other.parsed() for other in self._others() if other.kind == kind]
+        return [other.parsed() for other in self._read_index.others if other.kind == kind]
 
     def others(self) -> list[dict[str, Any]]:
         """All records that are no batches, in their order, unknown fields included."""
-        return [other.parsed() for other in self._others()]
+        return [other.parsed() for other in self._read_index.others]
 
     def headers(self) -> list[dict[str, Any]]:
-        """The header of each process, complete or not."""
-        return self.records("header")
+        """The header of each process, complete or not; nobody may change one, as all readers share it."""
+        return list(self._read_index.headers)
 
     def failures(self) -> list[dict[str, Any]]:
         """The cases that could not be measured, and why."""
@@ -156,8 +156,7 @@ class RunFolder:
         `complete` says whether the batch's process ended. The frame of an unsealed run shows what there is now.
         """
         if self.is_sealed:
-            batches = pl.scan_parquet(self.path / seal.BATCHES)
-            return schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
+            return self._sealed_batches
         return seal.lazy(self._followed(), self._journal)
 
     def batches_of(self, process: int) -> pl.DataFrame:
@@ -210,8 +209,17 @@ class RunFolder:
         self._index.follow(self._journal)
         return self._index
 
-    def _others(self) -> list[Other]:
-        return (self._sealed_index if self.is_sealed else self._followed()).others
+    @property
+    def _read_index(self) -> Index:
+        return self._sealed_index if self.is_sealed else self._followed()
+
+    @cached_property
+    def _sealed_batches(self) -> pl.LazyFrame:
+        """The batches of a sealed run; those of a small one are read once, whatever is asked of them, and kept."""
+        batches = pl.scan_parquet(self.path / seal.BATCHES)
+        batches = schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
+        is_small = batches.select(pl.len()).collect().item() <= seal.ROWS_OF_A_GROUP
+        return batches.collect().lazy() if is_small else batches
 
     @cached_property
     def _sealed_index(self) -> Index:

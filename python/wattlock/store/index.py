@@ -29,7 +29,7 @@ class Index:
     """The records of a run but for its batches, and where those are.
 
     * `schema`: the version of the run.
-    * `others`: every record that is no batch, in its order.
+    * `others`: every record that is no batch, in its order; `headers`: those of them that are headers, parsed.
     * `batches`: how many batches each process has; `blocks`: how many blocks of energy; `counts`: how many counts.
     * `left_out`: processes that broke their contract: what they wrote before does not count.
     """
@@ -38,6 +38,7 @@ class Index:
     schema: int = SCHEMA
     spans: list[Span] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
+    headers: list[dict[str, Any]] = field(default_factory=list)
     batches: Counter[int] = field(default_factory=Counter)
     blocks: Counter[int] = field(default_factory=Counter)
     counts: Counter[int] = field(default_factory=Counter)
@@ -82,6 +83,7 @@ class Index:
                 raise self._damaged(f"{file} has two headers of process {process}")
             case "header":
                 self._began.add(process)
+                self.headers.append(record)
             case "energy_block":
                 self.blocks[process] += 1
             case "count" | "board":

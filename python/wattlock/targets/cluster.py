@@ -22,7 +22,7 @@ from wattlock.targets.emulated import Emulated
 from wattlock.targets.facts import Facts
 from wattlock.targets.hearing import Limits
 from wattlock.targets.parts import PARTS
-from wattlock.targets.programs import go_on, hint_in, last_line
+from wattlock.targets.programs import complaint_in, go_on, hint_in
 from wattlock.targets.scheduler import AT_A_TIME, Scheduler, connected, of_worker, refuse_other, this_worker
 
 SAME = {
@@ -161,6 +161,6 @@ def _carry_out(kit: Kit, told: Told) -> Done:
     except WattlockError as error:
         raise of_worker(worker, error) from None
     if code:
-        named = f"error: worker {worker}: {last_line(complaints).removeprefix('error: ')}\n"
+        named = f"error: worker {worker}: {complaint_in(complaints).removeprefix('error: ')}\n"
         complaints = f"{named}hint: {hint_in(complaints)}\n".encode()
     return Done(b"".join(written), code, complaints)

@@ -16,9 +16,9 @@ from pathlib import Path
 from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.targets import local
 from wattlock.targets.facts import CountedCore, Facts
-from wattlock.targets.on_core import UNKNOWN, OnCore
+from wattlock.targets.on_core import MISSING, UNKNOWN, OnCore
 from wattlock.targets.parts import PARTS, short_title
-from wattlock.targets.programs import last_line
+from wattlock.targets.programs import NotInstalled, complaint_in
 
 OLDEST_QEMU = 6
 """The first with semihosting on RISC-V (QEMU 6.0, April 2021), by which an image says what it does."""
@@ -44,19 +44,22 @@ class Emulated(OnCore):
         return f"qemu:{core}" + (f"/{part}@{clock_Hz}Hz" if part else "")
 
     def facts(self) -> Facts:
-        """As of `OnCore.facts`. Raises WayError where the emulator is older than what the images need, too."""
+        """As of `OnCore.facts`. Raises NotInstalled where the emulator is older than what the images need, too."""
         found = super().facts()
         major = VERSION.search(found.emulator or "")
         if major is not None and int(major[1]) < OLDEST_QEMU:
             what = f"{self.name}: {found.emulator} is too old: images need QEMU {OLDEST_QEMU}.0 or newer"
-            raise WayError(what, hint="Debian 12 has 7.2, Ubuntu 22.04 has 6.2; qemu.org says how to build a newer one")
+            raise NotInstalled(
+                what, hint="Debian 12 has 7.2, Ubuntu 22.04 has 6.2; qemu.org says how to build a newer one"
+            )
         return found._replace(at_a_time=processors())
 
     def _unfit(self, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
         core, part, _, _ = self.counted
         if code != UNKNOWN or part is None:
-            return super()._unfit(code, complaints)
-        what = f"{self.name}: no part cycles of {short_title(part)}: {last_line(complaints).rpartition(': ')[2]}"
+            error = super()._unfit(code, complaints)
+            return NotInstalled(error.message, hint=error.hint) if code == MISSING else error
+        what = f"{self.name}: no part cycles of {short_title(part)}: {complaint_in(complaints).rpartition(': ')[2]}"
         return InputError(what, hint=f"--on qemu:{core} counts core cycles, which need no part")
 
     @contextmanager

@@ -62,6 +62,7 @@ class Facts(NamedTuple):
     * `counted`: the core on which no time is measured and cycles are counted; null where time is measured.
     * `at_a_time`: how many processes count there at a time.
     * `batch_ns`: how long batches have to be where the device's clock is coarse; null for the usual length.
+    * `self_check_B`: the payload of the self-checks, of which a batch holds 60 calls at least.
     """
 
     probe_sha256: str
@@ -74,6 +75,7 @@ class Facts(NamedTuple):
     counted: CountedCore | None = None
     at_a_time: int = 1
     batch_ns: int | None = None
+    self_check_B: int = 1024
 
     def out_of_step(self) -> str | None:
         """What is wrong with the device's clock; null where it goes with the host's."""

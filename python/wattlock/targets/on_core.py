@@ -13,7 +13,7 @@ from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.store.schema import SCHEMA
 from wattlock.targets.facts import CoreClass, CountedCore, Facts
 from wattlock.targets.hearing import Limits, hear
-from wattlock.targets.programs import hint_in, last_line, read
+from wattlock.targets.programs import complaint_in, hint_in, read
 
 TRIAL = Limits(start_s=120.0, silence_s=120.0, most_s=120.0, most_B=2**20)
 """It reads the sources and compiles the emulator's plugin once."""
@@ -100,7 +100,7 @@ class OnCore(ABC):
 
     def _unfit(self, code: int, complaints: bytes) -> InputError | ProbeError | WayError:
         """The error of a probe that ended with a code, in its words."""
-        why, hint = last_line(complaints).removeprefix("error: "), hint_in(complaints)
+        why, hint = complaint_in(complaints).removeprefix("error: "), hint_in(complaints)
         if code == UNKNOWN:
             return InputError(f"{self.name}: {why}", hint=hint)
         if code == MISSING:

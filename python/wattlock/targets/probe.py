@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 from wattlock.errors import InputError, ProbeError
 from wattlock.study import CatalogueRow
 from wattlock.targets.hearing import Limits
-from wattlock.targets.programs import hint_in, last_line, read
+from wattlock.targets.programs import complaint_in, hint_in, read
 from wattlock.targets.target import Target
 
 LONGEST_ANSWER_S = 300.0
@@ -41,7 +41,7 @@ def ask(target: Target, *words: str, most_s: float = LONGEST_ANSWER_S) -> Any:
     code, complaints = target.start(words, b"", limits, written.append, who=f"{target.name} {words[0]}")
     if code == UNKNOWN and not written:
         hint = hint_in(complaints).replace("wattlock-probe catalogue", "wattlock ciphers")
-        raise InputError(last_line(complaints).removeprefix("error: "), hint=hint)
+        raise InputError(complaint_in(complaints).removeprefix("error: "), hint=hint)
     return read(written, json.loads, code, complaints, f"{target.name} {words[0]}")
 
 

@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from wattlock.errors import ProbeError
+from wattlock.errors import ProbeError, WayError
+
+
+class NotInstalled(WayError):
+    """A program of this machine's is missing or too old by which a device is reached: to wait brings none."""
 
 
 def located(name: str, variable: str) -> Path:
@@ -31,10 +35,11 @@ def go_on(device: str) -> str:
     return f"what was measured is kept; `wattlock run --resume last --on {device}` goes on"
 
 
-def last_line(complaints: bytes) -> str:
-    """The last line of what a program complained of, hints apart."""
+def complaint_in(complaints: bytes) -> str:
+    """What a program complained of: the first line of its error where it says one, else its last line; hints apart."""
     lines = [line for line in complaints.decode(errors="replace").splitlines() if not line.startswith("hint:")]
-    return lines[-1].strip() if lines else ""
+    said = [line for line in lines if line.startswith("error: ")] or lines[-1:]
+    return said[0].strip() if said else ""
 
 
 def hint_in(complaints: bytes) -> str:
@@ -51,6 +56,6 @@ def read(written: Sequence[bytes], form: Callable[[bytes], Any], code: int, comp
     try:
         return form(b"".join(written))
     except (ValueError, RecursionError):
-        complaint = last_line(complaints).removeprefix("error: ")
+        complaint = complaint_in(complaints).removeprefix("error: ")
         described = f"{who.rpartition(' ')[2]}: {complaint}" if complaint else f"{who}: exit code {code}, and no JSON"
         raise ProbeError(described, hint=hint_in(complaints) or "`make setup` builds it anew") from None

@@ -22,7 +22,7 @@ from wattlock.targets import local
 from wattlock.targets.facts import Facts, ask
 from wattlock.targets.hearing import Limits, hear
 from wattlock.targets.probes import fitting
-from wattlock.targets.programs import go_on, last_line
+from wattlock.targets.programs import complaint_in, go_on
 
 BEAT_S, SILENCE_S = 1.0, 4
 """The host says so often that it is still there; without a word for so long the probe is ended."""
@@ -261,4 +261,4 @@ def _fed(text: bytes) -> Iterator[int]:
 
 
 def _reason(complaints: bytes) -> str:
-    return last_line(complaints) or "no word"
+    return complaint_in(complaints) or "no word"

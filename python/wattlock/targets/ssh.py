@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
 from wattlock.errors import WayError
-from wattlock.targets.programs import go_on, last_line
+from wattlock.targets.programs import complaint_in, go_on
 from wattlock.targets.scratch import scratch
 
 VARIABLE = "WATTLOCK_SSH"
@@ -127,7 +127,7 @@ class Ssh:
         for complaint, what, hint in TROUBLES:
             if complaint in said:
                 return WayError(f"{self.name}: {what}", hint=hint.format(host=self.host))
-        return WayError(f"{self.name}: {LOST}: {last_line(complaints) or 'no word'}", hint=go_on(self.name))
+        return WayError(f"{self.name}: {LOST}: {complaint_in(complaints) or 'no word'}", hint=go_on(self.name))
 
     def _connected(self, client: list[str]) -> Connection:
         if self._connection is None or not self._connection.stands:

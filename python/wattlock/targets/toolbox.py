@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from wattlock.errors import ProbeError
 from wattlock.targets.hearing import Limits, hear
@@ -36,7 +35,7 @@ class Toolbox:
         JSON, or not one for each line.
         """
         who = f"{self.program} {verb}"
-        given = [json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines]
+        given = [to_json(line) + b"\n" for line in lines]
         most_s = START_S + ANSWER_S * len(given)
         limits = Limits(most_s, most_s, most_s, MOST_ANSWER_B + len(given) * ANSWER_B)
         written: list[bytes] = []

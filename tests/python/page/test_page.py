@@ -14,6 +14,7 @@ import pytest
 
 from support.tools import missing, needs
 from support.tree import CRATES, TESTS, TREE
+from wattlock.errors import EvidenceError
 from wattlock.page import module as page_module
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
@@ -102,6 +103,7 @@ def _refuse_other(seen: Any) -> None:
     assert set(known) == set(seen["lines"])
 
 
+# Only root can install it; `.ci/run` does where the distribution has it, and goes on where it has not.
 @pytest.mark.skipif(FIREFOX is None, reason="no Firefox was found on the PATH")
 def test_firefox_makes_the_same_in_an_isolated_page_that_is_ready(serve: Any) -> None:
     seen = serve().seen_in_firefox()
@@ -116,6 +118,7 @@ def test_a_browser_measures_itself_and_show_prints_its_sealed_run(serve: Any, tm
     served = serve("--once", "--study", str(study))
     seen = served.seen("measure")
     assert "Done: page-" in seen["state"], served.ended()
+    assert seen["home"] is None, "there is no lab"
     assert "rc4-128" in seen["result"]
     assert "disturbances are not visible" in seen["words"]
     assert seen["isolated"]
@@ -130,10 +133,69 @@ def test_a_browser_measures_itself_and_show_prints_its_sealed_run(serve: Any, tm
     assert row["time_evidence"] in {"measured", None}
     header = json.loads((folder / "headers.jsonl").read_text().splitlines()[0])
     browser = header["fingerprint"]["browser"]
+    assert header.get("step_ticks") == (None if browser["has_ticker"] else browser["clock_step_ns"])
     assert "Chrome" in browser.pop("user_agent")
     assert browser["is_isolated"]
     assert browser["disturbances"] == "not visible"
     assert re.fullmatch("[0-9a-f]{64}", header["fingerprint"]["build"]["executable_sha256"])
+
+
+CARD = """title = "A phone's"
+chemistry = "li-polymer"
+note = "of the test"
+narrowed_by = "nothing"
+""" + "".join(
+    f"""
+[{key}]
+value = {value}
+unit = "{unit}"
+source = "the test"
+confidence = "primary"
+relative_uncertainty = 0.05
+distribution = "normal"
+because = "the test"
+conditions = "the test"
+"""
+    for key, value, unit in (("capacity", 4000.0, "mAh"), ("voltage", 3.85, "V"), ("max_current", 4.0, "A"))
+)
+
+
+def test_a_page_discharges_its_battery_and_a_card_makes_joules_of_the_level(serve: Any, tmp_path: Path) -> None:
+    study, card = tmp_path / "tiny.toml", tmp_path / "phone.toml"
+    study.write_text(STUDY)
+    card.write_text(CARD)
+    options = ("--battery", "any", "--until-percent", "90", "--log-every-s", "1")
+    served = serve("--once", "--study", str(study), *options)
+    seen = served.seen("discharge")
+    assert "Done: page-" in seen["state"], served.ended()
+    assert "What a call took out of the battery: wattlock show" in served.ended()
+    (folder,) = (tmp_path / "runs").iterdir()
+    headers = [json.loads(line) for line in (folder / "headers.jsonl").read_text().splitlines()]
+    assert {line["battery"]["name"] for line in headers if line.get("battery")} == {"battery:browser"}
+    show = [WATTLOCK, "show", str(folder), "--battery", "--format", "json"]
+    (row,) = json.loads(subprocess.run(show, capture_output=True, text=True, check=True).stdout)
+    assert (row["state"], row["to_percent"], row["energy_uJ"]) == ("resolved", 90, None)
+    assert row["drawn_percent"] >= 5
+    show += ["--battery-card", str(card)]
+    (valued,) = json.loads(subprocess.run(show, capture_output=True, text=True, check=True).stdout)
+    joules = row["drawn_percent"] / 100 * 4 * 3.85 * 3600
+    assert valued["energy_uJ"] == pytest.approx(joules / row["calls"] * 1e6, rel=1e-6)
+    assert valued["energy_evidence"] == "modelled"
+
+
+def test_a_device_without_a_battery_is_not_discharged_and_nothing_is_measured(serve: Any, tmp_path: Path) -> None:
+    # Chromium says of one, as the standard wants, that it is being charged and full.
+    served = serve("--once", "--battery", "any", "--until-percent", "90")
+    assert "it is being charged, or there is none" in served.seen("measure")["state"]
+    assert "error: the battery: it is being charged, or there is none" in served.ended()
+    assert served.program.returncode == EvidenceError.exit_code
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_page_has_no_names_of_batteries(serve: Any) -> None:
+    served = serve("--battery", "BAT0", "--until-percent", "90")
+    error, hint = served.ended().splitlines()
+    assert (error, hint) == ("error: --battery BAT0: a page has no names of batteries", "hint: --battery any")
 
 
 def test_a_module_that_is_broken_is_refused_and_the_page_says_so(serve: Any, tmp_path: Path) -> None:

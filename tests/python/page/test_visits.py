@@ -4,6 +4,7 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,9 +15,9 @@ from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.page import module as page_module
 from wattlock.page import target as page_target
 from wattlock.page.module import MAGIC, Module
-from wattlock.page.server import HEADERS, serving
-from wattlock.page.target import PageTarget
-from wattlock.page.visits import MOST_BODY_B, Refusal, Visits
+from wattlock.page.server import HEADERS, room_B, serving
+from wattlock.page.target import WAITING, Job, PageTarget
+from wattlock.page.visits import AT_ONCE, MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
 from wattlock.targets.hearing import Limits, Refused
 
 DEVICE = {
@@ -101,11 +102,29 @@ def test_a_stranger_posts_nothing(address: str, path: str, body: bytes) -> None:
     assert answer.keys() == {"error", "hint"}
 
 
-@pytest.mark.parametrize("length", ["-1", "x", "", str(MOST_BODY_B + 1), "9" * 40])
+@pytest.mark.parametrize("length", ["-1", "x", "", str(MOST_WORDS_B + 1), "9" * 40])
 def test_a_post_without_a_sound_length_is_not_read(address: str, length: str) -> None:
     status, answer = posted(address, "/visit", b"", length)
     assert status == 413
-    assert str(MOST_BODY_B) in answer["error"]
+    assert str(MOST_WORDS_B) in answer["error"]
+
+
+@pytest.mark.parametrize("path", ["/lines?visit=x&job=1", "/work", "/elsewhere"])
+def test_nothing_is_read_of_who_is_not_visiting(address: str, path: str) -> None:
+    status, _ = posted(address, path, b"", str(MOST_LINES_B))
+    assert status in {403, 404}, "it would wait for the body"
+
+
+def test_of_a_visit_few_posts_are_read_at_once_and_its_next_one_is(visits: Visits) -> None:
+    query = {"visit": visit(visits)}
+    with ExitStack() as reading:
+        for _ in range(AT_ONCE):
+            assert reading.enter_context(room_B(visits, "/lines", query)) == MOST_LINES_B
+        with pytest.raises(Refusal, match="too many posts") as refused, room_B(visits, "/lines", query):
+            pass
+        assert refused.value.status == 429
+    with room_B(visits, "/ended", query) as most_B:
+        assert most_B == MOST_WORDS_B
 
 
 def test_files_are_isolated_and_nothing_else_is_served(address: str) -> None:
@@ -116,6 +135,21 @@ def test_files_are_isolated_and_nothing_else_is_served(address: str) -> None:
         answer.read()
         assert answer.status == status
         assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+
+
+def test_lines_that_nobody_hears_are_refused_before_they_fill_the_memory(visits: Visits) -> None:
+    token = visit(visits)
+    visitor = visits.next(1)
+    assert visitor is not None
+    job = Job(1, "measure", "{}", most_B=1e9)
+    visitor.target._job = job
+    query = {"visit": token, "job": "1"}
+    for _ in range(WAITING):
+        visits.lines(query, b"{}\n")
+    with pytest.raises(Refusal, match="more was posted than is heard"):
+        visits.lines(query, b"{}\n")
+    job.heard.get()
+    visits.lines(query, b"{}\n")
 
 
 def answering(visits: Visits, token: str, *posts: bytes, code: int = 0) -> threading.Thread:
@@ -167,9 +201,9 @@ def test_a_page_that_says_nothing_any_more_is_lost(visits: Visits, monkeypatch: 
     ("changes", "batch_ns"),
     [
         ({}, 200_000),
-        ({"has_ticker": False}, 200_000),
-        ({"has_ticker": False, "step_ns": 20_000}, 4_000_000),
-        ({"has_ticker": False, "is_isolated": False, "step_ns": 100_000}, 20_000_000),
+        ({"has_ticker": False}, 500_000),
+        ({"has_ticker": False, "step_ns": 20_000}, 2_000_000),
+        ({"has_ticker": False, "is_isolated": False, "step_ns": 100_000}, 10_000_000),
         ({"has_ticker": False, "is_isolated": False, "step_ns": 1_000_000}, 20_000_000),
     ],
 )

@@ -18,7 +18,7 @@ from support.store_records import (
     new_run,
 )
 from wattlock.errors import StoreError
-from wattlock.store import RunFolder
+from wattlock.store import RunFolder, seal
 
 
 def sealed_run(path: Path, processes: int = 3) -> RunFolder:
@@ -42,6 +42,21 @@ def test_sealing_keeps_every_batch_and_record_and_nothing_else(tmp_path: Path) -
         assert one.batches_of(1).equals(before.filter(pl.col("process") == 1).drop("complete"))
         one.verify()
         one.seal()
+
+
+def test_batches_that_are_kept_are_those_that_are_read_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = sealed_run(tmp_path / "run")
+    before = (kept.scan().collect(), kept.complete(), [kept.batches_of(process) for process in range(4)])
+    (kept.path / seal.BATCHES).rename(tmp_path / "away")
+    assert kept.scan().collect().equals(before[0])
+    (tmp_path / "away").rename(kept.path / seal.BATCHES)
+    monkeypatch.setattr(seal, "ROWS_OF_A_GROUP", 0)
+    large = RunFolder.open(kept.path)
+    assert large.scan().collect().equals(before[0])
+    assert large.complete() == before[1]
+    assert all(large.batches_of(process).equals(frame) for process, frame in enumerate(before[2]))
 
 
 def test_a_run_without_a_single_record_can_be_sealed(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Opens the page of `wattlock page` in Firefox by WebDriver BiDi and prints what it saw as JSON.
 
-Run by the tests in a process of its own: `python -m support.firefox_browser FIREFOX ADDRESS`.
+Run by the tests in a process of its own: `python -m support.firefox_browser FIREFOX ADDRESS [measure]`. Without
+`measure` it looks at the page and has the module make its digests; with it the page is measured to the end.
 
 Source: W3C, WebDriver BiDi, 7.1.1 (session.new), 7.3 (browsingContext), 7.6 (script).
 """
@@ -22,6 +23,13 @@ READY = """async () => {
   const $ = (id) => document.getElementById(id);
   while (!$('state').textContent) await new Promise((done) => setTimeout(done, 200));
   return { state: $('state').textContent, isolated: crossOriginIsolated };
+}"""
+
+MEASURED = """async () => {
+  const $ = (id) => document.getElementById(id);
+  $('start').click();
+  do await new Promise((done) => setTimeout(done, 500)); while ($('start').disabled);
+  return { state: $('state').textContent, words: $('words').textContent };
 }"""
 
 
@@ -59,6 +67,7 @@ class Session:
 
 def main() -> None:
     firefox, address = sys.argv[1:3]
+    then = MEASURED if "measure" in sys.argv[3:] else DIGESTS
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [firefox, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as program:
@@ -69,7 +78,7 @@ def main() -> None:
                     session = Session(connection)
                     context = session.ask("browsingContext.create", type="tab")["context"]
                     session.ask("browsingContext.navigate", context=context, url=address, wait="complete")
-                    seen = session.evaluated(context, READY) | session.evaluated(context, DIGESTS)
+                    seen = session.evaluated(context, READY) | session.evaluated(context, then)
                     json.dump(seen, sys.stdout)
             finally:
                 program.kill()

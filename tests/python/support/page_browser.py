@@ -1,7 +1,7 @@
 """Opens the page of `wattlock page` in a browser and prints what it saw as JSON.
 
 Run by the tests in a process of its own, so that a browser that hangs is ended by a time limit:
-`python -m support.page_browser CHROMIUM ADDRESS measure|digests|look|elsewhere`.
+`python -m support.page_browser CHROMIUM ADDRESS measure|discharge|digests|look|elsewhere`.
 """
 
 import json
@@ -15,6 +15,12 @@ LONGEST_MS = 280_000
 ELSEWHERE = "page.test"
 """A name of this machine that no browser takes for secure, as an address in a local network isn't."""
 ISOLATED = "crossOriginIsolated"
+DISCHARGED = """navigator.getBattery = async () => {
+  const start = performance.now();
+  const fallen = () => Math.floor((performance.now() - start) / 400) / 100;
+  return { charging: false, get level() { return Math.max(0, 1 - fallen()); } };
+}"""
+"""A battery that falls by a percent in 0.4 s from the moment at which a page asks for it."""
 DIGESTS = """async () => {
   const { instrument } = await import('./instrument.js');
   const bytes = await (await fetch('instrument.wasm')).arrayBuffer();
@@ -37,6 +43,8 @@ def main() -> None:
         page = browser.new_context(viewport={"width": 390, "height": 844}, ignore_https_errors=True).new_page()
         page.set_default_timeout(LONGEST_MS)
         complaints: list[str] = []
+        if what == "discharge":
+            page.add_init_script(DISCHARGED)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
@@ -46,15 +54,16 @@ def main() -> None:
 
 
 def visited(page: Page, what: str) -> dict[str, object]:
-    """What the page shows once it has looked at its clock, and with `measure` once it was measured."""
+    """What the page shows once it has looked at its clock, and once it was measured where it is to be."""
     page.locator("#state:not(:empty)").wait_for()
-    if what == "measure":
+    if what in {"measure", "discharge"}:
         page.click("#start")
         page.locator("#start:disabled").wait_for()
         page.locator("#start:enabled").wait_for()
     texts = ("#device", "#notes", "#state", "#result", "#words")
     return {text.lstrip("#"): page.locator(text).inner_text() for text in texts} | {
-        "overflow_px": page.evaluate(OVERFLOW)
+        "overflow_px": page.evaluate(OVERFLOW),
+        "home": page.locator("#home a").evaluate("link => link.offsetParent && link.href"),
     }
 
 

@@ -14,6 +14,7 @@ from wattlock.store import RunFolder
 from wattlock.targets import named, probe
 from wattlock.targets.emulated import Emulated
 from wattlock.targets.facts import CountedCore
+from wattlock.targets.programs import NotInstalled
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,16 @@ def test_what_is_missing_is_told_in_the_probes_words_with_its_command(
         stub(tmp_path, does).facts()
     hint = "`make setup` builds it anew" if kind is ProbeError else "get it with rustup"
     assert getattr(caught.value, "hint", "") == hint
+
+
+def test_of_an_error_of_many_lines_the_first_is_told_and_what_is_not_installed_is_no_lost_device(
+    tmp_path: Path,
+) -> None:
+    said = "error: rustc does not run (error: no toolchain\n   0: anyhow\n  13: <unknown>), which builds images"
+    with pytest.raises(NotInstalled) as caught:
+        stub(tmp_path, f"printf '%s\n' '{said}' 'hint: get rustup' >&2; exit 10").facts()
+    assert caught.value.message == "qemu:cortex-m4: rustc does not run (error: no toolchain"
+    assert caught.value.told == "qemu:cortex-m4: rustc does not run (error: no toolchain (get rustup)"
 
 
 def test_a_part_whose_flash_is_not_known_is_refused_with_the_way_to_core_cycles(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
         ports.watch.iter().for_each(|watch| watch.rests());
     }
     quiet_level::complete(&mut cases.bursts, ports.clock);
-    let quiet_ppm = quiet_level::of(&mut cases.bursts).into_iter().chain(share.plan.quiet_ppm).min();
+    let blur = quiet_level::blur(ports.clock);
+    let quiet_ppm = quiet_level::of(&mut cases.bursts, blur).into_iter().chain(share.plan.quiet_ppm).min();
     let header = header(share, &mut cases, quiet_ppm, &mut ports);
     ports.records.write(&Record::Header(Box::new(header)))?;
     for failure in cases.failures {
@@ -120,6 +121,7 @@ fn header<C: Clocks, R>(
         ticks_per_second: Some(ports.clock.ticks_per_second()),
         canary_cycles: ports.clock.canary_cycles(),
         quiet_ppm,
+        step_ticks: Some(ports.clock.step()).filter(|step| *step > 0),
         timer_ticks: Some(ports.clock.timer_ticks()),
         cpu_timer_ns: ports.clock.cpu_timer(),
         pinned_cpu: share.plan.cpu,

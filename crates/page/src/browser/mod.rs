@@ -6,6 +6,7 @@ use std::panic;
 
 use wattlock_ciphers::Mode;
 
+use crate::battery::Gauge;
 use crate::clock::{Time, add_burst, multiply_chain};
 use crate::verbs::{self, Browser};
 use crate::webcrypto::Subtle;
@@ -37,6 +38,10 @@ unsafe extern "C" {
     ) -> i32;
     /// A key is used no more.
     safe fn crypto_forget(key: u32);
+    /// The battery's level, percent; below 0 where it is not told.
+    safe fn battery_percent() -> i32;
+    /// 1 while the battery is charged.
+    safe fn battery_charges() -> i32;
 }
 
 /// The page's time.
@@ -92,6 +97,19 @@ impl Subtle for BrowserCrypto {
     }
 }
 
+/// The device's battery.
+struct BrowserGauge;
+
+impl Gauge for BrowserGauge {
+    fn percent(&self) -> Option<u8> {
+        u8::try_from(battery_percent()).ok().filter(|percent| *percent <= 100)
+    }
+
+    fn charges(&self) -> bool {
+        battery_charges() != 0
+    }
+}
+
 fn complain_of(text: &str) {
     // SAFETY: the page reads so many bytes of a text that lives until it returns.
     unsafe { complain(text.as_ptr(), text.len()) }
@@ -114,9 +132,10 @@ pub unsafe extern "C" fn answer(text: *mut u8, length_B: usize) -> i32 {
     let question = unsafe { Vec::from_raw_parts(text, length_B, length_B) };
     // SAFETY: the page reads so many bytes of lines that live until it returns.
     let mut out = |lines: &[u8]| unsafe { write(lines.as_ptr(), lines.len()) };
-    let answered = String::from_utf8(question)
-        .map_err(|error| error.to_string())
-        .and_then(|question| verbs::answer(&question, Browser { time: PageTime, subtle: &BrowserCrypto }, &mut out));
+    let answered = String::from_utf8(question).map_err(|error| error.to_string()).and_then(|question| {
+        let browser = Browser { time: PageTime, subtle: &BrowserCrypto, gauge: &BrowserGauge };
+        verbs::answer(&question, browser, &mut out)
+    });
     match answered {
         Ok(()) => 0,
         Err(error) => {

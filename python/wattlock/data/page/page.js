@@ -1,5 +1,6 @@
 // The page: says what this device is, asks the server what to measure, and has it measured by fresh workers.
 
+import { watchBattery } from "./battery.js";
 import { why } from "./webcrypto.js";
 
 const HEARTBEAT_MS = 4_000;
@@ -47,9 +48,12 @@ function startTicker(device) {
   return { ticker, end: () => worker.terminate() };
 }
 
-// One process: a worker of its own, ended when it has answered.
-function process(bytes, job, device, hear) {
-  const beside = startTicker(device);
+// One process: a worker of its own, ended when it has answered. While a battery is discharged no second thread counts:
+// its joules would be taken for the cipher's.
+async function process(bytes, job, device, hear) {
+  const discharges = job.verb === "measure" && JSON.parse(job.text.split("\n", 1)[0]).battery;
+  const battery = discharges ? await watchBattery() : null;
+  const beside = discharges ? null : startTicker(device);
   const worker = new Worker("worker.js", { type: "module" });
   const ended = new Promise((resolve) => {
     worker.onerror = (event) => resolve({ code: 102, complaint: event.message || "the worker can't be started" });
@@ -60,10 +64,11 @@ function process(bytes, job, device, hear) {
       if (data.code !== undefined) resolve({ ...data, complaint });
     };
   });
-  worker.postMessage({ bytes, job, device, ticker: beside?.ticker ?? null });
+  worker.postMessage({ bytes, job, device, ticker: beside?.ticker ?? null, battery: battery?.shared ?? null });
   return ended.finally(() => {
     worker.terminate();
     beside?.end();
+    battery?.end();
   });
 }
 
@@ -141,6 +146,7 @@ async function measure(bytes, device) {
 }
 
 async function main() {
+  $("home").hidden = location.pathname === "/"; // a lab has the page below its own
   const notes = [];
   if (!isSecureContext) notes.push("This address is no secure one: serve the page over https, or reach it over `adb reverse`.");
   notes.push("A page can't see disturbances: close what else runs, keep this page in front and the charger as it is.");

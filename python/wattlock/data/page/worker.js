@@ -1,6 +1,6 @@
 // One process of a run: a worker and a module of its own.
 //
-// It is told `{bytes, job, device, ticker}`, answers `{lines}` and `{complaint}` as they come, and last `{code}`.
+// It is told `{bytes, job, device, ticker, battery}`, answers `{lines}` and `{complaint}` as they come, and last `{code}`.
 // A job without a verb looks at the clock and finds how long canary and burst have to be: `{clock}`.
 
 import { clock, stepNs } from "./clock.js";
@@ -8,9 +8,9 @@ import { instrument } from "./instrument.js";
 
 // A browser compiles a module a second time, optimised, beside what runs: by then it has.
 const COMPILED_MS = 300;
-// One step is 0.5 % of a canary and of a burst, where 2 % decide; with a ticker they last 20 steps, over which it is
-// seen that it stood still.
-const LEAST_STEPS = 200;
+// What a step may hide is left out where batches are judged: 2 steps of 60, and 2 %. Longer canaries are interrupted
+// more often, shorter ones hide more. With a ticker they last 20 steps, over which it is seen that it stood still.
+const LEAST_STEPS = 60;
 const LEAST_STEPS_SEEN = 20;
 const LEAST_MULTIPLICATIONS = 12_000;
 const LEAST_ADDITIONS = 48_000;
@@ -20,14 +20,14 @@ const PASSES = 30;
 const TRIALS = 100;
 const MOST_APART = 5;
 
-onmessage = async ({ data: { bytes, job, device, ticker } }) => {
+onmessage = async ({ data: { bytes, job, device, ticker, battery } }) => {
   const count = ticker ? new Int32Array(ticker) : null;
   const step = device?.step_ns ?? stepNs();
   const { nowNs, apart } = clock(count, step);
   const complain = (complaint) => postMessage({ complaint });
   try {
     let write = (lines) => postMessage({ lines }, [lines.buffer]);
-    const made = await instrument(bytes, nowNs, (lines) => write(lines), complain);
+    const made = await instrument(bytes, nowNs, (lines) => write(lines), complain, battery);
     if (!job.verb) {
       // In the first passes the loops are not optimised yet.
       each(made.multiply, LEAST_MULTIPLICATIONS);
