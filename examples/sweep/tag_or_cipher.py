@@ -1,10 +1,11 @@
-"""What a shorter tag saves beside a quicker cipher: the picture of the sweep `tag-or-cipher`.
+"""What a shorter tag saves beside a quicker cipher: the picture of the sweep `tag-or-cipher`, light and dark.
 
 Call: `python examples/sweep/tag_or_cipher.py SWEPT PICTURE.png`, where SWEPT is the folder of
-`wattlock sweep tag-or-cipher --out SWEPT`.
+`wattlock sweep tag-or-cipher --out SWEPT`; the dark one is PICTURE-dark.png.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import altair as alt
@@ -12,24 +13,27 @@ import numpy as np
 import polars as pl
 import vl_convert
 
-from wattlock.advise.published import COSTS
+from wattlock.advise.cost_files import COSTS
+from wattlock.advise.costs import at
 from wattlock.energy import cards
 from wattlock.report.figure_files import SHARPNESS, chart_svg
+from wattlock.report.look import DARK, LIGHT
 
 LONG, SHORT, QUICK = "aes128-ccm", "aes128-ccm8", "ascon-aead128"
 CORE, DEVICE = "riscv32-counted", "esp32-c3"
 PAYLOAD, DISTANCE = "payload.payload_B", "signal.distance_m"
 HEIGHT_PX = 500
 STEPS = {0: "under 5 %", 5: "5 to 10 %", 10: "10 to 25 %", 25: "25 to 50 %", 50: "50 to 100 %", 100: "more"}
-COLOURS = ["#eef3f8", "#c9dcee", "#94bcdf", "#4f92c8", "#14609f", "#dd5610"]
-"""Light to dark blue, and another hue where the tag saves more than the cipher."""
+ON_LIGHT = ["#eef3f8", "#c9dcee", "#94bcdf", "#4f92c8", "#14609f", "#dd5610"]
+ON_DARK = ["#1c2a38", "#1f4567", "#2c6a9f", "#5b9ad2", "#a9cff0", "#ff8a3d"]
+"""Blue away from the paper, and another hue where the tag saves more than the cipher."""
 
 
 def cycles(cipher: str, payload_B: np.ndarray) -> np.ndarray:
-    """Counted cycles of a message, on the line between the lengths that were counted."""
+    """Counted cycles of a message; between lengths that were counted on their line, beyond them period by period."""
     _, file = COSTS.load(CORE)
     cost = next(one for one in file.cost if cipher in one.ciphers)
-    return np.interp(payload_B, *cost.law)
+    return np.array([at(size_B, *cost.law, block_B=cost.block_B, period_B=cost.period_B) for size_B in payload_B])
 
 
 def saved(rows: pl.DataFrame) -> pl.DataFrame:
@@ -58,15 +62,18 @@ def saved(rows: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(percent=100 * pl.col("tag_uJ") / pl.col("cipher_uJ"))
 
 
-def picture(table: pl.DataFrame) -> str:
-    """A square a payload and distance, coloured by what the tag saves as a share of what the cipher saves."""
+def picture(table: pl.DataFrame, steps: list[str], paper: Mapping[str, str]) -> str:
+    """A square a payload and distance, coloured by what the tag saves as a share of what the cipher saves.
+
+    * `steps`: a colour for each of `STEPS`. `paper`: `look.LIGHT` or `look.DARK`.
+    """
     bands = np.digitize(table["percent"].to_numpy(), list(STEPS)[1:])
     columns = {DISTANCE: "distance_m", PAYLOAD: "payload_B"}
     shown = table.rename(columns).with_columns(band=pl.Series([list(STEPS.values())[band] for band in bands]))
     colour = alt.Color(
         "band:N",
         sort=list(STEPS.values()),
-        scale=alt.Scale(domain=list(STEPS.values()), range=COLOURS),
+        scale=alt.Scale(domain=list(STEPS.values()), range=steps),
         legend=alt.Legend(title="tag, of what the cipher saves", offset=24),
     )
     distances = [1, *range(40, 150, 10)]
@@ -76,15 +83,18 @@ def picture(table: pl.DataFrame) -> str:
     chart = alt.Chart(shown).mark_rect().encode(x=x, y=y, color=colour).properties(width=520, height=HEIGHT_PX)
     title = "A shorter tag saves less than a quicker cipher, but for small messages from afar"
     subtitle = "8 octets less of tag, beside Ascon in place of AES-CCM; software on RISC-V, 802.11n, ESP32-C3"
-    return chart_svg(chart, title, subtitle)
+    return chart_svg(chart, title, subtitle, paper)
 
 
 def main() -> None:
-    """The picture, and what the text beside it says."""
+    """The pictures, and what the text beside them says."""
     if len(sys.argv) != 3:
         sys.exit(f"error: give the sweep's folder and the picture's name\nhint: {sys.argv[0]} swept picture.png")
     table = saved(pl.read_parquet(Path(sys.argv[1]) / "sweep.parquet"))
-    Path(sys.argv[2]).write_bytes(vl_convert.svg_to_png(picture(table), scale=SHARPNESS))
+    light = Path(sys.argv[2])
+    dark = light.with_stem(f"{light.stem}-dark")
+    for file, steps, paper in ((light, ON_LIGHT, LIGHT), (dark, ON_DARK, DARK)):
+        file.write_bytes(vl_convert.svg_to_png(picture(table, steps, paper), scale=SHARPNESS))
     near = table.filter(pl.col(DISTANCE) <= 35)
     more = table.filter(pl.col("percent") >= 100)
     print(table.select("tag_uJ", "cipher_uJ", "message_uJ", "percent").describe())  # noqa: T201 - its result

@@ -9,9 +9,8 @@ import polars as pl
 from wattlock.analysis.crossover import FEWEST_SIZES, Crossover, crossover
 from wattlock.analysis.draws import Array, log_sigma
 from wattlock.analysis.ranking import GROUP
-from wattlock.study.cases import USUAL_PROVIDER
+from wattlock.study.cases import USUAL_PROVIDER, WEBCRYPTO
 
-WEBCRYPTO = "webcrypto"
 ALIKE = ["cipher", *(name for name in GROUP if name not in {"payload_B", "core_class"})]
 NAMES = {"a": "WebAssembly", "b": "WebCrypto"}
 OPEN = 0.05

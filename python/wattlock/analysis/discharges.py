@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -27,9 +27,21 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "energy_uJ": pl.Float64,
     "energy_low_uJ": pl.Float64,
     "energy_high_uJ": pl.Float64,
+    "energy_evidence": pl.String,
     "state": pl.String,
     "reason": pl.String,
 }
+
+
+class Full(NamedTuple):
+    """What the battery holds when it is full, by its card, where its gauge tells a level alone.
+
+    * `relative_uncertainty`: a standard one; `evidence`: of the card's numbers.
+    """
+
+    energy_J: float
+    relative_uncertainty: float
+    evidence: str
 
 
 def parts(levels: Sequence[Mapping[str, Any]]) -> dict[int, list[list[Mapping[str, Any]]]]:
@@ -44,21 +56,26 @@ def parts(levels: Sequence[Mapping[str, Any]]) -> dict[int, list[list[Mapping[st
     return {case: list(several.values()) for case, several in found.items()}
 
 
-def discharges(levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any]) -> pl.DataFrame:
+def discharges(
+    levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any], full: Full | None = None
+) -> pl.DataFrame:
     """A row a case: calls, hours, percent drawn and joules a call, gross: all that the battery fed meanwhile.
 
     * `levels`: the run's `battery_level` records, whole or cut off; `battery`: what the gauge is (quantum, gain).
+    * `full`: makes joules of percents where the gauge counts none; null leaves them out.
 
     Each part of a fall, from one start of the probe to its end, counts with its own first and last line: what was
     charged between two parts does not enter. A part's difference is uncertain by a gauge's step and by what is drawn in
     one of its updates, each over the root of six; the gauge's gain is common to all. A fall of fewer than five steps is
     inconclusive.
     """
-    rows = [_discharge(case, several, battery) for case, several in sorted(parts(levels).items())]
+    rows = [_discharge(case, several, battery, full) for case, several in sorted(parts(levels).items())]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _discharge(case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any]) -> dict[str, Any]:
+def _discharge(
+    case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any], full: Full | None
+) -> dict[str, Any]:
     ends = [(part[0], part[-1]) for part in several]
     calls = sum(last["repeats_done"] - first["repeats_done"] for first, last in ends)
     root = math.sqrt(len(ends) / 6)
@@ -80,14 +97,19 @@ def _discharge(case: int, several: Sequence[Sequence[Mapping[str, Any]]], batter
         return row | {"reason": f"the gauge fell by {described}; 5 are the least: more calls, or down to a lower level"}
     if drawn:
         row["calls_per_percent"] = calls / drawn
-    if energy_nJ is None:
+    if energy_nJ is not None:
+        step, of_card, evidence = battery["quantum_nJ"] * root / energy_nJ, 0.0, "measured"
+    elif full is not None and drawn:
+        energy_nJ = drawn / 100 * full.energy_J * 1e9
+        step, of_card, evidence = PERCENT_STEP * root / drawn, full.relative_uncertainty, full.evidence
+    else:
         return row | {"state": "resolved", "reason": "the battery tells its level alone: percents, and no joules"}
     stale = battery["update_period_ns"] * root / (row["hours"] * 3.6e12)
-    relative = math.hypot(battery["quantum_nJ"] * root / energy_nJ, stale, battery["gain_relative_uncertainty"])
+    relative = math.hypot(step, stale, battery["gain_relative_uncertainty"], of_card)
     energy_uJ = energy_nJ / calls / 1e3
     wide = math.exp(WIDE * math.log1p(relative))
     bounds = {"energy_low_uJ": energy_uJ / wide, "energy_high_uJ": energy_uJ * wide}
-    return row | {"energy_uJ": energy_uJ, **bounds, "state": "resolved"}
+    return row | {"energy_uJ": energy_uJ, **bounds, "energy_evidence": evidence, "state": "resolved"}
 
 
 def _difference(ends: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], key: str) -> float | None:

@@ -45,6 +45,12 @@ NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 CASES = 2**32
 """More than a run's cases: `visited` is the place of a process times this and the case. One key is faster than two."""
 
+READ = [
+    *("case", "segment", "calls", "ticks", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks"),
+    *("burst_after_ticks", "clean", "wall_ns", "cpu_ns", "place"),
+]
+"""Columns of a batch that its summary is made of; runs of before November 2026 have no `place`."""
+
 SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "process": pl.Int64,
     "case": pl.Int64,
@@ -72,24 +78,37 @@ def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
     )
 
 
-def undisturbed(quiet_ppm: int | None) -> pl.Expr:
+def step_of(header: Mapping[str, Any]) -> int:
+    """The step of the tick counter by which canaries and bursts may be off, in ticks; 0 where it is too fine."""
+    return header.get("step_ticks") or 0
+
+
+def undisturbed(quiet_ppm: int | None, step_ticks: int = 0) -> pl.Expr:
     """Whether a batch counts: clean, and no neighbour on the core by the run's own quiet level.
 
     * `quiet_ppm`: the least quiet level that any process of the run found. A process that began beside a neighbour
-      could not know it.
+      could not know it. `step_ticks`: as of `step_of`. The burst may be too long by one, and the canary too short.
     """
     if quiet_ppm is None:
         return pl.col("clean")
     most = NEIGHBOUR * quiet_ppm / 1e6
-    quiet = [pl.col(f"burst_{side}_ticks") <= most * pl.col(f"canary_{side}_ticks") for side in ("before", "after")]
+    quiet = [
+        pl.col(f"burst_{side}_ticks") - step_ticks <= most * (pl.col(f"canary_{side}_ticks") + step_ticks)
+        for side in ("before", "after")
+    ]
     return pl.col("clean") & quiet[0] & quiet[1]
 
 
-def fenced(values: pl.Expr, *over: str) -> pl.Expr:
-    """Whether each value lies within the fence of its group: at most 1.5 interquartile ranges beyond the quartiles."""
-    low, high = (values.quantile(share, "linear") for share in (0.25, 0.75))
-    beyond = FENCE * pl.max_horizontal(high - low, LEAST_RANGE)
-    return values.is_between((low - beyond).over(over), (high + beyond).over(over))
+def fenced(frame: pl.DataFrame, values: str, *over: str) -> pl.Series:
+    """Whether each value lies within the fence of its group: at most 1.5 interquartile ranges beyond the quartiles.
+
+    * `values`: a column of `frame`, and `over`: those that its groups are made of.
+    """
+    low, high = (pl.col(values).quantile(share, "linear").over(over) for share in (0.25, 0.75))
+    # As columns: within one expression Polars would take each quartile twice.
+    quartiles = frame.select(values, low=low, high=high)
+    beyond = FENCE * pl.max_horizontal(pl.col("high") - pl.col("low"), LEAST_RANGE)
+    return quartiles.select(pl.col(values).is_between(pl.col("low") - beyond, pl.col("high") + beyond)).to_series()
 
 
 def summarise(batches: pl.DataFrame, header: Mapping[str, Any], quiet_ppm: int | None = None) -> pl.DataFrame:
@@ -102,8 +121,8 @@ def summarise_several(
 ) -> pl.DataFrame:
     """Summarises complete processes, each on its own, at once: most of the time goes into how often Polars is asked.
 
-    * `batches`: of each process, columns of a batch record; `headers`: the header record of each; `quiet_ppm`: as of
-      `undisturbed`.
+    * `batches`: of each process, columns of a batch record; `headers`: the header record of each, all of one device;
+      `quiet_ppm`: as of `undisturbed`.
     * Returns one row a process and case, the processes as given (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a
       call, the mean over the undisturbed rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call,
       `rounds` (the least number of undisturbed rounds of a segment), `spread` (standard deviation of the log over all
@@ -111,16 +130,21 @@ def summarise_several(
       whole ones; null where there are none), `batches` and `dirty` (counts). Cases of which too little is left have no
       row.
     """
-    ran = (
-        frame.join(cases_of(header), on="case").with_columns(visited=place * CASES + pl.col("case"))
-        for place, (frame, header) in enumerate(zip(batches, headers, strict=True))
-    )
-    timed = pl.concat(ran).with_columns(
-        log=(
-            2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
-        ).log(),
-        whole=pl.col("calls") == pl.col("planned_calls"),
-        counts=undisturbed(quiet_ppm),
+    ran, cases = [], []
+    for place, (frame, header) in enumerate(zip(batches, headers, strict=True)):
+        visited = place * CASES + pl.col("case")
+        ran.append(frame.select(name for name in READ if name in frame.columns).with_columns(visited=visited))
+        cases.append(cases_of(header).select(pl.exclude("case"), visited=visited))
+    timed = (
+        pl.concat(ran)
+        .join(pl.concat(cases), on="visited")
+        .with_columns(
+            log=(
+                2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
+            ).log(),
+            whole=pl.col("calls") == pl.col("planned_calls"),
+            counts=undisturbed(quiet_ppm, step_of(headers[0])),
+        )
     )
     seen = timed.group_by("visited").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
@@ -146,7 +170,8 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
     kept = _weighted(whole)
     weight = pl.col("weight") / pl.col("weight").sum()
-    by_segment = kept.group_by("visited", "segment").agg(
+    # In their order: the sum over the segments of a case is the same to the bit each time.
+    by_segment = kept.group_by("visited", "segment", maintain_order=True).agg(
         pl.col("segments").first(),
         log=(pl.col("log") * weight).sum(),
         plain=pl.col("log").mean(),
@@ -184,37 +209,38 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
     place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
-    known = whole.with_columns(rest=rest, place=place).with_columns(
-        within=fenced(pl.col("rest"), "visited"), within_place=fenced(pl.col("rest"), "visited", "place")
-    )
+    known = whole.with_columns(rest=rest, place=place)
+    known = known.with_columns(within=fenced(known, "rest", "visited"))
     # A segment of which no round is like the others' has to be told by those it has.
-    known = known.with_columns(within=pl.col("within") | ~pl.col("within").any().over("visited", "segment"))
-    count = pl.col("within_place").sum().over("visited", "place")
-    return known.join(_by_place(known), on="visited", how="left").with_columns(
-        weight=pl.when(pl.col("differ").fill_null(value=False))
-        .then(pl.col("within_place") / count)
-        .otherwise(pl.col("within").cast(pl.Float64))
-    )
+    within = pl.col("within") | ~pl.col("within").any().over("visited", "segment")
+    known = known.with_columns(weight=within.cast(pl.Float64))
+    by_place = _by_place(known.with_row_index("row"))
+    return known.with_columns(known["weight"].scatter(by_place["row"], by_place["weight"]))
 
 
 def _by_place(known: pl.DataFrame) -> pl.DataFrame:
-    """The cases that are not cut, and whether their speeds `differ` by the place of the stack: each place tells."""
-    kept = pl.col("log").filter(pl.col("within_place"))
-    # A median's standard error is 1.2533 times a mean's.
-    places = (
-        known.filter(pl.col("segments") == 1)
-        .group_by("visited", "place")
-        .agg(rounds=pl.len(), median=pl.col("log").median(), error=1.2533 * kept.std() / kept.len().sqrt())
+    """The batches of cases that are not cut and whose speeds differ by the place of the stack: `row` and `weight`."""
+    median = pl.col("log").median()
+    places = known.filter(pl.col("segments") == 1).group_by("visited", "place").agg(rounds=pl.len(), median=median)
+    apart = (
+        (pl.len() == PLACES)
+        & (pl.col("rounds").min() >= LEAST_ROUNDS_AT_A_PLACE)
+        & (pl.col("median").max() - pl.col("median").min() > APART)
     )
+    known = known.join(places.group_by("visited").agg(apart=apart).filter("apart"), on="visited", how="semi")
+    if known.is_empty():  # the rest takes as long as all before it
+        return known.select("row", "weight")
+    known = known.with_columns(within=fenced(known, "rest", "visited", "place"))
+    kept = pl.col("log").filter("within")
+    # A median's standard error is 1.2533 times a mean's.
+    error = 1.2533 * kept.std() / kept.len().sqrt()
+    places = known.group_by("visited", "place").agg(median=median, error=error)
     fastest, slowest = (pl.struct("median", "error").sort_by("median").get(index) for index in (0, -1))
     gap = slowest.struct.field("median") - fastest.struct.field("median")
     error = (slowest.struct.field("error").pow(2) + fastest.struct.field("error").pow(2)).sqrt()
-    return places.group_by("visited").agg(
-        differ=(pl.len() == PLACES)
-        & (pl.col("rounds").min() >= LEAST_ROUNDS_AT_A_PLACE)
-        & (gap > APART)
-        & (gap > APART_ERRORS * error).fill_null(value=False)
-    )
+    differ = places.group_by("visited").agg(differ=(gap > APART_ERRORS * error).fill_null(value=False)).filter("differ")
+    weight = pl.col("within") / pl.col("within").sum().over("visited", "place")
+    return known.join(differ, on="visited", how="semi").select("row", weight=weight)
 
 
 def canary_times(batches: pl.DataFrame, header: Mapping[str, Any]) -> pl.Series:
@@ -223,10 +249,12 @@ def canary_times(batches: pl.DataFrame, header: Mapping[str, Any]) -> pl.Series:
     return batches.filter("clean").select(ns=ticks * 1e9 / header["ticks_per_second"])["ns"]
 
 
-def causes(batches: pl.DataFrame, quiet_ppm: int | None = None) -> dict[str, int]:
+def causes(batches: pl.DataFrame, quiet_ppm: int | None = None, step_ticks: int = 0) -> dict[str, int]:
     """How many batches do not count, by cause: the engine's, and `neighbour` by the run's own quiet level."""
     judged = batches.select(
-        cause=pl.when(undisturbed(quiet_ppm)).then(None).otherwise(pl.coalesce("cause", pl.lit("neighbour")))
+        cause=pl.when(undisturbed(quiet_ppm, step_ticks))
+        .then(None)
+        .otherwise(pl.coalesce("cause", pl.lit("neighbour")))
     )
     counted = judged.drop_nulls().group_by("cause").len()
     return dict(counted.iter_rows())

@@ -1,4 +1,4 @@
-"""`wattlock sweep`: many link scenarios or questions of advice, answered into one Parquet file."""
+"""`wattlock sweep`: many link scenarios, questions of advice or battery lives, answered into one Parquet file."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def sweep(
 ) -> None:
     """Answer every combination of a sweep's values, a row each, into DIR/sweep.parquet.
 
-    The file of a sweep crosses values over scenarios of `wattlock link` or profiles of `wattlock advise`. A row that
-    can't be has the reason in its column `error`. The same command goes on with a sweep that was stopped or killed; the
-    rows are the same on any number of workers.
+    The file of a sweep crosses values over scenarios of `wattlock link`, answered by ns-3 too where it says so, over
+    profiles of `wattlock advise` or over battery cards. A row that can't be has the reason in its column `error`. The
+    same command goes on with a sweep that was stopped or killed; the rows are the same on any number of workers.
 
     Examples: wattlock sweep --template > mine.toml; wattlock sweep mine.toml --out swept;
     wattlock sweep mine.toml --out swept --scheduler tcp://lab:8786
@@ -60,7 +60,7 @@ def sweep(
         raise InputError("name a sweep" if definition is None else "name a folder for the rows", hint=hint)
     refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
     plan = planned(definitions.load(definition), chosen(), own=cards, allow_assumed=allow_assumed)
-    rows = sum(grid.rows for grid in plan.grids)
+    rows = plan.rows
     typer.echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
     with bar("answering") as report:
         heed_ctrl_c()

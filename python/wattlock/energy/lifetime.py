@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wattlock.analysis.discharges import Full
 from wattlock.energy import battery as models
 from wattlock.energy.battery import Array, HOUR_s, Tremblay
 from wattlock.energy.battery_cards import Battery, Law, Model
@@ -21,6 +22,10 @@ LEAST_SHARE = 0.05
 CURVE_POINTS = 200
 # Below a picowatt a battery outlasts every number that says how long.
 LEAST_LOAD_W = 1e-12
+
+
+# What a full battery holds is known to 1 % of its uncertainty by so many.
+FULL_DRAWS = 4096
 
 
 class Surroundings(NamedTuple):
@@ -91,6 +96,18 @@ def drawn(
     self_discharge = numbers["self_discharge"] if "self-discharge" in laws else np.zeros(draws)
     shelf_life_s = shelf_life.in_SI * samples.factor(shelf_life) if shelf_life else np.inf
     return Drawn(numbers, share, self_discharge, shelf_life_s)
+
+
+def full(battery: Battery, *, allow_assumed: bool) -> Full:
+    """What the battery of a card holds when it is full: capacity times voltage, as aged as its card has it.
+
+    Raises InputError or EvidenceError as `Battery.require` does.
+    """
+    laws: list[Law] = ["ageing"] if "ageing" in battery.card.laws() else []
+    evidence = battery.require("linear", laws, allow_assumed=allow_assumed)
+    found = drawn(battery, "linear", laws, draws=FULL_DRAWS, seed=0)
+    logs = np.log(found.numbers["capacity"] * found.numbers["voltage"] * found.capacity_share)
+    return Full(float(np.exp(logs.mean())), float(np.expm1(logs.std())), evidence)
 
 
 def seconds(battery: Battery, model: Model, batteries: Drawn, power_W: Array) -> Array:

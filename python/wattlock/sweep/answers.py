@@ -1,4 +1,4 @@
-"""The rows of a chunk: what `wattlock link` or `wattlock advise` answers, or why it can't."""
+"""The rows of a chunk: what `wattlock link`, `advise` or `battery` answers, or why it can't."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from wattlock.link.lowpower import rows as linear_rows
 from wattlock.link.lowpower.crossing import changed
 from wattlock.link.wifi import rows as wifi_rows
 from wattlock.link.wifi.evaluate import Refused, evaluate_each
+from wattlock.sweep import beside_ns3, cores, lives
 from wattlock.sweep.plan import Chunk, Kind, Plan, Ready
 from wattlock.targets import toolbox
 
 Row: TypeAlias = dict[str, Any]
 MOST_TRIED = 1_000
 """So many rows of a grid are looked at for one that can be."""
-
+MOST_ANSWERED = 20
+"""So many of them are answered, since that takes longer; where all of those fail, later ones may not."""
 Columns: TypeAlias = dict[str, type[pl.DataType]]
 FIRST: Columns = {"row": pl.Int64, "grid": pl.Int64, "of": pl.String}
 LINK: Columns = {
@@ -38,8 +40,10 @@ LINK: Columns = {
     "cipher_J": pl.Float64,
     "cipher_share_low": pl.Float64,
     "cipher_share_high": pl.Float64,
+    "cipher_share": pl.Float64,
 }
 ADVICE: Columns = {
+    "device": pl.String,
     "choice": pl.String,
     "cipher": pl.String,
     "provider": pl.String,
@@ -58,8 +62,21 @@ ADVICE: Columns = {
     "latency_s": pl.Float64,
     "radio_share": pl.Float64,
     "free_percent": pl.Float64,
+    "cipher_share": pl.Float64,
 }
-LAST: Columns = {"cipher_share": pl.Float64, "evidence": pl.String, "error": pl.String, "hint": pl.String}
+NS3: Columns = {
+    "wattlock_s": pl.Float64,
+    "ns3_s": pl.Float64,
+    "wattlock_per_s": pl.Float64,
+    "ns3_per_s": pl.Float64,
+    "apart_percent": pl.Float64,
+    "notes": pl.String,
+}
+LIVES: Columns = {"operation_uJ": pl.Float64, **dict.fromkeys(lives.FIGURES, pl.Float64)}
+OF_KIND: dict[Kind, Columns] = {"wifi": LINK, "linear": LINK, "advise": ADVICE, "ns3": NS3, "battery": LIVES}
+LAST: Columns = {"evidence": pl.String, "error": pl.String, "hint": pl.String}
+
+ANSWERED = {name for of in (*OF_KIND.values(), LAST) for name in of}
 
 
 def columns(plan: Plan) -> Columns:
@@ -69,7 +86,7 @@ def columns(plan: Plan) -> Columns:
         for path, several in grid.vary.items():
             values.setdefault(path, []).extend(several)
     kinds = {grid.kind for grid in plan.grids}
-    answers = (LINK if kinds - {"advise"} else {}) | (ADVICE if "advise" in kinds else {})
+    answers = {name: kept for kind, of in OF_KIND.items() if kind in kinds for name, kept in of.items()}
     return FIRST | {path: _type_of(several) for path, several in values.items()} | answers | LAST
 
 
@@ -86,53 +103,68 @@ def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
             zip(combinations, _results(plan, grid, combinations), strict=True)
         )
     ]
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 
 
 def refuse_hopeless(plan: Plan) -> None:
     """Raises InputError where none of the first rows of a grid can be, EvidenceError where numbers need consent."""
     for number, grid in enumerate(plan.grids):
         errors: list[WattlockError] = []
+        tried = 0
         for combination in grid.combinations(0, MOST_TRIED):
             [result] = _ready(plan, grid, [combination])
             if not isinstance(result, WattlockError):
-                [answer] = _results(plan, grid, [combination])
+                [answer] = _results(plan, grid, [combination], TRIED)
                 if isinstance(answer, EvidenceError):
                     raise type(answer)(f"grid[{number}]: {answer.message}", hint=answer.hint)
-                break
+                tried += 1
+                if not isinstance(answer, WattlockError) or tried == MOST_ANSWERED:
+                    break
+                result = answer
             errors.append(result)
         else:
             what = f"grid[{number}]: none of its first {len(errors)} rows can be: {errors[0].message}"
             raise InputError(what, hint=errors[0].hint)
 
 
+Answers: TypeAlias = "Callable[[Plan, Sequence[Any]], Iterator[Row | WattlockError]]"
 Combination: TypeAlias = tuple[str, dict[str, Any], dict[str, Any]]
 
 
 def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
-    """What a combination asks: a scenario of 802.11, a message of another radio, or a question of advice.
+    """What a combination asks: a scenario of 802.11, a message of another radio, a question of advice, or a life.
 
     Raises InputError where it can't be asked.
     """
     changes = grid.changes(varied)
-    if grid.kind == "wifi":
+    if grid.kind in {"wifi", "ns3"}:
         return under(name, tables, changes)
+    if grid.kind == "battery":
+        return lives.checked(name, tables, changes)
     if grid.kind == "linear":
         return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
-    return question.checked(f"profile {name}", tables, changes)
+    label = f"profile {name}"
+    if cores.KEY in changes:
+        changes = cores.on_core(label, tables, changes, plan.own)
+    return question.checked(label, tables, changes)
 
 
 def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
     """What each combination asks, or the error that says why it can't be asked."""
-    label = "profile" if grid.kind == "advise" else "link"
+    label = {"advise": "profile", "battery": "battery"}.get(grid.kind, "link")
     every = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
     return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for name, one in every]
 
 
-def _results(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> Iterator[Row | WattlockError]:
-    """What is answered to each combination, or why it can't be."""
+def _results(
+    plan: Plan, grid: Ready, combinations: Sequence[Combination], by: Mapping[Kind, Answers] | None = None
+) -> Iterator[Row | WattlockError]:
+    """What is answered to each combination, or why it can't be.
+
+    * `by`: in place of `ANSWERS`.
+    """
     ready = _ready(plan, grid, combinations)
-    answers = iter(ANSWERS[grid.kind](plan, [one for one in ready if not isinstance(one, WattlockError)]))
+    answers = iter((by or ANSWERS)[grid.kind](plan, [one for one in ready if not isinstance(one, WattlockError)]))
     return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
 
 
@@ -143,7 +175,7 @@ def _wifi(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
         if isinstance(one, Refused):
             yield _of(f"link {one.label}", one.error)
         else:
-            yield wifi_rows.summary(one, one) | {"frames": one.transfer.frames}
+            yield wifi_rows.figures(one) | {"frames": one.transfer.frames}
 
 
 def _linear(plan: Plan, every: Sequence[linear.Message]) -> Iterator[Row | WattlockError]:
@@ -159,17 +191,38 @@ def _advise(plan: Plan, every: Sequence[question.Question]) -> Iterator[Row | Wa
     def row(one: question.Question) -> Row:
         advice = advise(one, own=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
         best: Row = advice.ranked.row(0, named=True)
-        beside = {"tied": len(advice.tied), "strongest": advice.strongest.label}
+        beside = {"device": one.device.card, "tied": len(advice.tied), "strongest": advice.strongest.label}
         return best | beside | {"free_percent": advice.freed[0].percent}
 
     return (_or_error(row, one) for one in every)
 
 
-ANSWERS: dict[Kind, Callable[[Plan, Sequence[Any]], Iterator[Row | WattlockError]]] = {
+def _ns3(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    for named, one in zip(every, beside_ns3.figures(every, plan.ciphers), strict=True):
+        yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else one | {"evidence": "modelled"}
+
+
+def _ns3_tried(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    """Whether ns-3 can be asked, without its 20 s to start."""
+    for named, one in zip(every, beside_ns3.described(every, plan.ciphers), strict=True):
+        yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else {}
+
+
+def _battery(plan: Plan, every: Sequence[lives.Carried]) -> Iterator[Row | WattlockError]:
+    def row(carried: lives.Carried) -> Row:
+        return lives.figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
+
+    return (_or_error(row, one) for one in every)
+
+
+ANSWERS: dict[Kind, Answers] = {
     "wifi": _wifi,
+    "ns3": _ns3,
     "linear": _linear,
     "advise": _advise,
+    "battery": _battery,
 }
+TRIED: dict[Kind, Answers] = ANSWERS | {"ns3": _ns3_tried}
 
 
 def _or_error(act: Callable[..., Any], *given: Any) -> Any:
@@ -187,7 +240,7 @@ def _of(label: str, error: WattlockError) -> WattlockError:
 def _answer(result: Row | WattlockError) -> Row:
     if isinstance(result, WattlockError):
         return {"error": result.message, "hint": result.hint}
-    return {key: value for key, value in result.items() if key in LINK or key in ADVICE or key in LAST}
+    return {key: value for key, value in result.items() if key in ANSWERED}
 
 
 def _cells(varied: Mapping[str, Any], schema: Columns) -> Row:

@@ -43,12 +43,14 @@ def carry_out(
                 raise ProbeError(what, hint=f"{GO_ON}; --workers 1 needs the least memory") from error
             except KeyboardInterrupt:
                 raise Interrupted("stopped; what was answered is kept", hint=GO_ON) from None
+        else:
+            told(plan.rows, plan.rows)
         return folder.join()
 
 
 def _answer(folder: SweepFolder, workers: Workers, told: Told) -> None:
     missing = folder.missing()
-    rows = sum(grid.rows for grid in folder.plan.grids)
+    rows = folder.plan.rows
     done = rows - sum(chunk.stop - chunk.start for chunk in missing)
     waiting = iter(missing)
     under_way: dict[Future[pl.DataFrame], Chunk] = {}

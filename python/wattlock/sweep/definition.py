@@ -14,24 +14,32 @@ from wattlock.definitions.problems import path_of
 
 MOST_ROWS = 1_000_000
 """Beyond it the rows of one table don't fit into a small machine's memory."""
+OVER = ("link", "advise", "battery")
 
 
 class Grid(Table):
-    """Scenarios or profiles under every combination of values.
+    """Scenarios, profiles or batteries under every combination of values.
 
-    * `link`: scenarios of `wattlock link`; `advise`: profiles of `wattlock advise`; one of them.
+    * `link`: scenarios of `wattlock link`; `advise`: profiles of `wattlock advise`; `battery`: battery cards; one of
+      them.
     * `vary`: lists of values by the path that they change, as of --set; `fixed`: paths that have one value.
     """
 
     link: list[Text] | None = Field(default=None, min_length=1)
     advise: list[Text] | None = Field(default=None, min_length=1)
+    battery: list[Text] | None = Field(default=None, min_length=1)
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default_factory=dict)
     fixed: dict[str, Any] = Field(default_factory=dict)
 
     @property
+    def over(self) -> list[str]:
+        """The keys that name what the grid is over; one of `OVER`, where it is right."""
+        return [key for key in OVER if getattr(self, key) is not None]
+
+    @property
     def names(self) -> list[str]:
-        """The scenarios or the profiles."""
-        return self.link or self.advise or []
+        """The scenarios, the profiles or the batteries."""
+        return self.link or self.advise or self.battery or []
 
     @property
     def rows(self) -> int:
@@ -76,10 +84,11 @@ def _problems(sweep: Sweep) -> Iterator[Problem]:
     if (rows := sum(grid.rows for grid in sweep.grid)) > MOST_ROWS:
         yield Problem("", f"{rows:,} rows are more than {MOST_ROWS:,}", "make several sweeps of it")
     for number, grid in enumerate(sweep.grid):
-        if (grid.link is None) == (grid.advise is None):
-            has = "has both link and advise" if grid.link else "has neither link nor advise"
-            yield Problem(path_of(("grid", number)), has, 'for example link = ["sensor-readings"]')
-        yield from _doubled(("grid", number, "link" if grid.link else "advise"), grid.names)
+        if len(grid.over) != 1:
+            has = f"has {' and '.join(grid.over)}" if grid.over else f"has none of {', '.join(OVER)}"
+            yield Problem(path_of(("grid", number)), has, 'one of them, for example link = ["sensor-readings"]')
+        for key in grid.over:
+            yield from _doubled(("grid", number, key), getattr(grid, key))
         for path, values in grid.vary.items():
             yield from _doubled(("grid", number, "vary", path), values)
         for path in grid.vary.keys() & grid.fixed.keys():

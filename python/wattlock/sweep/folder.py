@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,8 +16,8 @@ import polars as pl
 from wattlock.errors import DiskFull, StoreError
 from wattlock.store.disk import PART, named, settle, write_whole
 from wattlock.sweep.answers import Columns, columns
+from wattlock.sweep.made_by import SAME
 from wattlock.sweep.plan import Chunk, Plan
-from wattlock.targets.builds import SAME
 
 PLAN, CHUNKS, TABLE = "plan.json", "chunks", "sweep.parquet"
 GO_ON = "the same command goes on"
@@ -121,6 +122,9 @@ def _begun(path: Path, plan: Plan) -> Plan | None:
         if found.get(name) != value:
             what = f"sweep {path}: was begun with another {SAME[name][0]}: {found.get(name)}, not {value}"
             raise StoreError(what, hint="name another folder with --out: all rows of a table are answered by one build")
+    if replace(begun, allow_assumed=not plan.allow_assumed).encoded() == text:
+        what = f"sweep {path}: was begun {'without' if plan.allow_assumed else 'with'} --allow-assumed"
+        raise StoreError(what, hint="name another folder with --out, or begin with the same option")
     if begun.encoded() != text:
         hint = "name another folder with --out; that one goes on with its own file, --cards and --allow-assumed"
         raise StoreError(f"sweep {path}: is another sweep, {before.get('title', '')!r}", hint=hint)

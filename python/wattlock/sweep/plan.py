@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wattlock.advise import question
+from wattlock.energy import battery_cards
 from wattlock.errors import InputError
 from wattlock.link import scenario
+from wattlock.link.engines import ns3
 from wattlock.study.cases import CatalogueRow
+from wattlock.sweep import beside_ns3, cores
 from wattlock.sweep.definition import Grid, Sweep
+from wattlock.sweep.made_by import builds
 from wattlock.targets import Target
-from wattlock.targets.builds import builds
 from wattlock.targets.probe import first_rows
 
-Kind = Literal["wifi", "linear", "advise"]
+Kind = Literal["wifi", "ns3", "linear", "advise", "battery"]
 CIPHER, PLAINTEXT = "payload.cipher", "none"
-CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "linear": 1_000, "advise": 10}
-"""Rows of a chunk: seconds of work, so that little is lost with a worker and little is spent on handing out."""
+CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "ns3": 100, "linear": 1_000, "advise": 10, "battery": 100}
+"""Rows of a chunk: seconds of work, so that little is lost with a worker and little is spent on handing out; more for
+ns-3, which takes 20 s to start."""
 
 OF_A_FILE = {
     "file": "payload.data_B says how much is sent",
@@ -100,6 +104,11 @@ class Plan:
         """The user's folder of cards."""
         return None if self.cards is None else Path(self.cards)
 
+    @property
+    def rows(self) -> int:
+        """Of all grids."""
+        return sum(grid.rows for grid in self.grids)
+
     def chunks(self) -> list[Chunk]:
         """All chunks, in the order of their rows."""
         found: list[Chunk] = []
@@ -128,10 +137,13 @@ def planned(
 
     * `target`: whose probe knows the catalogue. `own`: the user's folder of cards.
 
-    Raises InputError where there is no such scenario, profile or cipher, or one reads another file; ProbeError where a
-    program is missing.
+    Raises InputError where there is no such scenario, profile, battery or cipher, or one reads another file, or where
+    ns-3 is missing; ProbeError where a program is missing.
     """
-    grids = [_ready(number, grid) for number, grid in enumerate(sweep.grid)]
+    grids = [_ready(number, grid, own) for number, grid in enumerate(sweep.grid)]
+    with_ns3 = any(grid.kind == "ns3" for grid in grids)
+    if with_ns3:
+        ns3.version()
     named = {value for grid in grids for value in _ciphers(grid) if isinstance(value, str)}
     return Plan(
         sweep.title,
@@ -140,13 +152,13 @@ def planned(
         allow_assumed,
         None if own is None else str(own.absolute()),
         (today or datetime.now(UTC).date()).isoformat(),
-        builds(own),
+        builds(own, with_ns3=with_ns3),
     )
 
 
-def _ready(number: int, grid: Grid) -> Ready:
-    kind: Kind = "advise" if grid.advise else "linear" if scenario.linear_ones(grid.names) else "wifi"
-    sources = [(name, question.read(name) if grid.advise else scenario.read(name)[1]) for name in grid.names]
+def _ready(number: int, grid: Grid, own: Path | None) -> Ready:
+    kind = _kind(number, grid)
+    sources = [(name, _tables(kind, name, own)) for name in grid.names]
     # As they come back from the plan's file: a time of TOML is text there, and no key takes one.
     vary, fixed = json.loads(json.dumps([grid.vary, grid.fixed], default=str))
     for name, tables in sources:
@@ -157,7 +169,34 @@ def _ready(number: int, grid: Grid) -> Ready:
                 inside = next(iter(value), "key")
                 what = f"grid[{number}].fixed.{path}: would take the place of the whole table of {name}"
                 raise InputError(what, hint=f'a path stands in quotation marks: "{path}.{inside}" = ...')
+    for core in [*vary.get(cores.KEY, ()), *([fixed[cores.KEY]] if cores.KEY in fixed else ())]:
+        cores.refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
+    if kind == "ns3":
+        fixed |= {beside_ns3.KEY: beside_ns3.OURS}
     return Ready(kind, json.loads(json.dumps(sources, default=str)), vary, fixed, CHUNK_ROWS[kind])
+
+
+def _kind(number: int, grid: Grid) -> Kind:
+    """What answers a grid. Raises InputError where ns-3 would be one of several engines."""
+    if grid.battery:
+        return "battery"
+    if grid.advise:
+        return "advise"
+    if scenario.linear_ones(grid.names):
+        return "linear"
+    if beside_ns3.ENGINE in grid.vary.get(beside_ns3.KEY, ()):
+        hint = 'a grid with "engine" = "ns3" under [grid.fixed] has the answers of both, of ns-3 and of dcf'
+        raise InputError(f"grid[{number}].vary.{beside_ns3.KEY}: ns3 is not among what varies", hint=hint)
+    return "ns3" if grid.fixed.get(beside_ns3.KEY) == beside_ns3.ENGINE else "wifi"
+
+
+def _tables(kind: Kind, name: str, own: Path | None) -> dict[str, Any]:
+    """What a file says; of a battery nothing, since its card is one of those by which answers are made."""
+    if kind == "battery":
+        _refuse_file("battery", "battery", name)
+        battery_cards.load(name, own)
+        return {}
+    return question.read(name) if kind == "advise" else scenario.read(name)[1]
 
 
 def _ciphers(grid: Ready) -> Iterable[Any]:

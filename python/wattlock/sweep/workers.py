@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import multiprocessing
-import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -17,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wattlock.errors import WattlockError
 from wattlock.sweep.answers import answered
+from wattlock.sweep.made_by import NS3, SAME, builds
 from wattlock.sweep.plan import Chunk, Plan
-from wattlock.targets.builds import SAME, builds
+from wattlock.sweep.processes import ended, processes
 from wattlock.targets.scheduler import AT_A_TIME, connected, of_worker, refuse_other, this_worker
 
 if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
-
     import polars as pl
 
 KEPT = "what was answered is kept; the same command, with --scheduler or without, goes on"
@@ -39,8 +34,7 @@ class Workers(NamedTuple):
 @contextmanager
 def of_this_machine(plan: Plan, count: int) -> Iterator[Workers]:
     """So many processes of this machine."""
-    spawned = multiprocessing.get_context("spawn")
-    with _ended(ProcessPoolExecutor(count, mp_context=spawned, initializer=_begin)) as pool:
+    with processes(count) as pool:
         yield Workers(lambda chunk: pool.submit(answered, plan, chunk), 2 * count)
 
 
@@ -51,8 +45,8 @@ def of_scheduler(plan: Plan, address: str) -> Iterator[Workers]:
     Raises what `connected` does, WayError where a worker differs from this machine in what decides an answer.
     """
     stopped = threading.Event()
-    with connected(address, KEPT) as scheduler, _ended(ThreadPoolExecutor(AT_A_TIME)) as pool:
-        for worker, found in scheduler.workers(_look, plan.own).items():
+    with connected(address, KEPT) as scheduler, ended(ThreadPoolExecutor(AT_A_TIME)) as pool:
+        for worker, found in scheduler.workers(_look, plan.own, NS3 in plan.builds).items():
             refuse_other(worker, found, "this machine", plan.builds, SAME)
         encoded = plan.encoded()
 
@@ -69,43 +63,21 @@ def of_scheduler(plan: Plan, address: str) -> Iterator[Workers]:
             stopped.set()
 
 
-@contextmanager
-def _ended(pool: Executor) -> Iterator[Executor]:
-    """A pool that ends with what is under way; what has not begun is left."""
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    """In a process of this machine: Ctrl-C is for the one that began it, and it ends with that one."""
-    # What is loaded stays, and answers hold no circles: to look for them again and again takes a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(100_000)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if parent := multiprocessing.parent_process():
-        threading.Thread(target=_end_with, args=[parent], daemon=True).start()
-
-
-def _end_with(parent: BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
-
-
-async def _look(own: Path | None) -> dict[str, str | None]:
+async def _look(own: Path | None, with_ns3: bool) -> dict[str, str | None]:
     """On a worker: what it answers with now."""
     _builds.cache_clear()
-    return await asyncio.to_thread(_builds, own)
+    return await asyncio.to_thread(_builds, own, with_ns3)
 
 
-_builds = lru_cache(builds)
+@lru_cache
+def _builds(own: Path | None, with_ns3: bool) -> dict[str, str | None]:
+    return builds(own, with_ns3=with_ns3)
 
 
 def _on_worker(plan: Plan, chunk: Chunk) -> pl.DataFrame:
     worker, _ = this_worker()
     try:
-        refuse_other(worker, _builds(plan.own), "the others", plan.builds, SAME)
+        refuse_other(worker, _builds(plan.own, NS3 in plan.builds), "the others", plan.builds, SAME)
         return answered(plan, chunk)
     except WattlockError as error:
         raise of_worker(worker, error) from None

@@ -28,7 +28,7 @@ exactly = pytest.approx
 
 def within_fence(values: list[float]) -> list[float]:
     frame = pl.DataFrame({"x": values, "group": 0})
-    return frame.filter(within.fenced(pl.col("x"), "group"))["x"].to_list()
+    return frame.filter(within.fenced(frame, "x", "group"))["x"].to_list()
 
 
 def test_a_case_costs_the_same_canaries_whatever_the_clock_does() -> None:
@@ -76,6 +76,39 @@ def test_a_neighbour_on_one_side_of_a_batch_is_enough(side: str) -> None:
 
 def test_a_burst_within_two_percent_of_the_quiet_level_is_no_neighbour() -> None:
     assert within.causes(frame(rounds(3, burst=1.0199)), QUIET_PPM) == {}
+
+
+STEP_TICKS, STEPPED_TICKS = 5_000, 303_100
+"""A burst or a canary of some 60 steps of the clock."""
+
+
+def stepped(draw: random.Random, *, burst: float = 1.0, **changed: Any) -> dict[str, Any]:
+    """A batch between bursts and canaries by a clock that rises anywhere within its steps, as a browser's does."""
+
+    def read(ticks: float) -> int:
+        start = draw.uniform(0, 1)
+        first, last = (int(at + draw.uniform(0, 1)) for at in (start, start + ticks / STEP_TICKS))
+        return (last - first) * STEP_TICKS
+
+    sides = [(what, side) for what in ("canary", "burst") for side in ("before", "after")]
+    edges = {f"{what}_{side}_ticks": read(STEPPED_TICKS * (burst if what == "burst" else 1)) for what, side in sides}
+    return batch(1.0, **edges, **changed)
+
+
+def test_what_a_step_of_the_clock_hides_is_no_neighbour_and_two_fifths_more_are_one() -> None:
+    draw = random.Random(11)
+    quiet = frame(stepped(draw, round=number) for number in range(500))
+    shared = frame(stepped(draw, burst=1.4, round=number) for number in range(500))
+    assert within.causes(quiet, 10**6, STEP_TICKS) == {}
+    assert within.causes(shared, 10**6, STEP_TICKS) == {"neighbour": 500}
+    assert within.causes(quiet, 10**6)["neighbour"] > 10, "a clock that says nothing of its steps"
+
+
+def test_the_step_of_the_clock_is_the_headers() -> None:
+    quiet = [stepped(random.Random(number), round=number) for number in range(60)]
+    told = header(step_ticks=STEP_TICKS)
+    rounds_of = [within.summarise(frame(quiet), one, 10**6).row(0, named=True)["rounds"] for one in (told, header())]
+    assert rounds_of[0] == 60 > rounds_of[1]
 
 
 def test_a_batch_that_the_engine_gave_a_cause_keeps_it_beside_a_neighbour() -> None:
@@ -215,6 +248,18 @@ def test_processes_that_are_summarised_at_once_are_each_what_it_is_alone_to_the_
     at_once = within.summarise_several(batches, headers, QUIET_PPM)
     assert at_once["process"].unique(maintain_order=True).to_list() == list(numbers)
     assert at_once.equals(pl.concat(alone))
+
+
+def test_a_cut_case_is_the_same_to_the_bit_each_time() -> None:
+    draw = random.Random(28)
+    cut = frame(
+        batch(draw.uniform(0.1, 3), case=case, round=round_, segment=segment)
+        for case in range(20)
+        for round_ in range(5)
+        for segment in range(30)
+    )
+    first, *others = (within.summarise(cut, header(dict.fromkeys(range(20), 30))) for _ in range(5))
+    assert all(first.equals(other) for other in others)
 
 
 @pytest.mark.parametrize("batches", [[], rounds(5, clean=False, cause="switch")])

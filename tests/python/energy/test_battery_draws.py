@@ -11,7 +11,7 @@ from wattlock.energy import lifetime
 from wattlock.energy.battery import Tremblay, kibam_s, linear_s, with_self_discharge
 from wattlock.energy.battery_cards import Battery, BatteryCard, Law, Model
 from wattlock.energy.lifetime import Surroundings
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
 
 NUMBERS = {
     "capacity": (1.0, "Ah"),
@@ -52,6 +52,23 @@ def drawn(
 def life_s(model: Model, power_W: float, *laws: Law, **changed: Any) -> float:
     batteries = drawn(*laws, model=model, draws=4, **changed)
     return float(lifetime.seconds(battery(**changed), model, batteries, np.full(4, power_W))[0])
+
+
+def test_a_full_battery_of_a_card_without_doubt_and_ageing_holds_capacity_times_voltage() -> None:
+    found = lifetime.full(battery(aged_capacity=None), allow_assumed=False)
+    assert found == pytest.approx((7200.0, 0.0, "modelled"), abs=1e-9)
+
+
+def test_a_full_battery_is_as_unsure_as_its_numbers_and_its_age() -> None:
+    capacity = number(1.0, "Ah", off=0.1, confidence="assumed")
+    found = lifetime.full(battery(capacity=capacity), allow_assumed=True)
+    # A share that is uniform from a half to 1 has a logarithm of mean ln 2 - 1 and variance 1 - 2 (ln 2)^2.
+    assert math.log(found.energy_J / 7200) == pytest.approx(math.log(2) - 1, rel=0.01)
+    sigma = math.hypot(math.log(1.1), math.sqrt(1 - 2 * math.log(2) ** 2))
+    assert found.relative_uncertainty == pytest.approx(math.expm1(sigma), rel=0.01)
+    assert found.evidence == "assumed"
+    with pytest.raises(EvidenceError, match="nobody verified"):
+        lifetime.full(battery(capacity=capacity), allow_assumed=False)
 
 
 def test_a_card_without_doubt_and_laws_gives_one_battery_over_and_over() -> None:

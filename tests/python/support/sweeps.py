@@ -35,6 +35,48 @@ advise = ["sensor"]
 "flow.every" = ["10s", "1h"]
 """
 
+LIVES = """
+title = "Batteries"
+
+[[grid]]
+battery = ["cr2032", "lipo-1000"]
+[grid.vary]
+"energy_uJ" = [10, 100.5, 1e9]
+"without" = [[], ["temperature"]]
+[grid.fixed]
+"per_second" = 1
+"draws" = 500
+"""
+"""12 rows, a third of which draw too much."""
+
+NS3 = """
+title = "Both engines"
+
+[[grid]]
+link = ["sensor-readings"]
+[grid.vary]
+"mcs" = [0, 9]
+"seed" = [1, 2]
+[grid.fixed]
+"payload.data_B" = 1600
+"engine" = "ns3"
+"""
+"""4 rows, two of which have no such rate."""
+
+LONG_LIVES = """
+title = "Lives long enough to be killed"
+
+[[grid]]
+battery = ["cgr18650da"]
+[grid.vary]
+"energy_uJ" = [100, 200, 300, 400]
+"seed" = {seeds}
+[grid.fixed]
+"per_second" = 1
+"model" = "tremblay"
+"""
+"""500 rows, five chunks."""
+
 LONG = """
 title = "Long enough to be killed"
 

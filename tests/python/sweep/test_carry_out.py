@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.sweeps import ADVICE, LINK, LONG, rows, swept, write
+from support.sweeps import ADVICE, LINK, LIVES, LONG, LONG_LIVES, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import DiskFull, StoreError
@@ -41,34 +41,38 @@ def planned(file: str, *, allow_assumed: bool = True) -> plan.Plan:
     return plan.planned(definition.load(file), or_this_machine(None), allow_assumed=allow_assumed)
 
 
+@pytest.mark.parametrize(("text", "words", "height"), [(LINK, [], 52), (LIVES, ["--allow-assumed"], 12)])
 def test_the_table_is_the_same_to_the_octet_on_one_two_and_three_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, words: list[str], height: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 5, "linear": 2})
-    file = write(tmp_path, LINK)
-    tables = {swept(file, f"by-{count}", "--workers", str(count)) for count in (1, 2, 3)}
+    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 5, "linear": 2, "battery": 2})
+    file = write(tmp_path, text)
+    tables = {swept(file, f"by-{count}", "--workers", str(count), *words) for count in (1, 2, 3)}
     assert len(tables) == 1
-    assert rows("by-1").height == 52
+    assert rows("by-1").height == height
     assert sorted(path.name for path in Path("by-1").iterdir()) == ["plan.json", "sweep.parquet"]
 
 
-def test_a_sweep_that_was_killed_at_any_moment_goes_on_and_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    file = write(tmp_path, LONG)
-    whole = swept(file, "whole")
-    _kill_when_kept(file, 2)
+@pytest.mark.parametrize(("text", "words", "height"), [(LONG, [], 1000), (LONG_LIVES, ["--allow-assumed"], 500)])
+def test_a_sweep_that_was_killed_at_any_moment_goes_on_and_loses_and_doubles_nothing(
+    text: str, words: list[str], height: int, tmp_path: Path
+) -> None:
+    file = write(tmp_path, text)
+    whole = swept(file, "whole", *words)
+    _kill_when_kept(file, 2, words)
     chunks = Path("cut", "chunks")
     there = {path.name: path.stat().st_mtime_ns for path in chunks.glob("*.parquet")}
     assert 2 <= len(there) < 5
-    with opened(Path("cut"), planned(file, allow_assumed=False)) as folder:
+    with opened(Path("cut"), planned(file, allow_assumed=bool(words))) as folder:
         assert len(folder.missing()) == 5 - len(there)
         assert {f"{chunk.number:06}.parquet" for chunk in folder.missing()}.isdisjoint(there)
-    assert swept(file, "cut") == whole
-    assert rows("cut")["row"].to_list() == list(range(1000))
+    assert swept(file, "cut", *words) == whole
+    assert rows("cut")["row"].to_list() == list(range(height))
 
 
-def _kill_when_kept(file: str, kept: int) -> None:
+def _kill_when_kept(file: str, kept: int, words: list[str]) -> None:
     """Carries a sweep out into `cut` until so many chunks are kept, and kills it; its workers end with it."""
-    command = [sys.executable, "-m", "wattlock", "sweep", file, "--out", "cut", "--workers", "2"]
+    command = [sys.executable, "-m", "wattlock", "sweep", file, "--out", "cut", "--workers", "2", *words]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as killed:
         wait_for(lambda: killed.poll() is not None or len(list(Path("cut", "chunks").glob("*.parquet"))) >= kept)
         workers = children(killed.pid)
@@ -87,6 +91,17 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except OSError:
         return False
+
+
+def test_a_finished_sweep_that_is_repeated_says_that_all_is_answered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, ADVICE)
+    already = "all 2 rows are answered already"
+    table = swept(file, "out", "--allow-assumed")
+    assert already not in capsys.readouterr().err
+    assert swept(file, "out", "--allow-assumed") == table
+    assert already in " ".join(capsys.readouterr().err.split())
 
 
 def test_what_was_answered_is_not_answered_again_and_a_late_answer_is_refused(tmp_path: Path) -> None:
@@ -116,9 +131,9 @@ def test_a_folder_of_another_sweep_or_build_or_of_something_else_is_refused(
         assert cli.answer(["sweep", file, "--out", out, *words]) == 5
         return capsys.readouterr().err
 
-    assert "is another sweep, 'Tags over rates'" in refused("--allow-assumed")
+    assert "was begun without --allow-assumed" in refused("--allow-assumed")
     write(tmp_path, LINK.replace("1600", "1700"))
-    assert "is another sweep" in refused()
+    assert "is another sweep, 'Tags over rates'" in refused()
     write(tmp_path, LINK)
     copied = shutil.copy(Path(sys.prefix, "bin", "wattlock-net"), tmp_path / "net")
     with Path(copied).open("ab") as program:

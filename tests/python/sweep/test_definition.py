@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from support.sweeps import ADVICE, LINK, write
+from support.sweeps import ADVICE, LINK, LIVES, NS3, write
 from support.tree import require_programs
 from wattlock import cli
+from wattlock.link.engines import ns3
 from wattlock.sweep import definition
 
 GRID = 'title = "t"\n[[grid]]\nlink = ["sensor-readings"]\n'
@@ -24,8 +25,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("title = ", "not TOML", ""),
         ('title = "t"\n', "grid: is missing", ""),
         ('title = "t"\ngrid = []\n', "grid: is empty", ""),
-        ('title = "t"\n[[grid]]\n', "grid[0]: has neither link nor advise", "for example link"),
-        (GRID + 'advise = ["sensor"]\n', "grid[0]: has both link and advise", ""),
+        ('title = "t"\n[[grid]]\n', "grid[0]: has none of link, advise, battery", "for example link"),
+        (GRID + 'advise = ["sensor"]\n', "grid[0]: has link and advise", ""),
         (GRID + "varies = 1\n", "grid[0].varies: unknown key", 'did you mean "vary"'),
         (GRID + "[grid.vary]\nseed = []\n", "grid[0].vary.seed: is empty", ""),
         (GRID + "[grid.vary]\nseed = 1\n", "grid[0].vary.seed: must be a list, is 1", ""),
@@ -47,6 +48,30 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (GRID.replace('"]', '", "ble-reading"]'), "is of another kind of radio", ""),
         (ADVICE.replace("10s", "10 parsecs").replace("1h", "2 parsecs"), "none of its first 2 rows can be", ""),
         (ADVICE, "assumed", "--allow-assumed"),
+        (ADVICE + '"core" = ["cortex-m5"]\n', "core: no cycles were counted on cortex-m5", 'did you mean "cortex-m4"'),
+        (ADVICE + '[grid.fixed]\n"core" = 4\n', "core: no cycles were counted on 4", "cortex-m0plus, cortex-m33"),
+        (GRID + '[grid.vary]\n"core" = ["cortex-m4"]\n', "core: is for advise alone", "cost.cycles_per_B"),
+        (
+            ADVICE + '"device.card" = ["nrf5284O", "nrf528"]\n',
+            "none of its first 4 rows can be: there is no device card",
+            "did",
+        ),
+        (ADVICE + '"device.card" = ["nrf5284O", "nrf52840"]\n', "assumed", "--allow-assumed"),
+        (LIVES, "energy_uJ 10 has no source that could be checked", "--allow-assumed"),
+        (LIVES.replace("cr2032", "cr2023"), "there is no battery card cr2023", 'did you mean "cr2032"'),
+        (LIVES.replace("cr2032", "./mine.toml"), "./mine.toml: a sweep reads no file beside its own", "--cards"),
+        (LIVES.replace("per_second", "per_secund"), "per_secund: unknown key", 'did you mean "per_second"'),
+        (LIVES.replace('"energy_uJ"', '"seed"'), "has neither energy_uJ nor cycles", '"energy_uJ" = 12.5'),
+        (LIVES + '"cycles" = 100\n', "has both energy_uJ and cycles", "energy_uJ"),
+        (LIVES + '"device" = "rp2040"\n', "device: values cycles", "leave one of them out"),
+        (LIVES + '"duty" = 0.5\n', "duty: is there beside per_second", "leave one of them out"),
+        (LIVES + '"duty" = 1.5\n', "duty: must be at most 1", ""),
+        (LIVES + '"model" = "linea"\n"allow" = 1\n', "allow: unknown key", ""),
+        (
+            NS3.replace('"seed" =', '"engine" = ["ns3"]\n"seed" =').replace('"engine" = "ns3"', ""),
+            "among",
+            "[grid.fixed]",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_key_and_no_folder_is_made(
@@ -61,10 +86,25 @@ def test_what_is_wrong_is_told_with_its_key_and_no_folder_is_made(
     assert not Path("out").exists()
 
 
+def test_without_ns3_a_sweep_that_asks_it_is_refused_and_no_folder_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = tmp_path / "bare"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o755)
+    monkeypatch.setenv("WATTLOCK_NS3_PYTHON", str(bare))
+    for python, error in ((ns3.python, "bare has no ns3"), (lambda: None, "ns3, which is not installed")):
+        monkeypatch.setattr(ns3, "python", python)
+        assert cli.answer(["sweep", write(tmp_path, NS3), "--out", "out"]) != 0
+        said = capsys.readouterr().err
+        assert error in said
+        assert "pip install 'wattlock[ns3]'" in said
+        assert not Path("out").exists()
+
+
 def test_a_sweep_that_comes_along_is_valid_and_is_found_by_its_name() -> None:
-    for name in definition.SWEEPS.names():
-        assert definition.load(name).grid
-    assert definition.load("tag-or-cipher").grid[0].rows == 100_000
+    counted = {name: definition.load(name).grid[0].rows for name in definition.SWEEPS.names()}
+    assert counted == {"tag-or-cipher": 100_000, "beside-ns3": 64, "coin-cell": 540}
 
 
 def test_without_a_sweep_or_a_folder_the_line_to_write_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,4 +121,4 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path, capsys: pytest.
     assert cli.answer(["sweep", write(tmp_path, wrong), "--out", "out"]) == 4
     said = capsys.readouterr().err
     assert "grid[0].vary.mcs[2]: 0 stands there already" in said
-    assert "also grid[1]: has neither link nor advise" in said
+    assert "also grid[1]: has none of link, advise, battery" in said

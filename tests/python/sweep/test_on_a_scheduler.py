@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from support.sweeps import LINK, rows, swept, write
+from support.sweeps import LINK, LIVES, NS3, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
+from wattlock.errors import InputError
+from wattlock.link.engines import ns3
 from wattlock.sweep import plan, workers
 from wattlock.sweep.answers import answered
 from wattlock.targets import scheduler as scheduling
@@ -26,7 +28,7 @@ distributed = pytest.importorskip("distributed", reason="needs the extra: pip in
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_programs()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 10, "linear": 2})
+    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 10, "linear": 2, "ns3": 2, "battery": 3})
     write(tmp_path, LINK)
 
 
@@ -67,7 +69,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_and_doubles_nothing(monkeyp
             killed.append(len(list(Path("shared", "chunks").glob("*.parquet"))))
 
     with scheduler(2, processes=True) as found:
-        killer = threading.Thread(target=kill, args=[found.scheduler_address])
+        killer = threading.Thread(target=kill, args=[found.scheduler_address], daemon=True)
         killer.start()
         assert swept("sweep.toml", "shared", "--scheduler", found.scheduler_address) == alone
         killer.join()
@@ -78,7 +80,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_and_doubles_nothing(monkeyp
 def test_a_worker_that_differs_is_refused_by_its_name_and_nothing_is_kept_of_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def other(own: Path | None) -> dict[str, str | None]:
+    def other(own: Path | None, _: bool) -> dict[str, str | None]:
         return builds(own) | {"network": "0" * 64}
 
     other.cache_clear = lambda: None  # type: ignore[attr-defined]
@@ -89,6 +91,34 @@ def test_a_worker_that_differs_is_refused_by_its_name_and_nothing_is_kept_of_it(
     assert f"has another build of wattlock-net than this machine: {'0' * 64}, not " in error
     assert hint.startswith("hint: install the same wheel on both")
     assert list(Path("out/chunks").iterdir()) == []
+
+
+def test_a_worker_without_ns3_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions = iter(["3.44", "3.44"])
+
+    def version() -> str:
+        found = next(versions, None)
+        if found is None:
+            raise InputError("there is no ns-3")
+        return found
+
+    monkeypatch.setattr(ns3, "version", version)
+    write(tmp_path, NS3)
+    with scheduler(1) as found:
+        error, hint = refused(capsys, found.scheduler_address, 13)
+    assert error.startswith("error: worker ")
+    assert error.endswith("has another version of ns-3 than this machine: none, not 3.44")
+    assert "pip install 'wattlock[ns3]'" in hint
+    assert list(Path("out/chunks").iterdir()) == []
+
+
+def test_lives_on_a_scheduler_are_those_of_this_machine_to_the_octet(tmp_path: Path) -> None:
+    write(tmp_path, LIVES)
+    alone = swept("sweep.toml", "alone", "--workers", "1", "--allow-assumed")
+    with scheduler(2) as found:
+        assert swept("sweep.toml", "shared", "--scheduler", found.scheduler_address, "--allow-assumed") == alone
 
 
 def test_a_scheduler_that_is_not_there_or_has_no_worker_is_told_in_two_lines(

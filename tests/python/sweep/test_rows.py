@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.sweeps import ADVICE, LINK, rows, swept, write
 from support.tree import require_programs
 from wattlock.advise import advise, question
+from wattlock.advise.cost_files import COSTS
 from wattlock.link import scenario
 from wattlock.link.lowpower import linear
 from wattlock.link.wifi.evaluate import evaluate
@@ -100,3 +101,25 @@ def test_a_row_of_advice_has_the_first_choice_of_wattlock_advise(tmp_path: Path)
     }
     assert row["strongest"] == answer.strongest.label
     assert row["free_percent"] == answer.freed[0].percent
+
+
+def test_a_core_is_asked_about_with_its_own_counted_cycles_and_a_card_of_its_kind(tmp_path: Path) -> None:
+    cores = '"core" = ["cortex-m0plus", "cortex-m4"]\n[grid.fixed]\n"device.accelerator" = false\n'
+    text = ADVICE.replace('"flow.every" = ["10s", "1h"]\n', cores)
+    swept(write(tmp_path, text), str(tmp_path / "out"), "--allow-assumed", "--workers", "1")
+    answered = rows(str(tmp_path / "out"))
+    assert answered["device"].to_list() == ["rp2040", "nrf52840"]
+    for row, isa in zip(answered.iter_rows(named=True), ("thumbv6m", "thumbv7em"), strict=True):
+        costs = str(COSTS.find(f"{isa}-counted").source)
+        changes = {"device.card": row["device"], "device.costs": costs, "device.accelerator": False}
+        asked = question.checked("profile sensor", question.read("sensor"), changes)
+        best = advise(asked, allow_assumed=True, today=date.today()).ranked.row(0, named=True)  # noqa: DTZ011 - as above
+        assert (row["choice"], row["days"]) == (best["choice"], best["days"])
+
+
+def test_a_card_of_another_kind_than_its_core_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    cores = '"core" = ["cortex-m0plus", "cortex-m4"]\n[grid.fixed]\n"device.card" = "rp2040"\n'
+    text = ADVICE.replace('"flow.every" = ["10s", "1h"]\n', cores)
+    swept(write(tmp_path, text), str(tmp_path / "out"), "--allow-assumed", "--workers", "1")
+    errors = rows(str(tmp_path / "out"))["error"].to_list()
+    assert errors == [None, "device.card: rp2040 is of thumbv6m, the core cortex-m4 of thumbv7em"]
