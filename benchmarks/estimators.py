@@ -36,7 +36,7 @@ def trimmed(share: float) -> Estimator:
 
 def fenced(batches: pl.DataFrame) -> float:
     """The mean within one fence for all places."""
-    return float(batches.filter(within.fenced(pl.col("log"), "case"))["log"].to_numpy().mean())
+    return float(batches.filter(within.fenced(batches, "log", "case"))["log"].to_numpy().mean())
 
 
 OTHERS: Mapping[str, Estimator] = {

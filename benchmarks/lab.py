@@ -4,6 +4,7 @@ Call: `PYTHONPATH=tests/python .venv/bin/python benchmarks/lab.py [RUNS] [CASES]
 run is measured in virtual time and copied under other ids, so that every folder is a sealed run of its own.
 """
 
+import json
 import os
 import resource
 import shutil
@@ -13,6 +14,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+import polars as pl
 
 from support.labs import asking, hash_of
 from support.scripted_probe import install
@@ -47,6 +50,15 @@ def copied(run: Path, to: Path, number: int) -> str:
     return name
 
 
+def decoded(folder: Path) -> None:
+    """The least that reading a run back takes: its files hashed, its lines parsed, its columns decoded."""
+    seal.verify(folder)
+    for name in (plan.NAME, seal.HEADERS):
+        for line in (folder / name).read_bytes().splitlines():
+            json.loads(line)
+    pl.read_parquet(folder / seal.BATCHES)
+
+
 def seconds(work: Callable[[], object], repeats: int = REPEATS) -> str:
     """The median of some repeats with the least and the most, and the processor time of one, its processes included."""
     times, begun_cpu_s = [], cpu_s()
@@ -73,6 +85,8 @@ def main(runs: int, cases: int) -> None:
         names = [copied(run, lab.data / RUNS, number) for number in range(runs)]
         print(f"{runs} runs of {len(RunFolder.open(run).cases())} cases, {os.cpu_count()} processors")
         print(f"reindex: {seconds(lab.reindex, 1)}", flush=True)
+        folders = [lab.data / RUNS / name for name in names]
+        print(f"hashed, parsed and decoded alone: {seconds(lambda: any(map(decoded, folders)), 1)}", flush=True)
         print(f"a start: {seconds(lambda: Collection.open(lab.data).catch_up(), 1)}", flush=True)
         client = asking(lab)
         print(f"overview: {seconds(lambda: client.get('/').raise_for_status())}", flush=True)

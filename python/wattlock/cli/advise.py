@@ -199,7 +199,7 @@ def advise(
 
     Examples: wattlock advise --message 64B --every 1s --device nrf52840;
     wattlock advise sensor --approved NIST --lifetime 10y --allow-assumed --explain;
-    wattlock advise gas-meter --allow-assumed --record decision.html --decider "R. Roe";
+    wattlock advise gas-meter --record decision.html --decider "R. Roe";
     wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed;
     wattlock advise --template > mine.toml; wattlock advise --schema > profile.schema.json
     """

@@ -139,7 +139,7 @@ def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
     import polars as pl
 
     from wattlock.report.latex import latex
-    from wattlock.report.written import flat, json_array
+    from wattlock.report.written import csv_text, json_array
 
     if form is Form.latex:
         return latex(frame, {key: value for key, value in about.items() if value is not None}).encode()
@@ -150,7 +150,7 @@ def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
     if form is Form.json:
         return f"{json_array(whole)}\n".encode()
     if form is Form.csv:
-        return flat(whole).write_csv().encode()
+        return csv_text(whole).encode()
     written = io.BytesIO()
     whole.write_parquet(written)
     return written.getvalue()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -38,7 +40,7 @@ class Scope(StrEnum):
 
 
 OPTIONS = {"--bind": Action.serve, "--name": Action.serve, "--scope": Action.token, "--days": Action.token}
-OPTIONS |= {"--fleet": Action.serve, "--target": Action.serve}
+OPTIONS |= {"--fleet": Action.serve, "--target": Action.serve, "--https": Action.serve}
 OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Action.tokens}
 
 
@@ -46,7 +48,9 @@ def lab(
     context: typer.Context,
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
     *,
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The lab's folder; serve and token make it.")],
+    data: Annotated[
+        Path, typer.Option("--data", metavar="DIR", help="The lab's folder; serve and token make it.")
+    ] = Path("lab"),
     bind: Annotated[
         str, typer.Option("--bind", metavar="ADDRESS:PORT", help="Where to listen; port 0 takes a free one.")
     ] = "127.0.0.1:8893",
@@ -65,6 +69,9 @@ def lab(
     ] = None,
     need_token: Annotated[
         bool, typer.Option("--need-token", help="Don't start without a token, as behind a reverse proxy.")
+    ] = False,
+    https: Annotated[
+        bool, typer.Option("--https", help="Speak https, by a certificate of its own that is kept for the address.")
     ] = False,
     fleet: Annotated[
         bool, typer.Option("--fleet", help="Measure from the page of the queue, here and on your named targets.")
@@ -89,7 +96,10 @@ def lab(
     With --fleet or --target the page of the queue measures studies on targets; nothing is lost where a device vanishes
     or the lab is killed.
 
+    With --https a phone in the same network measures itself at /measure-this-device: a terminal shows its QR code.
+
     Examples: wattlock lab --data lab    wattlock lab --data lab --fleet --target qemu:cortex-m4
+    wattlock lab --data lab --https --bind 192.168.1.2:8893
     wattlock lab token --data lab --scope send --days 90
     wattlock lab --data lab --bind 192.168.1.2:8893 --name lab.local    wattlock lab reindex --data lab
     """
@@ -102,7 +112,9 @@ def lab(
     extras.require("lab")
     if action is Action.serve:
         wanted = _targets(target or [], named=fleet)
-        _serve(data, bind, name or [], wanted, needs_token=need_token, database=database)
+        if https:
+            extras.require("page")
+        _serve(data, bind, name or [], wanted, needs_token=need_token, database=database, tls=https)
     elif action is Action.reindex:
         _reindex(data, database)
     elif action is Action.token:
@@ -134,13 +146,35 @@ def _targets(given: list[str], *, named: bool) -> list[str]:
 
 
 def _serve(
-    data: Path, bind: str, names: list[str], targets: list[str], *, needs_token: bool, database: str | None
+    data: Path, bind: str, names: list[str], targets: list[str], *, needs_token: bool, database: str | None, tls: bool
 ) -> None:
     from wattlock.cli.lab_drawing import drawing
-    from wattlock.lab.serve import serve
+    from wattlock.lab.serve import How, serve
 
     say = partial(typer.echo, err=True)
-    serve(data, bind, drawing(), say, names=names, targets=targets, needs_token=needs_token, database=database)
+    serve(
+        data,
+        bind,
+        drawing(),
+        say,
+        names=names,
+        targets=targets,
+        how=How(needs_token, database, tls),
+        show=_show_code,
+    )
+
+
+def _show_code(address: str) -> None:
+    """Shows where a phone measures itself to its camera, where a terminal can."""
+    from wattlock import extras
+
+    if not sys.stdout.isatty() or extras.absent("page"):
+        return
+    from wattlock.page.qr import code
+
+    if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
+        typer.echo(f"A phone measures itself at {address}:", err=True)
+        typer.echo(drawn)
 
 
 def _existing(data: Path, database: str | None) -> Collection:

@@ -189,12 +189,12 @@ def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], source
     """Writes the exhibits, the verdicts and the papers as BibTeX into `folder`."""
     from wattlock.papers.citations import bibtex
     from wattlock.report.exhibit_files import write_exhibits
-    from wattlock.report.written import flat, json_array
+    from wattlock.report.written import csv_text, json_array
 
     typer.echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
     hint = "name a folder that can be written"
     _write(folder / "verdicts.json", json_array(verdicts), hint)
-    _write(folder / "verdicts.csv", flat(verdicts).write_csv(), hint)
+    _write(folder / "verdicts.csv", csv_text(verdicts), hint)
     _write(folder / "papers.bib", bibtex(sources), hint)
 
 

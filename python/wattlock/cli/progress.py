@@ -28,8 +28,12 @@ class Report:
         self.bar.update(self.task, completed=progress.processes, total=progress.expected, description=words)
 
     def answered(self, done: int, of: int) -> None:
-        """A sweep is answered: rows of all."""
-        self.bar.update(self.task, completed=done, total=of, description=f"{done:,} of {of:,} rows answered")
+        """A sweep is answered: rows of all; none was left where it begins with all of them."""
+        is_first = self.bar.tasks[self.task].total is None
+        words = f"{done:,} of {of:,} rows answered"
+        if is_first and done == of:
+            words = f"all {of:,} rows are answered already"
+        self.bar.update(self.task, completed=done, total=of, description=words)
 
     def metered(self, done: int, of: int) -> None:
         """Energy is measured: processes done of all."""

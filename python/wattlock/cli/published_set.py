@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,10 +127,11 @@ def members(folder: Path) -> list[Member]:
     inside = [folder.resolve()] if is_run else [path for path in folder.iterdir() if (path / PLAN).exists()]
     if not inside:
         raise StoreError(f"{folder}: holds no run", hint="name the folder that holds the runs, as `runs`")
-    found = sorted(map(_member, inside), key=lambda run: (run.created, run.sha256, run.name))
-    for one, other in pairwise(found):
-        if one.sha256 == other.sha256:
-            what = f"{one.folder.path} and {other.folder.path} are the same run"
+    found = sorted(map(_member, inside), key=lambda run: (run.created, run.name))  # seconds may be shared
+    by_hash: dict[str, Member] = {}
+    for run in found:
+        if (other := by_hash.setdefault(run.sha256, run)) is not run:
+            what = f"{other.folder.path} and {run.folder.path} are the same run"
             raise StoreError(what, hint="take one of them out of the folder")
     return found
 

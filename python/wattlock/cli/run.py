@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,22 +12,15 @@ from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import TargetOptions
 from wattlock.errors import StudyError
+from wattlock.run.baseline import Baseline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wattlock.run.begin import KeptCard, Planned
+    from wattlock.run.begin import Planned
     from wattlock.run.discharge import DischargePlan
     from wattlock.run.energy import Choice
     from wattlock.targets import Target
-
-
-class Baseline(StrEnum):
-    """What runs while no case does."""
-
-    idle = "idle"
-    spin = "spin"
-    memcpy = "memcpy"
 
 
 @dataclass(frozen=True)
@@ -155,13 +147,15 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
+    from wattlock.energy.kept_card import kept_card
     from wattlock.run import begin
 
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)
     with where.opened(libraries) as target:
-        card = _card(device, target, _levels(core_class), allow_assumed=allow_assumed)
+        kinds = _levels(core_class)
+        card = None if device is None else kept_card(device, target, kinds, allow_assumed=allow_assumed)
         planned = begin.plan(
-            begin.Request(str(study), only or (), libraries, source, meter, battery, card, _levels(core_class)), target
+            begin.Request(str(study), only or (), libraries, source, meter, battery, card, kinds), target
         )
         for line in planned.warnings():
             typer.echo(f"warning: {line}", err=True)
@@ -181,25 +175,6 @@ def _resume(name: str, target: Target, libraries: Mapping[str, Path], source: Pa
 
     begun = begin.resume(name, target, libraries=libraries, source=source, sys_root=by.sys_root, stream=by.stream)
     measure(begun)
-
-
-def _card(device: str | None, target: Target, core_classes: list[str], *, allow_assumed: bool) -> KeptCard | None:
-    """The card asked for; refused before anything is measured where it can't value this run."""
-    if device is None:
-        return None
-    from wattlock.energy import cards
-    from wattlock.energy.model import refuse
-    from wattlock.run.begin import KeptCard
-    from wattlock.targets.facts import refuse_emulated
-
-    card = cards.load(device)
-    facts = target.facts()
-    if facts.emulator is not None:
-        refuse_emulated(facts.emulator)
-    fastest = facts.core_classes[0].name if facts.core_classes else None
-    for kind in core_classes or (fastest,):
-        refuse(card.on(kind), isa=facts.isa, allow_assumed=allow_assumed)
-    return KeptCard(card.name, card.card.model_dump(mode="json"))
 
 
 def _print_plan(planned: Planned) -> None:

@@ -9,7 +9,7 @@ import typer
 from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
-from wattlock.errors import StoreError
+from wattlock.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from wattlock.run.result import Result
@@ -32,18 +32,23 @@ SHORT = [
 where times are not measured; JSON and CSV have all of them."""
 
 
-def show(
+def show(  # noqa: PLR0917 - Typer gives every option by its name
     run: Run = "last",
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     battery: Annotated[
         bool, typer.Option("--battery", help="Print what a call took out of the battery that the run discharged.")
     ] = False,
+    battery_card: Annotated[
+        str | None,
+        typer.Option("--battery-card", metavar="CARD", help="Joules of a level in percent: what this battery holds."),
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """Print what a run found: one row a case; of a run on a microcontroller cycles, instructions, flash, RAM and stack.
 
     Examples: wattlock show last --format json    wattlock show last --battery
+    wattlock show last --battery --battery-card my-phone.toml --allow-assumed
     """
     import polars as pl
 
@@ -52,13 +57,15 @@ def show(
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
+    if battery_card is not None and not battery:
+        raise InputError("--battery-card: is for a battery that was discharged", hint="with --battery")
     folder = RunFolder.open(find(run))
     if is_counted(folder):
         _counts(folder, device, form, battery=battery, allow_assumed=allow_assumed)
         return
     result = read(folder)
     if battery:
-        _discharges(folder, result, form)
+        _discharges(folder, result, battery_card, form, allow_assumed=allow_assumed)
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
@@ -95,10 +102,14 @@ def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: boo
     print_table(estimates.select(short_columns(estimates)) if form is Format.table else estimates, form)
 
 
-def _discharges(folder: RunFolder, result: Result, form: Format) -> None:
-    if result.discharges is None:
+def _discharges(folder: RunFolder, result: Result, card: str | None, form: Format, *, allow_assumed: bool) -> None:
+    from wattlock.energy import battery_cards, lifetime
+
+    full = lifetime.full(battery_cards.load(card), allow_assumed=allow_assumed) if card else None
+    discharges = result.discharged_by(full)
+    if discharges is None:
         hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"
         raise StoreError(f"run {folder.path}: discharges no battery", hint=hint)
-    for row in result.discharges.filter(result.discharges["reason"].is_not_null()).iter_rows(named=True):
+    for row in discharges.filter(discharges["reason"].is_not_null()).iter_rows(named=True):
         typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
-    print_table(result.discharges.drop("reason") if form is Format.table else result.discharges, form)
+    print_table(discharges.drop("reason") if form is Format.table else discharges, form)

@@ -35,12 +35,12 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     if form is Format.table:
         _show_to_eyes(frame)
         return
-    from wattlock.report.written import flat, json_array
+    from wattlock.report.written import csv_text, json_array
 
     if form is Format.json:
         typer.echo(json_array(frame))
     else:
-        typer.echo(flat(frame).write_csv(), nl=False)
+        typer.echo(csv_text(frame), nl=False)
 
 
 def show_aside(frame: pl.DataFrame) -> None:

@@ -12,10 +12,13 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.lab.child import ask
+
+if TYPE_CHECKING:
+    from wattlock.advise.question import Question
 
 ROOM_B = 6 * 2**30
 CPU_s, WALL_s = 60, 90
@@ -82,16 +85,21 @@ def main(asked: Asked) -> dict[str, Any]:
         return {"error": error.message, "hint": error.hint, "kind": kind}
 
 
+def question_of(asked: Asked) -> Question:
+    """The question that is asked. Raises InputError where it lacks something, or a value can't be."""
+    from wattlock.advise.asking import Traffic
+    from wattlock.advise.asking import asked as question
+
+    return question(asked.profile, Traffic(asked.message, asked.every), asked.given)
+
+
 def _answered(asked: Asked) -> Answer:
     from wattlock.advise import record
     from wattlock.advise.answer import advise
-    from wattlock.advise.asking import Traffic
-    from wattlock.advise.asking import asked as question_of
     from wattlock.advise.document import markdown
     from wattlock.report.decision import decision_page, inside
 
-    question = question_of(asked.profile, Traffic(asked.message, asked.every), asked.given)
-    advice = advise(question, allow_assumed=asked.allow_assumed)
+    advice = advise(question_of(asked), allow_assumed=asked.allow_assumed)
     command = shlex.join(["wattlock", "advise", *asked.arguments])
     title, parts = record.title(advice), record.sections(advice, {}, command)
     return Answer(

@@ -19,9 +19,9 @@ from wattlock.errors import StoreError, TransferRefused, WattlockError
 
 ROOM_B = 6 * 2**30
 """Address space; Polars reserves more than it uses. A child that finds no more may wait for ever: WALL_s ends it."""
-MOST_ROWS = 20_000_000
-"""Batches of a run; the largest of the project has a million."""
-CPU_s, WALL_s = 100, 120
+MOST_MEMORY_B = 2**30
+"""What reading a run may take: a page takes as much of the server. A run of a million batches takes 400 MB."""
+CPU_s, WALL_s = 40, 120
 UNREAD = "measure again, or send another run: nothing of this one was kept"
 
 
@@ -79,28 +79,43 @@ def _entry(folder: Path) -> Any:
 
 
 def _refuse_foreign(folder: Path, schema: int) -> None:
-    """Raises StoreError where sums or columns are not those of a run; of the batches the footer alone is read."""
+    """Raises StoreError where sums or columns are not those of a run, it is too large, or a batch is there twice."""
     import polars as pl
 
+    from wattlock.lab import bounds
     from wattlock.store import schema_1, seal
     from wattlock.store.records import slice_columns
     from wattlock.store.schema import required_columns
 
     seal.refuse_uncommon(folder)
-    batches = pl.scan_parquet(folder / seal.BATCHES)
-    batches = schema_1.batches(batches) if schema == schema_1.VERSION else batches
-    columns = batches.collect_schema()
+    columns = bounds.batches_of(folder, schema).collect_schema()
     known = {**slice_columns(), "complete": pl.Boolean}
     wrong = [name for name, kind in columns.items() if known.get(name) != kind]
     wrong += [name for name in (*required_columns(), "complete") if name not in columns and schema != schema_1.VERSION]
     if wrong:
         raise StoreError(f"run {folder}: {seal.BATCHES} has foreign columns or lacks some: {wrong[0]}", hint=UNREAD)
-    rows = batches.select(pl.len()).collect().item()
-    if rows > MOST_ROWS:
-        raise StoreError(f"run {folder}: {rows} batches, the limit is {MOST_ROWS}", hint=UNREAD)
+    bounds.refuse_large(folder, schema)
+    bounds.refuse_repeated(folder, schema)
+
+
+def within(told: dict[str, Any], taken_B: int) -> dict[str, Any]:
+    """The same, or that it took more memory to be read than pages may."""
+    if taken_B <= MOST_MEMORY_B:
+        return told
+    limit_MiB = MOST_MEMORY_B >> 20
+    return {"error": f"the run took {taken_B >> 20} MiB to be read, the limit is {limit_MiB} MiB", "hint": UNREAD}
+
+
+def peak_B() -> int:
+    """The memory that this process had at most. What `getrusage` tells begins with that of the process before it."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:  # no Linux
+        return 0
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (ROOM_B, ROOM_B))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_s, CPU_s))
-    sys.stdout.write(json.dumps(main(Path(sys.argv[1]))))
+    sys.stdout.write(json.dumps(within(main(Path(sys.argv[1])), peak_B())))

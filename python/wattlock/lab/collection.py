@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
+import fcntl
 import os
 import re
 import shutil
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Engine, delete, func, select
+from sqlalchemy import ColumnElement, Engine, Select, delete, func, select
 from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import examples
+from wattlock.lab import examples, tokens
+from wattlock.lab.bounds import refuse_large
 from wattlock.lab.child import entry_by_child
-from wattlock.lab.database import NAME, open_database, session
+from wattlock.lab.database import NAME, alone_at, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
 from wattlock.lab.pack import unpack
+from wattlock.lab.readings import Readings
 from wattlock.lab.tables import Library, PapersAnswers, Reason, Run
 from wattlock.lab.watch import Watch
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import FULL, sync
-from wattlock.store.seal import FILES
+from wattlock.store.plan import NAME as PLAN
+from wattlock.store.seal import FILES, HEADERS
+from wattlock.sweep.processes import processes
 
 RUNS, INCOMING, DAMAGED = "runs", "incoming", "damaged"
 LEAST_DIGITS = 8
-KEPT_READINGS = 16
-"""Runs whose estimates stay in memory, for comparisons; a sealed run never changes."""
+DEVICE_FIELDS = ("device", "name", "card", "evidence", "runs", "studies", "latest")
+"""What of a device is given as data."""
 FEW = 4
 """More runs than these are read by a process a processor."""
 
@@ -60,8 +63,7 @@ class Collection:
     def __init__(self, data: Path, engine: Engine) -> None:
         self.data = data
         self.engine = engine
-        self._arriving = threading.Lock()
-        self._kept_reading = lru_cache(KEPT_READINGS)(self._reading)
+        self._readings = Readings(self._reading, self._kept_B)
         self._watch = Watch(data / RUNS, self._is_intact)
 
     @classmethod
@@ -70,8 +72,11 @@ class Collection:
 
         * `database`: as of `open_database`.
 
-        Raises InputError where the folder can't be made, and the errors of `open_database`.
+        Raises InputError where the folder can't be made or holds runs of one's own; the errors of `open_database`.
         """
+        if not is_lab(data) and any(data.glob(f"*/{PLAN}")):
+            hint = f"name another folder with --data; `wattlock push RUN --to ADDRESS` brings a run of {data} there"
+            raise InputError(f"{data}: holds runs of your own and no lab", hint=hint)
         try:
             for name in (RUNS, INCOMING):
                 (data / name).mkdir(parents=True, exist_ok=True)
@@ -91,12 +96,15 @@ class Collection:
                 raise DiskFull("the lab's disk is full; nothing of this run was kept", hint=ROOM) from error
             raise
 
-    def admit(self, pack: Path, expected: str) -> bool:
+    def admit(self, pack: Path, expected: str, by: tokens.By | None = None) -> bool:
         """Takes the run of a pack that arrived; gives whether the lab lacked it.
 
         A folder of its name that was changed is put aside, below `damaged/`.
 
-        * `expected`: the hash that the sender named. Raises TransferRefused where the pack is no such run.
+        * `expected`: the hash that the sender named. `by`: who sent it, for the audit log, which has its line together
+          with the index.
+
+        Raises TransferRefused where the pack is no such run.
         """
         folder = pack.parent / "run"
         folder.mkdir()
@@ -108,16 +116,24 @@ class Collection:
             raise TransferRefused(what, hint="send it again by `wattlock push`")
         for name in FILES:
             sync(folder / name)
-        with self._arriving:
+        sync(folder)
+        with self._one_at_a_time():
             is_new = not self._is_intact(entry.hash)
             if is_new:
                 self._put_aside(entry.hash)
                 folder.rename(self.data / RUNS / entry.hash)
                 sync(self.data / RUNS)
+            is_own = entry.hash not in examples.hashes()
             with session(self.engine) as opened:
+                is_known = opened.get(Run, entry.hash) is not None
                 _put(opened, entry)
-                if entry.hash not in examples.hashes() and (out := examples.take_out(self.data, self.data / RUNS)):
-                    opened.execute(delete(Run).where(Run.hash.in_(out)))
+                if is_own and examples.are_in(self.data):
+                    opened.execute(delete(Run).where(Run.hash.in_(examples.hashes())))
+                if by is not None:
+                    tokens.add(opened, tokens.line(by, "sent again" if is_known else "sent", entry.hash))
+            if is_own:
+                with suppress(OSError):  # the run is taken; the next start takes out what is left
+                    examples.take_out(self.data, self.data / RUNS, self.data / INCOMING)
         return is_new
 
     def catch_up(self) -> list[str]:
@@ -125,9 +141,10 @@ class Collection:
 
         Every folder is hashed again: one that was changed leaves the index.
         """
+        examples.settle(self.data, self.data / RUNS, self.data / INCOMING)
         with session(self.engine) as opened:
             known = set(opened.scalars(select(Run.hash)))
-        there = {folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir()}
+        there = self._there()
         with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
             both = sorted(known & there)
             intact = {
@@ -140,21 +157,25 @@ class Collection:
         return left_out
 
     def reindex(self) -> list[str]:
-        """Makes the index again from the folders, every estimate from the batches; gives what is left out, and why."""
-        with session(self.engine) as opened:
-            opened.execute(delete(PapersAnswers))
-        there = sorted(folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir())
-        return self._enter(there, is_anew=True)
+        """Makes the index again from the folders, every estimate from the batches; gives what is left out, and why.
+
+        Raises StoreError where a lab serves the folder, or out of the database: what it takes in meanwhile would be
+        left out.
+        """
+        with alone_at(self.data, self.engine, AFTERWARDS):
+            with session(self.engine) as opened:
+                opened.execute(delete(PapersAnswers))
+            return self._enter(sorted(self._there()), is_anew=True)
 
     def is_blank(self) -> bool:
         """Whether the index names no run."""
         with session(self.engine) as opened:
             return opened.scalar(select(Run.hash).limit(1)) is None
 
-    def count(self) -> int:
-        """How many runs there are, without those that were changed."""
+    def count(self, wanted: Filter = Filter()) -> int:
+        """How many runs a filter keeps, without those that were changed."""
         with session(self.engine) as opened:
-            return opened.scalar(select(func.count()).select_from(Run).where(self._intact(opened))) or 0
+            return sum(map(self._watch.holds, opened.scalars(_kept(select(Run.hash), wanted))))
 
     def has(self, hash_: str) -> bool:
         """Whether a run is here, by its whole hash: in the index, and its folder as it was sealed."""
@@ -180,14 +201,12 @@ class Collection:
 
     def runs(self, wanted: Filter = Filter(), most: int | None = None) -> list[Run]:
         """The runs that a filter keeps, without their estimates, the latest first; none that was changed."""
-        query = select(Run).order_by(Run.created.desc(), Run.hash).limit(most)
-        for name in ("device", "study", "evidence"):
-            if (value := getattr(wanted, name)) is not None:
-                query = query.where(getattr(Run, name) == value)
-        if wanted.library is not None:
-            query = query.where(Run.libraries.any(Library.name == wanted.library))
+        query = _kept(select(Run), wanted).order_by(Run.created.desc(), Run.hash)
+        if most is not None:  # no more rows are read than are wanted
+            query = query.execution_options(yield_per=most)
         with session(self.engine) as opened:
-            found = list(opened.scalars(query.where(self._intact(opened))))
+            with opened.scalars(query) as rows:
+                found = list(islice((run for run in rows if self._watch.holds(run.hash)), most))
             opened.expunge_all()
         return found
 
@@ -247,10 +266,26 @@ class Collection:
     def reading(self, hash_: str) -> Reading:
         """A run read back. Raises StoreError where its folder was changed."""
         self.folder(hash_)
-        return self._kept_reading(hash_)
+        return self._readings.of(hash_)
 
     def _reading(self, hash_: str) -> Reading:
         return reading(RunFolder(self.data / RUNS / hash_))  # verified by `reading`
+
+    def _kept_B(self, hash_: str) -> int:
+        return sum((self.data / RUNS / hash_ / name).stat().st_size for name in (PLAN, HEADERS))
+
+    def _there(self) -> set[str]:
+        return {folder.name for folder in (self.data / RUNS).iterdir() if folder.is_dir()}
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        """Of all threads and processes that take runs in: the server's, and the fleet's beside it."""
+        handle = os.open(self.data / RUNS, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
 
     def _intact(self, opened: Session) -> ColumnElement[bool]:
         """What keeps the runs whose folders are as they were sealed."""
@@ -272,21 +307,25 @@ class Collection:
     def _enter(self, names: Sequence[str], *, is_anew: bool = False) -> list[str]:
         """Computes the entries of these folders and puts them into the index, all at once."""
         folders = [self.data / RUNS / name for name in names]
+        seen = self._watch.seen(names)
         if len(folders) > FEW:
             workers = min(len(folders), os.cpu_count() or 1)
-            with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+            with processes(workers) as pool:
                 found = list(pool.map(_entered, folders, chunksize=8))
         else:
             found = list(map(_entered, folders))
         with session(self.engine) as opened:
-            if is_anew:
-                opened.execute(delete(Run))
+            if is_anew:  # but for what a fleet took in meanwhile whose server was killed
+                opened.execute(delete(Run).where(Run.hash.not_in(self._there().difference(names))))
             for entry in found:
                 if isinstance(entry, Entry):
                     _put(opened, entry)
+        read = {entry.hash for entry in found if isinstance(entry, Entry)}
+        self._watch.note({hash_: files for hash_, files in seen.items() if hash_ in read})
         return [entry for entry in found if isinstance(entry, str)]
 
 
+AFTERWARDS = "stop it, reindex, then start it again; a start enters by itself what was copied below runs/"
 ROOM = "make room on the lab's host, then send it again"
 
 
@@ -304,7 +343,9 @@ def empty_incoming(data: Path) -> None:
 def _entered(folder: Path) -> Entry | str:
     """The entry of a folder, or why it is left out."""
     try:
-        entry = entry_of(RunFolder.open(folder))
+        run = RunFolder.open(folder)
+        refuse_large(folder, run.plan()[0]["schema"])
+        entry = entry_of(run)
     except WattlockError as error:
         return error.message
     except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault
@@ -312,6 +353,16 @@ def _entered(folder: Path) -> Entry | str:
     if entry.hash != folder.name:
         return f"run {folder}: is called {entry.hash[:12]}... by its hash; `wattlock push {folder}` takes it in"
     return entry
+
+
+def _kept(query: Select[Any], wanted: Filter) -> Select[Any]:
+    """The query for what a filter keeps."""
+    for name in ("device", "study", "evidence"):
+        if (value := getattr(wanted, name)) is not None:
+            query = query.where(getattr(Run, name) == value)
+    if wanted.library is not None:
+        query = query.where(Run.libraries.any(Library.name == wanted.library))
+    return query
 
 
 def _put(opened: Session, entry: Entry) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +20,11 @@ from sqlalchemy.pool import NullPool
 from wattlock import extras
 from wattlock.errors import DiskFull, InputError, StoreError, WattlockError
 
-NAME = "lab.db"
+NAME, LOCK = "lab.db", "lab.lock"
 LONGEST_WAIT_s = 10
 """How long a writer waits for another one, and a lab for an answer of PostgreSQL's host."""
+LEAST_FREE_B = 2**20
+"""With less room an error of the disk is taken for a full one; the log's index takes 32 KiB (SQLite, walformat)."""
 POSTGRESQL = "postgresql"
 MIGRATING, SERVING = 0x77617474, 0x6C6F636B
 """Keys of PostgreSQL's advisory locks: any two numbers that no other program takes in a database of a lab's own."""
@@ -50,6 +54,10 @@ def open_database(data: Path, url: str | None = None) -> Engine:
             config.attributes["connection"] = connection
             if engine.name == POSTGRESQL:  # labs that start at a time: the second finds the tables made
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
+            else:  # by itself sqlite3 commits each table, so that a full disk would leave the first ones
+                driver: Any = connection.connection.driver_connection
+                driver.isolation_level = None
+                connection.exec_driver_sql("BEGIN")
             command.upgrade(config, "head")
             connection.commit()
     except CommandError as error:
@@ -65,6 +73,21 @@ def session(engine: Engine) -> Iterator[Session]:
     """One unit of work: committed at its end, or not at all. Errors of the database become a lab's own."""
     with told(engine), Session(engine) as opened, opened.begin():
         yield opened
+
+
+@contextmanager
+def alone_at(data: Path, engine: Engine, hint: str = "stop it, or name another --data") -> Iterator[None]:
+    """Keeps others from serving the lab whose folder is `data`, or out of its database, and from making its index.
+
+    * `hint`: of the error of the folder. Raises StoreError where there is another one.
+    """
+    with (data / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(f"{data}: another lab serves this folder", hint=hint) from None
+        with alone(engine):
+            yield
 
 
 @contextmanager
@@ -135,7 +158,8 @@ def _told_by_sqlite(name: str, error: DBAPIError) -> WattlockError:
     words = " ".join(str(error.orig).split())
     if "locked" in words or "busy" in words:
         return Busy(f"{name}: another program holds the database", hint="wait until it ends, then try again")
-    if "full" in words:
+    # Without room for the log's index SQLite tells of an error of the disk.
+    if "full" in words or ("I/O" in words and shutil.disk_usage(Path(name).parent).free < LEAST_FREE_B):
         return DiskFull(f"{name}: the disk is full; all runs are kept", hint="make room, then try again")
     hint = "check the folder's permissions" if isinstance(error, OperationalError) else REBUILD
     return StoreError(f"{name}: {words}", hint=hint)

@@ -10,6 +10,7 @@ from wattlock.lab.layout import also, counted, moment, page, section
 from wattlock.lab.over_time import says_something
 from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
+from wattlock.report.compare_facts import MOST_SIDES
 from wattlock.report.markup import facts, paragraphs, text
 
 HERE = "/devices"
@@ -33,13 +34,32 @@ def devices(runs: Sequence[Run]) -> str:
     by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
     body, number = paragraphs([ALIKE]), 0
     for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
-        by_device: dict[str, list[Run]] = {}
-        for run in of_kind:
+        own, by_device = list(of_kind), dict[str, list[Run]]()
+        for run in own:
             by_device.setdefault(run.device, []).append(run)
         number += len(by_device)
         shown = "".join(map(_device, by_device.values()))
-        body += section(kind, formats.capital(kind), f'<div class="devices">{shown}</div>')
+        body += section(kind, formats.capital(kind), f'<div class="devices">{shown}</div>{_compared(own)}')
     return page("Devices", f"{counted(number, 'device')}, {counted(len(runs), 'run')}", body + also(HERE), here=HERE)
+
+
+def _compared(runs: Sequence[Run]) -> str:
+    """Links that set devices beside each other, by the latest run of a study that each has; empty without two.
+
+    * `runs`: of one kind of evidence, the latest first.
+    """
+    latest: dict[tuple[str, bool], dict[str, Run]] = {}
+    for run in filter(says_something, runs):
+        latest.setdefault((run.study, run.is_counted), {}).setdefault(run.device, run)
+    links = ""
+    for (study, _), by_device in latest.items():
+        hashes = [run.hash for run in by_device.values()][:MOST_SIDES]
+        if len(hashes) > 1:
+            asked = text(urlencode([("run", hash_) for hash_ in hashes]))
+            what = f"{text(study)}: {counted(len(hashes), 'device')}"
+            links += f'<li><a href="/compare?{asked}">{what}</a></li>'
+    told = "<p>Compare devices, by the latest run of a study that each has:</p>"
+    return f'{told}<ul class="links">{links}</ul>' if links else ""
 
 
 def _device(runs: Sequence[Run]) -> str:

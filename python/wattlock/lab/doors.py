@@ -6,36 +6,40 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from ipaddress import ip_network
 from typing import Annotated, Any
 
 import polars as pl
 from fastapi import Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from wattlock.errors import TransferRefused
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.drawing import Drawing
-from wattlock.lab.tokens import Denied, Scope
-from wattlock.report.written import flat, json_array
+from wattlock.lab.limits import host_of
+from wattlock.lab.tokens import By, Denied, Scope
+from wattlock.report.written import csv_text, json_array
 
 COOKIE = "wattlock_lab"
 REFUSALS, WINDOW_s = 20, 60.0
 """So many refused tokens from one address in so many seconds, and it has to wait."""
 MOST_ADDRESSES = 10_000
 """Addresses that are remembered at a time; of more the one that was quiet for longest is forgotten."""
-ONE_HOST_BITS = {4: 32, 6: 64}
-"""How much of an address of this version names whom to count: of IPv6 a host has 2^64 of them."""
-GRACE_s, SLOWEST_B_s = 30.0, 10_000
-"""What is sent has this long to begin with, and then comes at this rate or faster on average."""
+GRACE_s, SLOWEST_B_s, LONGEST_s = 30.0, 10_000, 900.0
+"""What is sent has this long to begin with, then comes at this rate or faster on average, and is there by the last."""
 LONGEST_FORM_B = 4096
-MOST_UPLOADS = 4
-"""Runs that may arrive at a time: each may take 1.4 GB of disk, and a process with 6 GB of addresses to be read."""
+MOST_UPLOADS, MOST_OF_ONE = 4, 2
+"""Runs that may arrive at a time: each may take 0.7 GB of disk, and a process with 6 GB of addresses to be read.
+Of one token fewer, so that nobody holds all places."""
 
 
 class Crowded(TransferRefused):
     """As many runs as may are arriving."""
+
+
+class TooMuch(TransferRefused):
+    """More is sent, or announced, than is taken there."""
 
 
 class TooSlow(TransferRefused):
@@ -50,58 +54,59 @@ class Refusals:
 
     def note(self, address: str) -> None:
         """Counts one. Raises Denied where too many from this address were refused just now."""
-        since, host = time.monotonic() - WINDOW_s, _host(address)
+        if not self.counts(address):
+            hint = f"wait {WINDOW_s:.0f} s, then try again"
+            raise Denied("too many tokens from this address were refused", hint=hint, status=429)
+
+    def counts(self, address: str) -> bool:
+        """Counts one; gives whether it is among the first in its time."""
+        since, host = time.monotonic() - WINDOW_s, host_of(address)
         recent = [at for at in self._at.pop(host, []) if at > since]
         is_full = len(recent) >= REFUSALS
         self._at[host] = recent if is_full else [*recent, time.monotonic()]  # the last of the dictionary
         if len(self._at) > MOST_ADDRESSES:
             del self._at[next(iter(self._at))]
-        if is_full:
-            hint = f"wait {WINDOW_s:.0f} s, then try again"
-            raise Denied("too many tokens from this address were refused", hint=hint, status=429)
-
-
-def _host(address: str) -> str:
-    try:
-        bits = ONE_HOST_BITS[ip_network(address).version]
-        return str(ip_network(f"{address}/{bits}", strict=False))
-    except ValueError:
-        return address
+        return not is_full
 
 
 class Uploads:
     """The runs that are arriving."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._by: list[str | None] = []
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """Counts one in, and out at its end. Raises Crowded where as many as may are arriving."""
-        if self._count >= MOST_UPLOADS:
+    def one(self, token: str | None) -> Iterator[None]:
+        """Counts one in, and out at its end. Raises Crowded where as many as may are arriving.
+
+        * `token`: the id of who sends it; null in a lab without tokens.
+        """
+        if token is not None and self._by.count(token) >= MOST_OF_ONE:
+            what = f"{MOST_OF_ONE} runs are arriving by the token {token}, and no more may"
+            raise Crowded(what, hint="send it again in a minute")
+        if len(self._by) >= MOST_UPLOADS:
             raise Crowded(f"{MOST_UPLOADS} runs are arriving, and no more may", hint="send it again in a minute")
-        self._count += 1
+        self._by.append(token)
         try:
             yield
         finally:
-            self._count -= 1
+            self._by.remove(token)
 
 
 async def received(request: Request, most_B: int) -> AsyncIterator[bytes]:
     """What a request carries, step by step.
 
-    Raises TransferRefused where it is, or says that it is, more than `most_B` or is cut, TooSlow where it doesn't come.
+    Raises TooMuch where it is, or says that it is, more than `most_B`, TransferRefused where it is cut, TooSlow where
+    it doesn't come.
     """
-    too_long = TransferRefused(
-        f"more was sent than {most_B} B, the limit here", hint="send less; `wattlock push` sends runs"
-    )
+    too_long = TooMuch(f"more was sent than {most_B} B, the limit here", hint="send less; `wattlock push` sends runs")
     announced = request.headers.get("content-length", "0")
     if not announced.isdecimal() or int(announced[:20]) > most_B:
         raise too_long
     begun, count_B, steps = time.monotonic(), 0, request.stream()
     try:
         while True:
-            left_s = begun + GRACE_s + count_B / SLOWEST_B_s - time.monotonic()
+            left_s = begun + min(GRACE_s + count_B / SLOWEST_B_s, LONGEST_s) - time.monotonic()
             step = await asyncio.wait_for(anext(steps, b""), left_s)
             count_B += len(step)
             if count_B > most_B:
@@ -121,14 +126,22 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
+def bearer(request: Request) -> str | None:
+    """The token that a program gives."""
+    word, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if word.lower() == "bearer" else None
+
+
+def reading(request: Request) -> str | None:
+    """The token of who reads: a program's, or that of a browser."""
+    return bearer(request) or request.cookies.get(COOKIE)
+
+
 def allowed(scope: Scope) -> Any:
     """Lets in who has a token of this scope, and gives the token's id; a cookie is good for reading alone."""
 
     def check(request: Request) -> str | None:
-        word, _, token = request.headers.get("authorization", "").partition(" ")
-        given = token.strip() if word.lower() == "bearer" else None
-        if given is None and request.method in {"GET", "HEAD"}:
-            given = request.cookies.get(COOKIE)
+        given = reading(request) if request.method in {"GET", "HEAD"} else bearer(request)
         try:
             return tokens.check(request.app.state.lab.engine, given, scope)
         except Denied as error:
@@ -145,11 +158,27 @@ async def body_of(request: Request, most_B: int = LONGEST_FORM_B) -> bytes:
 
 
 def note_refused(request: Request, error: Denied) -> None:
-    """Writes a refused token into the audit log; raises Denied where the address sent too many that are none."""
+    """Writes a refused token into the audit log; raises Denied where the address sent too many that are none.
+
+    Of good tokens of another scope the first lines of a minute are written. It waits for the database: not on the
+    event loop, where `refused` does it.
+    """
     address = address_of(request)
     if error.status == 401:
         request.app.state.refusals.note(address)
-    tokens.note(request.app.state.lab.engine, None, address, "refused", request.url.path[:200])
+    elif not request.app.state.strays.counts(address):
+        return
+    request.app.state.audit.note(By(None, address), "refused", request.url.path[:200])
+
+
+async def refused(request: Request, error: Denied) -> None:
+    """The same from the event loop."""
+    await run_in_threadpool(note_refused, request, error)
+
+
+async def noted(request: Request, token: str | None, what: str, of: str) -> None:
+    """Writes what was done by a token into the audit log, now or when the database can be written again."""
+    await run_in_threadpool(request.app.state.audit.note, By(token, address_of(request)), what, of)
 
 
 def _lab(request: Request) -> Collection:
@@ -173,5 +202,5 @@ def written(frame: pl.DataFrame, form: str) -> Response:
     if form == "json":
         return Response(json_array(frame) + "\n", media_type="application/json")
     if form == "csv":
-        return Response(flat(frame).write_csv(), media_type="text/csv; charset=utf-8")
+        return Response(csv_text(frame), media_type="text/csv; charset=utf-8")
     raise NoSuchRun(f"there is no form {form[:20]!r}", hint="json or csv")

@@ -10,7 +10,7 @@ from fastapi import Request
 
 from wattlock.report import formats
 from wattlock.report import page as report
-from wattlock.report.markup import text
+from wattlock.report.markup import commands, text
 
 NAVIGATION = {
     "/": "Overview",
@@ -75,6 +75,18 @@ def also(address: str, asked: str = "") -> str:
     """The same as data."""
     end = f"?{text(asked)}" if asked else ""
     return f'<p class="links"><a href="{address}.json{end}">JSON</a> <a href="{address}.csv{end}">CSV</a></p>'
+
+
+def address_of_lab(request: Request) -> str:
+    """The lab's own address, as who asks has it."""
+    # By no other header of a proxy is anything decided: this one changes what its own sender reads.
+    scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else request.url.scheme
+    return str(request.base_url.replace(scheme=scheme)).rstrip("/")
+
+
+def pushed(measured: str, address: str) -> str:
+    """The commands that measure, and send the run to the lab of this address."""
+    return commands([measured, f"wattlock push last --to {address}"])
 
 
 def section(name: str, title: str, body: str) -> str:

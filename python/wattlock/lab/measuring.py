@@ -11,22 +11,27 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from wattlock.errors import WattlockError
+from wattlock.errors import ProbeError, WattlockError
 from wattlock.lab import pages, tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.doors import Lab, address_of, body_of, note_refused
+from wattlock.lab.doors import Lab, body_of, noted, refused
+from wattlock.lab.layout import address_of_lab
 from wattlock.lab.pack import packed
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.page import module
 from wattlock.page.measuring import measure
-from wattlock.page.server import HEADERS, files_of, posted
-from wattlock.page.visits import MOST_BODY_B, Refusal, Visitor, Visits
+from wattlock.page.server import HEADERS, files_of, posted, room_B
+from wattlock.page.visits import Refusal, Visitor, Visits
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
 
 PLACE, STUDY = "/measure-this-device", "page"
 LOOK_S = 3_600.0
 router = APIRouter()
+
+
+class NoModule(ProbeError):
+    """The lab has no instrument for browsers."""
 
 
 class Measuring:
@@ -38,13 +43,17 @@ class Measuring:
 
     @property
     def visits(self) -> Visits:
-        """Raises ProbeError where the module is missing."""
+        """Raises NoModule where the module is missing."""
         with self._lock:
             return self._visits
 
     @cached_property
     def _visits(self) -> Visits:
-        visits = Visits(module.find(), once=True, lost=f"open {PLACE} again")
+        try:
+            found = module.find()
+        except ProbeError as error:  # which says where it was looked for: that is not for those who ask
+            raise NoModule("this lab lacks the module by which a browser measures itself", hint=error.hint) from error
+        visits = Visits(found, once=True, lost=f"open {PLACE} again")
         threading.Thread(target=self._measure, args=[visits], daemon=True).start()
         return visits
 
@@ -91,7 +100,10 @@ def _begin(request: Request) -> Response:
 @router.get(PLACE)
 def get_door(request: Request, lab: Lab) -> Response:
     """The page, in a lab without tokens; else it asks for one that sends."""
-    return _begin(request) if tokens.is_open(lab.engine) else HTMLResponse(pages.measure_door(PLACE))
+    begun = _begin(request)
+    if tokens.is_open(lab.engine):
+        return begun
+    return HTMLResponse(pages.measure_door(PLACE, address=address_of_lab(request)))
 
 
 @router.post(PLACE)
@@ -102,9 +114,9 @@ async def post_door(request: Request, lab: Lab) -> Response:
     try:
         id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.send)
     except Denied as error:
-        note_refused(request, error)
+        await refused(request, error)
         return HTMLResponse(pages.measure_door(PLACE, error), error.status)
-    tokens.note(lab.engine, id_, address_of(request), "may measure itself", "")
+    await noted(request, id_, "may measure itself", "")
     return await run_in_threadpool(_begin, request)
 
 
@@ -120,10 +132,12 @@ def get_file(request: Request, name: str) -> Response:
 @router.post(PLACE + "/{what}")
 async def post_words(request: Request, what: str) -> Response:
     """What a page says, judged as by `wattlock page`; without the key, or a visit under way, it is refused."""
-    body = await body_of(request, MOST_BODY_B)
     visits = await run_in_threadpool(lambda: _measuring(request).visits)
+    query = dict(request.query_params)
     try:
-        said = await run_in_threadpool(posted, visits, f"/{what}", dict(request.query_params), body)
+        with room_B(visits, f"/{what}", query) as most_B:
+            body = await body_of(request, most_B)
+            said = await run_in_threadpool(posted, visits, f"/{what}", query, body)
     except Refusal as refusal:
         return JSONResponse({"error": refusal.message, "hint": refusal.hint}, refusal.status)
     return JSONResponse(said)

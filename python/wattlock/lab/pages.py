@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from itertools import groupby
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import polars as pl
 
+from wattlock import extras
 from wattlock.errors import WattlockError
+from wattlock.lab import log_page
 from wattlock.lab.collection import Filter
 from wattlock.lab.devices_page import ALIKE
 from wattlock.lab.drawing import Drawn
-from wattlock.lab.layout import also, choice, counted, moment, page, section, told
+from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
 from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
-from wattlock.report.markup import bullets, cell, commands, facts, paragraphs, table, text
+from wattlock.report.markup import bullets, cell, facts, paragraphs, table, text
 
-LATEST = 10
+LATEST, LATEST_OF_LIST = 10, 100
+"""Runs of the first page, and of the page of runs until it is asked for all."""
 SHORT_HASH = 12
 FIELDS: tuple[str, ...] = (
     "hash",
@@ -37,13 +40,12 @@ FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes",
 """What of a run is given as data, with its libraries and the reasons why it is invalid."""
 
 
-def overview(
-    devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], runs: int, address: str, *, are_examples: bool
-) -> str:
+def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], address: str, *, are_examples: bool) -> str:
     """The first page: what was measured on, and what came last; a new lab says how to fill it.
 
     * `are_examples`: whether all there is comes with wattlock.
     """
+    runs = sum(device["runs"] for device in devices)
     if not runs:
         return page("A lab without runs", "", _empty(EMPTY, address), here="/")
     line = f"{counted(runs, 'run')} of {counted(len(devices), 'device')}"
@@ -53,10 +55,11 @@ def overview(
         compared = text(urlencode([("run", run.hash) for run in latest]))
         body = _empty(_examples(latest), address) + f'<p><a href="/compare?{compared}">Compare the examples</a></p>'
     body += section("devices", "Devices", _devices(devices) + also("/devices"))
-    body += section("latest", "Latest runs", _runs(latest) + more)
+    body += section("latest", "Latest runs", _runs(latest) + more) + KEEPERS
     return page("Overview", line, body, here="/")
 
 
+KEEPERS = f'<p class="quiet">Who keeps the lab:</p>{log_page.BOTH}'
 EMPTY = (
     "No run is here yet. Measure on any machine that has wattlock, and push the run; then this page shows the devices, "
     "and the runs can be compared."
@@ -72,8 +75,7 @@ def _examples(runs: Sequence[Run]) -> str:
 
 
 def _empty(told: str, address: str) -> str:
-    lines = commands(["wattlock run quick", f"wattlock push last --to {address}"])
-    return section("fill", "Fill it", paragraphs([told]) + lines)
+    return section("fill", "Fill it", paragraphs([told]) + pushed("wattlock run quick", address))
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
@@ -96,17 +98,25 @@ def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
 
 
 def runs(
-    found: Sequence[Run], wanted: Filter, choices: Mapping[str, list[str]], devices: Sequence[Mapping[str, Any]]
+    found: Sequence[Run],
+    count: int,
+    wanted: Filter,
+    choices: Mapping[str, list[str]],
+    devices: Sequence[Mapping[str, Any]],
 ) -> str:
-    """The runs that a filter keeps, with the filter."""
+    """The runs that a filter keeps, or the latest of them, with the filter; `count`: how many it keeps."""
     labelled = {one["device"]: f"{one['name']} ({one['evidence']}, {one['device'][:6]})" for one in devices}
     fields = choice("device", "Device", labelled, wanted.device)
     for name in ("study", "library", "evidence"):
         fields += choice(name, name.capitalize(), {one: one for one in choices[name]}, getattr(wanted, name))
     form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
-    asked = urlencode({name: value for name, value in vars(wanted).items() if value})
+    asked = {name: value for name, value in vars(wanted).items() if value}
     shown = _pickable(found) if found else "<p>No run is like that.</p>"
-    return page("Runs", counted(len(found), "run"), form + shown + also("/runs", asked), here="/runs")
+    line = counted(count, "run")
+    if len(found) < count:
+        line = f"The latest {len(found):,} of {line}"
+        shown += f'<p><a href="/runs?{text(urlencode(asked | {"show": "all"}))}">All {count:,} runs</a></p>'
+    return page("Runs", line, form + shown + also("/runs", urlencode(asked)), here="/runs")
 
 
 def choose(found: Sequence[Run], picked: Set[str]) -> str:
@@ -187,18 +197,37 @@ def login(refused: WattlockError | None = None) -> str:
     return page("Log in", "This lab needs a token that reads.", form, is_inside=False)
 
 
-def measure_door(place: str, refused: WattlockError | None = None) -> str:
-    """Asks for a token before a device may measure itself."""
-    form = _token_form(place, "Go on to the page", refused)
+def measure_door(place: str, refused: WattlockError | None = None, *, address: str = "") -> str:
+    """Asks for a token before a device may measure itself; shows a phone's camera where it is.
+
+    * `address`: of the lab; empty where it is not known.
+    """
+    form = _token_form(place, "Go on to the page", refused) + (_code(f"{address}{place}") if address else "")
     return page(
         "Measure this device", "The lab takes what is measured from who has a token that sends.", form, here=place
     )
 
 
+def _code(address: str) -> str:
+    """The address as a QR code; nothing where the extra isn't there, or a phone would reach itself by it."""
+    if extras.absent("page") or (urlsplit(address).hostname or "") in {"localhost", "127.0.0.1", "::1"}:
+        return ""
+    from wattlock.page.qr import drawing
+
+    told = f"<p>Another device measures itself at <code>{text(address)}</code>:</p>"
+    if address.startswith("http:"):
+        told += (
+            "<p>Over plain http a browser does not isolate the page: its clock is coarse, and it has no WebCrypto. "
+            "<code>wattlock lab --https</code> mends both.</p>"
+        )
+    return f'{told}<p role="img" aria-label="QR code of {text(address)}">{drawing(address)}</p>'
+
+
 def _token_form(place: str, button: str, refused: WattlockError | None) -> str:
     alert = told(refused.message, refused.hint) if refused else ""
     return (
-        f'{alert}<form class="filter" method="post" action="{place}"><label>Token '
+        f'{alert}<form class="filter" method="post" action="{place}">'
+        '<input autocomplete="username" value="wattlock lab" hidden><label>Token '  # by which browsers keep it
         '<input name="token" type="password" autocomplete="current-password" required></label>'
         f"<button>{button}</button></form>"
     )
@@ -224,7 +253,7 @@ def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
         | {"libraries": _libraries(run), "reasons": [reason.text for reason in run.reasons]}
         for run in found
     ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, schema=[*FIELDS, "libraries", "reasons"], infer_schema_length=None)
 
 
 def _libraries(run: Run) -> list[str]:

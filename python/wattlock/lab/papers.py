@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,21 @@ from wattlock.errors import WattlockError
 from wattlock.lab.advising import ROOM_B, CPU_s, WALL_s
 from wattlock.lab.child import ask
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
+from wattlock.lab.database import Busy, session
 from wattlock.lab.tables import PapersAnswers, Run
+from wattlock.lab.turns import turns
 
 MOST_RUNS = 4
 """Of a device: its latest ones of one build, each of another study."""
 PATIENCE_s = 10.0
 """After so long a page shows what there is; the next one goes on."""
 FIELDS = ("question", "word", "sentence", "kind", "needs", "command")
+TOO_MUCH = {"error": "they can't be judged within the lab's limits of memory and time"}
+AGAIN_s = 3_600.0
+"""After so long what took too long is tried again: the host may have been busy."""
 _turn = threading.Lock()
+_again: dict[str, float] = {}
+"""When that is, by the key of the answers."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,10 @@ def answered(lab: Collection, patience_s: float = PATIENCE_s) -> list[Asked]:
         key = _key(runs)
         kept = _kept(lab, key)
         if kept is None and time.monotonic() < until and _turn.acquire(blocking=False):
-            # One device at a time: another page that asks meanwhile shows what there is.
+            # One device at a time: another page that asks meanwhile, or finds advice under way, shows what there is.
             try:
-                kept = _kept(lab, key) or _worked_out(lab, key, runs)
+                with suppress(Busy), turns.one():
+                    kept = _kept(lab, key) or _worked_out(lab, key, runs)
             finally:
                 _turn.release()
         found.append(Asked(runs, (kept or {}).get("answers", ()), (kept or {}).get("error", "")))
@@ -87,6 +95,8 @@ def _key(runs: Sequence[Run]) -> str:
 
 
 def _kept(lab: Collection, key: str) -> dict[str, Any] | None:
+    if time.monotonic() < _again.get(key, 0.0):
+        return TOO_MUCH
     with session(lab.engine) as opened:
         found = opened.get(PapersAnswers, key)
         return None if found is None else found.answers
@@ -95,7 +105,8 @@ def _kept(lab: Collection, key: str) -> dict[str, Any] | None:
 def _worked_out(lab: Collection, key: str, runs: Sequence[Run]) -> dict[str, Any]:
     told = ask(["wattlock.lab.papers"], WALL_s, sent=json.dumps([f"runs/{run.hash}" for run in runs]), cwd=lab.data)
     if told is None:
-        return {"error": "they can't be judged within the lab's limits of memory and time"}
+        _again[key] = time.monotonic() + AGAIN_s
+        return TOO_MUCH
     with session(lab.engine) as opened:
         opened.merge(PapersAnswers(key=key, answers=told))
     return told

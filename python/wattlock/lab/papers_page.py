@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from wattlock.lab.layout import also, page, section
+from wattlock.lab.layout import also, page, pushed, section
 from wattlock.lab.papers import FIELDS, Asked
-from wattlock.report.markup import commands, paragraphs, text
+from wattlock.report.markup import paragraphs, text
 
 HERE = "/papers"
 LINE = "What people ask of the five papers first, answered by what each device measured."
@@ -18,11 +18,11 @@ RULE = (
 )
 
 
-def papers(found: Sequence[Asked]) -> str:
-    """A section a question, a line a device."""
+def papers(found: Sequence[Asked], address: str) -> str:
+    """A section a question, a line a device. `address`: of the lab."""
     if not found:
-        told = paragraphs(["No device has measured yet. A run of the papers' study answers all that a machine can:"])
-        return page("The papers", LINE, told + commands(["wattlock papers", "wattlock push last"]), here=HERE)
+        told = paragraphs(["No device has measured yet. A run of the papers’ study answers all that a machine can:"])
+        return page("The papers", LINE, told + pushed("wattlock papers", address), here=HERE)
     body = paragraphs(RULE) + "".join(map(_left, found))
     worked_out = [one for one in found if one.answers]
     for number, asked in enumerate(worked_out[0].answers if worked_out else ()):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from wattlock.advise.planner import Station
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.lab.advising import ROOM_B, Asked, CPU_s, WALL_s
+from wattlock.lab.advising import ROOM_B, Asked, CPU_s, WALL_s, question_of
 from wattlock.lab.child import ask
 
 
@@ -70,10 +70,8 @@ def _planned(
 ) -> dict[str, Any]:
     from wattlock.advise import planner
     from wattlock.advise.answer import advise
-    from wattlock.advise.asking import Traffic
-    from wattlock.advise.asking import asked as question_of
 
-    question = question_of(asked["profile"], Traffic(asked["message"], asked["every"]), asked["given"])
+    question = question_of(Asked(**asked))
     advice = advise(question, allow_assumed=asked["allow_assumed"])
     offers, cannot = planner.offers(advice, [Station(**one) for one in stations], machine=machine)
     run = question.device.run

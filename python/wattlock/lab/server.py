@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import polars as pl
@@ -16,6 +18,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Stre
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab import advice_routes, examples, layout, measuring, pages, tokens, views
+from wattlock.lab.audit import Audit
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
 from wattlock.lab.doors import (
@@ -26,22 +29,31 @@ from wattlock.lab.doors import (
     Reader,
     Refusals,
     Sender,
+    TooMuch,
     TooSlow,
     Uploads,
+    WINDOW_s,
     address_of,
     allowed,
+    bearer,
     body_of,
-    note_refused,
+    noted,
     received,
+    refused,
     written,
 )
 from wattlock.lab.drawing import Drawing
 from wattlock.lab.fleet import plan_routes
 from wattlock.lab.fleet import routes as fleet_routes
+from wattlock.lab.fleet.asked import Hopeless
+from wattlock.lab.limits import BURST, Pace, PER_s, host_of
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
+from wattlock.lab.turns import page_turns
 from wattlock.report.compare_facts import MOST_SIDES
 
+HEAVY = re.compile(r"/(runs/[^/]+(/report)?|(compare|papers|advise|plan|change)(\.\w+)?)")
+"""What a run is read back for, or a question answered."""
 Answer = Callable[[Request], Awaitable[Response]]
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -63,10 +75,13 @@ HEADERS = {
 """Other sites learn no address of a page; with `no-referrer` a browser would hide its own forms' origin here too."""
 STATUS: dict[type[WattlockError], int] = {
     NoSuchRun: 404,
+    Hopeless: 422,
     InputError: 400,
     EvidenceError: 409,
     TooSlow: 408,
+    TooMuch: 413,
     Crowded: 503,
+    measuring.NoModule: 503,
     TransferRefused: 422,
     Busy: 503,
     Away: 503,
@@ -87,7 +102,8 @@ def make(
     app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None)
     app.state.lab, app.state.drawing = lab, drawing
     app.state.names = names | {"localhost"}
-    app.state.refusals, app.state.uploads = Refusals(), Uploads()
+    app.state.refusals, app.state.strays, app.state.uploads = Refusals(), Refusals(), Uploads()
+    app.state.audit, app.state.pace = Audit(lab.engine), Pace()
     app.state.targets, app.state.followers = targets, 0
     app.state.measuring = measuring.Measuring(lab)
     app.include_router(_router)
@@ -114,12 +130,34 @@ async def _guard(request: Request, answer: Answer) -> Response:
         response = _said(request, what, "use its address in numbers, or start it with --name", 421)
     elif request.method not in {"GET", "HEAD"} and _is_foreign(request, host):
         response = _said(request, "a page of another site asked for this", "open the lab's own page", 403)
+    elif HEAVY.fullmatch(request.url.path) and (wait_s := request.app.state.pace.wait_s(_who(request))):
+        what = f"more was asked for than a lab works out: {BURST} pages at once, and then {PER_s:.0f} a second"
+        response = _said(request, what, f"wait {wait_s} s, then try again", 429)
+        response.headers["Retry-After"] = str(wait_s)
     else:
-        response = await answer(request)
+        response = await (_head(request, answer) if request.method == "HEAD" else answer(request))
     response.headers.setdefault("Content-Security-Policy", POLICY)
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     return response
+
+
+async def _head(request: Request, answer: Answer) -> Response:
+    """What GET would say without its body (RFC 9110, section 9.3.2): each page that has the one has the other."""
+    request.scope["method"] = "GET"
+    try:
+        found = await answer(request)
+    finally:
+        request.scope["method"] = "HEAD"  # the web server shares it, and sends no body by it
+    response = Response(status_code=found.status_code)
+    response.raw_headers = found.raw_headers
+    return response
+
+
+def _who(request: Request) -> str:
+    """Whom to count: a token, as behind a reverse proxy all have one address, else the host."""
+    given = bearer(request) or request.cookies.get(COOKIE)
+    return hashlib.sha256(given.encode(errors="replace")).hexdigest() if given else host_of(address_of(request))
 
 
 def _is_own(host: str, names: frozenset[str]) -> bool:
@@ -149,7 +187,10 @@ def _refused(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Denied) else next(known, 500)
     if status == 401 and layout.wants_html(request):
         return RedirectResponse("/login", 303)
-    return _said(request, error.message.removeprefix(f"{request.app.state.lab.data}/"), error.hint, status)
+    response = _said(request, error.message.removeprefix(f"{request.app.state.lab.data}/"), error.hint, status)
+    if status == 429:
+        response.headers["Retry-After"] = f"{WINDOW_s:.0f}"
+    return response
 
 
 def _unknown(request: Request, error: Exception) -> Response:
@@ -200,10 +241,10 @@ async def put_run(request: Request, hash_: str, lab: Lab, token: Sender) -> Resp
         )
     if request.headers.get("content-type") != MEDIA_TYPE:
         raise InputError("a run comes as a plain tar", hint=f"Content-Type: {MEDIA_TYPE}; `wattlock push` does it")
-    with request.app.state.uploads.one(), lab.arriving() as place:
+    with request.app.state.uploads.one(token), lab.arriving() as place:
         await _spool(request, place / "pack")
-        is_new = await run_in_threadpool(lab.admit, place / "pack", hash_)
-    tokens.note(lab.engine, token, address_of(request), "sent" if is_new else "sent again", hash_)
+        by = tokens.By(token, address_of(request))
+        is_new = await run_in_threadpool(lab.admit, place / "pack", hash_, by)
     return JSONResponse({"hash": hash_, "new": is_new}, 201 if is_new else 200)
 
 
@@ -226,7 +267,8 @@ def get_pack(hash_: str, lab: Lab) -> Response:
 @_router.get("/runs/{hash_}/report", dependencies=[Reader])
 def get_report(hash_: str, lab: Lab, drawing: Draws) -> Response:
     """The whole report of a run."""
-    page = drawing.report(lab.reading(lab.find(hash_).hash))
+    with page_turns.one():
+        page = drawing.report(lab.reading(lab.find(hash_).hash))
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
@@ -238,7 +280,8 @@ def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
     if form:
         lab.folder(run.hash)
         return written(pages.cases_frame(run), form)
-    return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
+    with page_turns.one():
+        return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
 
 
 @_router.get("/runs", dependencies=[Reader])
@@ -251,13 +294,14 @@ def get_runs(
     study: str | None = None,
     library: str | None = None,
     evidence: str | None = None,
+    show: Literal["", "all"] = "",
 ) -> Response:
-    """The runs that a filter keeps; an empty value is no filter."""
+    """The runs that a filter keeps; an empty value is no filter. The page has the latest, or `show=all`; data all."""
     wanted = Filter(*(value or None for value in (device, study, library, evidence)))
-    found = lab.runs(wanted)
     if form:
-        return written(pages.runs_frame(found), form)
-    return HTMLResponse(pages.runs(found, wanted, lab.choices(), lab.devices()))
+        return written(pages.runs_frame(lab.runs(wanted)), form)
+    found = lab.runs(wanted, None if show else pages.LATEST_OF_LIST)
+    return HTMLResponse(pages.runs(found, lab.count(wanted), wanted, lab.choices(), lab.devices()))
 
 
 @_router.get("/compare", dependencies=[Reader])
@@ -273,7 +317,8 @@ def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> R
         if form:
             raise InputError("name two runs or more", hint="/compare.json?run=HASH&run=HASH")
         return HTMLResponse(pages.choose(lab.runs(), {run.hash for run in found}))
-    drawn = drawing.compare([lab.reading(run.hash) for run in found])
+    with page_turns.one():
+        drawn = drawing.compare([lab.reading(run.hash) for run in found])
     if form:
         return written(drawn.table, form)
     return HTMLResponse(pages.compare(found, drawn))
@@ -282,15 +327,17 @@ def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> R
 @_router.get("/log.{form}", dependencies=[allowed(Scope.admin)])
 def get_log(lab: Lab, form: str) -> Response:
     """The audit log as data."""
-    return written(pl.DataFrame(tokens.actions(lab.engine), infer_schema_length=None), form)
+    return written(
+        pl.DataFrame(tokens.actions(lab.engine), schema=tokens.ACTION_FIELDS, infer_schema_length=None), form
+    )
 
 
 @_router.get("/", dependencies=[Reader])
 def get_overview(request: Request, lab: Lab) -> Response:
     """The first page: devices, and the latest runs."""
-    address = str(request.base_url).rstrip("/")
+    address = layout.address_of_lab(request)
     latest, are_examples = lab.runs(most=pages.LATEST), examples.are_in(lab.data)
-    return HTMLResponse(pages.overview(lab.devices(), latest, lab.count(), address, are_examples=are_examples))
+    return HTMLResponse(pages.overview(lab.devices(), latest, address, are_examples=are_examples))
 
 
 @_router.get("/login")
@@ -310,9 +357,9 @@ async def post_login(request: Request, lab: Lab) -> Response:
     try:
         id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.read)
     except Denied as error:
-        note_refused(request, error)
+        await refused(request, error)
         return HTMLResponse(pages.login(error), error.status)
-    tokens.note(lab.engine, id_, address_of(request), "logged in", "")
+    await noted(request, id_, "logged in", "")
     response = RedirectResponse("/", 303)
     # The lab itself speaks http: that the page came over https, by a reverse proxy, only the browser knows.
     is_secure = urlsplit(origin).scheme == "https"

@@ -6,9 +6,10 @@ import hashlib
 import secrets
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, delete, func, select
+from sqlalchemy.orm import Session
 
 from wattlock.errors import InputError, TransferRefused
 from wattlock.lab.database import session
@@ -16,6 +17,11 @@ from wattlock.lab.tables import Action, Token
 
 BEGIN = "wl_"
 BITS = 256
+ACTION_FIELDS = ("at", "token", "address", "what", "of")
+"""What of a line of the audit log is given as data."""
+
+MOST_LINES, TRIMMED_EVERY = 100_000, 1000
+"""So many lines the audit log has, and up to so many more before the oldest are taken out: about 15 MB."""
 
 
 class Scope(StrEnum):
@@ -96,18 +102,42 @@ def check(engine: Engine, token: str | None, wanted: Scope) -> str | None:
 ASK = "ask who runs the lab for one: `wattlock lab token --data DIR --scope read`"
 
 
+class By(NamedTuple):
+    """Who did something: the id of a token, null in a lab without tokens or by none of its own, and the address."""
+
+    token: str | None
+    address: str
+
+
 def note(engine: Engine, token: str | None, address: str, what: str, of: str) -> None:
     """Writes a line of the audit log."""
     with session(engine) as opened:
-        opened.add(Action(at=_text(datetime.now(UTC)), token=token, address=address, what=what, of=of))
+        add(opened, line(By(token, address), what, of))
+
+
+def line(by: By, what: str, of: str) -> Action:
+    """A line of the audit log, of now."""
+    return Action(**fields(by, what, of))
+
+
+def fields(by: By, what: str, of: str) -> dict[str, Any]:
+    """What a line of now has."""
+    return {"at": _text(datetime.now(UTC)), "token": by.token, "address": by.address, "what": what, "of": of}
+
+
+def add(opened: Session, action: Action) -> None:
+    """Adds a line to the audit log, and takes out the oldest ones now and then."""
+    opened.add(action)
+    opened.flush()
+    if action.number % TRIMMED_EVERY == 0:
+        opened.execute(delete(Action).where(Action.number <= action.number - MOST_LINES))
 
 
 def actions(engine: Engine) -> list[dict[str, Any]]:
     """The audit log, the latest line first."""
-    names = ("at", "token", "address", "what", "of")
     with session(engine) as opened:
         rows = opened.scalars(select(Action).order_by(Action.number.desc()))
-        return [{name: getattr(row, name) for name in names} for row in rows]
+        return [{name: getattr(row, name) for name in ACTION_FIELDS} for row in rows]
 
 
 def _sha256(token: str) -> str:

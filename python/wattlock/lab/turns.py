@@ -1,4 +1,4 @@
-"""Whose turn it is: questions that take a child of some seconds are answered two at a time, and few wait."""
+"""Whose turn it is: what takes seconds, or much memory, is done two at a time, and few wait."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from wattlock.lab.database import Busy
 
 AT_ONCE, PATIENCE_s = 2, 30.0
-MOST_WAITING = 8
+MOST_WAITING, MOST_WAITING_FOR_PAGES = 8, 16
 """Who waits has one of the server's 40 threads: the others are for pages that take none of this."""
 
 
 class Turns:
-    """Children of a server that are at work, and who waits for one."""
+    """What of a kind is under way, and who waits for it."""
 
-    def __init__(self) -> None:
-        self._places = threading.BoundedSemaphore(AT_ONCE + MOST_WAITING)
+    def __init__(self, most_waiting: int = MOST_WAITING) -> None:
+        self._places = threading.BoundedSemaphore(AT_ONCE + most_waiting)
         self._turns = threading.BoundedSemaphore(AT_ONCE)
 
     @contextmanager
@@ -39,3 +39,5 @@ class Turns:
 
 turns = Turns()
 """Of this process: advice and the planner share them."""
+page_turns = Turns(MOST_WAITING_FOR_PAGES)
+"""Of this process: pages for which whole runs are read back and drawn share them."""

@@ -1,15 +1,18 @@
-"""The routes of the pages over several runs: devices, a case over time, and the papers' questions."""
+"""The routes of the pages over several runs (devices, a case over time, the papers' questions), and of who keeps it."""
 
 from __future__ import annotations
 
 import polars as pl
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from wattlock.lab import devices_page, over_time, over_time_page, papers, papers_page
-from wattlock.lab.collection import NoSuchRun
-from wattlock.lab.doors import Lab, Reader, written
+from wattlock.lab import devices_page, log_page, over_time, over_time_page, papers, papers_page, tokens
+from wattlock.lab.collection import DEVICE_FIELDS, NoSuchRun
+from wattlock.lab.doors import Lab, Reader, allowed, written
+from wattlock.lab.layout import address_of_lab
+from wattlock.lab.tokens import Scope
 
+Keeper = allowed(Scope.admin)
 router = APIRouter(dependencies=[Reader])
 
 
@@ -22,7 +25,7 @@ def get_devices(lab: Lab) -> Response:
 @router.get("/devices.{form}")
 def get_devices_as_data(lab: Lab, form: str) -> Response:
     """The devices as data."""
-    return written(pl.DataFrame(lab.devices(), infer_schema_length=None), form)
+    return written(pl.DataFrame(lab.devices(), schema=DEVICE_FIELDS, infer_schema_length=None), form)
 
 
 @router.get("/change")
@@ -39,7 +42,23 @@ def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | 
 
 @router.get("/papers")
 @router.get("/papers.{form}")
-def get_papers(lab: Lab, form: str = "") -> Response:
+def get_papers(request: Request, lab: Lab, form: str = "") -> Response:
     """The papers' questions, answered by what each device measured."""
     found = papers.answered(lab)
-    return written(papers_page.frame(found), form) if form else HTMLResponse(papers_page.papers(found))
+    if form:
+        return written(papers_page.frame(found), form)
+    return HTMLResponse(papers_page.papers(found, address_of_lab(request)))
+
+
+@router.get("/log", dependencies=[Keeper])
+def get_log(lab: Lab) -> Response:
+    """The audit log."""
+    return HTMLResponse(log_page.log(tokens.actions(lab.engine)))
+
+
+@router.get("/tokens", dependencies=[Keeper])
+@router.get("/tokens.{form}", dependencies=[Keeper])
+def get_tokens(lab: Lab, form: str = "") -> Response:
+    """The tokens, without what lets in."""
+    known = tokens.listed(lab.engine)
+    return written(log_page.tokens_frame(known), form) if form else HTMLResponse(log_page.tokens(known))

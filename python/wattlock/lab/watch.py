@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from wattlock.store.seal import FILES
@@ -39,6 +40,18 @@ class Watch:
             intact = self._is_intact(hash_)
             self._known[hash_] = signature, intact
         return intact
+
+    def seen(self, hashes: Iterable[str]) -> dict[str, Signature]:
+        """What the files of these runs are now; a run that lacks one is left out."""
+        found = {}
+        for hash_ in hashes:
+            with suppress(OSError):
+                found[hash_] = self._signature(hash_)
+        return found
+
+    def note(self, intact: Mapping[str, Signature]) -> None:
+        """Takes in runs that somebody else found as they were sealed, each with what `seen` gave before that."""
+        self._known |= {hash_: (signature, True) for hash_, signature in intact.items()}
 
     def _signature(self, hash_: str) -> Signature:
         stats = (os.stat(f"{self._runs}/{hash_}/{name}") for name in FILES)  # noqa: PTH116 - a path costs ten times it

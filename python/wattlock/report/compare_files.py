@@ -9,7 +9,6 @@ import polars as pl
 
 from wattlock.errors import EvidenceError
 from wattlock.report.compare_facts import CompareFacts
-from wattlock.report.counted_answer import answering
 from wattlock.report.counted_compare import ORDERS, TAU, CountedCompareFacts, cells_of, order_title, orders_of
 from wattlock.report.figure_files import FigureFile, drawing_svg, write_figures
 from wattlock.report.order_matrix import picture as matrix
@@ -45,7 +44,7 @@ def write_counted_figures(folder: Path, facts: CountedCompareFacts) -> int:
 
 def counted_figures(facts: CountedCompareFacts) -> Iterator[FigureFile]:
     """The figures of the page of runs that counted: tau of each two cores, or the ratios of versions on one."""
-    answer = answering(facts.groups[0])
+    answer = facts.answer
     if answer is not None and (cells := cells_of(facts.agreement, answer)):
         svg = matrix([side.name for side in facts.sides], cells, WIDTH_PX)
         rows = orders_of(facts.agreement, answer).with_columns(evidence=pl.lit("emulated"))

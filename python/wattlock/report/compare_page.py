@@ -78,8 +78,8 @@ def letters(facts: CompareFacts) -> str:
 def banner(facts: CompareFacts) -> str:
     """Which of the runs are invalid, and why; nothing where none is."""
     invalid = "".join(
-        f"<p><strong>⊘ Run {text(side.label)} is invalid.</strong> Its numbers are not results: nothing is claimed of "
-        f"it.</p>{bullets(side.reasons)}"
+        f"<p><strong>⊘ Run {side.letter} ({text(side.name)}) is invalid.</strong> Its numbers are not results: nothing "
+        f"is claimed of it.</p>{bullets(side.reasons)}"
         for side in facts.sides
         if side.reasons
     )

@@ -1,7 +1,7 @@
 """The answer of a run that counted: comparable cases, the cheapest first, and what is said of them in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -83,10 +83,38 @@ def _order(group: Group) -> tuple[Any, ...]:
     return group.named["mode"] != "aead", place, group.named["mode"], payload_B, group.named["aad_B"] or 0
 
 
+def like(groups: Sequence[Group], group: Group) -> Group | None:
+    """The group of another run with the same in common."""
+    return next((other for other in groups if other.named == group.named), None)
+
+
+def shared_of(groups: Sequence[Sequence[Group]]) -> list[list[Group]]:
+    """The groups of each run, of the cases alone that every run has: without its rivals any cipher is the cheapest."""
+    first, *others = groups
+    found: list[list[Group]] = [[] for _ in groups]
+    for group in first:
+        alike = [group, *filter(None, (like(own, group) for own in others))]
+        common = set.intersection(*({key_of(row) for row in one.ordered} for one in alike))
+        if len(alike) == len(groups) and common:
+            for own, one in zip(found, alike, strict=True):
+                own.append(replace(one, rows=[row for row in one.ordered if key_of(row) in common]))
+    return found
+
+
+def key_of(row: Row) -> tuple[str, str]:
+    """What tells a case from the others of its group."""
+    return row["cipher"], row["provider"]
+
+
 def answering(groups: Sequence[Group]) -> Group | None:
     """The group that answers: of AEADs where there are any, at the usual payload; null where nothing is compared."""
-    compared = [group for group in groups if len(group.ordered) > 1 and group.named["payload_B"]]
-    return min(compared, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
+    return usual([group for group in groups if len(group.ordered) > 1])
+
+
+def usual(groups: Sequence[Group]) -> Group | None:
+    """The group that is spoken of: of AEADs where there are any, at the usual payload."""
+    sized = [group for group in groups if group.named["payload_B"]]
+    return min(sized, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
 
 
 SPOKEN = 3

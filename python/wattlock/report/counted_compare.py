@@ -9,7 +9,7 @@ import polars as pl
 
 from wattlock.report import chip, formats
 from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
-from wattlock.report.counted_answer import Group, Row, answering, groups_of, unit_words
+from wattlock.report.counted_answer import Group, answering, groups_of, key_of, like, shared_of, unit_words, usual
 from wattlock.report.counted_table import heads, taken, whole
 from wattlock.report.counted_words import cycles_of, within_of
 from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
@@ -92,6 +92,11 @@ class CountedCompareFacts:
         return [groups_of(side.estimates, side.ranking) for side in self.sides]
 
     @property
+    def answer(self) -> Group | None:
+        """The group that answers, of the ciphers that every run has; null where no two of them can be compared."""
+        return answering(shared_of(self.groups)[0])
+
+    @property
     def ratio_figures(self) -> list[RatioFigure]:
         """Of one core: the first of all cases; none where no case has a ratio."""
         return figures(self.ratios, COST) if self.ratios else []
@@ -146,15 +151,13 @@ def _joined(bodies: Mapping[str, str]) -> str:
 
 def _bodies(facts: CountedCompareFacts) -> dict[str, str]:
     sides, groups = facts.sides, facts.groups
-    answer, drawn = answering(groups[0]), facts.ratio_figures
+    answer, drawn = facts.answer, facts.ratio_figures
     by_order = (
         {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn, facts.kinds)}
     )
     return {
-        "answer": _answer(facts, groups, answer)
-        if facts.ratios is None
-        else _versions(facts.ratios, drawn, facts.kinds),
-        "ciphers": _joules_are(sides) + "".join(_group(sides, groups, one, one is answer) for one in groups[0]),
+        "answer": _answer(facts, answer) if facts.ratios is None else _versions(facts.ratios, drawn, facts.kinds),
+        "ciphers": _joules_are(sides) + "".join(_group(sides, groups, one, answer) for one in groups[0]),
         **by_order,
         "runs": bullets(list(facts.warnings)) or "<p>Nothing that was recorded differs.</p>",
         "method": f"{paragraphs(OF_VERSIONS if facts.ratios else OF_CORES)}<h3>How to draw it again</h3>"
@@ -162,20 +165,29 @@ def _bodies(facts: CountedCompareFacts) -> dict[str, str]:
     }
 
 
-def _like(groups: Sequence[Group], group: Group) -> Group | None:
-    """The group of another run with the same in common."""
-    return next((other for other in groups if other.named == group.named), None)
-
-
-def _answer(facts: CountedCompareFacts, groups: Sequence[list[Group]], answer: Group | None) -> str:
+def _answer(facts: CountedCompareFacts, answer: Group | None) -> str:
+    """Which cipher is the cheapest in each run, of those that every run has."""
+    shared = shared_of(facts.groups)
     if answer is None:
-        return "<p>No two cases of the first run can be compared.</p>"
+        return _answered(" ".join(_of_one_cipher(facts.sides, shared)), "", facts.kinds)
     cheapest: dict[str, list[str]] = {}
-    for side, own in zip(facts.sides, groups, strict=True):
-        if (found := _like(own, answer)) is not None and found.ordered:
-            cheapest.setdefault(_first(found), []).append(side.name)
+    for side, own in zip(facts.sides, shared, strict=True):
+        cheapest.setdefault(_first(like(own, answer) or answer), []).append(side.name)
     lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
-    return _answered(f"Cheapest to {answer.does}: {lead}.", _order_figure(facts, answer), facts.kinds)
+    counts = {len(found.ordered) for own in facts.groups if (found := like(own, answer)) is not None}
+    of = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
+    return _answered(f"Cheapest{of} to {answer.does}: {lead}.", _order_figure(facts, answer), facts.kinds)
+
+
+def _of_one_cipher(sides: Sequence[CountedSide], shared: Sequence[Sequence[Group]]) -> Iterator[str]:
+    """What can be said where the runs have no two ciphers in common that can be compared."""
+    yield "No two ciphers that can be compared are in every run, so none is called the cheapest."
+    group = usual(shared[0])
+    if group is not None:
+        rows = [(like(own, group) or group).rows[0] for own in shared]
+        taken = [f"{formats.number(row[group.unit], 4)} on {side.name}" for side, row in zip(sides, rows, strict=True)]
+        cipher = formats.cipher_name(rows[0]["cipher"], rows[0]["mode"])
+        yield f"To {group.does}, {cipher} takes {formats.listing(taken)} ({unit_words(group)})."
 
 
 def _answered(said: str, figure: str, kinds: Sequence[str]) -> str:
@@ -188,7 +200,8 @@ def _answered(said: str, figure: str, kinds: Sequence[str]) -> str:
 
 def _first(group: Group) -> str:
     """Which take the fewest, and of what; those within the error of the rules are alike."""
-    alike = [row for row in group.ordered if row["tie_group"] == 1] or group.ordered[:1]
+    best = group.ordered[0]
+    alike = [row for row in group.ordered if row["tie_group"] == best["tie_group"]] if best["tie_group"] else [best]
     names = sorted({formats.cipher_name(row["cipher"], row["mode"]) for row in alike})
     return f"{formats.listing(names)}{' alike' if len(names) > 1 else ''} by {unit_words(group)}"
 
@@ -252,15 +265,18 @@ def _said(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> s
     of = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
     if not more + less:
         return f"{other} takes as many {of} as {first} in all {counted.height} cases."
+    apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
+    most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
+    where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
+    undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
+    if counted.height == 1:
+        within = f" That lies within {within_of(kinds)}." if undecided else ""
+        return f"In the case that both have ({where}) {other} takes {most} {of} than {first}.{within}"
     alike = counted.height - more - less
     found = {f"more {of} than {first}": more, f"fewer {of} than {first}": less, f"as many {of} as {first}": alike}
     told = formats.listing([f"{words} in {count}" for words, count in found.items() if count])
     if counted.height in (more, less):
         told = f"{next(words for words, count in found.items() if count)} in each"
-    apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
-    most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
-    where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
-    undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
     within = f" Within {within_of(kinds)} lie {undecided} of the differences." if undecided else ""
     return f"Of {counted.height} cases {other} takes {told}; the greatest difference is {most} ({where}).{within}"
 
@@ -290,14 +306,14 @@ def _joules_are(sides: Sequence[CountedSide]) -> str:
     return f"<p>{unbroken(JOULES)} {chip.chips(sorted(kinds))}</p>" if kinds else ""
 
 
-def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: Group, is_open: bool) -> str:
-    beside = [(side.brief, _like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
+def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: Group, answer: Group | None) -> str:
+    beside = [(side.brief, like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
     found = [(name, own) for name, own in beside if own is not None]
     several = any(own.has_providers for _, own in found)
     columns = taken([row for _, own in found for row in own.rows], [own.rows for _, own in found])
     head = ["Cipher", *(["Provider"] if several else []), "Run", *heads(columns)]
-    by_name = [(name, {_key(row): row for row in own.rows}) for name, own in found]
-    order = dict.fromkeys(_key(row) for _, own in found for row in own.rows)
+    by_name = [(name, {key_of(row): row for row in own.rows}) for name, own in found]
+    order = dict.fromkeys(key_of(row) for _, own in found for row in own.rows)
     body = "".join(
         f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
         f"{cell(row['provider']) if several else ''}{cell(name)}"
@@ -307,11 +323,7 @@ def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: G
         if (row := members.get(key)) is not None
     )
     shown = table(f"To {group.does}", head, [f"<tbody>{body}</tbody>"], kind="sortable")
-    return folded(formats.capital(group.does), shown, is_open)
-
-
-def _key(row: Row) -> tuple[str, str]:
-    return row["cipher"], row["provider"]
+    return folded(formats.capital(group.does), shown, answer is not None and group.named == answer.named)
 
 
 def _orders(sides: Sequence[CountedSide], agreement: pl.DataFrame | None) -> str:

@@ -1,6 +1,7 @@
 """The figure of a battery that discharges: level over operations, one line a task."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +65,17 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
         raise InputError(f"--figure {path}: can't be written: {error.strerror}") from error
 
 
-def file_config() -> dict[str, object]:
+def file_config(colours: Mapping[str, str] = LIGHT) -> dict[str, object]:
     """The page's look with its colours resolved: a file of its own has no style sheet."""
-    return {key: resolved(value) for key, value in page_config().items()} | {"background": LIGHT["paper"]}
+    return {key: resolved(value, colours) for key, value in page_config().items()} | {"background": colours["paper"]}
 
 
-def resolved(value: Any) -> Any:
-    """A specification with the page's colours resolved to those of light paper."""
+def resolved(value: Any, colours: Mapping[str, str] = LIGHT) -> Any:
+    """A specification with the page's colours resolved: to those of light paper, or to `look.DARK`."""
     if isinstance(value, dict):
-        return {key: resolved(one) for key, one in value.items()}
+        return {key: resolved(one, colours) for key, one in value.items()}
     if isinstance(value, list):
-        return [resolved(one) for one in value]
+        return [resolved(one, colours) for one in value]
     if isinstance(value, str) and value.startswith("var(--"):
-        return LIGHT[value.removeprefix("var(--").removesuffix(")")]
+        return colours[value.removeprefix("var(--").removesuffix(")")]
     return value

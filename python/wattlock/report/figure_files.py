@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +14,9 @@ import vl_convert
 from wattlock.errors import InputError
 from wattlock.report.discharge import file_config, resolved, spec
 from wattlock.report.drawing import LEADING, SMALL, lines_of, standalone
-from wattlock.report.look import FONT, colour
+from wattlock.report.look import FONT, LIGHT, colour
 from wattlock.report.markup import text
+from wattlock.report.written import csv_text
 
 WIDTH_PX, SHARPNESS = 640, 2.0
 MARGIN_PX = 10
@@ -44,18 +45,29 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> 
             stem.with_name(f"{stem.name}.svg").write_text(figure.svg, encoding="utf-8")
             stem.with_name(f"{stem.name}.png").write_bytes(vl_convert.svg_to_png(figure.svg, scale=SHARPNESS))
             stem.with_name(f"{stem.name}.pdf").write_bytes(vl_convert.svg_to_pdf(figure.svg))
-            figure.rows.write_csv(stem.with_name(f"{stem.name}.csv"))
+            stem.with_name(f"{stem.name}.csv").write_text(csv_text(figure.rows), encoding="utf-8")
             written += 4
     except OSError as error:
         raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
     return written
 
 
-def chart_svg(chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "") -> str:
-    """A chart as an SVG of its own, on white, under its title."""
-    words = alt.Title(title, subtitle=subtitle or alt.Undefined, anchor="start", fontSize=14, subtitleFontSize=12)
+def chart_svg(
+    chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "", colours: Mapping[str, str] = LIGHT
+) -> str:
+    """A chart as an SVG of its own under its title, on light paper, or on dark by `look.DARK`."""
+    ink = colours["ink"]
+    words = alt.Title(
+        title,
+        subtitle=subtitle or alt.Undefined,
+        anchor="start",
+        fontSize=14,
+        subtitleFontSize=12,
+        color=ink,
+        subtitleColor=ink,
+    )
     titled = chart.properties(title=words)
-    return str(vl_convert.vegalite_to_svg(resolved(spec(titled)) | {"config": file_config()}))
+    return str(vl_convert.vegalite_to_svg(resolved(spec(titled), colours) | {"config": file_config(colours)}))
 
 
 def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:

@@ -14,6 +14,21 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(columns)
 
 
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def csv_text(frame: pl.DataFrame) -> str:
+    """The frame as CSV with a header line.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it, unless it is a number (OWASP, CSV
+    Injection, https://owasp.org/www-community/attacks/CSV_Injection).
+    """
+    texts = pl.col(pl.String)
+    is_formula = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
+    return flat(frame).with_columns(pl.when(is_formula).then("'" + texts).otherwise(texts).name.keep()).write_csv()
+
+
 def json_array(frame: pl.DataFrame) -> str:
     """One array with one object a row, null where a number is missing or not finite."""
     rows = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in frame.iter_rows(named=True))

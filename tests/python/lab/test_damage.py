@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,11 +12,13 @@ import pytest
 
 from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening, pack_of, sent
 from wattlock.lab import client as sender
+from wattlock.lab import pages
 from wattlock.lab.collection import Collection
 from wattlock.store import seal
 
 RUN = COUNTED / "m4"
 HASH = hash_of(RUN)
+LIMIT_S = 60.0
 
 
 def one_more_byte(run: Path) -> None:
@@ -68,6 +73,19 @@ def test_a_run_that_is_changed_while_the_lab_runs_is_in_no_list_and_is_back_when
     assert len(client.get("/runs.json").json()) == lab.count() == 2
 
 
+def test_a_run_that_was_just_read_for_the_index_is_not_hashed_again_for_a_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = filled(tmp_path, [RUN, MEASURED])
+    with monkeypatch.context() as patched:
+        patched.setattr("wattlock.store.seal.verify", lambda folder: pytest.fail(f"{folder} is hashed"))
+        assert lab.count() == len(lab.runs()) == 2
+    (tmp_path / "runs" / HASH / "plan.jsonl").touch()
+    hashed: list[Path] = []
+    monkeypatch.setattr("wattlock.store.seal.verify", hashed.append)
+    assert (lab.count(), hashed) == (2, [tmp_path / "runs" / HASH])
+
+
 @CHANGES
 def test_a_start_takes_a_run_that_was_changed_out_of_the_index(tmp_path: Path, change: Callable[[Path], None]) -> None:
     filled(tmp_path, [RUN, MEASURED]).engine.dispose()
@@ -98,6 +116,37 @@ def test_a_push_puts_the_changed_folder_aside_and_mends_the_run(
     (aside,) = (tmp_path / "damaged").glob(f"*/{HASH}")
     assert sorted(path.name for path in aside.iterdir()) == changed
     assert [run.hash for run in lab.runs()] == [HASH]
+
+
+def test_a_reindex_that_is_killed_leaves_the_index_as_it_was_and_no_process(tmp_path: Path) -> None:
+    lab = filled(tmp_path)
+    hashes = [run.hash for run in lab.runs()]
+    before = (pages.runs_frame(lab.runs()).rows(), lab.estimates_of(hashes))
+    anew = (
+        f"from wattlock.lab import collection as c; c.FEW = 0; c.Collection.open(c.Path({str(tmp_path)!r})).reindex()"
+    )
+    with subprocess.Popen([sys.executable, "-c", anew]) as reindex:
+        begun = Path(f"/proc/{reindex.pid}/task/{reindex.pid}/children")
+        # The first is Python's own, which takes note of what is left.
+        _until(lambda: len(begun.read_text().split()) > 1)
+        others = begun.read_text().split()
+        reindex.kill()
+    _until(lambda: not any(map(_is_running, others)))
+    assert (pages.runs_frame(lab.runs()).rows(), lab.estimates_of(hashes)) == before
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _is_running(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_an_error_of_the_database_names_no_path_of_the_lab(tmp_path: Path) -> None:

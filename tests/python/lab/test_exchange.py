@@ -10,7 +10,7 @@ from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
 from wattlock import cli
 from wattlock.cli.lab_drawing import drawing
 from wattlock.errors import InputError, StoreError, TransferRefused, WayError
-from wattlock.lab import client, serve, tokens
+from wattlock.lab import client, database, serve, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
 from wattlock.store.seal import FILES
@@ -145,7 +145,7 @@ def test_a_port_in_use_a_foreign_address_and_a_lab_that_runs_are_told(
         assert refused([*words, bind], capsys) == f"error: --bind {bind}: no address with a port"
     tokens.make(Collection.open(tmp_path).engine, Scope.read, None)
     assert "has no such address" in refused([*words, "192.0.2.1:0"], capsys)
-    with serve._alone(tmp_path):
+    with database.alone_at(tmp_path, Collection.open(tmp_path).engine):
         assert "another lab serves this folder" in refused([*words, "127.0.0.1:0"], capsys)
 
 
@@ -167,3 +167,13 @@ def test_options_of_another_action_and_a_folder_that_can_not_be_are_refused(
     (tmp_path / "file").write_text("")
     words = ["lab", "token", "--scope", "read", "--data", str(tmp_path / "file")]
     assert "can't be the folder of a lab" in refused(words, capsys)
+
+
+def test_a_folder_of_ones_own_runs_becomes_no_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = tmp_path / "runs"
+    shutil.copytree(MEASURED, runs / "mine")
+    for words in (["--bind", "127.0.0.1:0"], ["token", "--scope", "read"]):
+        told = refused(["lab", *words, "--data", str(runs)], capsys)
+        assert told == f"error: {runs}: holds runs of your own and no lab"
+    assert [path.name for path in runs.iterdir()] == ["mine"]
+    assert cli.answer(["lab", "token", "--scope", "read", "--data", str(tmp_path)]) == 0

@@ -1,5 +1,7 @@
 """The fleet: jobs on made-up devices, plans that were altered, devices that vanish, and kills of its process."""
 
+import asyncio
+import contextlib
 import json
 import os
 import re
@@ -17,25 +19,27 @@ from urllib.parse import urlsplit
 import pytest
 
 from support import scripted_probe
+from support.fleet_bench import Bench
 from support.labs import asking, filled, listening
-from wattlock.errors import NotVerified, WattlockError, WayError
-from wattlock.lab import tokens
+from wattlock.errors import NotVerified, ProbeError, WattlockError, WayError
+from wattlock.lab import doors, tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import Away
+from wattlock.lab.database import Away, Busy
 from wattlock.lab.fleet import conductor, queued, routes, worker
-from wattlock.lab.fleet.conductor import Drive
+from wattlock.lab.fleet.options import Options
 from wattlock.lab.fleet.pages import Sets
-from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
-from wattlock.lab.fleet.queued import Send
-from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, refuse_unsigned, sign
+from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
+from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, sign
 from wattlock.lab.fleet.started import QUIET
 from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.worker import Done
 from wattlock.publish.minisign import SecretKey
+from wattlock.run import begin
 from wattlock.run.session import Session
 from wattlock.store import RunFolder
 from wattlock.targets import named
 from wattlock.targets.hearing import Limits
+from wattlock.targets.programs import NotInstalled
 
 LIMIT_S = 120.0
 LIMITS = Limits(60.0, 60.0, 60.0, 2**24)
@@ -50,38 +54,6 @@ def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WATTLOCK_PROBE", str(program))
     monkeypatch.setenv("WATTLOCK_TARGETS", str(tmp_path / "targets.toml"))
     return program
-
-
-class Bench:
-    """A lab with a queue and no processes of its own."""
-
-    def __init__(self, data: Path) -> None:
-        self.lab = Collection.open(data)
-        (data / "fleet").mkdir()
-        self.queue = Queue(self.lab.engine, backoff_s=0.0)
-        self.key = key_of(data)
-        self.orders: list[Order] = []
-
-    def drive(self, called: str, send: Send | None = None) -> Drive:
-        """Carries out the jobs of a target here."""
-        return Drive(self.lab.data, self.lab, self.queue, self.key, send or self.send, called)
-
-    def send(self, order: Order, _attempt: int, _stopped: Callable[[], bool]) -> Done:
-        """What a worker does, in this process."""
-        self.orders.append(order)
-        refuse_unsigned(self.key.public, order)
-        written: list[bytes] = []
-        device = named.target(order.target)
-        code, complaints = device.start(["measure"], order.text, order.limits, written.append, who=order.who)
-        return Done(b"".join(written), code, complaints)
-
-    def carried_out(self, called: str, send: Send | None = None) -> tuple[str, str | None]:
-        """State and reason of the next job of a target, after it was carried out."""
-        job = self.queue.next_job(called)
-        assert job is not None
-        self.drive(called, send).carry_out(job)
-        after = self.queue.job(job.number)
-        return after.state, after.reason
 
 
 @pytest.fixture
@@ -138,6 +110,20 @@ def test_a_device_that_stays_away_fails_its_job_with_the_reason_and_the_others_g
     assert bench.carried_out("two") == (State.done, None)
     assert bench.queue.again(1)
     assert bench.carried_out("one") == (State.done, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"), [(WayError, State.queued), (NotInstalled, State.failed), (ProbeError, State.failed)], ids=str
+)
+def test_only_a_job_whose_device_was_lost_is_begun_again_and_its_reason_has_the_hint(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: type[WattlockError], state: State
+) -> None:
+    def absent(*_: object) -> None:
+        raise kind("one: there is no way", hint="make one")
+
+    monkeypatch.setattr(begin, "plan", absent)
+    bench.queue.enqueue("quick", "one", ONLY)
+    assert bench.carried_out("one") == (state, "one: there is no way (make one)")
 
 
 def test_a_result_that_was_kept_before_a_kill_is_taken_and_not_measured_again(bench: Bench) -> None:
@@ -370,6 +356,44 @@ def test_programs_queue_by_a_token_that_plans_and_nobody_by_one_that_reads(tmp_p
     ):
         answer = client.post(f"/queue/{number}/{what}", json={}, headers=plan)
         assert (answer.status_code, set(answer.json())) == (status, {"error", "hint"})
+
+
+def test_a_refused_token_waits_for_the_database_elsewhere_than_on_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    client = asking(lab, targets=("one",))
+    token = tokens.make(lab.engine, tokens.Scope.read, 1)
+    on_the_loop: list[bool] = []
+
+    def noted(*_given: object) -> None:
+        with contextlib.suppress(RuntimeError):
+            on_the_loop.append(asyncio.get_running_loop().is_running())
+            return
+        on_the_loop.append(False)
+
+    monkeypatch.setattr(doors, "note_refused", noted)
+    headers = {"Authorization": f"Bearer {token}"}
+    for path in ("/queue", "/queue/1/cancel", "/plan", "/plan/1/cancel"):
+        assert client.post(path, json={}, headers=headers).status_code == 403
+    assert on_the_loop == [False] * 4
+
+
+def test_what_was_queued_is_answered_though_its_line_of_the_log_has_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Collection.open(tmp_path / "lab")
+    client = asking(lab, targets=("one",))
+
+    def held(*_given: object, **_more: object) -> None:
+        raise Busy("it is held")
+
+    monkeypatch.setattr(tokens, "add", held)
+    assert client.post("/queue", json={"study": "quick", "targets": ["one"]}).status_code == 201
+    assert client.post("/queue/1/cancel", json={}).status_code == 200
+    monkeypatch.undo()
+    assert client.post("/queue", json={"study": "quick", "targets": ["nowhere"]}).status_code == 400
+    assert [job.state for job in Queue(lab.engine).jobs()] == [State.cancelled]
 
 
 @pytest.mark.parametrize(

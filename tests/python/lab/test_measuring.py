@@ -22,7 +22,7 @@ from wattlock.lab.tokens import Scope
 from wattlock.page import module, visits
 from wattlock.page.module import MAGIC
 from wattlock.page.server import HEADERS
-from wattlock.page.visits import MOST_BODY_B, Visitor
+from wattlock.page.visits import MOST_WORDS_B, Visitor
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 BUILT = TREE / "build" / "page-trial" / module.NAME
@@ -133,19 +133,24 @@ def test_a_lab_with_tokens_measures_who_has_one_that_sends_and_notes_it(lab: Col
 @pytest.mark.parametrize("what", ["visit", "work", "lines", "ended", "elsewhere"])
 def test_a_stranger_posts_nothing_and_no_more_than_a_page_does(lab: Collection, what: str) -> None:
     client = asking(lab)
-    for body in (b"", b"{", b"\xff", b"[" * 10_000, b"x" * (MOST_BODY_B + 1)):
+    for body in (b"", b"{", b"\xff", b"[" * 10_000, b"x" * (MOST_WORDS_B + 1)):
         answer = client.post(f"{PLACE}/{what}", content=body, headers={"Origin": LOCAL})
         assert 400 <= answer.status_code < 500
         assert answer.json().keys() == {"error", "hint"}
     assert lab.count() == 0
 
 
-def test_without_the_module_the_page_says_how_to_get_it(lab: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("below", ["", "/", "/worker.js", "/nothing", "/a/b"])
+def test_without_the_module_every_page_says_how_to_get_it_and_not_where_it_was_sought(
+    lab: Collection, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
     monkeypatch.setenv(module.VARIABLE, str(lab.data / "none.wasm"))
-    answer = asking(lab).get(PLACE)
-    assert answer.status_code == 500
-    assert "no module of the instrument" in answer.json()["error"]
+    answer = asking(lab).get(f"{PLACE}{below}")
+    assert answer.status_code == 503
+    assert "lacks the module" in answer.json()["error"]
     assert "make page" in answer.json()["hint"]
+    assert str(lab.data) not in answer.text
+    assert asking(lab).post(f"{PLACE}/visit", json={}).status_code == 503
 
 
 @needs(CHROMIUM, "no chromium was found on the PATH")
@@ -164,6 +169,7 @@ def test_what_a_browser_measures_of_itself_is_a_run_of_the_lab(
     seen = json.loads(done.stdout)
     assert seen["isolated"]
     assert seen["complaints"] == []
+    assert seen["home"] == f"{address}/"
     [run] = lab.runs()
     assert seen["state"] == f"Done: the lab has it as run {run.hash[:12]}."
     assert run.study == "tiny"

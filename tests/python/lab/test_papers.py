@@ -1,5 +1,6 @@
 """The papers' questions per device: who answers, what is kept, and what is said where nothing was measured."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,15 @@ from support.labs import MEASURED, SMALL, asking, filled, hash_of
 from wattlock.lab import papers
 from wattlock.lab.database import session
 from wattlock.lab.tables import PapersAnswers, Run
+from wattlock.lab.turns import Turns
 from wattlock.papers.headlines import QUESTIONS
 
 ANSWERS = [dict.fromkeys(papers.FIELDS, "") | {"question": question.text} for question in QUESTIONS]
+
+
+@pytest.fixture(autouse=True)
+def nothing_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "_again", {})
 
 
 def test_devices_that_measured_answer_once_and_those_that_counted_do_not(
@@ -46,6 +53,33 @@ def test_what_takes_too_long_is_left_for_the_next_page_and_an_error_is_said(
     assert "within the lab's limits" in failed.error
     with session(lab.engine) as opened:
         assert opened.scalars(select(PapersAnswers)).all() == [], "what may succeed later is not kept"
+
+
+def test_what_took_too_long_is_not_tried_again_by_every_page_but_after_an_hour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, tries = filled(tmp_path, SMALL), []
+
+    def too_long(*_given: object, **_more: object) -> None:
+        tries.append(1)
+
+    monkeypatch.setattr(papers, "ask", too_long)
+    for _ in range(3):
+        assert "within the lab's limits" in papers.answered(lab)[0].error
+    assert len(tries) == 1
+    later = time.monotonic() + papers.AGAIN_s
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    papers.answered(lab)
+    assert len(tries) == 2
+
+
+def test_the_papers_wait_for_a_turn_as_other_questions_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, own = filled(tmp_path, SMALL), Turns(most_waiting=0)
+    monkeypatch.setattr(papers, "turns", own)
+    monkeypatch.setattr(papers, "ask", lambda *_, **__: {"answers": ANSWERS})
+    with own.one(), own.one():
+        assert (papers.answered(lab)[0].answers, papers.answered(lab)[0].error) == ((), "")
+    assert papers.answered(lab)[0].answers
 
 
 def test_the_page_says_what_a_small_run_leaves_unanswered(tmp_path: Path) -> None:

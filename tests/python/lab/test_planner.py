@@ -1,21 +1,26 @@
 """The planner: goals on made-up answers, from the first run to the end, and what may be asked of it."""
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support import postgresql
 from support.labs import MEASURED, asking, filled, hash_of
+from support.tools import needs
 from wattlock.advise.planner import STUDY, Station
 from wattlock.errors import InputError
 from wattlock.lab import tokens
 from wattlock.lab.advising import Asked
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import Busy, session
+from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.goals import MOST_JOBS, Goals
+from wattlock.lab.fleet.plan_page import LATEST, STEP_FIELDS, steps_frame
 from wattlock.lab.fleet.queue import Queue
 from wattlock.lab.fleet.tables import Goal, Job, State
 from wattlock.lab.planning import Planned
@@ -29,8 +34,10 @@ STEP |= {"processes": 5, "narrower_percent": 40.0, "narrower_percent_a_minute": 
 class World:
     """A lab in which each answer is as narrow as was said before."""
 
-    def __init__(self, data: Path, widths: Sequence[float]) -> None:
-        self.lab = filled(data, (MEASURED,))
+    def __init__(self, data: Path, widths: Sequence[float], database: str | None = None) -> None:
+        filled(data, (MEASURED,)).engine.dispose()
+        self.lab = Collection.open(data, database)
+        self.lab.catch_up()
         self.widths = list(widths)
         self.asked: list[tuple[Asked, Sequence[Station], str | None]] = []
         self.goals = Goals(self.lab, Queue(self.lab.engine), ("one", "two"), self.answer)
@@ -60,8 +67,40 @@ class World:
         return goal
 
 
-def test_a_goal_measures_one_run_after_the_other_until_the_answer_is_as_narrow_as_asked(tmp_path: Path) -> None:
-    world = World(tmp_path, [20.0, 10.0, 4.0])
+POSTGRESQL = needs(postgresql.FOUND, "PostgreSQL or its driver is missing: apt-get install postgresql, make dev")
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=POSTGRESQL)])
+def server(request: pytest.FixtureRequest) -> Iterator[postgresql.Server | None]:
+    """A server for a lab of each kind; null where it needs none."""
+    if request.param == "sqlite":
+        yield None
+        return
+    with postgresql.running() as running:
+        yield running
+
+
+@pytest.fixture
+def made(
+    server: postgresql.Server | None, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[[Sequence[float]], World]]:
+    """Makes a world with a database that nothing is in."""
+    worlds = []
+
+    def make(widths: Sequence[float]) -> World:
+        name = hashlib.sha256(request.node.name.encode()).hexdigest()[:20]
+        worlds.append(World(tmp_path, widths, None if server is None else server.made(name)))
+        return worlds[-1]
+
+    yield make
+    for world in worlds:
+        world.lab.engine.dispose()
+
+
+def test_a_goal_measures_one_run_after_the_other_until_the_answer_is_as_narrow_as_asked(
+    made: Callable[[Sequence[float]], World],
+) -> None:
+    world = made([20.0, 10.0, 4.0])
     world.goals.add(QUESTION, 5.0, None)
     world.goals.advance()
     world.goals.advance()
@@ -81,8 +120,32 @@ def test_a_goal_measures_one_run_after_the_other_until_the_answer_is_as_narrow_a
     assert len(world.asked) == 3, "an ended goal asks for nothing"
 
 
-def test_a_target_that_failed_is_left_out_and_without_one_the_goal_ends_and_says_so(tmp_path: Path) -> None:
-    world = World(tmp_path, [20.0, 20.0, 20.0])
+def test_of_a_target_the_device_is_known_by_its_latest_run_and_no_folder_is_hashed_for_each_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Sequence[float]], World]
+) -> None:
+    world, hashed = made([]), []
+    for target in ("one", "gone", "one", "two"):
+        world.goals.queue.enqueue(STUDY, target)
+        world.ended(hash="0" * 64 if target == "two" else hash_of(MEASURED))
+    device = world.lab.find(hash_of(MEASURED)).device
+    folder = Collection.folder
+
+    def counted(lab: Collection, hash_: str) -> Any:
+        hashed.append(hash_)
+        return folder(lab, hash_)
+
+    monkeypatch.setattr(Collection, "folder", counted)
+    for _ in range(2):
+        assert [(one.name, one.machine) for one in world.goals._stations()] == [("one", device), ("two", None)]
+    assert len(hashed) <= 1
+    (tmp_path / "runs" / hash_of(MEASURED) / "plan.jsonl").write_text("changed")
+    assert [one.machine for one in world.goals._stations()] == [None, None]
+
+
+def test_a_target_that_failed_is_left_out_and_without_one_the_goal_ends_and_says_so(
+    made: Callable[[Sequence[float]], World],
+) -> None:
+    world = made([20.0, 20.0, 20.0])
     world.goals.add(QUESTION, 5.0, None)
     for target in ("one", "two"):
         world.goals.advance()
@@ -112,8 +175,8 @@ def test_a_goal_has_so_many_runs_at_most(tmp_path: Path) -> None:
     assert len(world.goals.jobs(world.goal().number)) == MOST_JOBS
 
 
-def test_a_cancelled_goal_takes_its_open_job_with_it(tmp_path: Path) -> None:
-    world = World(tmp_path, [20.0])
+def test_a_cancelled_goal_takes_its_open_job_with_it(made: Callable[[Sequence[float]], World]) -> None:
+    world = made([20.0])
     number = world.goals.add(QUESTION, 5.0, None)
     world.goals.advance()
     assert world.goals.cancel(number)
@@ -172,7 +235,13 @@ def test_a_goal_waits_for_a_database_that_is_held(tmp_path: Path) -> None:
 
 def test_what_can_not_be_asked_is_refused_before_a_goal_is_made(tmp_path: Path) -> None:
     world = World(tmp_path, [])
-    for question, within in ((QUESTION, 0.0), (QUESTION, 1e9), ({"profile": "nothing"}, 5.0)):
+    wrong: tuple[dict[str, str], ...] = (
+        {},
+        {"profile": "nothing"},
+        {"message": "64B"},
+        {"profile": "sensor", "every": "soon"},
+    )
+    for question, within in ((QUESTION, 0.0), (QUESTION, 1e9), *((one, 5.0) for one in wrong)):
         with pytest.raises(InputError):
             world.goals.add(question, within, None)
     assert world.goals.all() == []
@@ -186,6 +255,9 @@ def test_the_page_plans_for_a_question_and_only_who_may_queue_begins(tmp_path: P
     assert plan.status_code == 200, plan.text
     assert plan.json()["asked_within_percent"] == 5
     assert any(reason.startswith("local: ") for reason in plan.json()["cannot"])
+    as_csv = client.get("/plan.csv", params=query)
+    assert (as_csv.status_code, as_csv.text.strip().split(",")) == (200, list(STEP_FIELDS))
+    assert client.get("/plan.xml", params=query).status_code == 404
     shown = client.get("/plan", params=query, headers={"Accept": "text/html"})
     assert "Measure until it is so" not in shown.text, "nothing that the fleet has would narrow it"
     shown = client.get("/queue", headers={"Accept": "text/html"})
@@ -204,6 +276,35 @@ def test_the_page_plans_for_a_question_and_only_who_may_queue_begins(tmp_path: P
     answer = client.post("/plan", json=query, headers={"Authorization": f"Bearer {sender}"})
     assert answer.status_code == 403
     assert client.post("/plan/1/cancel", json={}, headers={"Authorization": f"Bearer {sender}"}).status_code == 403
+
+
+def test_a_plan_as_csv_has_a_row_a_measurement_and_its_page_links_there() -> None:
+    found = Planned(20.0, [STEP, {**STEP, "target": "two"}], "nothing narrows it further", [])
+    frame = steps_frame(found)
+    assert frame.to_dicts() == [{name: row[name] for name in STEP_FIELDS} for row in found.steps]
+    assert 'href="/plan.csv?profile=sensor&amp;allow-assumed=on&amp;within=5"' in plan_page.one(
+        QUESTION, found, 5.0, None
+    )
+
+
+def test_the_page_holds_the_latest_goals_and_says_of_how_many(tmp_path: Path) -> None:
+    world = World(tmp_path, [])
+    for _ in range(LATEST + 1):
+        world.goals.add(QUESTION, 5.0, None)
+    client = asking(world.lab, targets=("one",))
+    page = client.get("/plan").text
+    assert f"the latest {LATEST} of {LATEST + 1} goals" in page
+    assert page.count("Cancel: goal") == LATEST
+    assert len(client.get("/plan.json").json()) == LATEST + 1
+
+
+def test_a_question_that_is_not_answered_is_no_goal(tmp_path: Path) -> None:
+    client = asking(Collection.open(tmp_path), targets=("local",))
+    query = {"profile": "sensor", "device": "x86-server-assumed"}
+    refused = client.get("/plan.json", params=query)
+    taken = client.post("/plan", json=query)
+    assert (taken.status_code, taken.json()) == (refused.status_code, refused.json())
+    assert (taken.status_code, client.get("/plan.json").json()) == (409, [])
 
 
 def test_a_lab_without_a_fleet_plans_but_takes_no_goal(tmp_path: Path) -> None:

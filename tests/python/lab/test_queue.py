@@ -9,10 +9,13 @@ from hypothesis import strategies as some
 from sqlalchemy import Engine, create_engine, delete
 from sqlalchemy.pool import StaticPool
 
+from support import postgresql
+from support.tools import needs
 from wattlock.errors import InputError
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
-from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Options, Queue
+from wattlock.lab.database import open_database, session
+from wattlock.lab.fleet.options import Options
+from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
 from wattlock.lab.fleet.signing import Key
 from wattlock.lab.fleet.tables import Job, State, Task
 from wattlock.lab.tables import Base
@@ -21,8 +24,18 @@ KEYS = tuple(Key("run", process, shard) for process, shard in ((0, "a"), (1, "a"
 STEPS = ("begin", "finish", "give back", "fail", "recover")
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
+POSTGRESQL = needs(postgresql.FOUND, "PostgreSQL or its driver is missing: apt-get install postgresql, make dev")
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=POSTGRESQL)])
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A database of each kind."""
+    if request.param == "postgresql":
+        with postgresql.running() as server:
+            engine = open_database(tmp_path_factory.mktemp("lab"), server.made("queue"))
+            yield engine
+            engine.dispose()
+        return
     engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
     Base.metadata.create_all(engine)
     yield engine
@@ -155,7 +168,7 @@ def test_the_database_of_a_lab_has_the_queue_and_drops_results_of_a_sealed_run(t
     assert queue.end_job(number, "0" * 64)
     assert state_of(queue, KEYS[0])[:2] == (State.done, None)
     assert queue.counted() == {"one": {"done": 1}}
-    assert queue.job(number).options == {"only": ["aes*"], "core_classes": []}
+    assert Options.read(queue.job(number).options) == Options(("aes*",))
 
 
 @pytest.mark.parametrize("study", ["nothing", "../quick.toml", "/etc/passwd", ""])

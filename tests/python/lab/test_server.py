@@ -1,21 +1,27 @@
 """The lab's doors: what is new, what was there, who may come in, and what an error looks like."""
 
+import html
 import json
 import os
+import re
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import insert, text, update
 
-from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, pack_of, sent
+from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, listening, pack_of, sent
 from wattlock.energy.valuing import valued
 from wattlock.errors import DiskFull, StoreError
-from wattlock.lab import collection, doors, tokens
+from wattlock.lab import collection, doors, pages, tokens
 from wattlock.lab.collection import Collection, Filter
 from wattlock.lab.database import Busy, open_database
+from wattlock.lab.fleet.queue import Queue
 from wattlock.lab.tables import Reason, Token
 from wattlock.lab.tokens import Scope
 from wattlock.run.result import open_run
@@ -116,7 +122,21 @@ def test_devices_are_told_apart_by_fingerprint_and_evidence(lab: Collection, cli
 def test_a_filter_keeps_what_has_all_that_it_names(client: TestClient, asked: str, kept: int) -> None:
     assert len(client.get(f"/runs.json?{asked}").json()) == kept
     assert client.get(f"/runs?{asked}").text.count('<th scope="row">') == kept
-    assert pl.read_csv(client.get(f"/runs.csv?{asked}").content).height == kept if kept else True
+    assert pl.read_csv(client.get(f"/runs.csv?{asked}").content).height == kept
+
+
+def test_the_page_of_runs_has_the_latest_of_them_and_all_on_demand(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "LATEST_OF_LIST", 1)
+    latest = client.get("/runs?evidence=emulated").text
+    assert "The latest 1 of 2 runs" in latest
+    assert client.get("/runs.json").json()[0]["hash"] in client.get("/runs").text
+    (more,) = re.findall('href="([^"]*show=all)"', latest)
+    for asked, kept in ((html.unescape(more), 2), ("/runs?show=all", 3), ("/runs?evidence=measured", 1)):
+        page = client.get(asked).text
+        assert (page.count('<th scope="row">'), "show=all" in page) == (kept, False)
+    assert client.get("/runs?show=some").status_code == 400
 
 
 def test_what_is_counted_is_compared_with_no_time(client: TestClient) -> None:
@@ -153,6 +173,7 @@ def test_more_runs_than_a_page_of_comparison_holds_are_refused_unread(
         ("/compare.json", 400),
         ("/queue/tasks.json?job=many", 400),
         ("/queue/tasks.json?job=99999999999999999999", 400),
+        ("/queue/tasks.json?job=-99999999999999999999", 400),
         ("/assets/look.py", 404),
         ("/assets/..%2fpage.css", 404),
     ],
@@ -343,3 +364,35 @@ def test_the_tables_are_those_that_the_migrations_make(tmp_path: Path) -> None:
 
     with open_database(tmp_path).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+@pytest.mark.parametrize("path", ["/devices", "/runs", "/queue", "/queue/tasks", "/plan", "/log", "/papers"])
+def test_a_table_without_rows_has_its_columns_in_csv(tmp_path: Path, path: str) -> None:
+    client = asking(Collection.open(tmp_path))
+    table = pl.read_csv(client.get(f"{path}.csv").content)
+    assert table.height == 0
+    assert len(table.columns) > 4
+    assert client.get(f"{path}.json").json() == []
+
+
+@pytest.mark.parametrize("page", ["/", "/queue", "/queue.json", "/queue/tasks.json", "/runs", "/plan", "/nothing"])
+def test_head_is_answered_as_get_is_without_a_body(client: TestClient, page: str) -> None:
+    whole, head = client.get(page), client.head(page)
+    assert (head.status_code, head.content, head.headers) == (whole.status_code, b"", whole.headers)
+    assert client.head("/queue/7/cancel").status_code == client.get("/queue/7/cancel").status_code == 405
+
+
+def test_head_of_what_is_streamed_ends(tmp_path: Path) -> None:
+    lab = filled(tmp_path)
+    Queue(lab.engine).enqueue("quick", "local")
+    with listening(lab) as address, closing(HTTPConnection(urlsplit(address).netloc, timeout=5)) as asked:
+
+        def head(page: str) -> HTTPResponse:
+            asked.request("HEAD", page)
+            answer = asked.getresponse()
+            assert (answer.status, answer.read()) == (200, b"")
+            return answer
+
+        assert str(head("/queue/events").headers["Content-Type"]).startswith("text/event-stream")
+        assert head(f"/runs/{hash_of(MEASURED)}/pack").headers["Content-Length"] == str(len(pack_of(MEASURED)))
+        head("/queue")

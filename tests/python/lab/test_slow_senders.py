@@ -16,9 +16,11 @@ from support.labs import COUNTED, asking, below, filled, hash_of, listening, pac
 from support.tools import missing
 from wattlock.lab import doors, tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.doors import Refusals
+from wattlock.lab.doors import Crowded, Refusals, Uploads
+from wattlock.lab.measuring import PLACE
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE
 from wattlock.lab.tokens import Denied, Scope
+from wattlock.page import module
 
 RUN = COUNTED / "m4"
 PACK, HASH = pack_of(RUN), hash_of(RUN)
@@ -60,12 +62,57 @@ def test_who_sends_nothing_or_too_slowly_is_let_go(lab: Collection, monkeypatch:
     assert below(lab) == before
 
 
+def test_who_sends_just_fast_enough_is_let_go_in_the_end(lab: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "LONGEST_s", 0.5)
+    before = below(lab)
+    with listening(lab) as address:
+        connection = opened(address, len(PACK))
+        connection.sendall(PACK[:-1])
+        status, told = answer(connection)
+        assert (status, told["hint"]) == (408, "send it again over a faster connection")
+    assert below(lab) == before
+
+
+def test_one_token_holds_not_all_places_of_runs_that_arrive(lab: Collection) -> None:
+    mine, others = (tokens.make(lab.engine, Scope.send, None) for _ in range(2))
+    uploads = Uploads()
+    with uploads.one(mine), uploads.one(mine):
+        with pytest.raises(Crowded, match="2 runs are arriving by the token"):
+            uploads.one(mine).__enter__()
+        with uploads.one(others), uploads.one(others), pytest.raises(Crowded, match="4 runs are arriving"):
+            uploads.one("third").__enter__()
+    with uploads.one(mine):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("PUT", f"/runs/{HASH}", 401),
+        ("POST", "/queue", 401),
+        ("POST", "/plan", 401),
+        ("POST", "/queue/1/cancel", 401),
+        ("POST", f"{PLACE}/lines?visit=x&job=1", 403),
+        ("POST", f"{PLACE}/work?visit=x", 403),
+        ("POST", f"{PLACE}/elsewhere", 404),
+    ],
+)
+def test_of_who_may_not_send_nothing_is_read(
+    lab: Collection, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int
+) -> None:
+    monkeypatch.setenv(module.VARIABLE, str(lab.data / "module.wasm"))
+    (lab.data / "module.wasm").write_bytes(module.MAGIC)
+    tokens.make(lab.engine, Scope.admin, 1)
+    with listening(lab) as address:
+        assert answer(opened(address, 2000, path, method))[0] == status, "it would wait for what was announced"
+
+
 def test_a_length_that_is_a_lie_leaves_nothing(lab: Collection) -> None:
     before = below(lab)
     with listening(lab) as address:
         status, told = answer(opened(address, LARGEST_B + 1))
-        assert (status, told["error"]) == (422, f"more was sent than {LARGEST_B} B, the limit here")
-        assert answer(opened(address, doors.LONGEST_FORM_B + 1, "/login", "POST"))[0] == 422
+        assert (status, told["error"]) == (413, f"more was sent than {LARGEST_B} B, the limit here")
+        assert answer(opened(address, doors.LONGEST_FORM_B + 1, "/login", "POST"))[0] == 413
         with opened(address, len(PACK) + 1) as early:
             early.sendall(PACK)
         with opened(address, len(PACK) - 2048) as short:

@@ -135,7 +135,7 @@ def test_nothing_is_claimed_of_an_invalid_run_and_the_page_says_so_first(two: Co
     unclaimed = replace(other, side=side, unclaimed="an invalid run has no results")
     page = compare_page(replace(two, others=[unclaimed]))
     assert "Nothing is claimed of B (pi4) beside A (laptop): an invalid run has no results." in words_of(page)
-    assert "⊘ Run B pi4 is invalid." in words_of(page)
+    assert "⊘ Run B (pi4) is invalid." in words_of(page)
     assert page.index('role="alert"') < page.index('id="answer"')
 
 

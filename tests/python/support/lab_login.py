@@ -31,6 +31,10 @@ def main() -> None:
             seen[f"{name}_alerts"] = page.evaluate(REFUSED)
             seen[f"{name}_overflow_px"] = page.evaluate(OVERFLOW)
             seen[f"{name}_violations"] = violations(page, script)
+        for name, path in (("door", "/measure-this-device"), ("log", "/log"), ("tokens", "/tokens")):
+            page.goto(address + path)
+            seen |= {name: page.title(), f"{name}_overflow_px": page.evaluate(OVERFLOW)}
+            seen[f"{name}_violations"] = violations(page, script)
         seen["cookies_of_scripts"] = page.evaluate("document.cookie")
         browser.close()
     json.dump(seen, sys.stdout)

@@ -9,4 +9,5 @@
     if (focused) live.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
   };
   source.addEventListener("over", () => source.close());
+  source.addEventListener("denied", () => location.assign("/login"));
 }

@@ -16,17 +16,19 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattlock.errors import NotVerified, StoreError, WattlockError, WayError
+from wattlock.errors import DiskFull, NotVerified, StoreError, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import Away, Busy
+from wattlock.lab.fleet.asked import request
 from wattlock.lab.fleet.goals import Goals
-from wattlock.lab.fleet.queue import Options, Queue
+from wattlock.lab.fleet.options import Options
+from wattlock.lab.fleet.queue import HELD, Queue
 from wattlock.lab.fleet.queued import Queued, Send
 from wattlock.lab.fleet.signing import Order, key_of
 from wattlock.lab.fleet.started import DATABASE
@@ -40,8 +42,10 @@ from wattlock.run.session import Silent
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.store.derived import sums_sha256
+from wattlock.store.disk import FULL
 from wattlock.store.seal import RECORDS
 from wattlock.targets import named
+from wattlock.targets.programs import NotInstalled
 from wattlock.targets.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -49,7 +53,9 @@ if TYPE_CHECKING:
 
 FOLDER, LOCK = "fleet", "lock"
 LOOK_S = 0.5
+ROOM = "make room on the lab's host: the job goes on by itself"
 NEW_TARGETS_S = 5.0
+KEPT_DAYS, DAY_S = 30, 86_400
 BACKOFF = "WATTLOCK_FLEET_BACKOFF_S"
 RESOURCE = "target "
 """Begins the name of what a worker has one of: its device."""
@@ -60,6 +66,7 @@ class Drive:
     """Carries out the jobs of one target.
 
     * `data`: the lab's folder. `called`: the target's name. `send`: has its worker carry out a task.
+    * `is_here`: whether the fleet has the target now; a job for one that left waits.
     """
 
     data: Path
@@ -68,52 +75,63 @@ class Drive:
     key: SecretKey
     send: Send
     called: str
+    is_here: Callable[[], bool] = lambda: True
 
     def forever(self) -> None:
-        """One job after the other; one that the database was away for is taken up again when that is back."""
-        is_left = False
+        """One job after the other; one that the database was away for, or the disk full, is taken up again later."""
+        left: str | None = None
+        losses = 0
         while True:
             try:
-                if is_left:
-                    self.queue.recover(self.called)
-                    is_left = False
-                job = self.queue.next_job(self.called)
+                if left is not None:
+                    self.queue.recover(self.called, left, self.queue.wait_s(losses))
+                    left = None
+                job = self.queue.next_job(self.called) if self.is_here() else None
                 if job is not None:
                     self.carry_out(job)
+                    losses = 0
                     continue
             except WattlockError as error:  # the database is away, held or its disk full: what is there is kept
-                is_left = True
+                left, losses = error.message, losses + 1
                 _say(f"{self.called}: {error.message}")
+            except Exception as error:  # noqa: BLE001 - a bug must not end the thread: nobody else has this target's jobs
+                left, losses = _bug(error), losses + 1
+                traceback.print_exc()
             time.sleep(LOOK_S)
 
     def carry_out(self, job: Job) -> None:
         """One job, to its end or as far as it goes; whatever happens is written down with it.
 
-        Raises Away and Busy where it can't be.
+        Raises Away, Busy and DiskFull where it can't be: the job waits for what is held.
         """
         try:
             self._measure(job)
-        except (Away, Busy):
+        except HELD:
             raise
-        except WayError as error:
-            self.queue.give_back_job(job.number, error.message)
+        except OSError as error:
+            if error.errno in FULL:
+                raise DiskFull("the lab's disk is full; what was measured until now is kept", hint=ROOM) from error
+            self._found_a_bug(job, error)
         except WattlockError as error:
             if isinstance(error, NotVerified):
                 tokens.note(self.queue.engine, None, "fleet", "plan refused", f"job {job.number}: {error.message}")
-            self.queue.fail_job(job.number, f"{error.message} ({error.hint})" if error.hint else error.message)
+            is_lost = isinstance(error, WayError) and not isinstance(error, NotInstalled)
+            (self.queue.give_back_job if is_lost else self.queue.fail_job)(job.number, error.told)
         except Exception as error:  # noqa: BLE001 - a bug costs the job that found it, and no other one
-            traceback.print_exc()
-            self.queue.fail_job(job.number, f"a bug of wattlock: {type(error).__name__}: {error}")
+            self._found_a_bug(job, error)
+
+    def _found_a_bug(self, job: Job, error: Exception) -> None:
+        traceback.print_exc()
+        self.queue.fail_job(job.number, _bug(error))
 
     def _measure(self, job: Job) -> None:
         place = self.data / FOLDER / f"job-{job.number}"
-        target = Queued(named.target(self.called), self.called, self.queue, self.key, self.send, job.number)
+        target = Queued(named.target(self.called), self.called, self.queue, self.key, self.send, job.number, say=_say)
         folder = _begun(place)
         if folder is None or not folder.is_sealed:
             if folder is None:
-                options = Options(**{name: tuple(given) for name, given in job.options.items()})
-                request = begin.Request(job.study, options.only, core_classes=options.core_classes)
-                begun = begin.plan(request, target).create(place, root=None)
+                wanted = request(job.study, Options.read(job.options), target.device)
+                begun = begin.plan(wanted, target).create(place, root=None)
             else:
                 begun = begin.resume(str(place), target, libraries={})
             folder = begun.folder
@@ -126,7 +144,7 @@ class Drive:
                     raise
         if not target.is_cancelled(at_once=True):
             self.queue.end_job(job.number, self._taken_in(folder))
-        shutil.rmtree(place)
+        shutil.rmtree(place, ignore_errors=True)  # what is left is taken away at the next start
 
     def _taken_in(self, folder: RunFolder) -> str:
         """Takes a sealed run into the lab as a pushed one; gives its hash."""
@@ -138,11 +156,20 @@ class Drive:
         return hash_
 
 
+def _bug(error: Exception) -> str:
+    return f"a bug of wattlock: {type(error).__name__}: {error}"
+
+
 def _clear(place: Path, queue: Queue) -> None:
-    """Takes away the runs of jobs that were cancelled while nobody carried them out."""
-    for job in queue.jobs():
-        if job.state == State.cancelled:
-            shutil.rmtree(place / f"job-{job.number}", ignore_errors=True)
+    """Takes away the runs of jobs that ended while nobody saw to it, or of another database.
+
+    What a failed job measured is kept for KEPT_DAYS: queued again it goes on there.
+    """
+    states = {f"job-{job.number}": job.state for job in queue.jobs()}
+    for folder in place.glob("job-*"):
+        state, age_s = states.get(folder.name), time.time() - folder.stat().st_mtime
+        if state in {None, State.done, State.cancelled} or (state == State.failed and age_s > KEPT_DAYS * DAY_S):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _begun(place: Path) -> RunFolder | None:
@@ -165,8 +192,9 @@ class _Told(Silent):
         self._queue, self._job = queue, job
 
     def measured(self, progress: Progress) -> None:
-        """Of the timing or the counting."""
-        self._queue.progress(self._job, progress.settled, progress.cases)
+        """Of the timing or the counting. What can't be written down now is by the next one."""
+        with suppress(*HELD):
+            self._queue.progress(self._job, progress.settled, progress.cases)
 
 
 class Fleet:
@@ -180,12 +208,13 @@ class Fleet:
         data: Path,
         cluster: LocalCluster,
         scheduler: Scheduler,
-        drive: Callable[[str, Send], Drive],
+        drive: Callable[[Send, str, Callable[[], bool]], Drive],
         advance: Callable[[Sequence[str]], None],
     ):
         self._data, self._cluster, self._scheduler, self._drive = data, cluster, scheduler, drive
         self._advance = advance
         self._driven: set[str] = set()
+        self._here: frozenset[str] = frozenset()
         self._nannies: dict[str, Nanny] = {}
         self._key = key_of(data).public.line
 
@@ -194,11 +223,16 @@ class Fleet:
         from distributed.core import Status
 
         ended = {called for called, one in self._nannies.items() if one.status in {Status.closed, Status.failed}}
+        self._here = frozenset(targets)
         self._cluster.sync(self._start, [one for one in targets if one not in self._nannies or one in ended])
         for called in targets:
             if called not in self._driven:
                 self._driven.add(called)
-                threading.Thread(target=self._drive(called, self._send).forever, name=called, daemon=True).start()
+                drive = self._drive(self._send, called, partial(self._has, called))
+                threading.Thread(target=drive.forever, name=called, daemon=True).start()
+
+    def _has(self, called: str) -> bool:
+        return called in self._here
 
     def plan(self, targets: Sequence[str]) -> None:
         """Queues what the goals of the planner ask for next, of all targets."""
@@ -271,9 +305,14 @@ def conducted(data: Path) -> Iterator[Fleet]:
                 data,
                 cluster,
                 scheduler,
-                lambda called, send: Drive(data, lab, queue, key, send, called),
-                lambda every: Goals(lab, queue, every).advance(),
+                partial(Drive, data, lab, queue, key),
+                partial(_advance, lab, queue),
             )
+
+
+def _advance(lab: Collection, queue: Queue, every: Sequence[str]) -> None:
+    queue.note_absent(every)
+    Goals(lab, queue, every).advance()
 
 
 def main(data: Path, more: list[str]) -> None:

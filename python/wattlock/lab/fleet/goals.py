@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from wattlock.advise.planner import STUDY, Station
 from wattlock.errors import InputError, WattlockError
 from wattlock.lab import advice_form
-from wattlock.lab.advising import Asked
+from wattlock.lab.advising import Asked, question_of
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import Away, Busy, session
-from wattlock.lab.fleet.queue import OPEN, Options, Queue
+from wattlock.lab.database import session
+from wattlock.lab.fleet.options import Options
+from wattlock.lab.fleet.queue import HELD, OPEN, Queue
 from wattlock.lab.fleet.tables import Goal, Job, State
 from wattlock.lab.planning import Planned, plan
+from wattlock.lab.tables import Run
 from wattlock.targets import named
 
 MOST_JOBS = 12
@@ -46,10 +48,10 @@ class Goals:
     def add(self, filled: Mapping[str, str], within_percent: float, token: str | None) -> int:
         """Takes a question as a goal; gives its number.
 
-        Raises InputError where the width can't be, or the question's form is wrong.
+        Raises InputError where the width can't be, or the question lacks something or has a wrong value.
         """
         _refuse_width(within_percent)
-        advice_form.asked(filled, self.lab)
+        question_of(advice_form.asked(filled, self.lab))
         asked = datetime.now(UTC).isoformat(timespec="seconds")
         goal = Goal(
             question=dict(filled), within_percent=within_percent, state=State.under_way, asked=asked, token=token
@@ -59,12 +61,17 @@ class Goals:
             opened.flush()
             return goal.number
 
-    def all(self) -> list[Goal]:
+    def all(self, most: int | None = None) -> list[Goal]:
         """The goals, the latest first."""
         with session(self.lab.engine) as opened:
-            found = list(opened.scalars(select(Goal).order_by(Goal.number.desc())))
+            found = list(opened.scalars(select(Goal).order_by(Goal.number.desc()).limit(most)))
             opened.expunge_all()
         return found
+
+    def count(self) -> int:
+        """How many goals there are."""
+        with session(self.lab.engine) as opened:
+            return opened.scalar(select(func.count()).select_from(Goal)) or 0
 
     def cancel(self, number: int) -> bool:
         """Ends a goal that somebody no longer wants, with the job of it that is open; false where it has ended."""
@@ -76,7 +83,7 @@ class Goals:
 
     def jobs(self, number: int) -> list[Job]:
         """The jobs of a goal, the first first."""
-        return [job for job in reversed(self.queue.jobs()) if job.batch == _batch(number)]
+        return self.queue.jobs(batch=_batch(number))[::-1]
 
     def advance(self) -> None:
         """Takes each open goal as far as it goes now."""
@@ -84,11 +91,10 @@ class Goals:
             if goal.state == State.under_way:
                 try:
                     self._advance(goal)
-                except (Away, Busy):  # the goal waits for the database
+                except HELD:  # the goal waits for the database, or for room
                     raise
                 except WattlockError as error:
-                    told = f"{error.message} ({error.hint})" if error.hint else error.message
-                    self._end(goal.number, State.failed, told)
+                    self._end(goal.number, State.failed, error.told)
                 except Exception as error:  # noqa: BLE001 - a bug costs the goal that found it, and no other one
                     self._end(goal.number, State.failed, f"a bug of wattlock: {type(error).__name__}: {error}")
 
@@ -147,18 +153,21 @@ class Goals:
 
     def _stations(self) -> list[Station]:
         """The targets of the fleet, each with the device that its latest run was of."""
-        devices: dict[str, str] = {}
-        for job in self.queue.jobs():
-            if job.hash and self.lab.has(job.hash):
-                devices.setdefault(job.target, self.lab.find(job.hash).device)
         described = named.described()
         found = []
         for name in self.targets:
             known = described.get(name)
             way = known.way if known else name
             card = known.device if known else None
-            found.append(Station(name, card, devices.get(name), counts=way.startswith("qemu:")))
+            found.append(Station(name, card, self._device(name), counts=way.startswith("qemu:")))
         return found
+
+    def _device(self, target: str) -> str | None:
+        """The device that the latest run of a target was of, whose folder is as it was; null without one."""
+        wanted = select(Run.hash, Run.device).join(Job, Job.hash == Run.hash).where(Job.target == target)
+        with session(self.lab.engine) as opened:
+            rows = opened.execute(wanted.order_by(Job.number.desc())).all()
+        return next((device for hash_, device in rows if self.lab.evidence_of([hash_])), None)
 
     def _end(self, number: int, state: State, reason: str) -> bool:
         return self._change(number, state=state, reason=reason)

@@ -10,30 +10,42 @@ import polars as pl
 
 from wattlock.lab.advice_form import ON
 from wattlock.lab.fleet.tables import Goal, Job, State
-from wattlock.lab.layout import page, section
+from wattlock.lab.layout import also, page, section
 from wattlock.lab.planning import Planned
 from wattlock.report import formats
 from wattlock.report.markup import bullets, cell, paragraphs, table, text
 
-HERE = "/plan"
+HERE, LATEST = "/plan", 50
 LINE = "Which measurement narrows an answer most by the minute, until it is as narrow as asked."
 ABOUT = (
     "Ask a question on the page of advice and follow its link to the planner. The fleet then measures what its ciphers "
     "cost, one run after the other, and answers again after each; it ends where no target can narrow the answer.",
 )
+STEP_FIELDS = {
+    "target": pl.String,
+    "cipher": pl.String,
+    "provider": pl.String,
+    "processes": pl.Int64,
+    "minutes": pl.Float64,
+    "narrower_percent": pl.Float64,
+    "narrower_percent_a_minute": pl.Float64,
+    "within_percent": pl.Float64,
+}
+"""What of a measurement is given as data, as `wattlock advise --plan` has it."""
 FIELDS = ("number", "question", "within_percent", "now_percent", "state", "asked", "reason")
 """What of a goal is given as data."""
 
 
-def overview(goals: Sequence[Goal], jobs: Mapping[int, Sequence[Job]], csrf: str) -> str:
-    """All goals, the latest first. `jobs`: by the goal's number."""
+def overview(goals: Sequence[Goal], every: int, jobs: Mapping[int, Sequence[Job]], csrf: str) -> str:
+    """The latest goals of `every` so many. `jobs`: by the goal's number."""
     links = '<p class="links"><a href="/plan.json">JSON</a> <a href="/plan.csv">CSV</a></p>'
     told = paragraphs(ABOUT) + '<p class="links"><a href="/advise">Ask a question</a></p>'
     if not goals:
         return page("Planner", LINE, told + section("goals", "Goals", "<p>There is none yet.</p>"), here=HERE)
     head = ["#Goal", "Question", "#Asked for, ±%", "#Now, ±%", "State", "#Runs", "Asked", "Change"]
     rows = (_row(goal, jobs.get(goal.number, ()), csrf) for goal in goals)
-    body = table("Goals, the latest first", head, ["<tbody>", *rows, "</tbody>"])
+    body = paragraphs([f"Below are the latest {len(goals)} of {every:,} goals."]) if every > len(goals) else ""
+    body += table("Goals, the latest first", head, ["<tbody>", *rows, "</tbody>"])
     return page("Planner", LINE, told + section("goals", "Goals", body) + links, here=HERE)
 
 
@@ -65,13 +77,13 @@ def one(filled: Mapping[str, str], found: Planned, within_percent: float, csrf: 
         head = ["Target", "Cipher", "Provider", "#Processes", "#Minutes", "#Narrower by, %", "#Then within, ±%"]
         rows = map(_step, found.steps)
         body += table("Measurements, the most useful by the minute first", head, ["<tbody>", *rows, "</tbody>"])
+    data = urlencode({**filled, "within": f"{within_percent:g}"})
     body += paragraphs([ends]) + (bullets([text(reason) for reason in found.cannot]) if found.cannot else "")
     return page(
         "Planner",
         LINE,
-        section(
-            "plan", "What to measure next", body + _form(filled, within_percent, csrf, is_useful=bool(found.steps))
-        ),
+        section("plan", "What to measure next", body + _form(filled, within_percent, csrf, is_useful=bool(found.steps)))
+        + also(HERE, data),
         here=HERE,
     )
 
@@ -120,4 +132,9 @@ def percent(value: float) -> str:
 def frame(goals: Sequence[Goal]) -> pl.DataFrame:
     """A row a goal, as data; the question as the query of its page of advice."""
     rows = [{name: getattr(goal, name) for name in FIELDS} | {"question": urlencode(goal.question)} for goal in goals]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, schema=FIELDS, infer_schema_length=None)
+
+
+def steps_frame(found: Planned) -> pl.DataFrame:
+    """A row a measurement, the most useful by the minute first, as data."""
+    return pl.DataFrame(found.steps, schema=STEP_FIELDS)

@@ -9,8 +9,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from wattlock.errors import InputError
-from wattlock.lab import advice_form, tokens
-from wattlock.lab.doors import Lab, Reader, address_of, written
+from wattlock.lab import advice_form
+from wattlock.lab.doors import Lab, Reader, noted, written
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.queue import Queue
@@ -35,14 +35,14 @@ def get_plan(request: Request, lab: Lab, form: str = "") -> Response:
         if form == "json":
             return JSONResponse({**found._asdict(), "asked_within_percent": within})
         if form:
-            raise InputError(f"a plan has no form {form[:20]!r}", hint="json")
+            return written(plan_page.steps_frame(found), form)
         csrf = mark_of(request) if goals.targets else None
         return HTMLResponse(plan_page.one(filled, found, within, csrf))
-    every = goals.all()
     if form:
-        return written(plan_page.frame(every), form)
-    jobs = {goal.number: goals.jobs(goal.number) for goal in every}
-    return HTMLResponse(plan_page.overview(every, jobs, mark_of(request)))
+        return written(plan_page.frame(goals.all()), form)
+    latest = goals.all(plan_page.LATEST)
+    jobs = {goal.number: goals.jobs(goal.number) for goal in latest}
+    return HTMLResponse(plan_page.overview(latest, goals.count(), jobs, mark_of(request)))
 
 
 @router.post("/plan")
@@ -58,11 +58,13 @@ async def post_plan(request: Request, lab: Lab) -> Response:
         goals = _goals(request, lab)
         if not goals.targets:
             raise InputError("this lab has no fleet to measure with", hint="wattlock lab --fleet")
-        number = goals.add(advice_form.read(list(given.items())), within, token)
-        tokens.note(lab.engine, token, address_of(request), "planned", f"goal {number}")
-        return number
+        filled = advice_form.read(list(given.items()))
+        with turns.one():
+            goals.plan(filled, within)  # what it refuses, as GET does, is no goal
+        return goals.add(filled, within, token)
 
     number = await run_in_threadpool(put)
+    await noted(request, token, "planned", f"goal {number}")
     return RedirectResponse("/plan", 303) if is_form(request) else JSONResponse({"goal": number}, 201)
 
 
@@ -72,7 +74,7 @@ async def post_cancel(request: Request, lab: Lab, number: Number) -> Response:
     _, token = await given_by(request, lab)
     is_changed = await run_in_threadpool(_goals(request, lab).cancel, number)
     if is_changed:
-        await run_in_threadpool(tokens.note, lab.engine, token, address_of(request), "cancel", f"goal {number}")
+        await noted(request, token, "cancel", f"goal {number}")
     if is_form(request):
         return RedirectResponse("/plan", 303)
     if not is_changed:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, and_, func, select, update
+from sqlalchemy import ColumnElement, Engine, Update, and_, func, select, update
 from sqlalchemy.orm import undefer
 
-from wattlock.errors import InputError
-from wattlock.lab.database import session
+from wattlock.errors import DiskFull, InputError
+from wattlock.lab.database import Away, Busy, session
+from wattlock.lab.fleet.options import ALL, Options
 from wattlock.lab.fleet.signing import Key
 from wattlock.lab.fleet.tables import Job, State, Task
 from wattlock.study.study import STUDIES
@@ -25,22 +26,13 @@ MOST_ATTEMPTS = 5
 """So often a task is begun whose device or worker is lost; so often a job whose target can't be reached."""
 BACKOFF_S, GROWTH = 2.0, 3.0
 """The wait after the first loss, and by how much each further one is longer: 2, 6, 18, 54 s."""
-MOST_PATTERNS, LONGEST_PATTERN = 20, 200
+LONGEST_WAIT_S = 60.0
+"""And no wait is longer."""
+HELD = (Away, Busy, DiskFull)
+"""What ends by itself or by who keeps the host: work waits for it, and none of it has failed."""
 OPEN = (State.queued, State.under_way)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What of a study is measured, as `--only` and `--core-class` of `wattlock run` say it."""
-
-    only: tuple[str, ...] = ()
-    core_classes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for given in (self.only, self.core_classes):
-            if len(given) > MOST_PATTERNS or not all(0 < len(one) <= LONGEST_PATTERN for one in given):
-                hint = f"name at most {MOST_PATTERNS}, each of 1 to {LONGEST_PATTERN} letters: aes*, payload_B=64"
-                raise InputError(f"{len(given)} patterns, or one that is empty or too long", hint=hint)
+TASK_FIELDS = tuple(column.name for column in Task.__table__.columns if column.name != "result")
+"""What of a task is given as data."""
 
 
 @dataclass
@@ -57,7 +49,7 @@ class Queue:
         self,
         study: str,
         target: str,
-        options: Options = Options(),
+        options: Options = ALL,
         *,
         batch: str | None = None,
         token: str | None = None,
@@ -68,8 +60,7 @@ class Queue:
 
         Raises InputError where there is no such study: files of the lab's host are not for who asks.
         """
-        if study not in STUDIES.names():
-            raise InputError(f"there is no study {study[:80]!r}", hint="`wattlock studies` lists them")
+        refuse_unknown(study)
         job = Job(
             batch=batch or secrets.token_hex(4),
             study=study,
@@ -102,17 +93,25 @@ class Queue:
             raise InputError(f"there is no job {number}", hint="the page of the queue lists them")
         return found
 
-    def jobs(self, most: int | None = None) -> list[Job]:
-        """The jobs, the latest first."""
+    def jobs(self, most: int | None = None, *, batch: str | None = None) -> list[Job]:
+        """The jobs, the latest first; with `batch` those that have it in common."""
+        wanted = select(Job).order_by(Job.number.desc()).limit(most)
         with session(self.engine) as opened:
-            found = list(opened.scalars(select(Job).order_by(Job.number.desc()).limit(most)))
+            found = list(opened.scalars(wanted if batch is None else wanted.where(Job.batch == batch)))
             opened.expunge_all()
         return found
 
+    def states(self) -> dict[str, int]:
+        """How many jobs there are, by state."""
+        with session(self.engine) as opened:
+            rows = opened.execute(select(Job.state, func.count()).group_by(Job.state))
+            return {state: number for state, number in rows}  # noqa: C416 - rows are no pairs to a type checker
+
     def tasks(self, job: int | None = None) -> list[dict[str, Any]]:
         """A row a task, of one job or of all: all that the table has but the result."""
-        columns = [column for column in Task.__table__.columns if column.name != "result"]
-        wanted = select(*columns).order_by(Task.job, Task.process, Task.shard)
+        wanted = select(*(Task.__table__.columns[name] for name in TASK_FIELDS)).order_by(
+            Task.job, Task.process, Task.shard
+        )
         with session(self.engine) as opened:
             rows = opened.execute(wanted if job is None else wanted.where(Task.job == job)).mappings()
             return [dict(row) for row in rows]
@@ -172,12 +171,8 @@ class Queue:
 
     def end_job(self, number: int, hash_: str) -> bool:
         """A job's run is sealed, and in the lab: the results of its tasks are dropped. False where it was cancelled."""
-        if not self._change_job(
-            number, (State.under_way,), state=State.done, hash=hash_, reason=None, settled=Job.cases
-        ):
-            return False
-        self._drop(number)
-        return True
+        done = {"state": State.done, "hash": hash_, "reason": None, "settled": Job.cases}
+        return self._end(number, (State.under_way,), done)
 
     def fail_job(self, number: int, reason: str) -> None:
         """Ends a job that can't be carried out."""
@@ -195,43 +190,58 @@ class Queue:
 
     def wait_s(self, attempts: int) -> float:
         """How long to wait after so many losses."""
-        return float(self.backoff_s * GROWTH ** (attempts - 1))
+        return float(min(LONGEST_WAIT_S, self.backoff_s * GROWTH ** min(attempts - 1, MOST_ATTEMPTS)))
 
     def cancel(self, number: int) -> bool:
         """Ends a job that somebody no longer wants; false where it has ended."""
-        if not self._change_job(number, OPEN, state=State.cancelled):
-            return False
-        self._drop(number)
-        return True
+        return self._end(number, OPEN, {"state": State.cancelled})
 
     def again(self, number: int) -> bool:
         """Queues a job again that failed: its run goes on where it stands; false where it hasn't failed."""
-        given = {"attempts": 0, "not_before": 0.0, "reason": None}
-        if not self._change_job(number, (State.failed,), state=State.queued, **given):
-            return False
+        again = {"state": State.queued, "attempts": 0, "reason": None}
+        of_job = update(Task).where(Task.job == number, Task.state == State.failed)
         with session(self.engine) as opened:
-            of_job = update(Task).where(Task.job == number, Task.state == State.failed)
-            opened.execute(of_job.values(state=State.queued, attempts=0, reason=None))
+            if not _changed(opened.execute(_of(number, (State.failed,)).values(not_before=0.0, **again))):
+                return False
+            opened.execute(of_job.values(**again))
         return True
 
-    def recover(self, target: str | None = None) -> None:
+    def note_absent(self, targets: Sequence[str]) -> None:
+        """Says of each job that waits for a target which is none of these since when, and of no other one."""
+        with session(self.engine) as opened:
+            waiting = opened.execute(select(Job.number, Job.target, Job.reason).where(Job.state == State.queued)).all()
+        for number, target, reason in waiting:
+            begin = f"waits for target {target}, which is not here since "
+            is_noted = reason is not None and reason.startswith(begin)
+            if is_noted == (target in targets):
+                self._change_job(number, (State.queued,), reason=None if is_noted else begin + _now())
+
+    def recover(self, target: str | None = None, reason: str | None = None, wait_s: float = 0.0) -> None:
         """Queues again what was under way and is no more.
 
         Called by the one fleet there is as it starts, and of one target by who carries out its jobs.
+
+        * `reason`: what its jobs wait for, `wait_s`: until they may begin.
         """
         gone = {"state": State.queued, "worker": None, "since": None}
         tasks = update(Task).where(Task.state == State.under_way).values(**gone)
-        jobs = update(Job).where(Job.state == State.under_way).values(state=State.queued, not_before=0.0)
+        due = time.time() + wait_s if wait_s else 0.0
+        waiting = {"state": State.queued, "not_before": due, "reason": reason}
+        jobs = update(Job).where(Job.state == State.under_way).values(**waiting)
         with session(self.engine) as opened:
             opened.execute(tasks if target is None else tasks.where(Task.target == target))
             opened.execute(jobs if target is None else jobs.where(Job.target == target))
 
-    def _drop(self, number: int) -> None:
-        """Takes the results of an ended job, and ends those of its tasks that the run went on without."""
+    def _end(self, number: int, from_: Sequence[State], values: Mapping[str, Any]) -> bool:
+        """Ends a job, takes the results of its tasks, and ends those of them that its run went on without."""
+        of_job = update(Task).where(Task.job == number)
+        left = of_job.where(Task.state.in_(OPEN)).values(state=State.cancelled, worker=None, since=None)
         with session(self.engine) as opened:
-            opened.execute(update(Task).where(Task.job == number).values(result=None))
-            left = update(Task).where(Task.job == number, Task.state.in_(OPEN))
-            opened.execute(left.values(state=State.cancelled, worker=None, since=None))
+            if not _changed(opened.execute(_of(number, from_).values(**values))):
+                return False
+            opened.execute(of_job.values(result=None))
+            opened.execute(left)
+        return True
 
     def _change(self, key: Key, from_: Sequence[State], *more: ColumnElement[bool], **values: Any) -> bool:
         its = and_(Task.run == key.run, Task.process == key.process, Task.shard == key.shard)
@@ -239,9 +249,19 @@ class Queue:
             return _changed(opened.execute(update(Task).where(its, Task.state.in_(from_), *more).values(**values)))
 
     def _change_job(self, number: int, from_: Sequence[State], **values: Any) -> bool:
-        its = update(Job).where(Job.number == number, Job.state.in_(from_))
         with session(self.engine) as opened:
-            return _changed(opened.execute(its.values(**values)))
+            return _changed(opened.execute(_of(number, from_).values(**values)))
+
+
+def _of(number: int, from_: Sequence[State]) -> Update:
+    """A change of a job that is in one of these states."""
+    return update(Job).where(Job.number == number, Job.state.in_(from_))
+
+
+def refuse_unknown(study: str) -> None:
+    """Raises InputError where there is no such study of wattlock's own."""
+    if study not in STUDIES.names():
+        raise InputError(f"there is no study {study[:80]!r}", hint="`wattlock studies` lists them")
 
 
 def _changed(done: Any) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattlock.errors import ProbeError, WattlockError, WayError
-from wattlock.lab.fleet.queue import Queue
+from wattlock.lab.fleet.queue import HELD, Queue
 from wattlock.lab.fleet.signing import Key, Order, sign
 from wattlock.lab.fleet.tables import State
 from wattlock.lab.fleet.worker import Done
@@ -34,7 +36,7 @@ class Queued:
     """A device of the fleet, under its name there.
 
     * `device`: the same, asked directly for what starts no plan: facts, catalogue, files.
-    * `job`: what is measured for; `run`: the run's id, known once it is begun.
+    * `job`: what is measured for; `run`: the run's id, known once it is begun. `say`: is told what it waits for.
     """
 
     device: Target
@@ -44,6 +46,7 @@ class Queued:
     send: Send
     job: int
     run: str = ""
+    say: Callable[[str], None] = lambda _: None
     _looked: float = field(default=0.0)
     _is_cancelled: bool = field(default=False)
     _lost: WattlockError | None = field(default=None)
@@ -81,10 +84,11 @@ class Queued:
     ) -> tuple[int, bytes]:
         """Has a plan carried out as a task, again where the device or its worker is lost; `take` gets all at the end.
 
-        What is no plan goes to the device. Raises as `Target.start` does; ProbeError where it was lost too often,
-        Refused where the job was cancelled, NotVerified where the worker refused the plan.
+        What is no plan, or asks before the run is begun what a meter is, goes to the device. Raises as `Target.start`
+        does; ProbeError where it was lost too often, Refused where the job was cancelled, NotVerified where the worker
+        refused the plan.
         """
-        if words[0] != "measure":
+        if words[0] != "measure" or not self.run:
             return self.device.start(words, text, limits, take, who=who)
         if self._lost is not None:
             raise self._lost
@@ -93,6 +97,8 @@ class Queued:
         try:
             if done.written:
                 take(done.written)
+        except HELD:  # of a full disk: the result stays with its task
+            raise
         except WattlockError as error:
             self.queue.fail(key, error.message)
             raise
@@ -115,6 +121,8 @@ class Queued:
                 done = self.send(order, task.attempts, over)
                 if done.code == -signal.SIGKILL:
                     raise WayError(f"{order.who} was killed", hint="something on the device ends programs: its memory?")
+            except HELD:
+                raise
             except WayError as error:
                 self._wait(key, task.attempts, error, over)
                 continue
@@ -124,8 +132,18 @@ class Queued:
             if done.code:
                 self.queue.fail(key, f"{order.who} ended with exit code {done.code}")
             else:
-                self.queue.finish(key, done.written)
+                self._keep(key, done.written)
             return done
+
+    def _keep(self, key: Key, written: bytes) -> None:
+        """Keeps what was measured, however long the database is held or away: it would have to be measured again."""
+        for attempt in itertools.count(1):
+            try:
+                self.queue.finish(key, written)
+                return
+            except HELD as error:
+                self.say(f"{self.called}: {error.message}: what was measured waits")
+                time.sleep(self.queue.wait_s(attempt))
 
     def _wait(self, key: Key, attempts: int, error: WayError, over: Callable[[], bool]) -> None:
         """Waits before a lost task is begun again. Raises ProbeError where it was lost too often or is given up."""
@@ -138,11 +156,20 @@ class Queued:
             time.sleep(min(LOOK_S, self.queue.backoff_s))
 
     def is_cancelled(self, *, at_once: bool = False) -> bool:
-        """Whether somebody ended the job; asked of the database now and again, or `at_once`."""
-        if not self._is_cancelled and (at_once or time.monotonic() - self._looked > LOOK_S):
-            self._is_cancelled = self.queue.job(self.job).state == State.cancelled
+        """Whether somebody ended the job; asked of the database now and again, or `at_once`.
+
+        While a task is under way a database that is held or away says nothing: only `at_once` raises what it raises.
+        """
+        if at_once:
+            self._look()
+        elif not self._is_cancelled and time.monotonic() - self._looked > LOOK_S:
+            with suppress(*HELD):
+                self._look()
             self._looked = time.monotonic()
         return self._is_cancelled
+
+    def _look(self) -> None:
+        self._is_cancelled = self._is_cancelled or self.queue.job(self.job).state == State.cancelled
 
 
 ASK_AGAIN = "the page of the queue queues a job again that failed"

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -15,12 +15,25 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
+from wattlock.definitions import suggestion
 from wattlock.errors import InputError
 from wattlock.lab import tokens
-from wattlock.lab.doors import COOKIE, Crowded, Lab, Reader, address_of, body_of, note_refused, written
+from wattlock.lab.doors import (
+    COOKIE,
+    Crowded,
+    Lab,
+    Reader,
+    bearer,
+    body_of,
+    noted,
+    reading,
+    refused,
+    written,
+)
 from wattlock.lab.fleet import pages
-from wattlock.lab.fleet.queue import OPEN, Options, Queue
-from wattlock.lab.fleet.tables import Job
+from wattlock.lab.fleet.asked import refuse_hopeless
+from wattlock.lab.fleet.options import BASELINES, Options
+from wattlock.lab.fleet.queue import Queue, refuse_unknown
 from wattlock.lab.fleet.targets import targets
 from wattlock.lab.tokens import Denied, Scope
 
@@ -28,6 +41,9 @@ LOOK_S = 1.0
 """So often it is looked whether a page has to change."""
 MOST_FOLLOWERS = 32
 """Pages that are told of the queue at a time."""
+TEXTS = {"card": "", "meter": "", "baseline": BASELINES[0]}
+FIELDS = ("study", "targets", "target", "only", "libraries", "core_class", "allow_assumed", *TEXTS, "csrf")
+"""What may be asked for; `target` and `csrf` are the form's."""
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _SECRET = secrets.token_bytes(32)
 """Of this process: a page from before a restart is to be loaded again before its form is sent."""
@@ -44,68 +60,98 @@ def get_queue(request: Request, lab: Lab, form: str = "") -> Response:
     queue = Queue(lab.engine)
     if form:
         return written(pages.jobs_frame(queue.jobs()), form)
-    jobs = queue.jobs(pages.LATEST)
-    return HTMLResponse(pages.queue(jobs, queue.counted(), _kinds(lab, jobs), targets_of(request), mark_of(request)))
+    return HTMLResponse(pages.queue(_shown(lab, request), targets_of(request)))
 
 
 @router.get("/queue/tasks.{form}", dependencies=[Reader])
-def get_tasks(lab: Lab, form: str, job: Annotated[int | None, Query(le=LARGEST)] = None) -> Response:
+def get_tasks(lab: Lab, form: str, job: Annotated[int | None, Query(ge=1, le=LARGEST)] = None) -> Response:
     """The tasks as data, of one job or of all."""
     return written(pages.tasks_frame(Queue(lab.engine).tasks(job)), form)
 
 
 @router.get("/queue/events", dependencies=[Reader])
 def get_events(request: Request, lab: Lab) -> Response:
-    """What of the page changes, as server-sent events; it ends when nothing is under way any more."""
+    """What of the page changes, as server-sent events.
+
+    It ends when nothing is under way any more, or who asked may no longer read.
+    """
     if request.app.state.followers >= MOST_FOLLOWERS:
         raise Crowded(f"{MOST_FOLLOWERS} pages follow the queue, and no more may", hint="load the page again later")
     return StreamingResponse(_events(request, lab), media_type="text/event-stream")
 
 
 async def _events(request: Request, lab: Lab) -> AsyncIterator[str]:
-    queue, csrf, last = Queue(lab.engine), mark_of(request), ""
+    token, last = reading(request), ""
 
-    def look() -> tuple[str, bool]:
-        jobs = queue.jobs(pages.LATEST)
-        return pages.live(jobs, queue.counted(), _kinds(lab, jobs), csrf), any(job.state in OPEN for job in jobs)
+    def look() -> pages.Shown:
+        tokens.check(lab.engine, token, Scope.read)
+        return _shown(lab, request)
 
-    is_open = True
+    is_open, event = True, "over"
     request.app.state.followers += 1
     try:
         while is_open and not await request.is_disconnected():
-            shown, is_open = await run_in_threadpool(look)
-            if shown != last:
-                last = shown
-                yield f"data: {json.dumps(shown)}\n\n"
+            shown = await run_in_threadpool(look)
+            is_open, words = shown.open_jobs > 0, pages.live(shown)
+            if words != last:
+                last = words
+                yield f"data: {json.dumps(words)}\n\n"
             await asyncio.sleep(LOOK_S)
+    except Denied:  # the token expired or was revoked meanwhile
+        event = "denied"
     finally:
         request.app.state.followers -= 1
-    yield "event: over\ndata: \n\n"
+    yield f"event: {event}\ndata: \n\n"
+
+
+def _shown(lab: Lab, request: Request) -> pages.Shown:
+    """The queue as it is now. Of the latest jobs' runs alone: it is asked each second, on a host that may measure."""
+    queue = Queue(lab.engine)
+    jobs = queue.jobs(pages.LATEST)
+    kinds = lab.evidence_of([job.hash for job in jobs if job.hash])
+    return pages.Shown(jobs, queue.states(), queue.counted(), kinds, mark_of(request))
 
 
 @router.post("/queue")
 async def post_queue(request: Request, lab: Lab) -> Response:
-    """Queues a study for one target or more: a form of the page, or JSON with study, targets, only, core_class."""
+    """Queues a study for one target or more: a form of the page, or JSON with the fields of `FIELDS`."""
     given, token = await given_by(request, lab)
-    study, only = given.get("study", ""), _words(given.get("only"), None)
-    wanted, kinds = _words(given.get("targets", given.get("target"))), _words(given.get("core_class"))
+    if unknown := sorted(given.keys() - FIELDS):
+        raise InputError(f"there is no field {unknown[0][:80]!r}", hint=suggestion(unknown[0], FIELDS, "there are"))
+    study, wanted = given.get("study", ""), _words(given.get("targets", given.get("target")))
+    options = _options(given)
     known = await run_in_threadpool(targets_of, request)
     if unknown := [one for one in wanted if one not in known]:
         raise InputError(f"the fleet has no target {unknown[0][:80]!r}", hint=f"it has {', '.join(known) or 'none'}")
     if not wanted or not isinstance(study, str):
         raise InputError("name a study and one target or more", hint='{"study": "quick", "targets": ["local"]}')
-    options, batch = Options(tuple(only), tuple(kinds)), secrets.token_hex(4)
+    refuse_unknown(study)
+    await run_in_threadpool(refuse_hopeless, study, wanted, options)
+    batch = secrets.token_hex(4)
 
     def put() -> list[int]:
         queue = Queue(lab.engine)
-        numbers = [queue.enqueue(study, one, options, batch=batch, token=token) for one in dict.fromkeys(wanted)]
-        tokens.note(lab.engine, token, address_of(request), "queued", f"{study} for {', '.join(wanted)}"[:200])
-        return numbers
+        return [queue.enqueue(study, one, options, batch=batch, token=token) for one in dict.fromkeys(wanted)]
 
     numbers = await run_in_threadpool(put)
+    await noted(request, token, "queued", f"{study} for {', '.join(wanted)}"[:200])
     if is_form(request):
         return RedirectResponse("/queue", 303)
     return JSONResponse({"batch": batch, "jobs": numbers}, 201)
+
+
+def _options(given: Mapping[str, Any]) -> Options:
+    """Raises InputError where one of them can't be."""
+    texts = {name: given.get(name) or default for name, default in TEXTS.items()}
+    if not all(isinstance(one, str) for one in texts.values()):
+        raise InputError(f"{', '.join(TEXTS)} are texts", hint='"card": "x86-server-assumed"')
+    return Options(
+        only=tuple(_words(given.get("only"), None)),
+        core_classes=tuple(_words(given.get("core_class"))),
+        libraries=tuple(_words(given.get("libraries"), None)),
+        allow_assumed=given.get("allow_assumed") in (True, "on"),
+        **texts,
+    )
 
 
 @router.post("/queue/{number}/{what}")
@@ -119,7 +165,7 @@ async def post_change(request: Request, lab: Lab, number: Number, what: str) -> 
     job = await run_in_threadpool(queue.job, number)
     is_changed = await run_in_threadpool(changes[what], number)
     if is_changed:
-        await run_in_threadpool(tokens.note, lab.engine, token, address_of(request), what, f"job {number}")
+        await noted(request, token, what, f"job {number}")
     if is_form(request):
         return RedirectResponse("/queue", 303)
     if not is_changed:
@@ -131,26 +177,22 @@ async def given_by(request: Request, lab: Lab) -> tuple[dict[str, Any], str | No
     """What was sent, and the id of the token of who sent it.
 
     A form of a page has the page's own mark and the browser's cookie; a program sends JSON and its token. Raises Denied
-    where neither may queue.
+    where neither may queue, before anything of it is read.
     """
+    token = request.cookies.get(COOKIE) if is_form(request) else bearer(request)
+    try:
+        id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.plan)
+    except Denied as error:
+        if token:
+            await refused(request, error)
+        raise
     body = await body_of(request)
-    given: dict[str, Any]
     if is_form(request):
         fields = parse_qs(body.decode("utf-8", "replace"))
         if not hmac.compare_digest(fields.get("csrf", [""])[0].encode(), mark_of(request).encode()):
             raise Denied("the form is not one of this lab's pages", hint="load the page again", status=403)
-        given = {name: values if name == "target" else values[0] for name, values in fields.items()}
-        token = request.cookies.get(COOKIE)
-    else:
-        given = _object(request, body)
-        word, _, shown = request.headers.get("authorization", "").partition(" ")
-        token = shown.strip() if word.lower() == "bearer" else None
-    try:
-        return given, await run_in_threadpool(tokens.check, lab.engine, token, Scope.plan)
-    except Denied as error:
-        if token:
-            note_refused(request, error)
-        raise
+        return {name: values if name == "target" else values[0] for name, values in fields.items()}, id_
+    return _object(request, body), id_
 
 
 def _object(request: Request, body: bytes) -> dict[str, Any]:
@@ -182,7 +224,7 @@ def _words(given: object, between: str | None = ",") -> list[str]:
         return [one.strip() for one in given.split(between) if one.strip()]
     found = given if isinstance(given, list) else []
     if (given is not None and found is not given) or not all(isinstance(one, str) for one in found):
-        raise InputError("targets, only and core_class are lists of texts", hint='"only": ["aes*"]')
+        raise InputError("targets, only, libraries and core_class are lists of texts", hint='"only": ["aes*"]')
     return found
 
 
@@ -194,8 +236,3 @@ def mark_of(request: Request) -> str:
 def targets_of(request: Request) -> list[str]:
     """The targets of the fleet, as they are now."""
     return targets(request.app.state.targets)
-
-
-def _kinds(lab: Lab, jobs: Sequence[Job]) -> dict[str, str]:
-    """Of these jobs' runs alone: pages that follow the queue ask each second, on a host that may be measuring."""
-    return lab.evidence_of([job.hash for job in jobs if job.hash])

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-AGAIN_S = 1.0
+AGAIN_S, LONGEST_S = 1.0, 60.0
+"""The wait before a fleet that ended is started again; it doubles while none can be started."""
 DATABASE = "WATTLOCK_FLEET_DATABASE"
 """A URL may hold a password, which the environment shows to this user alone, and a command line to everybody."""
 QUIET = {
@@ -39,13 +40,22 @@ def started(
 
     def watch() -> None:
         command = [sys.executable, "-m", "wattlock.lab.fleet.conductor", str(data.resolve()), *targets]
+        again_s = AGAIN_S
         while not over.is_set():
-            # In a session of its own: Ctrl-C is for the lab, which then closes its input.
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
-            running[:] = [process]
-            if over.is_set():
-                process.kill()
-            code = process.wait()
+            try:
+                # In a session of its own: Ctrl-C is for the lab, which then closes its input.
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
+            except OSError as error:  # the machine is short of memory or processes, say
+                say(f"warning: the fleet can't be started ({error.strerror}), and is tried again in {again_s:g} s")
+                over.wait(again_s)
+                again_s = min(2 * again_s, LONGEST_S)
+                continue
+            again_s = AGAIN_S
+            with process:
+                running[:] = [process]
+                if over.is_set():
+                    process.kill()
+                code = process.wait()
             if not over.wait(AGAIN_S):
                 say(f"warning: the fleet ended with {code} and is started again; nothing is lost")
 
