@@ -183,8 +183,8 @@ bench-frames: setup ## count a capture of 1 GB beside tshark, protect frames bes
 bench-sweep: setup ## the share of bare wattlock-net's throughput that a sweep keeps; minutes
 	$(VENV)/bin/python benchmarks/sweep.py
 
-bench-page: dev page ## do the ratios of ten ciphers in a browser agree over ten loads, idle and beside four busy loops? minutes; LOOPS="0 4"
-	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/page.py $(if $(LOOPS),--loops $(LOOPS))
+bench-page: dev page ## do the ratios of ten ciphers in a browser agree over ten loads, idle and beside four busy loops? minutes; LOOPS="0 4" FIREFOX=1
+	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/page.py $(if $(LOOPS),--loops $(LOOPS)) $(if $(FIREFOX),--firefox)
 
 bench-ways: setup ## what ssh costs and moves, and what a killed client and a cut network lose; PARTS="same cost" for some
 	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/ways.py $(PARTS)

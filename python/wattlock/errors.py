@@ -14,6 +14,11 @@ class WattlockError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """Message and hint in one line, where there is but one for both."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 class StudyError(WattlockError):
     """A study that can't be carried out: an unknown key, cipher or unit, an empty grid."""

@@ -41,10 +41,10 @@ def changed(
 
     Raises InputError naming the first path that leads nowhere.
     """
-    raw = {key: dict(value) if isinstance(value, dict) else value for key, value in tables.items()}
+    raw = {key: _copy(value) for key, value in tables.items()}
     for path, value in changes.items():
         try:
-            raw = _with(raw, path.split("."), value, lists)
+            _change(raw, path.split("."), value, lists)
         except _Nowhere as error:
             raise InputError(f"{label}: {path}: {error.what}", hint=error.hint) from error
     return raw
@@ -56,22 +56,35 @@ class _Nowhere(Exception):
         self.what, self.hint = what, hint
 
 
-def _with(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequence[str]) -> dict[str, Any]:
+def _copy(value: Any) -> Any:
+    """A copy of tables, lists and what is in them."""
+    if isinstance(value, dict):
+        return {key: _copy(one) for key, one in value.items()}
+    return [_copy(one) for one in value] if isinstance(value, list) else value
+
+
+def _change(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequence[str]) -> None:
     part, *rest = path
     key, number = _step(part)
     if not rest and number is None:
-        kept = {name: one for name, one in table.items() if name != key or value is not None}
-        return kept if value is None else {**kept, key: value}
-    found = table.get(key, {})
+        if value is None:
+            table.pop(key, None)
+        else:
+            table[key] = _copy(value)
+        return
+    found = table.setdefault(key, {})
     if key in lists and not found:
-        found = [{}]
+        found = table[key] = [{}]
     if isinstance(found, list):
         at = _place(key, number, found, rest)
-        inside = _with(found[at], rest, value, lists) if rest else value
-        return {**table, key: [*found[:at], inside, *found[at + 1 :]]}
-    if number is not None or not isinstance(found, dict):
+        if rest:
+            _change(found[at], rest, value, lists)
+        else:
+            found[at] = _copy(value)
+    elif number is not None or not isinstance(found, dict):
         raise _Nowhere(f"{key} is no {'list' if number is not None else 'table'}", f"{key} is {shown(found)}")
-    return {**table, key: _with(found, rest, value, lists)}
+    else:
+        _change(found, rest, value, lists)
 
 
 @cache

@@ -54,11 +54,15 @@ Wording = Callable[[ErrorDetails], Problem | None]
 def refusal(label: str, problems: Sequence[Problem], error_class: type[WattlockError] = InputError) -> WattlockError:
     """The error that names all of `problems`: the first with its hint, each of the others in a line below it.
 
+    A hint that is the first one's is told once.
+
     * `label`: the kind and the file as the user knows it, as `study mine.toml`.
     """
     first, *others = problems
     lines = [f"{label}: {_placed(first)}"]
-    lines += [f"  also {_placed(other)}{f'; {other.hint}' if other.hint else ''}" for other in others[: MOST_SHOWN - 1]]
+    for other in others[: MOST_SHOWN - 1]:
+        own = f"; {other.hint}" if other.hint not in {"", first.hint} else ""
+        lines.append(f"  also {_placed(other)}{own}")
     if len(problems) > MOST_SHOWN:
         lines.append(f"  also {len(problems) - MOST_SHOWN} more mistakes")
     return error_class("\n".join(lines), hint=first.hint)

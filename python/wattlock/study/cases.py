@@ -183,6 +183,7 @@ _FIELDS = [field.name for field in fields(Case)]
 _WITH_AAD = {"seal", "open", "open_forged"}
 _WITHOUT_AAD = {"encrypt", "decrypt"}
 USUAL_PROVIDER = "rustcrypto"
+WEBCRYPTO = "webcrypto"
 
 
 def _row(rows: Rows, cipher: str, provider: str) -> CatalogueRow | None:
@@ -278,6 +279,8 @@ def _unknown_providers(study: Study, rows: Rows) -> Iterator[Problem]:
         for p, provider in enumerate(grid.provider or []):
             if known and provider not in known:
                 hint = suggestion(provider, known, "the providers are")
+                if provider == WEBCRYPTO:
+                    hint = "only a browser has it: `wattlock page` measures there"
                 yield Problem(f"grid[{g}].provider[{p}]", f'no provider "{provider}"', hint)
 
 

@@ -145,6 +145,15 @@ def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
     assert caught.value.hint == "the providers are: rustcrypto"
 
 
+def test_what_only_a_browser_has_is_measured_by_its_own_verb_and_the_hint_is_told_once() -> None:
+    one = load("page")
+    with pytest.raises(StudyError) as caught:
+        expand(one, rows(one.ciphers()))
+    assert caught.value.message.count('no provider "webcrypto"') == 2
+    assert "wattlock page" not in caught.value.message
+    assert caught.value.hint == "only a browser has it: `wattlock page` measures there"
+
+
 def test_the_first_look_asks_what_it_says() -> None:
     one = load("first-look")
     found = expand(one, rows(one.ciphers()))
