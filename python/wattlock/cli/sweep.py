@@ -1,4 +1,4 @@
-"""`wattlock sweep`: many link scenarios, questions of advice or battery lives, answered into one Parquet file."""
+"""`wattlock sweep`: many link scenarios, questions of advice, battery lives or cases, answered into one file."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def sweep(
     """Answer every combination of a sweep's values, a row each, into DIR/sweep.parquet.
 
     The file of a sweep crosses values over scenarios of `wattlock link`, answered by ns-3 too where it says so, over
-    profiles of `wattlock advise` or over battery cards. A row that can't be has the reason in its column `error`. The
-    same command goes on with a sweep that was stopped or killed; the rows are the same on any number of workers.
+    profiles of `wattlock advise`, over battery cards, or over sealed runs, whose processes are drawn again. A row that
+    can't be has the reason in its column `error`. The same command goes on with a sweep that was stopped or killed; the
+    rows are the same on any number of workers.
 
     Examples: wattlock sweep --template > mine.toml; wattlock sweep mine.toml --out swept;
     wattlock sweep mine.toml --out swept --scheduler tcp://lab:8786

@@ -1,4 +1,4 @@
-"""The rows of a chunk: what `wattlock link`, `advise` or `battery` answers, or why it can't."""
+"""The rows of a chunk: what `wattlock link`, `advise` or `battery` answers, or a run's cases; or why it can't."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wattlock.link.lowpower import rows as linear_rows
 from wattlock.link.lowpower.crossing import changed
 from wattlock.link.wifi import rows as wifi_rows
 from wattlock.link.wifi.evaluate import Refused, evaluate_each
-from wattlock.sweep import beside_ns3, cores, lives
+from wattlock.sweep import beside_ns3, cores, lives, resampled
 from wattlock.sweep.plan import Chunk, Kind, Plan, Ready
 from wattlock.targets import toolbox
 
@@ -73,7 +73,28 @@ NS3: Columns = {
     "notes": pl.String,
 }
 LIVES: Columns = {"operation_uJ": pl.Float64, **dict.fromkeys(lives.FIGURES, pl.Float64)}
-OF_KIND: dict[Kind, Columns] = {"wifi": LINK, "linear": LINK, "advise": ADVICE, "ns3": NS3, "battery": LIVES}
+RUN: Columns = {
+    "cipher": pl.String,
+    "provider": pl.String,
+    "operation": pl.String,
+    "payload_B": pl.Int64,
+    "processes": pl.Int64,
+    "level_percent": pl.Float64,
+    "time_ns": pl.Float64,
+    "time_low_ns": pl.Float64,
+    "time_high_ns": pl.Float64,
+    "drawn_low_ns": pl.Float64,
+    "drawn_high_ns": pl.Float64,
+    "drawn_wider": pl.Float64,
+}
+OF_KIND: dict[Kind, Columns] = {
+    "wifi": LINK,
+    "linear": LINK,
+    "advise": ADVICE,
+    "ns3": NS3,
+    "battery": LIVES,
+    "run": RUN,
+}
 LAST: Columns = {"evidence": pl.String, "error": pl.String, "hint": pl.String}
 
 ANSWERED = {name for of in (*OF_KIND.values(), LAST) for name in of}
@@ -132,7 +153,7 @@ Combination: TypeAlias = tuple[str, dict[str, Any], dict[str, Any]]
 
 
 def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
-    """What a combination asks: a scenario of 802.11, a message of another radio, a question of advice, or a life.
+    """What a combination asks: a scenario of 802.11, a message of another radio, a question of advice, a life, a case.
 
     Raises InputError where it can't be asked.
     """
@@ -141,6 +162,8 @@ def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Ma
         return under(name, tables, changes)
     if grid.kind == "battery":
         return lives.checked(name, tables, changes)
+    if grid.kind == "run":
+        return resampled.checked(name, tables, changes)
     if grid.kind == "linear":
         return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
     label = f"profile {name}"
@@ -151,7 +174,7 @@ def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Ma
 
 def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
     """What each combination asks, or the error that says why it can't be asked."""
-    label = {"advise": "profile", "battery": "battery"}.get(grid.kind, "link")
+    label = {"advise": "profile", "battery": "battery", "run": "run"}.get(grid.kind, "link")
     every = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
     return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for name, one in every]
 
@@ -215,12 +238,17 @@ def _battery(plan: Plan, every: Sequence[lives.Carried]) -> Iterator[Row | Wattl
     return (_or_error(row, one) for one in every)
 
 
+def _run(plan: Plan, every: Sequence[resampled.Case]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
+    return (_or_error(resampled.figures, one) for one in every)
+
+
 ANSWERS: dict[Kind, Answers] = {
     "wifi": _wifi,
     "ns3": _ns3,
     "linear": _linear,
     "advise": _advise,
     "battery": _battery,
+    "run": _run,
 }
 TRIED: dict[Kind, Answers] = ANSWERS | {"ns3": _ns3_tried}
 

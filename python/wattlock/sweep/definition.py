@@ -14,20 +14,21 @@ from wattlock.definitions.problems import path_of
 
 MOST_ROWS = 1_000_000
 """Beyond it the rows of one table don't fit into a small machine's memory."""
-OVER = ("link", "advise", "battery")
+OVER = ("link", "advise", "battery", "run")
 
 
 class Grid(Table):
-    """Scenarios, profiles or batteries under every combination of values.
+    """Scenarios, profiles, batteries or runs under every combination of values.
 
-    * `link`: scenarios of `wattlock link`; `advise`: profiles of `wattlock advise`; `battery`: battery cards; one of
-      them.
+    * `link`: scenarios of `wattlock link`; `advise`: profiles of `wattlock advise`; `battery`: battery cards; `run`:
+      sealed runs; one of them.
     * `vary`: lists of values by the path that they change, as of --set; `fixed`: paths that have one value.
     """
 
     link: list[Text] | None = Field(default=None, min_length=1)
     advise: list[Text] | None = Field(default=None, min_length=1)
     battery: list[Text] | None = Field(default=None, min_length=1)
+    run: list[Text] | None = Field(default=None, min_length=1)
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default_factory=dict)
     fixed: dict[str, Any] = Field(default_factory=dict)
 
@@ -38,8 +39,8 @@ class Grid(Table):
 
     @property
     def names(self) -> list[str]:
-        """The scenarios, the profiles or the batteries."""
-        return self.link or self.advise or self.battery or []
+        """The scenarios, the profiles, the batteries or the runs."""
+        return self.link or self.advise or self.battery or self.run or []
 
     @property
     def rows(self) -> int:

@@ -14,15 +14,15 @@ from wattlock.errors import InputError
 from wattlock.link import scenario
 from wattlock.link.engines import ns3
 from wattlock.study.cases import CatalogueRow
-from wattlock.sweep import beside_ns3, cores
+from wattlock.sweep import beside_ns3, cores, resampled
 from wattlock.sweep.definition import Grid, Sweep
 from wattlock.sweep.made_by import builds
 from wattlock.targets import Target
 from wattlock.targets.probe import first_rows
 
-Kind = Literal["wifi", "ns3", "linear", "advise", "battery"]
+Kind = Literal["wifi", "ns3", "linear", "advise", "battery", "run"]
 CIPHER, PLAINTEXT = "payload.cipher", "none"
-CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "ns3": 100, "linear": 1_000, "advise": 10, "battery": 100}
+CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "ns3": 100, "linear": 1_000, "advise": 10, "battery": 100, "run": 100}
 """Rows of a chunk: seconds of work, so that little is lost with a worker and little is spent on handing out; more for
 ns-3, which takes 20 s to start."""
 
@@ -138,7 +138,8 @@ def planned(
     * `target`: whose probe knows the catalogue. `own`: the user's folder of cards.
 
     Raises InputError where there is no such scenario, profile, battery or cipher, or one reads another file, or where
-    ns-3 is missing; ProbeError where a program is missing.
+    ns-3 is missing; StoreError where there is no such run, or it is not sealed; EvidenceError for one that counted;
+    ProbeError where a program is missing.
     """
     grids = [_ready(number, grid, own) for number, grid in enumerate(sweep.grid)]
     with_ns3 = any(grid.kind == "ns3" for grid in grids)
@@ -173,11 +174,15 @@ def _ready(number: int, grid: Grid, own: Path | None) -> Ready:
         cores.refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
     if kind == "ns3":
         fixed |= {beside_ns3.KEY: beside_ns3.OURS}
+    if kind == "run" and resampled.KEY not in (*vary, *fixed):
+        vary = {resampled.KEY: resampled.numbers(sources), **vary}
     return Ready(kind, json.loads(json.dumps(sources, default=str)), vary, fixed, CHUNK_ROWS[kind])
 
 
 def _kind(number: int, grid: Grid) -> Kind:
     """What answers a grid. Raises InputError where ns-3 would be one of several engines."""
+    if grid.run:
+        return "run"
     if grid.battery:
         return "battery"
     if grid.advise:
@@ -196,6 +201,8 @@ def _tables(kind: Kind, name: str, own: Path | None) -> dict[str, Any]:
         _refuse_file("battery", "battery", name)
         battery_cards.load(name, own)
         return {}
+    if kind == "run":
+        return resampled.tables(name)
     return question.read(name) if kind == "advise" else scenario.read(name)[1]
 
 

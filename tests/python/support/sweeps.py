@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
+from support.tree import TESTS
 from wattlock import cli
 
 LINK = """
@@ -62,6 +63,16 @@ link = ["sensor-readings"]
 "engine" = "ns3"
 """
 """4 rows, two of which have no such rate."""
+
+RUNS = f"""
+title = "Processes drawn again"
+
+[[grid]]
+run = ["{TESTS / "store" / "schema_1_run"}"]
+[grid.vary]
+"seed" = [1, 2]
+"""
+"""10 rows: a run of five cases, each drawn twice."""
 
 LONG_LIVES = """
 title = "Lives long enough to be killed"

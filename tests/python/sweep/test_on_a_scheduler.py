@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.sweeps import LINK, LIVES, NS3, rows, swept, write
+from support.sweeps import LINK, LIVES, NS3, RUNS, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import InputError
@@ -28,7 +28,7 @@ distributed = pytest.importorskip("distributed", reason="needs the extra: pip in
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_programs()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 10, "linear": 2, "ns3": 2, "battery": 3})
+    monkeypatch.setattr(plan, "CHUNK_ROWS", {"wifi": 10, "linear": 2, "ns3": 2, "battery": 3, "run": 3})
     write(tmp_path, LINK)
 
 
@@ -114,8 +114,9 @@ def test_a_worker_without_ns3_is_refused_by_its_name(
     assert list(Path("out/chunks").iterdir()) == []
 
 
-def test_lives_on_a_scheduler_are_those_of_this_machine_to_the_octet(tmp_path: Path) -> None:
-    write(tmp_path, LIVES)
+@pytest.mark.parametrize("text", [LIVES, RUNS])
+def test_draws_on_a_scheduler_are_those_of_this_machine_to_the_octet(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
     alone = swept("sweep.toml", "alone", "--workers", "1", "--allow-assumed")
     with scheduler(2) as found:
         assert swept("sweep.toml", "shared", "--scheduler", found.scheduler_address, "--allow-assumed") == alone
