@@ -141,9 +141,12 @@ def main() -> None:
             result = measured(Path(scratch), visit)
         print(f"beside {loops} busy loops; {load:.1f} programs were busy before; {time.monotonic() - start:.0f} s")
         print(f"{result.processes} loads, {result.batches:,} batches, {100 * result.clean_share:.0f} % of them count")
+        print("disturbed: " + ", ".join(f"{count:,} by {cause}" for cause, count in result.causes.items() if count))
+        for one in result.verdicts:
+            print(f"{one.named}: {one.measured:.4f} ({one.low:.4f} to {one.high:.4f}), truth {one.truth:.4f}")
         for reason in result.reasons:
             print(f"the run is invalid: {reason}")
-        with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=140, float_precision=2, tbl_hide_dataframe_shape=True):
+        with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=140, float_precision=4, tbl_hide_dataframe_shape=True):
             print(table(result, BUSY_PERCENT if loops else IDLE_PERCENT), flush=True)
 
 

@@ -17,12 +17,14 @@ OPEN = 0.05
 """A crossing, or none, is told where at most so many of the draws say otherwise."""
 
 
-def crossings(estimates: pl.DataFrame) -> list[str]:
+def crossings(estimates: pl.DataFrame, looks: Sequence[int]) -> list[str]:
     """A line for each cipher and operation that both have at three sizes or more.
 
-    * `estimates`: of a run that was valid; those that are not resolved tell nothing.
+    * `estimates`: of a run that was valid; `looks`: those of its study. A case that the last look left wider than the
+      study's target has its interval, which may tell two slopes well apart; any other unresolved one tells nothing.
     """
-    known = estimates.filter(pl.col("time_ns").is_not_null(), pl.col("state") == "resolved")
+    last = (pl.col("state") == "unresolved") & (pl.col("processes") >= max(looks, default=0))
+    known = estimates.filter(pl.col("time_ns").is_not_null(), (pl.col("state") == "resolved") | last)
     lines = []
     for (cipher, operation, *_), rows in known.group_by(ALIKE, maintain_order=True):
         ours, theirs = (rows.filter(pl.col("provider") == name) for name in (USUAL_PROVIDER, WEBCRYPTO))

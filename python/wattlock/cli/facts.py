@@ -54,6 +54,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         core_classes=_core_classes(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
+        crossings=result.crossings,
     )
 
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wattlock.analysis.crossings import crossings
 from wattlock.errors import WattlockError
 from wattlock.page.visits import Visitor
 from wattlock.run import begin
@@ -76,7 +75,7 @@ def measure(
 def words(result: Result) -> list[str]:
     """What is to be known of a page's run: where WebCrypto overtakes WebAssembly, and what speaks against it."""
     invalid = [f"The run is invalid: {reason}." for reason in result.reasons]
-    found = [] if result.reasons else crossings(result.estimates)
+    found = result.crossings
     return [*found, *invalid, *result.warnings]
 
 

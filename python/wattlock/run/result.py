@@ -14,7 +14,16 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import core_classes, discharges, energy_blocks, estimate, ranking, self_checks, within
+from wattlock.analysis import (
+    core_classes,
+    crossings,
+    discharges,
+    energy_blocks,
+    estimate,
+    ranking,
+    self_checks,
+    within,
+)
 from wattlock.analysis.discharges import Full
 from wattlock.errors import InputError, StoreError
 from wattlock.run.counts import refuse_counted
@@ -150,6 +159,11 @@ class Result:
         named = ("case", "cipher", "provider", "operation", "payload_B", "data")
         cases = pl.DataFrame([{name: case[name] for name in named} for case in self.cases])
         return cases.join(discharges.discharges(self.levels, self.battery, full), on="case", how="inner").drop("case")
+
+    @cached_property
+    def crossings(self) -> list[str]:
+        """From which size on a browser's own AES is faster, a line each; empty where the run is invalid or of none."""
+        return [] if self.reasons else crossings.crossings(self.estimates, self.plan["study"]["looks"])
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 
 from wattlock.analysis.crossings import ALIKE, crossings
 
-SIZES = (64, 1500, 4096, 16384)
+SIZES, LOOKS = (64, 1500, 4096, 16384), (5, 8, 10)
+WIDTHS = (("resolved", 0.01), ("unresolved", 0.03))
 WASM, WEBCRYPTO = (1_000.0, 10.0), (20_000.0, 1.0)
 """Fixed nanoseconds, and those of a byte: both lines meet at 19,000 / 9 B."""
 TRUE_B = 19_000 / 9
@@ -22,6 +23,7 @@ def frame(
     sigma: float = 0.0,
     told: float = 0.01,
     state: str = "resolved",
+    processes: int = 10,
 ) -> pl.DataFrame:
     """Estimates on two lines, each off by a draw of `sigma`; `told`: what their intervals say of it."""
     random = np.random.default_rng(seed)
@@ -29,7 +31,7 @@ def frame(
     return pl.DataFrame(
         [
             factors
-            | {"provider": provider, "payload_B": size, "state": state}
+            | {"provider": provider, "payload_B": size, "state": state, "processes": processes}
             | {"time_ns": (fixed + slope * size) * float(np.exp(sigma * random.standard_normal()))}
             | {"half_width_percent": 100 * float(np.expm1(1.96 * told))}
             for provider, (fixed, slope) in (("rustcrypto", wasm), ("webcrypto", webcrypto))
@@ -39,7 +41,7 @@ def frame(
 
 
 def test_the_crossover_is_where_the_lines_meet_and_named_with_its_interval() -> None:
-    [line] = crossings(frame())
+    [line] = crossings(frame(), LOOKS)
     found = re.fullmatch(
         r"aes128-ctr encrypt: WebAssembly is faster up to 2111 B \(95 % interval (\d+) to (\d+) B\), "
         "WebCrypto from there on",
@@ -53,7 +55,7 @@ def test_the_crossover_is_where_the_lines_meet_and_named_with_its_interval() -> 
 def test_intervals_hold_the_true_size_in_95_percent_of_400_made_up_runs() -> None:
     held = 0
     for seed in range(400):
-        [line] = crossings(frame(seed=seed, sigma=0.01))
+        [line] = crossings(frame(seed=seed, sigma=0.01), LOOKS)
         low_B, high_B = map(int, re.findall(r"interval (\d+) to (\d+) B", line)[0])
         held += low_B - 0.5 <= TRUE_B <= high_B + 0.5
     # Binomial, 0.95 of 400: between 367 and 393 but for one in a thousand.
@@ -72,7 +74,7 @@ def test_intervals_hold_the_true_size_in_95_percent_of_400_made_up_runs() -> Non
 def test_what_the_draws_do_not_agree_on_is_told_as_open(
     wasm: tuple[float, float], webcrypto: tuple[float, float], told: float, words: str
 ) -> None:
-    [line] = crossings(frame(wasm, webcrypto, told=told))
+    [line] = crossings(frame(wasm, webcrypto, told=told), LOOKS)
     assert line.endswith(words)
 
 
@@ -82,10 +84,19 @@ def test_a_faster_one_that_changes_twice_has_no_size_from_which_on() -> None:
         .then(1e6)
         .otherwise("time_ns")
     )
-    [line] = crossings(estimates)
+    [line] = crossings(estimates, LOOKS)
     assert line.endswith("the faster one of WebAssembly and WebCrypto changes 2 times from 64 to 16384 B")
 
 
 def test_what_is_not_resolved_or_has_two_sizes_tells_nothing() -> None:
-    assert crossings(frame(state="unresolved")) == []
-    assert crossings(frame().filter(pl.col("payload_B") < 4096)) == []
+    assert crossings(frame(state="unresolved", processes=9), LOOKS) == []
+    assert crossings(frame(state="invalid"), LOOKS) == []
+    assert crossings(frame().filter(pl.col("payload_B") < 4096), LOOKS) == []
+
+
+def test_cases_that_the_last_look_left_wide_have_intervals_that_tell_the_crossover() -> None:
+    narrow, wide = (crossings(frame(state=state, told=told), LOOKS)[0] for state, told in WIDTHS)
+    widths = [
+        int(high) - int(low) for line in (narrow, wide) for low, high in re.findall(r"interval (\d+) to (\d+) B", line)
+    ]
+    assert 2 < widths[1] / widths[0] < 4

@@ -78,7 +78,9 @@ def test_a_run_that_takes_more_memory_than_pages_may_is_refused() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells it")
 def test_what_a_process_took_is_the_most_that_it_ever_had() -> None:
-    program = "from wattlock.lab.child import peak_B; a = peak_B(); b = bytearray(1) * 2**27; del b; print(peak_B() - a)"
+    program = (
+        "from wattlock.lab.child import peak_B; a = peak_B(); b = bytearray(1) * 2**27; del b; print(peak_B() - a)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=LIMIT_S)
     assert 2**26 < int(done.stdout) < 2**28
 
