@@ -23,7 +23,9 @@ def log(lines: Sequence[Mapping[str, Any]]) -> str:
     """The latest lines of the audit log, of all that there are."""
     line = "What was sent, asked for, changed and refused, and by which token."
     if not lines:
-        return page("Audit log", line, section("lines", "Lines", "<p>Nothing was noted yet.</p>") + BOTH, here=LOG)
+        return page(
+            "Audit log", line, section("lines", "Lines", "<p>Nothing was noted yet.</p>") + also(LOG) + BOTH, here=LOG
+        )
     shown = lines[:LATEST]
     rows = (
         f"<tr>{cell(moment(str(one['at'])))}{cell(one['what'])}"
@@ -43,7 +45,7 @@ def tokens(known: Sequence[Mapping[str, Any]]) -> str:
     told = "<p><code>wattlock lab token</code> makes one, <code>wattlock lab revoke</code> ends one.</p>"
     if not known:
         told = paragraphs(["There is none: this lab is open to its machine, and listens on loopback alone."])
-        return page("Tokens", line, section("tokens", "Tokens", told) + BOTH, here=TOKENS)
+        return page("Tokens", line, section("tokens", "Tokens", told) + also(TOKENS) + BOTH, here=TOKENS)
     head = ["Id", "Scope", "Made", "Ends", "Revoked"]
     rows = (
         f'<tr><th scope="row"><code>{text(one["id"])}</code></th>{cell(one["scope"])}'

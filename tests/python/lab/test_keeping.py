@@ -56,5 +56,7 @@ def test_the_log_shows_the_latest_lines_and_says_of_how_many_and_no_text_is_mark
 
 def test_a_new_lab_says_that_there_is_no_line_and_no_token(tmp_path: Path) -> None:
     client = asking(Collection.open(tmp_path))
-    assert "Nothing was noted yet" in client.get("/log", headers=HTML).text
+    empty = client.get("/log", headers=HTML).text
+    assert "Nothing was noted yet" in empty
+    assert 'href="/log.json"' in empty
     assert "open to its machine" in client.get("/tokens", headers=HTML).text

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
+from support.browser_device import DEVICE
 from support.labs import LOCAL, asking, listening
 from support.tools import missing, needs
 from support.tree import TESTS, TREE
@@ -27,19 +28,6 @@ from wattlock.page.visits import MOST_WORDS_B, Visitor
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 BUILT = TREE / "build" / "page-trial" / module.NAME
 PLACE = measuring.PLACE
-DEVICE: dict[str, Any] = {
-    "user_agent": "a browser",
-    "model": None,
-    "platform": "android",
-    "platform_version": "15",
-    "processors": 8,
-    "is_isolated": True,
-    "step_ns": 5_000,
-    "has_ticker": True,
-    "multiplications": 12_000,
-    "additions": 48_000,
-    "without_webcrypto": None,
-}
 TINY = """id = "tiny"
 title = "One cipher"
 question = "Does it work?"

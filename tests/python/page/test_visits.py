@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from support.browser_device import DEVICE
 from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.page import module as page_module
 from wattlock.page import target as page_target
@@ -20,19 +21,6 @@ from wattlock.page.target import WAITING, Job, PageTarget
 from wattlock.page.visits import AT_ONCE, MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
 from wattlock.targets.hearing import Limits, Refused
 
-DEVICE = {
-    "user_agent": "a browser",
-    "model": None,
-    "platform": "android",
-    "platform_version": "15",
-    "processors": 8,
-    "is_isolated": True,
-    "step_ns": 5_000,
-    "has_ticker": True,
-    "multiplications": 12_000,
-    "additions": 48_000,
-    "without_webcrypto": None,
-}
 LIMITS = Limits(20, 20, 20, 1000)
 
 

@@ -11,7 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Connection, text
 
-from support.hostile_posts import DEVICE, TARGET, Known, hostile_post
+from support.browser_device import DEVICE
+from support.hostile_posts import TARGET, Known, hostile_post
 from support.labs import LOCAL, asking, below
 from wattlock.errors import InputError, WattlockError
 from wattlock.lab import doors, limits, planning, tokens

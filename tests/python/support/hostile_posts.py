@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, urlencode
 
+from support.browser_device import DEVICE
 from support.hostile_packs import ODD, flipped
 from support.labs import LOCAL
 from wattlock.lab.doors import COOKIE, LONGEST_FORM_B
@@ -24,19 +25,6 @@ TARGET = "qemu:cortex-m4"
 JOB: dict[str, Any] = {"study": "quick", "targets": [TARGET], "only": ["cipher=rc4-128"], "libraries": []}
 JOB |= {"core_class": [], "card": "", "allow_assumed": False, "meter": "", "baseline": "idle"}
 GOAL = {"profile": "sensor", "allow-assumed": "on", "within": "5", "strength": "128", "run": "0" * 64}
-DEVICE: dict[str, Any] = {
-    "user_agent": "a browser",
-    "model": None,
-    "platform": "android",
-    "platform_version": "15",
-    "processors": 8,
-    "is_isolated": True,
-    "step_ns": 5_000,
-    "has_ticker": True,
-    "multiplications": 12_000,
-    "additions": 48_000,
-    "without_webcrypto": None,
-}
 LINES = (
     {"kind": "cipher", "cipher": "rc4-128", "provider": "own"},
     {"kind": "header", "schema": 2, "process": 0, "cases": []},
