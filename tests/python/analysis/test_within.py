@@ -272,3 +272,41 @@ def test_a_process_without_a_clean_batch_has_an_empty_summary(batches: list[dict
 def test_the_time_of_a_canary_is_that_of_clean_batches_only() -> None:
     batches = rounds(2, canary_after_ticks=CANARY_TICKS * 2) + rounds(3, clock=9.0, clean=False, cause="clock")
     assert within.canary_times(frame(batches), header()).to_list() == exactly([1.5 * CANARY_TICKS / 2.5] * 2)
+
+
+PAGE = {"fingerprint": {"browser": {"is_isolated": True}}}
+
+
+def page_of(batches: list[dict[str, Any]]) -> dict[str, Any]:
+    """The summary of what a browser measured."""
+    return within.summarise(frame(batches), header(**PAGE)).row(0, named=True)
+
+
+def cut(share: float, *, draw: random.Random, turns: int = 60, **more: Any) -> list[dict[str, Any]]:
+    """Batches of 0.5 canaries, off by 1 %, of which a share is longer by other programs' turns."""
+    found = []
+    for number in range(turns):
+        turn = draw.uniform(0.5, 12) if number < share * turns else 0.0
+        found.append(batch(0.5 * math.exp(draw.gauss(0, 0.01)) * (1 + turn), round=number, **more))
+    return found
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.3, 0.4])
+def test_turns_that_a_browser_cannot_see_do_not_count_even_where_they_cut_a_third_of_the_batches(share: float) -> None:
+    batches = cut(share, draw=random.Random(3))
+    assert page_of(batches)["log_canaries"] == exactly(math.log(0.5), abs=0.006)
+    if share > 0.25:  # A program sees them by its context switches; its fence leaves out a few.
+        assert summary_of(batches)["log_canaries"] > math.log(0.5) + 0.05
+
+
+def test_half_batches_are_held_against_whole_ones_without_the_turns_that_cut_those() -> None:
+    draw = random.Random(4)
+    batches = cut(0.3, draw=draw) + cut(0.1, draw=draw, turns=20, calls=CALLS // 2)
+    assert page_of(batches)["log_half"] == exactly(0.0, abs=0.01)
+
+
+@given(st.lists(st.floats(0.05, 0.3), min_size=8, max_size=30))
+def test_of_values_alike_on_both_sides_both_fences_leave_out_the_same(distances: list[float]) -> None:
+    values = pl.DataFrame({"x": [*(1 + one for one in distances), *(1 - one for one in distances)], "group": 0})
+    plain, by_lower = (within.fenced(values, "x", "group", is_blind=blind) for blind in (False, True))
+    assert plain.equals(by_lower)
