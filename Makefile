@@ -23,6 +23,9 @@ PROBES ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl armv7-unknown-lin
 PROBES_PROFILE ?= release
 PROBES_FOLDER ?= build/probes
 
+# `make test PYTEST="--deselect ... tests/python/lab"`: some of Python's tests.
+PYTEST ?=
+
 # What Rust tests could not test, for want of a program of others: a passing test's own words are not shown.
 UNTESTED := target/untested
 
@@ -43,7 +46,7 @@ test: dev ## set up, then run all tests, Rust and Python
 	else echo "skipped: the Rust target $(PAGE_TARGET) is missing; get it with \`rustup target add $(PAGE_TARGET)\`"; fi
 	@failed=; rm -f $(UNTESTED); \
 	cargo test --workspace --locked --no-fail-fast || failed="$$failed cargo-test"; \
-	$(VENV)/bin/python -m pytest || failed="$$failed pytest"; \
+	$(VENV)/bin/python -m pytest $(PYTEST) || failed="$$failed pytest"; \
 	if [ -s $(UNTESTED) ]; then echo "skipped: $$(wc -l < $(UNTESTED)) Rust tests, WATTLOCK_REQUIRE_TOOLS=1 makes them fail:"; \
 		sort $(UNTESTED) | sed 's/^/skipped: /'; fi; \
 	if [ -n "$$failed" ]; then echo "error: failed:$$failed" >&2; exit 1; fi

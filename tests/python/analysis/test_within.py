@@ -274,7 +274,7 @@ def test_the_time_of_a_canary_is_that_of_clean_batches_only() -> None:
     assert within.canary_times(frame(batches), header()).to_list() == exactly([1.5 * CANARY_TICKS / 2.5] * 2)
 
 
-PAGE = {"fingerprint": {"browser": {"is_isolated": True}}}
+PAGE: dict[str, Any] = {"fingerprint": {"browser": {"is_isolated": True}}}
 
 
 def page_of(batches: list[dict[str, Any]]) -> dict[str, Any]:
