@@ -88,7 +88,7 @@ def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, s
         return (
             found,
             "CPU time",
-            f"{unit} a call, core cycles at the median clock",
+            f"{unit} a call, at the median clock",
             one_evidence(timed, "time_evidence"),
         )
     counted = cases.filter(pl.col("cycles_per_byte") > 0)

@@ -84,7 +84,7 @@ def test_the_main_figure_draws_joules_cheapest_first_with_their_intervals_and_th
 
 def test_without_joules_the_main_figure_draws_cpu_time(tmp_path: Path) -> None:
     bars, caption = bars_of(written(tmp_path, replace(RUN, device=None), ESTIMATES.drop(ENERGY)))
-    assert bars[0].startswith("µs a call, core cycles at the median clock. AES-128 ")
+    assert bars[0].startswith("µs a call, at the median clock. AES-128 ")
     assert "CPU time of encrypting" in caption
     assert "measured" in caption
     assert "assumed" not in caption
