@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wattlock.analysis.estimate import t_half_width
+
 AT_ONCE = 2**20
 """Values drawn at a time: some 16 MB."""
+LEAST_BEYOND = 10
+"""So many samples lie beyond either end, or their number says little of it."""
+WORLDS, MOST_WORLD_DRAWS = 400, 10_000
+"""Samples of a normal distribution that `usual_widths` draws, and how often each is drawn from at most: with more draws
+its bounds would be a little narrower."""
 
 
 def ends(values: Sequence[float], level: float, draws: int, seed: int) -> tuple[float, float]:
@@ -23,7 +31,7 @@ def ends(values: Sequence[float], level: float, draws: int, seed: int) -> tuple[
 
     Each sample's distance from the mean is taken in its own standard errors, and their quantiles times the standard
     error of the values are the ends. An end is infinite where too many samples are of one value alone, which have no
-    standard error: of 4 values at a level of 5 %, or of one.
+    standard error: of 3 values at a level of 5 %, or where nearly all are equal.
     """
     known = np.asarray(values, dtype=np.float64)
     count = len(known)
@@ -37,6 +45,28 @@ def ends(values: Sequence[float], level: float, draws: int, seed: int) -> tuple[
     place = max(1, math.floor((draws + 1) * level / 2))
     low, high = float(distances[place - 1]), float(distances[draws - place])
     return max(0.0, high * error), max(0.0, -low * error)
+
+
+def least_draws(level: float) -> int:
+    """How many samples the ends of an interval need."""
+    return math.ceil(2 * LEAST_BEYOND / level)
+
+
+@cache
+def usual_widths(count: int, level: float, draws: int) -> tuple[float, float]:
+    """How wide drawn intervals of normal values are, in widths of t intervals of the same: the bounds of 95 %.
+
+    * `count`: of values, at least 2. `level`, `draws`: as of `ends`.
+    """
+    random = np.random.default_rng([count, round(1e6 * level)])
+    draws = min(draws, max(MOST_WORLD_DRAWS, least_draws(level)))
+    ratios = []
+    for seed in range(WORLDS):
+        values = random.normal(size=count)
+        half = t_half_width(float(values.std(ddof=1)), count, level)
+        ratios.append(sum(ends(values.tolist(), level, draws, seed)) / (2 * half))
+    low, high = np.quantile(ratios, (0.025, 0.975), method="closest_observation")
+    return float(low), float(high)
 
 
 def _distances(values: NDArray[np.float64], draws: int, random: np.random.Generator) -> NDArray[np.float64]:

@@ -27,9 +27,11 @@ MANY_SEGMENTS, LEAST_MEAN_ROUNDS = 8, 2
 FENCE = 1.5
 """Rounds further beyond the quartiles than this many interquartile ranges do not count (Tukey's fence)."""
 
-LEAST_RANGE, LEAST_RANGE_OF_A_PAGE = 0.002, 0.02
-"""An interquartile range (log) below this is taken for this: of few rounds it may be next to nothing. A page's batch of
-100 steps of its clock may be off by two."""
+LEAST_RANGE = 0.002
+"""An interquartile range (log) below this is taken for this: of few rounds it may be next to nothing."""
+
+TURN = 0.26
+"""Another program's turn makes a batch longer by 30 % (log) and more: by 3 to 12 ms where it had lasted 0.5 to 2 ms."""
 
 PLACES = 4
 """Places of the stack on a cache line, of 16 B each; visits take them in turn."""
@@ -105,21 +107,27 @@ def sees_no_turns(header: Mapping[str, Any]) -> bool:
     return header.get("fingerprint", {}).get("browser") is not None
 
 
-def fenced(frame: pl.DataFrame, values: str, *over: str, is_blind: bool = False) -> pl.Series:
+def uncut() -> pl.Expr:
+    """Whether no other program had its turn in the middle of a batch, told by its length alone.
+
+    Up to a third of the batches may be cut, so the median and the lower half, which turns do not reach, say how long a
+    batch is and how far it scatters: Tukey's fence drawn from there, and never nearer than a turn.
+    """
+    log, of = pl.col("log"), ("visited", "segment", "whole")
+    median = log.median().over(of)
+    scatter = 4 * (median - log.quantile(0.25, "linear").over(of))
+    return log <= median + pl.max_horizontal(scatter, TURN)
+
+
+def fenced(frame: pl.DataFrame, values: str, *over: str) -> pl.Series:
     """Whether each value lies within the fence of its group: at most 1.5 interquartile ranges beyond the quartiles.
 
     * `values`: a column of `frame`, and `over`: those that its groups are made of.
-    * `is_blind`: turns of other programs were not seen. Each makes a batch half as long again or more, and may do so to
-      a third of them; so the lower half alone tells how far the others scatter, and the upper quartile is taken to be
-      as far from the median as the lower one.
     """
     low, high = (pl.col(values).quantile(share, "linear").over(over) for share in (0.25, 0.75))
-    if is_blind:
-        high = 2 * pl.col(values).median().over(over) - low
     # As columns: within one expression Polars would take each quartile twice.
     quartiles = frame.select(values, low=low, high=high)
-    least = LEAST_RANGE_OF_A_PAGE if is_blind else LEAST_RANGE
-    beyond = FENCE * pl.max_horizontal(pl.col("high") - pl.col("low"), least)
+    beyond = FENCE * pl.max_horizontal(pl.col("high") - pl.col("low"), LEAST_RANGE)
     return quartiles.select(pl.col(values).is_between(pl.col("low") - beyond, pl.col("high") + beyond)).to_series()
 
 
@@ -160,11 +168,11 @@ def summarise_several(
     )
     seen = timed.group_by("visited").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
-    is_blind = sees_no_turns(headers[0])
-    half = pl.col("log").median() if is_blind else pl.col("log").mean()
-    halves = clean.filter(~pl.col("whole")).group_by("visited").agg(half=half)
+    if sees_no_turns(headers[0]):
+        clean = clean.filter(uncut())
+    halves = clean.filter(~pl.col("whole")).group_by("visited").agg(half=pl.col("log").mean())
     return (
-        _by_case(clean.filter("whole"), is_blind)
+        _by_case(clean.filter("whole"))
         .join(halves, on="visited", how="left")
         .join(seen, on="visited")
         .with_columns(
@@ -180,16 +188,15 @@ def summarise_several(
     )
 
 
-def _by_case(whole: pl.DataFrame, is_blind: bool) -> pl.DataFrame:
+def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
-    kept = _weighted(whole, is_blind)
+    kept = _weighted(whole)
     weight = pl.col("weight") / pl.col("weight").sum()
     # In their order: the sum over the segments of a case is the same to the bit each time.
     by_segment = kept.group_by("visited", "segment", maintain_order=True).agg(
         pl.col("segments").first(),
         log=(pl.col("log") * weight).sum(),
-        # A long batch is cut by a turn more often than half of one.
-        plain=pl.col("log").median() if is_blind else pl.col("log").mean(),
+        plain=pl.col("log").mean(),
         wall_ns=(pl.col("wall_ns") / pl.col("calls") * weight).sum(),
         cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then((pl.col("cpu_ns") / pl.col("calls") * weight).sum()),
         rounds=pl.len(),
@@ -219,21 +226,21 @@ def _by_case(whole: pl.DataFrame, is_blind: bool) -> pl.DataFrame:
     )
 
 
-def _weighted(whole: pl.DataFrame, is_blind: bool) -> pl.DataFrame:
+def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
     place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
     known = whole.with_columns(rest=rest, place=place)
-    known = known.with_columns(within=fenced(known, "rest", "visited", is_blind=is_blind))
+    known = known.with_columns(within=fenced(known, "rest", "visited"))
     # A segment of which no round is like the others' has to be told by those it has.
     within = pl.col("within") | ~pl.col("within").any().over("visited", "segment")
     known = known.with_columns(weight=within.cast(pl.Float64))
-    by_place = _by_place(known.with_row_index("row"), is_blind)
+    by_place = _by_place(known.with_row_index("row"))
     return known.with_columns(known["weight"].scatter(by_place["row"], by_place["weight"]))
 
 
-def _by_place(known: pl.DataFrame, is_blind: bool) -> pl.DataFrame:
+def _by_place(known: pl.DataFrame) -> pl.DataFrame:
     """The batches of cases that are not cut and whose speeds differ by the place of the stack: `row` and `weight`."""
     median = pl.col("log").median()
     places = known.filter(pl.col("segments") == 1).group_by("visited", "place").agg(rounds=pl.len(), median=median)
@@ -245,7 +252,7 @@ def _by_place(known: pl.DataFrame, is_blind: bool) -> pl.DataFrame:
     known = known.join(places.group_by("visited").agg(apart=apart).filter("apart"), on="visited", how="semi")
     if known.is_empty():  # the rest takes as long as all before it
         return known.select("row", "weight")
-    known = known.with_columns(within=fenced(known, "rest", "visited", "place", is_blind=is_blind))
+    known = known.with_columns(within=fenced(known, "rest", "visited", "place"))
     kept = pl.col("log").filter("within")
     # A median's standard error is 1.2533 times a mean's.
     error = 1.2533 * kept.std() / kept.len().sqrt()

@@ -74,10 +74,12 @@ NS3: Columns = {
 }
 LIVES: Columns = {"operation_uJ": pl.Float64, **dict.fromkeys(lives.FIGURES, pl.Float64)}
 RUN: Columns = {
-    "cipher": pl.String,
-    "provider": pl.String,
-    "operation": pl.String,
-    "payload_B": pl.Int64,
+    "run": pl.String,
+    "case_cipher": pl.String,
+    "case_provider": pl.String,
+    "case_operation": pl.String,
+    "case_payload_B": pl.Int64,
+    "state": pl.String,
     "processes": pl.Int64,
     "level_percent": pl.Float64,
     "time_ns": pl.Float64,
@@ -86,6 +88,8 @@ RUN: Columns = {
     "drawn_low_ns": pl.Float64,
     "drawn_high_ns": pl.Float64,
     "drawn_wider": pl.Float64,
+    "usual_low": pl.Float64,
+    "usual_high": pl.Float64,
 }
 OF_KIND: dict[Kind, Columns] = {
     "wifi": LINK,
@@ -119,7 +123,7 @@ def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
     grid, schema = plan.grids[chunk.grid], columns(plan)
     combinations = list(grid.combinations(chunk.start, chunk.stop))
     rows = [
-        {"row": chunk.first_row + place, "grid": chunk.grid, "of": name, **_cells(varied, schema), **_answer(result)}
+        {"row": chunk.first_row + place, "grid": grid.number, "of": name, **_cells(varied, schema), **_answer(result)}
         for place, ((name, _, varied), result) in enumerate(
             zip(combinations, _results(plan, grid, combinations), strict=True)
         )
@@ -129,7 +133,12 @@ def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
 
 def refuse_hopeless(plan: Plan) -> None:
     """Raises InputError where none of the first rows of a grid can be, EvidenceError where numbers need consent."""
-    for number, grid in enumerate(plan.grids):
+    taken = FIRST.keys() | LAST.keys() | {name for grid in plan.grids for name in OF_KIND[grid.kind]}
+    for grid in plan.grids:
+        number = grid.number
+        for path in grid.vary.keys() & taken:
+            hint = "make a sweep of its own of this grid"
+            raise InputError(f"grid[{number}].vary.{path}: a column of the answers has that name", hint=hint)
         errors: list[WattlockError] = []
         tried = 0
         for combination in grid.combinations(0, MOST_TRIED):

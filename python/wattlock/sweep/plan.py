@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from wattlock.advise import question
 from wattlock.energy import battery_cards
@@ -20,6 +20,7 @@ from wattlock.sweep.made_by import builds
 from wattlock.targets import Target
 from wattlock.targets.probe import first_rows
 
+Source: TypeAlias = tuple[str, dict[str, Any]]
 Kind = Literal["wifi", "ns3", "linear", "advise", "battery", "run"]
 CIPHER, PLAINTEXT = "payload.cipher", "none"
 CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "ns3": 100, "linear": 1_000, "advise": 10, "battery": 100, "run": 100}
@@ -37,12 +38,13 @@ OF_A_FILE = {
 
 @dataclass(frozen=True)
 class Ready:
-    """A grid with what its files say.
+    """A grid with what its files say; of several runs, a part for each.
 
-    * `sources`: a name and the tables of its file. `vary`, `fixed`: as in the definition.
-    * `chunk_rows`: rows of a chunk.
+    * `number`: of the grid in the sweep's file. `sources`: a name and the tables of its file.
+    * `vary`, `fixed`: as in the definition. `chunk_rows`: rows of a chunk.
     """
 
+    number: int
     kind: Kind
     sources: list[tuple[str, dict[str, Any]]]
     vary: dict[str, list[Any]]
@@ -141,7 +143,7 @@ def planned(
     ns-3 is missing; StoreError where there is no such run, or it is not sealed; EvidenceError for one that counted;
     ProbeError where a program is missing.
     """
-    grids = [_ready(number, grid, own) for number, grid in enumerate(sweep.grid)]
+    grids = [part for number, grid in enumerate(sweep.grid) for part in _ready(number, grid, own)]
     with_ns3 = any(grid.kind == "ns3" for grid in grids)
     if with_ns3:
         ns3.version()
@@ -157,9 +159,9 @@ def planned(
     )
 
 
-def _ready(number: int, grid: Grid, own: Path | None) -> Ready:
+def _ready(number: int, grid: Grid, own: Path | None) -> Iterator[Ready]:
     kind = _kind(number, grid)
-    sources = [(name, _tables(kind, name, own)) for name in grid.names]
+    sources = [_source(kind, name, own) for name in grid.names]
     # As they come back from the plan's file: a time of TOML is text there, and no key takes one.
     vary, fixed = json.loads(json.dumps([grid.vary, grid.fixed], default=str))
     for name, tables in sources:
@@ -174,9 +176,25 @@ def _ready(number: int, grid: Grid, own: Path | None) -> Ready:
         cores.refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
     if kind == "ns3":
         fixed |= {beside_ns3.KEY: beside_ns3.OURS}
-    if kind == "run" and resampled.KEY not in (*vary, *fixed):
-        vary = {resampled.KEY: resampled.numbers(sources), **vary}
-    return Ready(kind, json.loads(json.dumps(sources, default=str)), vary, fixed, CHUNK_ROWS[kind])
+    if kind == "run":
+        yield from _runs(number, sources, vary, fixed)
+    else:
+        yield Ready(number, kind, json.loads(json.dumps(sources, default=str)), vary, fixed, CHUNK_ROWS[kind])
+
+
+def _runs(number: int, sources: Sequence[Source], vary: dict[str, Any], fixed: dict[str, Any]) -> Iterator[Ready]:
+    """A part for each run, over its own cases where the grid names none.
+
+    Raises InputError where a run is named twice.
+    """
+    seen: set[str] = set()
+    for name, run in sources:
+        if run["hash"] in seen:
+            raise InputError(f"grid[{number}].run: {name} is named twice", hint="leave one of them out")
+        seen.add(run["hash"])
+        named = resampled.KEY in vary or resampled.KEY in fixed
+        cases = {} if named else {resampled.KEY: resampled.numbers(run)}
+        yield Ready(number, "run", [(name, run)], {**cases, **vary}, fixed, CHUNK_ROWS["run"])
 
 
 def _kind(number: int, grid: Grid) -> Kind:
@@ -195,15 +213,15 @@ def _kind(number: int, grid: Grid) -> Kind:
     return "ns3" if grid.fixed.get(beside_ns3.KEY) == beside_ns3.ENGINE else "wifi"
 
 
-def _tables(kind: Kind, name: str, own: Path | None) -> dict[str, Any]:
-    """What a file says; of a battery nothing, since its card is one of those by which answers are made."""
+def _source(kind: Kind, name: str, own: Path | None) -> Source:
+    """A name and what its file says; of a battery nothing, since its card is one of those by which answers are made."""
     if kind == "battery":
         _refuse_file("battery", "battery", name)
         battery_cards.load(name, own)
-        return {}
+        return name, {}
     if kind == "run":
-        return resampled.tables(name)
-    return question.read(name) if kind == "advise" else scenario.read(name)[1]
+        return resampled.source(name)
+    return name, question.read(name) if kind == "advise" else scenario.read(name)[1]
 
 
 def _ciphers(grid: Ready) -> Iterable[Any]:

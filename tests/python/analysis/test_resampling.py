@@ -6,7 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wattlock.analysis.resampling import ends
+from wattlock.analysis.estimate import t_half_width
+from wattlock.analysis.resampling import ends, usual_widths
+
+DRAWS = 2_000
 
 
 def test_ends_are_those_of_all_samples_there_are() -> None:
@@ -40,6 +43,27 @@ def test_ends_move_with_the_unit_and_not_with_the_origin() -> None:
     below, above = ends(list(values), 0.05, 5_000, 3)
     assert ends(list(100 + 8 * values), 0.05, 5_000, 3) == pytest.approx((8 * below, 8 * above))
     assert ends(list(-values), 0.05, 5_000, 3)[0] != pytest.approx(below, rel=0.01)
+
+
+def test_another_seed_draws_other_samples_and_the_same_one_the_same() -> None:
+    values = list(np.random.default_rng(9).normal(size=9))
+    assert ends(values, 0.05, 5_000, 3) == ends(values, 0.05, 5_000, 3)
+    assert ends(values, 0.05, 5_000, 4) != ends(values, 0.05, 5_000, 3)
+    assert ends(values, 0.05, 5_000, 4) == pytest.approx(ends(values, 0.05, 5_000, 3), rel=0.1)
+
+
+def test_drawn_intervals_of_normal_values_are_as_wide_as_usual_and_of_skewed_ones_not() -> None:
+    random = np.random.default_rng(10)
+    low, high = usual_widths(20, 0.05, DRAWS)
+
+    def share(worlds: np.ndarray) -> float:
+        ratios = [
+            sum(ends(list(world), 0.05, DRAWS, 5)) / 2 / t_half_width(world.std(ddof=1), 20, 0.05) for world in worlds
+        ]
+        return float(np.mean([low <= ratio <= high for ratio in ratios]))
+
+    assert share(random.normal(size=(200, 20))) > 0.9
+    assert share(random.exponential(size=(200, 20))) < 0.6
 
 
 def test_more_draws_than_fit_at_once_are_all_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

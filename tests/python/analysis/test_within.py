@@ -305,8 +305,10 @@ def test_half_batches_are_held_against_whole_ones_without_the_turns_that_cut_tho
     assert page_of(batches)["log_half"] == exactly(0.0, abs=0.01)
 
 
-@given(st.lists(st.floats(0.05, 0.3), min_size=8, max_size=30))
-def test_of_values_alike_on_both_sides_both_fences_leave_out_the_same(distances: list[float]) -> None:
-    values = pl.DataFrame({"x": [*(1 + one for one in distances), *(1 - one for one in distances)], "group": 0})
-    plain, by_lower = (within.fenced(values, "x", "group", is_blind=blind) for blind in (False, True))
-    assert plain.equals(by_lower)
+@pytest.mark.parametrize("share", [0.3, 0.45, 0.55])
+def test_a_second_speed_of_a_browser_is_no_turn_of_another_program(share: float) -> None:
+    draw = random.Random(5)
+    speeds = [0.5 * 1.11] * round(60 * share) + [0.5] * round(60 * (1 - share))
+    batches = [batch(one * math.exp(draw.gauss(0, 0.005)), round=number) for number, one in enumerate(speeds)]
+    assert page_of(batches)["log_canaries"] == exactly(math.log(0.5) + share * math.log(1.11), abs=0.003)
+    assert page_of(batches) == summary_of(batches)

@@ -29,7 +29,9 @@ def test_the_chunks_of_any_grids_hold_every_combination_once_and_in_order(
     described: list[tuple[int, list[list[int]], int]],
 ) -> None:
     grids = [
-        Ready("wifi", [(f"file-{n}", {}) for n in range(files)], dict(zip("abc", lists, strict=False)), {}, chunk_rows)
+        Ready(
+            0, "wifi", [(f"file-{n}", {}) for n in range(files)], dict(zip("abc", lists, strict=False)), {}, chunk_rows
+        )
         for files, lists, chunk_rows in described
     ]
     plan = Plan("t", grids, {}, False, None, "2026-01-01", {})
