@@ -55,7 +55,7 @@ class Readings:
 
     def _carry_out(self, hash_: str, reading: Future[Reading]) -> None:
         try:
-            found = self._read(hash_)
+            kept = _Kept(self._read(hash_), self._size_B(hash_))
         except BaseException as error:  # noqa: BLE001 - it is everybody's who waits, and `of` raises it
             with self._lock:
                 del self._under_way[hash_]
@@ -63,7 +63,7 @@ class Readings:
             return
         with self._lock:
             del self._under_way[hash_]
-            self._kept[hash_] = _Kept(found, self._size_B(hash_))
+            self._kept[hash_] = kept
             while len(self._kept) > MOST_KEPT or sum(one.size_B for one in self._kept.values()) > MOST_KEPT_B:
                 self._kept.popitem(last=False)
-        reading.set_result(found)
+        reading.set_result(kept.reading)

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of
+from wattlock.errors import StoreError
 from wattlock.lab import bounds, child, pack, readings, turns
 from wattlock.lab.collection import RUNS, Collection
 from wattlock.lab.database import Busy
@@ -180,3 +181,18 @@ def test_pages_of_runs_have_their_turns_and_further_ones_are_told_to_come_again(
         assert [one.result(LIMIT_S).status_code for one in others] == [503] * turns.AT_ONCE
     assert [answer.status_code for answer in answers] == [503] * 3
     assert answers[0].json()["error"] == "other questions are being answered"
+
+
+def test_a_run_whose_files_vanish_while_it_is_read_is_an_error_and_is_read_anew_when_asked_again() -> None:
+    sizes = iter([StoreError("gone", hint="look"), 10])
+
+    def size_B(_: str) -> int:
+        if isinstance(size := next(sizes), StoreError):
+            raise size
+        return size
+
+    reading: Any = object()
+    runs = Readings(lambda _: reading, size_B)
+    with pytest.raises(StoreError, match="gone"):
+        runs.of("hash")
+    assert runs.of("hash") is reading

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.tools import needs_ns3
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
 from wattlock.link.engines import ns3
@@ -16,10 +17,6 @@ from wattlock.link.ledger import Line, State
 from wattlock.link.wifi.transfer import STATES, Transfer
 from wattlock.targets import toolbox
 
-NS3 = ns3.python()
-# An extra under the GPL of half a gigabyte, for x86-64 alone: `make test` does not install it, and `.ci/run` goes on
-# where there is none.
-needs_ns3 = pytest.mark.skipif(NS3 is None, reason="no ns3: pip install 'wattlock[ns3]', or WATTLOCK_NS3_PYTHON")
 # How far apart the two may be, in percent.
 ADHOC, ACCESS_POINT, TWO_HOPS, TWO_HOPS_11, FILE, STREAM, SATURATED = 0.5, 1.0, 1.5, 4.0, 1.5, 6.0, 2.0
 SCENARIOS: list[tuple[dict[str, Any], float]] = [

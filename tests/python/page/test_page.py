@@ -103,8 +103,7 @@ def _refuse_other(seen: Any) -> None:
     assert set(known) == set(seen["lines"])
 
 
-# Only root can install it; `.ci/run` does where the distribution has it, and goes on where it has not.
-@pytest.mark.skipif(FIREFOX is None, reason="no Firefox was found on the PATH")
+@needs(FIREFOX, "no Firefox was found on the PATH")
 def test_firefox_makes_the_same_in_an_isolated_page_that_is_ready(serve: Any) -> None:
     seen = serve().seen_in_firefox()
     assert seen["state"] == "Ready."

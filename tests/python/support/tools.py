@@ -1,9 +1,12 @@
 """Programs of others that some tests compare with: only root can install them, as `.ci/run` does."""
 
 import os
+import platform
 from typing import NoReturn
 
 import pytest
+
+from wattlock.link.engines import ns3
 
 REQUIRED = bool(os.environ.get("WATTLOCK_REQUIRE_TOOLS"))
 """Whether a test without its program fails, in place of being skipped with the reason."""
@@ -16,6 +19,14 @@ def needs(program: str | None, reason: str) -> pytest.MarkDecorator:
     lists what was skipped. In CI nothing is: there it fails.
     """
     return pytest.mark.skipif(program is None and not REQUIRED, reason=reason)
+
+
+NS3 = ns3.python()
+# It is there for x86-64 alone, as an extra under the GPL of half a gigabyte that `make test` does not install.
+needs_ns3 = pytest.mark.skipif(
+    NS3 is None and not (REQUIRED and platform.machine() == "x86_64"),
+    reason="no ns3: pip install 'wattlock[ns3]', or WATTLOCK_NS3_PYTHON",
+)
 
 
 def missing(reason: str) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.sweeps import LIVES, NS3, rows, swept, write
-from support.tools import needs
+from support.tools import needs_ns3
 from support.tree import require_programs
 from wattlock.energy import operations
 from wattlock.energy.operations import Circumstances, OwnOperation
@@ -24,8 +24,6 @@ from wattlock.sweep import definition, plan
 from wattlock.sweep.answers import answered
 from wattlock.targets import or_this_machine, toolbox
 from wattlock.targets.probe import first_rows
-
-NS3_PYTHON = ns3.python()
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +96,7 @@ def test_an_answer_apart_comes_whole_or_says_how_its_process_ended() -> None:
     assert json.loads(ns3_child.apart(lambda: str(1 / 0)))["ended"] == 1
 
 
-@needs(str(NS3_PYTHON) if NS3_PYTHON else None, "no ns3: pip install 'wattlock[ns3]', or WATTLOCK_NS3_PYTHON")
+@needs_ns3
 def test_a_row_of_ns3_has_the_numbers_of_wattlock_link_on_any_number_of_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
