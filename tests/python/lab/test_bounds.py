@@ -184,12 +184,13 @@ def test_pages_of_runs_have_their_turns_and_further_ones_are_told_to_come_again(
 
 
 def test_a_run_whose_files_vanish_while_it_is_read_is_an_error_and_is_read_anew_when_asked_again() -> None:
-    sizes = iter([StoreError("gone", hint="look"), 10])
+    asked: list[str] = []
 
-    def size_B(_: str) -> int:
-        if isinstance(size := next(sizes), StoreError):
-            raise size
-        return size
+    def size_B(hash_: str) -> int:
+        asked.append(hash_)
+        if len(asked) == 1:
+            raise StoreError("gone", hint="look")
+        return 10
 
     reading: Any = object()
     runs = Readings(lambda _: reading, size_B)

@@ -128,8 +128,8 @@ fn a_forgery_is_released_and_verified_as_often_as_its_guesses_and_acceptances_sa
 }
 
 #[test]
-// The same law at fewer guesses is the test above, which always runs.
-#[ignore = "a minute or two, for docs/tally-risk.md: cargo test -p wattlock-tally --release -- --ignored --nocapture"]
+// The same law at fewer guesses is the test above, which always runs; `.ci/run` runs this one as well.
+#[ignore = "minutes in a debug build: cargo test -p wattlock-tally --release -- --ignored --nocapture"]
 fn of_ten_million_guesses_a_length_forgeries_are_released_and_verified_as_often_as_they_say() {
     for bits in [4, 6, 8] {
         as_often_as_known(bits, 10_000_000 / 3);
