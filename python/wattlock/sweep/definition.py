@@ -83,7 +83,7 @@ def load(name_or_path: str | Path) -> Sweep:
 
 def _problems(sweep: Sweep) -> Iterator[Problem]:
     if (rows := sum(grid.rows for grid in sweep.grid)) > MOST_ROWS:
-        yield Problem("", f"{rows:,} rows are more than {MOST_ROWS:,}", "make several sweeps of it")
+        yield Problem("", *too_many(rows))
     for number, grid in enumerate(sweep.grid):
         if len(grid.over) != 1:
             has = f"has {' and '.join(grid.over)}" if grid.over else f"has none of {', '.join(OVER)}"
@@ -94,6 +94,11 @@ def _problems(sweep: Sweep) -> Iterator[Problem]:
             yield from _doubled(("grid", number, "vary", path), values)
         for path in grid.vary.keys() & grid.fixed.keys():
             yield Problem(path_of(("grid", number, "fixed", path)), "is among what varies", "leave one of them out")
+
+
+def too_many(rows: int) -> tuple[str, str]:
+    """That there are too many rows, and what to do."""
+    return f"{rows:,} rows are more than {MOST_ROWS:,}", "make several sweeps of it"
 
 
 def _doubled(path: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from wattlock.link import scenario
 from wattlock.link.engines import ns3
 from wattlock.study.cases import CatalogueRow
 from wattlock.sweep import beside_ns3, cores, resampled
-from wattlock.sweep.definition import Grid, Sweep
+from wattlock.sweep.definition import MOST_ROWS, Grid, Sweep, too_many
 from wattlock.sweep.made_by import builds
 from wattlock.targets import Target
 from wattlock.targets.probe import first_rows
@@ -144,6 +144,9 @@ def planned(
     ProbeError where a program is missing.
     """
     grids = [part for number, grid in enumerate(sweep.grid) for part in _ready(number, grid, own)]
+    if (rows := sum(part.rows for part in grids)) > MOST_ROWS:  # of runs the cases were not known before
+        what, hint = too_many(rows)
+        raise InputError(what, hint=hint)
     with_ns3 = any(grid.kind == "ns3" for grid in grids)
     if with_ns3:
         ns3.version()

@@ -73,6 +73,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (RUNS + '[grid.fixed]\n"draws" = 10\n', "draws: must be at least 1000, is 10", ""),
         (RUNS + '"case" = [5, 6]\n', "has no case 5", "it has 5, the first is 0"),
         (RUNS + '[grid.fixed]\n"core" = "cortex-m4"\n', "core: is for advise alone", ""),
+        (
+            RUNS.replace("[1, 2]", f"{list(range(1000))}\ndraws = {list(range(1000, 1201))}"),
+            "1,005,000 rows are",
+            "several",
+        ),
         (RUNS_COUNTED, "its cycles were counted on", "`wattlock show`"),
         (LIVES + '"model" = "linea"\n"allow" = 1\n', "allow: unknown key", ""),
         (
