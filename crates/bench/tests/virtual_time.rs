@@ -421,6 +421,22 @@ fn lines<'l>(records: &'l [Value], kind: &str) -> Vec<&'l Value> {
 }
 
 #[test]
+fn cases_that_name_each_other_are_measured_one_just_after_the_other() {
+    let machine = Shared::default();
+    let pair = |number: u32, other: u32| case(number, json!({"pair": other, "visits": 30}));
+    let cases = vec![pair(0, 3), case(1, json!({"visits": 30})), pair(2, 9), pair(3, 0)];
+    let (records, ended) = measured(&machine, &share(json!({"rounds": 30}), cases), usize::MAX);
+    ended.unwrap();
+    let whole = lines(&records, "batch").into_iter().map(|batch| (batch["case"].as_u64().unwrap(), batch));
+    let calls = |case: u64| lines(&records, "header")[0]["cases"][usize::try_from(case).unwrap()]["calls"].clone();
+    let whole: Vec<u64> = whole.filter(|(case, batch)| batch["calls"] == calls(*case)).map(|(case, _)| case).collect();
+    let at: Vec<usize> = (0..whole.len()).filter(|at| [0, 3].contains(&whole[*at])).collect();
+    assert_eq!(at.len(), 60);
+    assert!(at.chunks(2).all(|two| two[1] == two[0] + 1 && whole[two[0]] != whole[two[1]]), "{whole:?}");
+    assert!(lines(&records, "header")[0]["cases"][0].get("pair").is_none(), "only in plans");
+}
+
+#[test]
 fn a_kind_that_nobody_knows_is_measured_as_any_other() {
     let machine = Shared::default();
     let cases = vec![

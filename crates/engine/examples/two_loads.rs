@@ -75,7 +75,7 @@ fn main() -> Result<(), &'static str> {
         calls: 100,
         claimed_calls: 100,
         visits: 50,
-        halves: false,
+        ..Slot::default()
     });
     let mut order = [Entry::default(); 4];
     let mut kept = Kept::default();

@@ -51,6 +51,8 @@ pub struct Entry {
     pub visit: u32,
     /// A batch of half the calls: T(2n) / T(n) = 2 is checked on these.
     pub half: bool,
+    /// Where its buffers and its stack lie: the two of a pair have one seed.
+    pub seed: u64,
 }
 
 /// Which of its `visits` visits in `rounds` rounds a slot has in `round`, from 0; `None` where it is not due.
@@ -101,6 +103,26 @@ impl<'a> Order<'a> {
     /// Shuffles the entries: each order is equally likely (Fisher and Yates).
     pub fn shuffle(&mut self, random: &mut SplitMix64) {
         random.shuffle(&mut self.entries[..self.len]);
+    }
+
+    /// Puts the partner of each entry that has one beside it, as often before it as after it; the buffer must hold all.
+    ///
+    /// * `partner`: the slot that an entry's visits are taken in turn with.
+    pub fn pair(&mut self, random: &mut SplitMix64, partner: impl Fn(&Entry) -> Option<u32>) {
+        let mut end = self.len + self.entries().iter().filter(|entry| partner(entry).is_some()).count();
+        let all = end;
+        // From the last one on, so that none is written over before it has moved.
+        for at in (0..self.len).rev() {
+            let entry = self.entries[at];
+            let other = partner(&entry).map(|slot| Entry { slot, ..entry });
+            let turned = other.is_some() && random.below(2) == 1;
+            let (first, second) = if turned { (other, Some(entry)) } else { (Some(entry), other) };
+            for moved in [second, first].into_iter().flatten() {
+                end -= 1;
+                self.entries[end] = moved;
+            }
+        }
+        self.len = all;
     }
 
     /// The entries in their order.

@@ -29,7 +29,7 @@ const PLACES: u32 = 4;
 const FRAMES_TO_A_PLACE: u32 = 8;
 
 /// One case's place in the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// The case's number in the plan.
     pub case: u32,
@@ -43,6 +43,9 @@ pub struct Slot {
     pub visits: u32,
     /// Whether batches of half the calls are interleaved, to check that time is proportional to calls.
     pub halves: bool,
+    /// Index of the slot that its whole batches are taken in turn with, which names this one in return and has as many
+    /// visits: both in each round that either is due in, one just after the other, at one place of the stack.
+    pub pair: Option<u32>,
 }
 
 /// What one process measures.
@@ -102,19 +105,23 @@ where
     for round in 0..rounds {
         order.clear();
         for (index, slot) in (0_u32..).zip(slots) {
-            if let Some(visit) = visit_in(round, rounds, slot.visits, index) {
-                order.push(Entry { slot: index, visit, half: false });
+            // The first of a pair stands for both until the order is drawn.
+            let visit = visit_in(round, rounds, slot.visits, index).filter(|_| !is_second(slots, index));
+            if let Some(visit) = visit {
+                order.push(Entry { slot: index, visit, half: false, seed: random.next_u64() });
             }
             let halves = if slot.halves { halves(slot.visits) } else { 0 };
             if let Some(visit) = visit_in(round, rounds, halves, index.wrapping_mul(7)) {
-                order.push(Entry { slot: index, visit, half: true });
+                order.push(Entry { slot: index, visit, half: true, seed: random.next_u64() });
             }
         }
         order.shuffle(&mut random);
+        order.pair(&mut random, |entry| if entry.half { None } else { partner(slots, entry.slot) });
         for entry in order.entries() {
             let Some(slot) = slots.get(entry.slot as usize) else { continue };
             let Some(body) = bodies.get_mut(slot.body) else { continue };
             let slot = if entry.half { half(slot) } else { *slot };
+            let mut random = SplitMix64::new(entry.seed);
             body.settle(random.next_u64());
             // Code that keeps vectors on the stack is up to 11 % slower at some slots of a line: each is taken in turn.
             let place = entry.visit % PLACES;
@@ -124,6 +131,17 @@ where
         sink.round_ended(round)?;
     }
     Ok(())
+}
+
+/// The other slot of a pair; `None` where there is none, or it does not name this one.
+fn partner(slots: &[Slot], index: u32) -> Option<u32> {
+    let other = slots.get(index as usize)?.pair.filter(|other| *other != index)?;
+    (slots.get(other as usize)?.pair == Some(index)).then_some(other)
+}
+
+/// Whether it is the later of a pair.
+fn is_second(slots: &[Slot], index: u32) -> bool {
+    partner(slots, index).is_some_and(|other| other < index)
 }
 
 /// How far down the stack a visit begins: so many pages and small frames, and at which 16-byte slot of a cache line.

@@ -121,7 +121,7 @@ fn loads(machine: &Shared, ticks: &[(u64, u32)]) -> Vec<Load> {
 }
 
 fn slot(case: u32, body: usize, calls: u32, visits: u32) -> Slot {
-    Slot { case, body, calls, claimed_calls: calls, visits, halves: false }
+    Slot { case, body, calls, claimed_calls: calls, visits, ..Slot::default() }
 }
 
 fn measure(
@@ -158,6 +158,46 @@ fn the_order_changes_from_round_to_round() {
     let orders: Vec<Vec<u32>> = kept.batches.chunks(12).map(|r| r.iter().map(|b| b.case).collect()).collect();
     assert_eq!(orders.len(), 6);
     assert!(orders.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+#[test]
+fn the_two_of_a_pair_follow_one_another_in_each_visit_at_one_place_and_either_goes_first_about_as_often() {
+    let machine = machine();
+    let ticks = [(10, 1), (20, 1), (30, 1), (40, 1), (50, 1), (60, 1)];
+    let mut slots: Vec<Slot> = (0..6).map(|index| slot(index, index as usize, 20, 100)).collect();
+    for (first, second) in [(1, 4), (5, 2)] {
+        slots[first].pair = Some(second as u32);
+        slots[second].pair = Some(first as u32);
+    }
+    let slots: Vec<Slot> = slots.into_iter().map(|slot| Slot { halves: true, ..slot }).collect();
+    let mut kept = Kept::default();
+    measure(&machine, &mut loads(&machine, &ticks), &slots, 400, &mut kept).unwrap();
+    for pair in [[1, 4], [2, 5]] {
+        let mut firsts = [0, 0];
+        let whole: Vec<(usize, &Batch)> = kept.batches.iter().enumerate().filter(|(_, b)| b.calls == 20).collect();
+        let of_pair: Vec<_> = whole.into_iter().filter(|(_, batch)| pair.contains(&batch.case)).collect();
+        assert_eq!(of_pair.len(), 200, "each has its 100 visits");
+        for two in of_pair.chunks(2) {
+            let [(at, first), (next, second)] = two else { panic!("{two:?}") };
+            assert_eq!(*next, at + 1, "nothing between them");
+            assert_eq!((first.round, first.place, first.stack), (second.round, second.place, second.stack));
+            assert_ne!(first.case, second.case);
+            firsts[usize::from(first.case == pair[1])] += 1;
+        }
+        // Five standard deviations of a fair coin thrown 100 times.
+        assert!(firsts.iter().all(|count: &i32| count.abs_diff(50) <= 25), "{firsts:?}");
+    }
+}
+
+#[test]
+fn a_slot_whose_partner_does_not_name_it_is_visited_alone() {
+    let machine = machine();
+    let slots =
+        [Slot { pair: Some(1), ..slot(0, 0, 10, 4) }, slot(1, 1, 10, 4), Slot { pair: Some(2), ..slot(2, 0, 10, 4) }];
+    let mut kept = Kept::default();
+    measure(&machine, &mut loads(&machine, &[(10, 1), (20, 1)]), &slots, 4, &mut kept).unwrap();
+    let of = |case| kept.batches.iter().filter(|batch| batch.case == case).count();
+    assert_eq!([0, 1, 2].map(of), [4; 3]);
 }
 
 #[test]

@@ -161,6 +161,9 @@ pub struct PlannedCase {
     /// process, which finds it. Only in plans.
     #[serde(default, skip_serializing)]
     pub cut_B: Option<u64>,
+    /// Number of the case that its batches are taken in turn with, which names this one in return. Only in plans.
+    #[serde(default, skip_serializing)]
+    pub pair: Option<u32>,
 }
 
 /// One case as measured.

@@ -113,6 +113,8 @@ class Order:
 
     * `visits`: by case, one of each without it; the self-checks of `watch` are visited in each round.
     * `quiet_ppm`, `cuts` (by case): as earlier processes of the run found them; the process finds what is missing.
+    * `pairs`: by case the one that its batches are taken in turn with, either way round; both have the visits of the
+      one that has more. A pair that is not whole in `cases` is none.
     * `policy`: what the plan says beside its cases, as `energy` or `battery`.
     * `kept`: whether its lines go to the run's folder; one that only looks leaves nothing there.
     """
@@ -125,6 +127,7 @@ class Order:
     visits: Mapping[int, int] | None = None
     quiet_ppm: int | None = None
     cuts: Mapping[int, int] | None = None
+    pairs: Mapping[int, int] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     kept: bool = True
 
@@ -142,7 +145,10 @@ class Order:
         * `push`: brings a file to where the process runs, and gives its path there.
         * `measured`: without it the cases are prepared and nothing is timed.
         """
-        visits = dict.fromkeys((case.case for case in self.cases), 1) if self.visits is None else self.visits
+        visits = dict.fromkeys((case.case for case in self.cases), 1) if self.visits is None else dict(self.visits)
+        pairs = {case: other for case, other in self.pairs.items() if {case, other} <= {one.case for one in self.cases}}
+        pairs |= {other: case for case, other in pairs.items()}
+        visits |= {case: max(visits[case], visits[other]) for case, other in pairs.items()}
         rounds = max([VISITS, *(visits[case.case] for case in self.cases)]) if measured else 0
         head = {
             "kind": "plan",
@@ -164,4 +170,5 @@ class Order:
             yield {"kind": "case", **asdict(case), "visits": rounds}
         for case in self.cases:
             cut = {"cut_B": self.cuts[case.case]} if self.cuts and case.case in self.cuts else {}
-            yield {"kind": "case", **asdict(case), "visits": visits[case.case], **cut}
+            pair = {"pair": pairs[case.case]} if case.case in pairs else {}
+            yield {"kind": "case", **asdict(case), "visits": visits[case.case], **cut, **pair}

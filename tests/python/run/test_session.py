@@ -367,6 +367,13 @@ def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_pat
     assert all(line.endswith(b"}\n") for line in lines)
 
 
+def test_a_plan_names_the_partners_of_a_pair_gives_both_the_visits_of_one_and_leaves_out_half_a_pair() -> None:
+    cases = [case_of(number, "des-cbc") for number in range(4)]
+    order = shards.Order(0, 1, cases, None, visits={0: 8, 1: 30, 2: 24, 3: 24}, pairs={0: 1, 2: 9})
+    lines = [line for line in order.plan({}) if line["kind"] == "case"]
+    assert [(line.get("pair"), line["visits"]) for line in lines] == [(1, 30), (0, 30), (None, 24), (None, 24)]
+
+
 def test_a_thousand_cases_are_cut_into_shards_of_about_equal_size() -> None:
     cases = [case_of(number, "aes128-cbc") for number in range(1000)]
     groups = shards.split(cases, seed=3)

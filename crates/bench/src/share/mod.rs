@@ -48,6 +48,7 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
         }
         ports.watch.iter().for_each(|watch| watch.rests());
     }
+    cases.pair(&share.cases);
     quiet_level::complete(&mut cases.bursts, ports.clock);
     let blur = quiet_level::blur(ports.clock);
     let quiet_ppm = quiet_level::of(&mut cases.bursts, blur).into_iter().chain(share.plan.quiet_ppm).min();

@@ -121,6 +121,16 @@ impl Cases {
             claimed_calls,
             visits: planned.visits,
             halves: planned.role == Role::Study && self.bodies[body].segments() == 1 && claimed_calls > 1,
+            pair: None,
+        }
+    }
+
+    /// Joins the slots of cases that name each other, once all are known: a partner that failed is none.
+    pub(super) fn pair(&mut self, planned: &[PlannedCase]) {
+        let at = |case| self.slots.iter().position(|slot| slot.case == case);
+        let named = planned.iter().filter_map(|planned| Some((at(planned.case)?, at(planned.pair?)?)));
+        for (first, second) in named.collect::<Vec<_>>() {
+            self.slots[first].pair = u32::try_from(second).ok();
         }
     }
 }

@@ -90,7 +90,7 @@ fn watch(clock: &mut RealClock, seconds: u32) -> Seen {
         let (lost, spun) = gaps(clock, spin, gap);
         seen.lost_ticks += lost;
         seen.spun_ticks += spun;
-        let slot = Slot { case: 0, body: 0, calls, claimed_calls: calls, visits: BATCHES_A_TURN, halves: false };
+        let slot = Slot { case: 0, body: 0, calls, claimed_calls: calls, visits: BATCHES_A_TURN, ..Slot::default() };
         let work = Shard {
             bodies: &mut body,
             slots: &[slot],
