@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use wattlock_engine::{Batch, Case, Clock, Entry, Moment, Nanoseconds, Shard, Sink, Slot, Ticks, shard};
+use wattlock_engine::{Batch, Case, Clock, Entry, Granted, Moment, Nanoseconds, Pace, Shard, Sink, Slot, Ticks, shard};
 
 /// Sums so many numbers a call.
 struct Sum {
@@ -85,8 +85,11 @@ fn main() -> Result<(), &'static str> {
         order: &mut order,
         rounds: 50,
         seed: 7,
+        paces: &mut [Pace::default(); 2],
         warm_ticks: 20_000,
+        state_ticks: 2_000_000,
         quiet_ppm: None,
+        granted: Granted::default(),
     };
     shard(work, &mut Wall(Instant::now()), &mut kept)?;
     for (case, mut batches) in kept.0.into_iter().enumerate() {

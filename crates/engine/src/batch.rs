@@ -1,6 +1,6 @@
 //! One timed batch, and why it may not count.
 
-use crate::canary::{clock_changed, core_shared};
+use crate::canary::clock_changed;
 use crate::{Moment, Nanoseconds, Ticks};
 
 /// Why a batch does not count. A batch is never dropped for its value.
@@ -14,6 +14,8 @@ pub enum Cause {
     Clock,
     /// Another thread used the core's units: a burst was slower than the chain beside it allows.
     Neighbour,
+    /// The core held back the width of vectors that the case works on: a witness of that width was throttled.
+    Licence,
 }
 
 /// One timed loop of a case between two canaries.
@@ -47,6 +49,10 @@ pub struct Batch {
     pub burst_before: Ticks,
     /// Ticks of the burst just after.
     pub burst_after: Ticks,
+    /// Ticks of the witness just before; `None` where the case works on no wide vectors.
+    pub witness_before: Option<Ticks>,
+    /// Ticks of the witness just after.
+    pub witness_after: Option<Ticks>,
     /// Why the batch does not count; `None` for a clean one.
     pub cause: Option<Cause>,
 }
@@ -57,11 +63,19 @@ pub(crate) struct Edge {
     pub(crate) moment: Moment,
     pub(crate) canary: Ticks,
     pub(crate) burst: Ticks,
+    pub(crate) witness: Option<Ticks>,
 }
 
 /// The first cause that applies to a batch, or `None` for a clean one.
-pub(crate) fn cause(before: Edge, after: Edge, step: Ticks, quiet_ppm: Option<u32>) -> Option<Cause> {
-    let shared = |edge: Edge| quiet_ppm.is_some_and(|quiet| core_shared(edge.burst, edge.canary, step, quiet));
+///
+/// * `shared`, `held_back`: whether an edge tells a neighbour, and a throttled witness. A neighbour slows a witness too.
+pub(crate) fn cause(
+    before: Edge,
+    after: Edge,
+    step: Ticks,
+    shared: impl Fn(Edge) -> bool,
+    held_back: impl Fn(Edge) -> bool,
+) -> Option<Cause> {
     if before.moment.switches != after.moment.switches {
         Some(Cause::Switch)
     } else if before.moment.cpu != after.moment.cpu {
@@ -70,6 +84,8 @@ pub(crate) fn cause(before: Edge, after: Edge, step: Ticks, quiet_ppm: Option<u3
         Some(Cause::Clock)
     } else if shared(before) || shared(after) {
         Some(Cause::Neighbour)
+    } else if held_back(before) || held_back(after) {
+        Some(Cause::Licence)
     } else {
         None
     }

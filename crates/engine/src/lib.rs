@@ -23,6 +23,7 @@ mod energy;
 mod ports;
 mod schedule;
 mod shard;
+mod state;
 
 pub use batch::{Batch, Cause};
 pub use canary::{NEIGHBOUR_PERCENT, burst_ppm, clock_changed, core_shared};
@@ -32,6 +33,8 @@ pub use energy::{
 pub use ports::{Case, Clock, Follows, Meter, MeterDescription, MeterError, Moment, Reading};
 pub use schedule::{Entry, Order, SplitMix64, visit_in};
 pub use shard::{LEAST_HALVES, SPREAD_PAGES, Shard, Sink, Slot, TRIES, VISITS_A_HALF, calls_for, shard};
+
+pub use state::{Granted, LICENCE_PERCENT, Pace, Width, throttled};
 
 /// Whole nanoseconds.
 pub type Nanoseconds = u64;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Nanojoules, Nanoseconds, Ticks};
+use crate::{Nanojoules, Nanoseconds, Ticks, Width};
 
 /// What is timed: one combination of factors, ready to be called.
 pub trait Case {
@@ -55,6 +55,13 @@ pub trait Clock {
     /// Runs a burst of independent additions, as many as the core can issue, and gives the ticks it took. A thread
     /// that shares the core's units slows the burst and not the chain.
     fn burst(&mut self) -> Ticks;
+
+    /// Runs a witness, a burst of known operations on vectors of this width that the core may hold back (the page of the
+    /// states, `state.rs`), and gives the ticks it took; `None` where the processor has no such width, or none is written.
+    fn witness(&mut self, width: Width) -> Option<Ticks> {
+        let _ = width;
+        None
+    }
 
     /// Context switches and the processor.
     fn moment(&mut self) -> Moment;

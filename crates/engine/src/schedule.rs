@@ -47,12 +47,16 @@ impl SplitMix64 {
 pub struct Entry {
     /// Index of the slot.
     pub slot: u32,
+    /// The round that it is of.
+    pub round: u32,
     /// Which of its visits this is, from 0.
     pub visit: u32,
     /// A batch of half the calls: T(2n) / T(n) = 2 is checked on these.
     pub half: bool,
     /// Where its buffers and its stack lie: the two of a pair have one seed.
     pub seed: u64,
+    /// Tries of a batch of it so far.
+    pub tries: u32,
 }
 
 /// Which of its `visits` visits in `rounds` rounds a slot has in `round`, from 0; `None` where it is not due.
@@ -70,30 +74,37 @@ pub fn visit_in(round: u32, rounds: u32, visits: u32, phase: u32) -> Option<u32>
     ((at + 1) * visits / rounds > before).then(|| u32::try_from(before).ok()).flatten()
 }
 
-/// The entries of one round in a buffer of the caller's.
+/// The entries of one round in a buffer of the caller's, and behind them those of earlier rounds that are kept for later.
 pub struct Order<'a> {
     entries: &'a mut [Entry],
     len: usize,
+    /// The entry that is taken next, and how many of those that were taken are put aside, at the front.
+    next: usize,
+    aside: usize,
+    /// How many are kept, at the back.
+    kept: usize,
 }
 
 impl<'a> Order<'a> {
-    /// An empty order; the buffer must hold two entries a slot, further ones are not taken.
+    /// An empty order; the buffer must hold two entries a slot, further ones are not taken. In what room it has beyond
+    /// those of a round, entries are kept.
     #[must_use]
     pub fn new(entries: &'a mut [Entry]) -> Self {
-        Self { entries, len: 0 }
+        Self { entries, len: 0, next: 0, aside: 0, kept: 0 }
     }
 
-    /// Forgets all entries.
+    /// Forgets all entries but those that are kept.
     pub fn clear(&mut self) {
-        self.len = 0;
+        (self.len, self.next, self.aside) = (0, 0, 0);
     }
 
-    /// Adds an entry; gives `false` where the buffer is full.
+    /// Adds an entry, in place of one that is kept where the buffer is full; gives `false` where it holds none.
     pub fn push(&mut self, entry: Entry) -> bool {
         match self.entries.get_mut(self.len) {
             Some(place) => {
                 *place = entry;
                 self.len += 1;
+                self.kept = self.kept.min(self.entries.len() - self.len);
                 true
             }
             None => false,
@@ -123,6 +134,47 @@ impl<'a> Order<'a> {
             }
         }
         self.len = all;
+        self.kept = self.kept.min(self.entries.len() - all);
+    }
+
+    /// The next entry, or `None` at the end: those that were put aside are then the order, to be taken once more.
+    pub fn take(&mut self) -> Option<Entry> {
+        if self.next == self.len {
+            (self.len, self.next, self.aside) = (self.aside, 0, 0);
+            return None;
+        }
+        self.next += 1;
+        Some(self.entries[self.next - 1])
+    }
+
+    /// Puts an entry aside that was taken. There is room: its own place is free.
+    pub fn put_aside(&mut self, entry: Entry) {
+        if self.aside < self.next {
+            self.entries[self.aside] = entry;
+            self.aside += 1;
+        }
+    }
+
+    /// Whether nothing is left to be taken, now or once more.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.next == self.len && self.aside == 0
+    }
+
+    /// Keeps what is left for a later round.
+    pub fn keep(&mut self) {
+        self.entries.copy_within(self.next..self.len, self.aside);
+        let left = self.aside + self.len - self.next;
+        self.kept = left;
+        self.entries.copy_within(..self.kept, self.entries.len() - self.kept);
+        self.clear();
+    }
+
+    /// Adds what earlier rounds kept.
+    pub fn recall(&mut self) {
+        self.entries.copy_within(self.entries.len() - self.kept.., self.len);
+        self.len += self.kept;
+        self.kept = 0;
     }
 
     /// The entries in their order.
@@ -179,6 +231,47 @@ mod tests {
         for mut order in orders {
             order.sort_unstable();
             assert!(order.iter().copied().eq(0..50));
+        }
+    }
+
+    /// Takes all entries once, puts the odd slots aside, and gives the slots.
+    fn pass(order: &mut Order<'_>) -> [u32; 6] {
+        let mut taken = [99; 6];
+        let mut places = taken.iter_mut();
+        while let Some(entry) = order.take() {
+            *places.next().unwrap_or(&mut 0) = entry.slot;
+            if entry.slot % 2 == 1 && entry.tries < 2 {
+                order.put_aside(Entry { tries: entry.tries + 1, ..entry });
+            }
+        }
+        taken
+    }
+
+    #[test]
+    fn what_is_put_aside_is_taken_again_in_its_order_and_at_last_nothing_is_left() {
+        let mut buffer = [Entry::default(); 6];
+        let mut order = Order::new(&mut buffer);
+        (0..6).for_each(|slot| assert!(order.push(Entry { slot, ..Entry::default() })));
+        assert_eq!(pass(&mut order), [0, 1, 2, 3, 4, 5]);
+        assert!(!order.is_empty());
+        assert_eq!(pass(&mut order), [1, 3, 5, 99, 99, 99]);
+        assert_eq!(pass(&mut order), [1, 3, 5, 99, 99, 99]);
+        assert!(order.is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_is_recalled_at_the_end_of_a_later_round_as_far_as_that_left_room_for_it() {
+        for (new, recalled) in [(0, [1, 3, 5]), (6, [1, 3, 5]), (7, [3, 5, 99]), (9, [99; 3])] {
+            let mut buffer = [Entry::default(); 9];
+            let mut order = Order::new(&mut buffer);
+            (0..6).for_each(|slot| assert!(order.push(Entry { slot, ..Entry::default() })));
+            pass(&mut order);
+            order.keep();
+            assert!(order.is_empty());
+            (0..new).for_each(|slot| assert!(order.push(Entry { slot: 2 * slot, ..Entry::default() })));
+            pass(&mut order);
+            order.recall();
+            assert_eq!(pass(&mut order)[..3], recalled, "after {new} others");
         }
     }
 

@@ -1,12 +1,17 @@
 //! The timed loop: rounds of shuffled visits; a visit is warm-up, canary, batch, canary.
+//!
+//! A visit waits until the core grants what the case asks of it: [`state`](crate::state).
 
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
 use crate::batch::{Edge, cause};
-use crate::{Batch, Case, Clock, Entry, Order, SplitMix64, Ticks, visit_in};
+use crate::state::Trial;
+use crate::{
+    Batch, Case, Cause, Clock, Entry, Granted, Order, Pace, SplitMix64, Ticks, Width, core_shared, throttled, visit_in,
+};
 
-/// Tries of one discarded batch, the first included.
+/// Tries of one discarded batch, the first included: at once, or at the end of the round where a neighbour has left.
 pub const TRIES: u32 = 3;
 /// A visit's share of half batches is one in this many, at least [`LEAST_HALVES`].
 pub const VISITS_A_HALF: u32 = 6;
@@ -46,6 +51,11 @@ pub struct Slot {
     /// Index of the slot that its whole batches are taken in turn with, which names this one in return and has as many
     /// visits: both in each round that either is due in, one just after the other, at one place of the stack.
     pub pair: Option<u32>,
+    /// The width of vectors that the code works on, where a core may hold it back and the clock has a witness of it.
+    pub width: Option<Width>,
+    /// Each batch is the first call after other work: no warm-up of the case's own, canaries for as long as a state takes
+    /// to go, then `calls` calls, which are 1.
+    pub after_pause: bool,
 }
 
 /// What one process measures.
@@ -54,16 +64,24 @@ pub struct Shard<'a, B> {
     pub bodies: &'a mut [B],
     /// The cases' places in the schedule.
     pub slots: &'a [Slot],
-    /// Room for the order of one round: two entries a slot.
+    /// Room for the order of one round: two entries a slot. In what more there is, visits that a neighbour disturbed wait
+    /// for the end of a round at which it has left.
     pub order: &'a mut [Entry],
     /// Rounds.
     pub rounds: u32,
     /// The seed of the order.
     pub seed: u64,
+    /// Room for how fast each slot is; where it has less room, no slot beyond it is waited for by its pace.
+    pub paces: &'a mut [Pace],
     /// Ticks of warm-up before a visit's first batch.
     pub warm_ticks: Ticks,
+    /// Ticks in which a core grants a state to code that runs, and takes back that of code that does not: a visit waits no
+    /// longer for it, and a pause lasts as long.
+    pub state_ticks: Ticks,
     /// What a burst takes on this core when nothing shares it, in millionths of a canary; `None` where not known.
     pub quiet_ppm: Option<u32>,
+    /// What a witness takes where its width is granted.
+    pub granted: Granted,
 }
 
 /// What receives the batches.
@@ -98,8 +116,8 @@ where
     C: Clock,
     S: Sink,
 {
-    let Shard { bodies, slots, order, rounds, seed, warm_ticks, quiet_ppm } = work;
-    let rules = Rules { warm_ticks, quiet_ppm };
+    let Shard { bodies, slots, order, rounds, seed, paces, warm_ticks, state_ticks, quiet_ppm, granted } = work;
+    let rules = Rules { warm_ticks, state_ticks, quiet_ppm, granted, step: clock.step() };
     let mut random = SplitMix64::new(seed);
     let mut order = Order::new(order);
     for round in 0..rounds {
@@ -108,26 +126,43 @@ where
             // The first of a pair stands for both until the order is drawn.
             let visit = visit_in(round, rounds, slot.visits, index).filter(|_| !is_second(slots, index));
             if let Some(visit) = visit {
-                order.push(Entry { slot: index, visit, half: false, seed: random.next_u64() });
+                order.push(Entry { slot: index, round, visit, half: false, seed: random.next_u64(), tries: 0 });
             }
             let halves = if slot.halves { halves(slot.visits) } else { 0 };
             if let Some(visit) = visit_in(round, rounds, halves, index.wrapping_mul(7)) {
-                order.push(Entry { slot: index, visit, half: true, seed: random.next_u64() });
+                order.push(Entry { slot: index, round, visit, half: true, seed: random.next_u64(), tries: 0 });
             }
         }
         order.shuffle(&mut random);
         order.pair(&mut random, |entry| if entry.half { None } else { partner(slots, entry.slot) });
-        for entry in order.entries() {
-            let Some(slot) = slots.get(entry.slot as usize) else { continue };
-            let Some(body) = bodies.get_mut(slot.body) else { continue };
+        let mut take = |order: &mut Order<'_>, entry: Entry, clock: &mut C, sink: &mut S| {
+            let Some(slot) = slots.get(entry.slot as usize) else { return };
+            let Some(body) = bodies.get_mut(slot.body) else { return };
             let slot = if entry.half { half(slot) } else { *slot };
+            let mut unknown = Pace::default();
+            let pace = paces.get_mut(entry.slot as usize).unwrap_or(&mut unknown);
             let mut random = SplitMix64::new(entry.seed);
             body.settle(random.next_u64());
             // Code that keeps vectors on the stack is up to 11 % slower at some slots of a line: each is taken in turn.
             let place = entry.visit % PLACES;
             let down = Down { pages: random.below(SPREAD_PAGES), frames: random.below(STACK_FRAMES), place };
-            deeper(down, &mut |stack| visit(body, &slot, At { round, place, stack }, rules, clock, sink));
+            let mut visited = Visited { body, slot, pace, rules };
+            let mut tries = None;
+            let at = At { round: entry.round, place, tries: entry.tries };
+            deeper(down, &mut |stack| tries = visited.visit(at, stack, clock, sink));
+            if let Some(tries) = tries.filter(|tries| *tries < TRIES) {
+                order.put_aside(Entry { tries, ..entry });
+            }
+        };
+        while let Some(entry) = order.take() {
+            take(&mut order, entry, clock, sink);
         }
+        order.recall();
+        while !order.is_empty() && rules.is_quiet(clock) {
+            let Some(entry) = order.take() else { continue };
+            take(&mut order, entry, clock, sink);
+        }
+        order.keep();
         sink.round_ended(round)?;
     }
     Ok(())
@@ -193,79 +228,172 @@ fn half(slot: &Slot) -> Slot {
 #[derive(Clone, Copy)]
 struct Rules {
     warm_ticks: Ticks,
+    state_ticks: Ticks,
     quiet_ppm: Option<u32>,
+    granted: Granted,
+    step: Ticks,
 }
 
-/// When and where on the stack a visit takes place.
+impl Rules {
+    /// Whether another thread uses the core's units.
+    fn is_shared(&self, edge: Edge) -> bool {
+        self.quiet_ppm.is_some_and(|quiet| core_shared(edge.burst, edge.canary, self.step, quiet))
+    }
+
+    /// Whether nothing shares the core just now.
+    fn is_quiet<C: Clock>(&self, clock: &mut C) -> bool {
+        let (burst, canary) = (clock.burst(), clock.canary());
+        self.quiet_ppm.is_none_or(|quiet| !core_shared(burst, canary, self.step, quiet))
+    }
+
+    /// Whether the core holds back the width that the witness is of.
+    fn is_held_back(&self, width: Option<Width>, edge: Edge) -> bool {
+        let granted = width.and_then(|width| self.granted.of(width));
+        edge.witness.zip(granted).is_some_and(|(witness, ppm)| throttled(witness, edge.canary, self.step, ppm))
+    }
+}
+
+/// When and where on a cache line a visit takes place, and the tries of its batches before it.
 #[derive(Clone, Copy)]
 struct At {
     round: u32,
     place: u32,
-    stack: usize,
+    tries: u32,
 }
 
-fn visit<B: Case, C: Clock, S: Sink>(body: &mut B, slot: &Slot, at: At, rules: Rules, clock: &mut C, sink: &mut S) {
-    warm_up(body, slot.calls, rules.warm_ticks, clock);
-    let mut edge = None;
-    for segment in 0..body.segments() {
-        for attempt in 0..TRIES {
-            let before = edge.take().unwrap_or_else(|| edge_before(clock));
-            let cpu_start = clock.cpu_time();
-            let start = clock.ticks();
-            body.run(segment, slot.calls);
-            let ticks = clock.ticks().saturating_sub(start);
-            let cpu_ns = clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
-            let after = edge_after(clock);
-            let cause = cause(before, after, clock.step(), rules.quiet_ppm);
-            sink.batch(&Batch {
-                case: slot.case,
-                round: at.round,
-                place: at.place,
-                attempt,
-                segment,
-                stack: at.stack,
-                buffers: body.buffers(),
-                calls: slot.claimed_calls,
-                ticks,
-                cpu_ns,
-                canary_before: before.canary,
-                canary_after: after.canary,
-                burst_before: before.burst,
-                burst_after: after.burst,
-                cause,
-            });
-            if cause.is_none() {
-                // The next segment begins where this one ended: one canary between them tells for both.
-                edge = Some(after);
-                break;
+/// A slot that is visited.
+struct Visited<'a, B> {
+    body: &'a mut B,
+    slot: Slot,
+    pace: &'a mut Pace,
+    rules: Rules,
+}
+
+impl<B: Case> Visited<'_, B> {
+    /// Takes the batches of all segments. One that was switched out or throttled is tried again at once; beside a neighbour
+    /// or a clock that changes that would cost as much and help as little. The whole visit is then for another time: the
+    /// tries of its batches so far.
+    fn visit<C: Clock, S: Sink>(&mut self, at: At, stack: usize, clock: &mut C, sink: &mut S) -> Option<u32> {
+        let (mut is_put_aside, mut tries) = (false, at.tries);
+        let (slot, rules) = (self.slot, self.rules);
+        // A witness beside the first call after other work would grant what that call has to ask for.
+        let width = slot.width.filter(|_| !slot.after_pause);
+        let mut trial = if slot.after_pause { None } else { Some(self.warm_up(clock)) };
+        let (mut edge, mut left) = (None, rules.state_ticks);
+        for segment in 0..self.body.segments() {
+            for attempt in at.tries..TRIES {
+                tries = tries.max(attempt + 1);
+                let before = match edge.take() {
+                    _ if slot.after_pause => edge_after_pause(rules.state_ticks, clock),
+                    Some(edge) => edge,
+                    None => self.granted_edge(trial.take(), &mut left, clock),
+                };
+                let cpu_start = clock.cpu_time();
+                let start = clock.ticks();
+                self.body.run(segment, slot.calls);
+                let ticks = clock.ticks().saturating_sub(start);
+                let cpu_ns = clock.cpu_time().zip(cpu_start).map(|(end, start)| end.saturating_sub(start));
+                let after = edge_after(width, clock);
+                let held_back = |edge| rules.is_held_back(width, edge);
+                let cause = cause(before, after, rules.step, |edge| rules.is_shared(edge), held_back);
+                sink.batch(&Batch {
+                    case: slot.case,
+                    round: at.round,
+                    place: at.place,
+                    attempt,
+                    segment,
+                    stack,
+                    buffers: self.body.buffers(),
+                    calls: slot.claimed_calls,
+                    ticks,
+                    cpu_ns,
+                    canary_before: before.canary,
+                    canary_after: after.canary,
+                    burst_before: before.burst,
+                    burst_after: after.burst,
+                    witness_before: before.witness,
+                    witness_after: after.witness,
+                    cause,
+                });
+                if cause.is_none() {
+                    if segment == 0 {
+                        let batch = Trial { calls: slot.calls, ticks };
+                        self.pace.saw(batch, before.canary.midpoint(after.canary));
+                    }
+                    // The next segment begins where this one ended: one canary between them tells for both.
+                    edge = Some(after);
+                    break;
+                }
+                if matches!(cause, Some(Cause::Neighbour | Cause::Clock)) {
+                    is_put_aside = true;
+                    break;
+                }
             }
         }
+        is_put_aside.then_some(tries)
     }
-}
 
-/// The canary stands next to the batch on either side, the burst behind it.
-fn edge_before<C: Clock>(clock: &mut C) -> Edge {
-    let moment = clock.moment();
-    let burst = clock.burst();
-    Edge { moment, burst, canary: clock.canary() }
-}
-
-fn edge_after<C: Clock>(clock: &mut C) -> Edge {
-    let canary = clock.canary();
-    let burst = clock.burst();
-    Edge { canary, burst, moment: clock.moment() }
-}
-
-/// Runs the first segment until `warm_ticks` have passed: code and data in cache, the core at its speed.
-fn warm_up<B: Case, C: Clock>(body: &mut B, calls: u32, warm_ticks: Ticks, clock: &mut C) {
-    let start = clock.ticks();
-    let some = (calls / 16).max(1);
-    loop {
-        body.run(0, some);
-        if clock.ticks().saturating_sub(start) >= warm_ticks {
-            return;
+    /// The edge before a batch, once the core has granted what the case asks of it: until then its own code runs.
+    ///
+    /// * `trial`: the last of the warm-up, where there was one.
+    /// * `left`: ticks that this visit may still wait, less those that are waited.
+    fn granted_edge<C: Clock>(&mut self, mut trial: Option<Trial>, left: &mut Ticks, clock: &mut C) -> Edge {
+        let (rules, width, start) = (self.rules, self.slot.width, clock.ticks());
+        let (mut edge, mut waited_for_pace) = (edge_before(width, clock), false);
+        loop {
+            let is_slow = trial.is_some_and(|trial| self.pace.is_slow(trial, edge.canary, rules.step));
+            waited_for_pace |= is_slow;
+            let waits = (is_slow || rules.is_held_back(width, edge)) && !rules.is_shared(edge);
+            let passed = clock.ticks().saturating_sub(start);
+            if !waits || passed >= *left {
+                if waited_for_pace && !rules.is_shared(edge) {
+                    self.pace.waited(is_slow);
+                }
+                *left = left.saturating_sub(passed);
+                return edge;
+            }
+            trial = Some(self.warm_up(clock));
+            edge = edge_before(width, clock);
         }
     }
+
+    /// Runs the first segment until `warm_ticks` have passed: code and data in cache, the core at its speed.
+    fn warm_up<C: Clock>(&mut self, clock: &mut C) -> Trial {
+        let (calls, start) = ((self.slot.calls / 16).max(1), clock.ticks());
+        let mut begun = start;
+        loop {
+            self.body.run(0, calls);
+            let now = clock.ticks();
+            if now.saturating_sub(start) >= self.rules.warm_ticks {
+                return Trial { calls, ticks: now.saturating_sub(begun) };
+            }
+            begun = now;
+        }
+    }
+}
+
+/// Other work for so many ticks, narrow and bound to the core, then the edge.
+fn edge_after_pause<C: Clock>(ticks: Ticks, clock: &mut C) -> Edge {
+    let start = clock.ticks();
+    while clock.ticks().saturating_sub(start) < ticks {
+        clock.canary();
+    }
+    edge_before(None, clock)
+}
+
+/// The canary stands next to the batch on either side, the burst behind it, the witness behind both.
+fn edge_before<C: Clock>(width: Option<Width>, clock: &mut C) -> Edge {
+    let moment = clock.moment();
+    let witness = width.and_then(|width| clock.witness(width));
+    let burst = clock.burst();
+    Edge { moment, witness, burst, canary: clock.canary() }
+}
+
+fn edge_after<C: Clock>(width: Option<Width>, clock: &mut C) -> Edge {
+    let canary = clock.canary();
+    let burst = clock.burst();
+    let witness = width.and_then(|width| clock.witness(width));
+    Edge { canary, burst, witness, moment: clock.moment() }
 }
 
 #[cfg(test)]

@@ -125,6 +125,18 @@ pub enum Pattern {
     Chained,
 }
 
+/// What the core did before a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Readiness {
+    /// The same calls, back to back: what code and core were warmed up for.
+    #[default]
+    Steady,
+    /// Other work for 2 ms, narrow and bound to the core: each batch is the first call after it.
+    AfterPause,
+}
+
 /// One case as planned.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -154,6 +166,9 @@ pub struct PlannedCase {
     pub aad_B: u64,
     /// `random`, `none`, or the label of a data line.
     pub data: String,
+    /// What the core did before a call.
+    #[serde(default)]
+    pub readiness: Readiness,
     /// Rounds in which it is visited; only in plans.
     #[serde(default, skip_serializing)]
     pub visits: u32,

@@ -3,6 +3,7 @@
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{self, StrDeserializer};
 use serde::{Deserialize, Serialize};
+use wattlock_engine::Width;
 
 /// The path of an implementation: what its speed and the constancy of its time rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,5 +46,31 @@ impl CodePath {
     pub fn named(name: &str) -> Option<Self> {
         let name: StrDeserializer<'_, value::Error> = name.into_deserializer();
         Self::deserialize(name).ok()
+    }
+
+    /// Whether it is of instructions on 128 bits, or of a unit for ciphers.
+    #[must_use]
+    pub const fn is_by_instructions(self) -> bool {
+        matches!(self, Self::Aesni | Self::Sse2 | Self::Ssse3 | Self::Neon | Self::Armv8 | Self::Hardware)
+    }
+
+    /// The width of the vectors that it works on, where a core may hold that back; `None` of all that is no wider than
+    /// 128 bits.
+    #[must_use]
+    pub const fn width(self) -> Option<Width> {
+        match self {
+            Self::Vaes512 | Self::Avx512 => Some(Width::Bits512),
+            Self::Vaes256 | Self::Avx2 => Some(Width::Bits256),
+            Self::Tables
+            | Self::Fixsliced
+            | Self::Bitsliced
+            | Self::Aesni
+            | Self::Sse2
+            | Self::Ssse3
+            | Self::Neon
+            | Self::Armv8
+            | Self::Hardware
+            | Self::Portable => None,
+        }
     }
 }

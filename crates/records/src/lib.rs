@@ -37,7 +37,7 @@ mod record;
 
 pub use battery::{BatteryLevel, BatteryPlan, GaugeReading};
 pub use board::BoardRecord;
-pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
+pub use case::{Case, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Readiness, Role};
 pub use code_path::CodePath;
 pub use count::{AdapterRecord, CountRecord};
 pub use energy::{Baseline, BlockRole, EdgeRecord, EnergyBlockRecord, EnergyPlan, MarkerRecord, MeterRecord};
@@ -46,7 +46,7 @@ pub use failure::{Failure, Follows};
 pub use fingerprint::{Browser, Build, Cache, Fingerprint, Hardware, Kernel, Load, Power, Temperature, Virtualisation};
 pub use plan::{DataFile, FailedCase, LibraryFile, Plan, PlanLine};
 pub use quote::{LONGEST_QUOTE, quoted};
-pub use record::{BatchRecord, Cause, End, Header, Record};
+pub use record::{BatchRecord, Cause, End, GrantedLevels, Header, Record};
 
 /// The version of the records. It rises when a field changes its meaning or goes.
 pub const SCHEMA: u32 = 2;

@@ -59,6 +59,9 @@ pub struct Header {
     /// What a burst took on this core when nothing shared it, in millionths of a canary.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quiet_ppm: Option<u32>,
+    /// What a burst on wide vectors took on this core where it granted their width; left out where no case works on any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granted_ppm: Option<GrantedLevels>,
     /// The step of the tick counter, by which canaries and bursts may be off; left out where it is too fine to matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
@@ -75,6 +78,27 @@ pub struct Header {
     pub battery: Option<MeterRecord>,
     /// The cases, resolved.
     pub cases: Vec<Case>,
+}
+
+/// What a witness takes where the core grants its width, in millionths of a canary, by bits.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GrantedLevels {
+    /// Of 256 bits.
+    #[serde(rename = "256", skip_serializing_if = "Option::is_none")]
+    pub bits256_ppm: Option<u32>,
+    /// Of 512 bits.
+    #[serde(rename = "512", skip_serializing_if = "Option::is_none")]
+    pub bits512_ppm: Option<u32>,
+}
+
+impl GrantedLevels {
+    /// As the engine has them; `None` where none is known.
+    #[must_use]
+    pub fn of(granted: wattlock_engine::Granted) -> Option<Self> {
+        let wattlock_engine::Granted { bits256_ppm, bits512_ppm } = granted;
+        bits256_ppm.or(bits512_ppm).map(|_| Self { bits256_ppm, bits512_ppm })
+    }
 }
 
 /// One timed loop of a case between two canaries.
@@ -121,6 +145,12 @@ pub struct BatchRecord {
     pub burst_before_ticks: u64,
     /// Ticks of the burst just after.
     pub burst_after_ticks: u64,
+    /// Ticks of the witness just before, a burst on wide vectors; left out of a case that works on none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness_before_ticks: Option<u64>,
+    /// Ticks of the witness just after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness_after_ticks: Option<u64>,
     /// Whether the batch counts.
     pub clean: bool,
     /// Why it does not.
@@ -140,6 +170,8 @@ pub enum Cause {
     Clock,
     /// Another thread used the core's units.
     Neighbour,
+    /// The core held back the width of vectors that the case works on.
+    Licence,
 }
 
 impl From<wattlock_engine::Cause> for Cause {
@@ -149,6 +181,7 @@ impl From<wattlock_engine::Cause> for Cause {
             wattlock_engine::Cause::Migration => Self::Migration,
             wattlock_engine::Cause::Clock => Self::Clock,
             wattlock_engine::Cause::Neighbour => Self::Neighbour,
+            wattlock_engine::Cause::Licence => Self::Licence,
         }
     }
 }

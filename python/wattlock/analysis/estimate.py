@@ -32,8 +32,11 @@ long run, with it 98.6 to 100 % (docs/method/estimates.md)."""
 CASE_FIELDS = [
     *("case", "cipher", "family", "provider", "path", "of", "version", "operation", "keying", "mode", "key_bits"),
     *("block_bits", "rounds", "tag_bits", "payload_B", "encoding", "data", "placement", "pattern", "aad_B"),
-    "core_class",
+    *("core_class", "readiness"),
 ]
+
+STEADY = "steady"
+"""The readiness of a case that says nothing of it, as those of runs before December 2026."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def estimates(
     known = pl.DataFrame(
         [{name: case.get(name) for name in CASE_FIELDS} for case in cases if case["role"] == "study"],
         schema={name: _dtype(name) for name in CASE_FIELDS},
-    )
+    ).with_columns(pl.col("readiness").fill_null(STEADY))
     failed = pl.DataFrame(
         {"case": list(failures), "failure": list(failures.values())}, schema={"case": pl.Int64, "failure": pl.String}
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.estimate import STEADY
 from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
@@ -36,8 +37,8 @@ WHOLE_PAYLOAD_B: int = constant("whole_payload_B")
 LEAST_SEGMENT_B = 64
 """A longer payload may be cut, into segments that are no shorter: 64 B in 100 us would be 1.6 us a byte."""
 
-BATCH_LINE_B = 600
-"""A batch's line: fifteen names, and numbers of twenty digits at most."""
+BATCH_LINE_B = 700
+"""A batch's line: some twenty names, and numbers of twenty digits at most."""
 
 LINE_B, CASE_LINE_B = 2**20, 2**12
 """The longest line is a header: the machine, and so much for each case."""
@@ -208,10 +209,7 @@ class Contract:
         for case in header["cases"]:
             self._judge_case(case, among=self.cases.keys() - self._segments.keys())
             planned = self.cases[case["case"]]
-            # Cases that name no kind of core are measured on any, and say on which.
-            same = _SAME if planned.get("core_class") is None else (*_SAME, "core_class")
-            other = next((name for name in same if case.get(name) != planned[name]), None)
-            if other is not None:
+            if (other := _other_than(planned, case)) is not None:
                 raise self._broken(f"measured case {case['case']} with {other} {str(case.get(other))[:80]!r}")
             if case["segments"] > _most_segments(planned):
                 raise self._broken(f"cut case {case['case']} into {case['segments']} segments")
@@ -300,7 +298,19 @@ class Contract:
         return Broken(f"the probe {what} in process {self.process}", hint=GO_ON)
 
 
-_SAME = ("role", "cipher", "provider", "operation")
+_SAME = ("role", "cipher", "operation")
+
+
+def _other_than(planned: Mapping[str, Any], case: Mapping[str, Any]) -> str | None:
+    """What a case was measured with that it was not planned with; null where there is nothing."""
+    same = list(_SAME)
+    if planned["role"] == "study":  # of the reference the probe takes code that has no states of its own
+        same.append("provider")
+    if planned.get("core_class") is not None:  # a case that names no kind of core is measured on any, and says on which
+        same.append("core_class")
+    if case.get("readiness", STEADY) != planned.get("readiness", STEADY):
+        return "readiness"
+    return next((name for name in same if case.get(name) != planned[name]), None)
 
 
 def _most_segments(case: Mapping[str, Any]) -> int:

@@ -1,5 +1,6 @@
 """A probe that breaks its contract is refused by name, within its limits, and the run goes on without it."""
 
+import copy
 import json
 import os
 import stat
@@ -93,6 +94,22 @@ def test_a_field_that_may_be_null_may_be_absent_in_every_record(tmp_path: Path) 
     assert null.estimates.equals(absent.estimates)
     assert null.header.keys() == absent.header.keys() == {"kind", *record_schema()["$defs"]["Header"]["properties"]}
     assert absent.header["fingerprint"]["hardware"]["stepping"] is None
+
+
+def test_a_self_check_may_be_of_the_provider_that_the_probe_chose_and_a_case_of_the_study_may_not() -> None:
+    watch = shards.self_checks(2)
+    plan = list(shards.Order(1, 3, CASES, None, watch, {0: 1, 1: 1}).plan({}))
+    header = scripted_probe._header(plan[0], plan[1:], {})
+
+    def measured_by_another(number: int) -> None:
+        contract = Contract(plan)
+        changed = copy.deepcopy(header)
+        next(one for one in changed["cases"] if one["case"] == number)["provider"] = "tables"
+        contract.take(json.dumps(changed).encode() + b"\n")
+
+    measured_by_another(2)
+    with pytest.raises(Broken, match="measured case 0 with provider 'tables'"):
+        measured_by_another(0)
 
 
 def test_a_line_of_seventy_megabytes_is_refused_after_the_first_of_them() -> None:

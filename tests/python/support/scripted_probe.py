@@ -232,7 +232,7 @@ def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
         name: row[name] for name in ("family", "mode", "path", "of", "version", "key_bits", "block_bits", "rounds")
     }
     segments = script.get("segments", {}).get(str(case["case"]), 1)
-    planned = {name: value for name, value in case.items() if name not in ("kind", "visits", "cut_B")}
+    planned = {name: value for name, value in case.items() if name not in ("kind", "visits", "cut_B", "pair")}
     cut_B = script.get("cut_B", {}).get(str(case["case"]))
     return {**planned, **resolved, "tag_bits": None, "calls": CALLS, "segments": segments, "segment_B": cut_B}
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use wattlock_engine::{Case, Clock, Ticks, calls_for};
-use wattlock_records::PlannedCase;
+use wattlock_records::{PlannedCase, Readiness};
 
 use crate::constants::WHOLE_PAYLOAD_B;
 use crate::prepared::Prepared;
@@ -21,6 +21,11 @@ pub(super) fn calibrate(
     batch: Ticks,
     clock: &mut impl Clock,
 ) -> u32 {
+    if planned.readiness == Readiness::AfterPause {
+        // Its code has run once; each batch is a call of its own.
+        body.run(0, 1);
+        return 1;
+    }
     match planned.cut_B {
         Some(0) => return fill(body, batch, clock),
         Some(segment_B) if body.cut(usize::try_from(segment_B).unwrap_or(usize::MAX)) => return 1,

@@ -8,6 +8,7 @@
 //! | `prepared` | the cases of the plan, each proven, bound and calibrated |
 //! | `calibration` | calls that fill a batch, and where a long call is cut |
 //! | `quiet_level` | what a burst takes where nothing shares the core |
+//! | `granted` | the width of vectors that code works on, and what its witness takes where the core grants it |
 //! | `timing` | batches to records |
 //! | `energy` | blocks of energy: superblocks of all cases around a baseline |
 //! | `marker` | the pattern of load by which a recording is aligned |
@@ -16,6 +17,7 @@
 pub mod calibration;
 mod discharge;
 mod energy;
+mod granted;
 mod marker;
 pub mod ports;
 mod prepared;
@@ -26,12 +28,13 @@ mod timing;
 use alloc::boxed::Box;
 
 use wattlock_engine::{Case as _, Slot};
-use wattlock_records::{End, Failure, Follows, Header, Record, SCHEMA};
+use wattlock_records::{End, Failure, Follows, GrantedLevels, Header, Record, SCHEMA};
 
 pub use self::request::Share;
 
 use self::ports::{Clocks, Ports, Records};
 use self::prepared::Cases;
+use self::timing::Levels;
 use crate::prepared::Prepared;
 
 /// Carries a share out: the header and what failed before the timing, then what is measured, what failed after it, the
@@ -52,7 +55,8 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
     quiet_level::complete(&mut cases.bursts, ports.clock);
     let blur = quiet_level::blur(ports.clock);
     let quiet_ppm = quiet_level::of(&mut cases.bursts, blur).into_iter().chain(share.plan.quiet_ppm).min();
-    let header = header(share, &mut cases, quiet_ppm, &mut ports);
+    let levels = Levels { quiet_ppm, granted: granted::now(&cases.slots, ports.clock) };
+    let header = header(share, &mut cases, levels, &mut ports);
     ports.records.write(&Record::Header(Box::new(header)))?;
     for failure in cases.failures {
         ports.records.write(&Record::Failure(failure))?;
@@ -62,7 +66,7 @@ pub fn carry_out<C: Clocks, R: Records>(share: &Share, mut ports: Ports<'_, C, R
 
     let (slots, mut bodies) = (cases.slots, cases.bodies);
     let start = ports.clock.now();
-    let (batches, energy_blocks) = measure(share, &slots, &mut bodies, quiet_ppm, &mut ports)?;
+    let (batches, energy_blocks) = measure(share, &slots, &mut bodies, levels, &mut ports)?;
     let wall_ns = ports.clock.now().saturating_sub(start);
 
     for slot in &slots {
@@ -79,7 +83,7 @@ fn measure<C: Clocks, R: Records>(
     share: &Share,
     slots: &[Slot],
     bodies: &mut [Box<dyn Prepared>],
-    quiet_ppm: Option<u32>,
+    levels: Levels,
     ports: &mut Ports<'_, C, R>,
 ) -> Result<(u64, u64), R::Error> {
     let Ports { clock, records, meter, battery, .. } = ports;
@@ -103,15 +107,10 @@ fn measure<C: Clocks, R: Records>(
         let mut measurement = energy::Measurement { plan, process, seed, slots, bodies, clock: *clock, meter };
         return Ok((0, measurement.carry_out(*records)?));
     }
-    Ok((timing::time(&share.plan, slots, bodies, quiet_ppm, *clock, *records)?, 0))
+    Ok((timing::time(&share.plan, slots, bodies, levels, *clock, *records)?, 0))
 }
 
-fn header<C: Clocks, R>(
-    share: &Share,
-    cases: &mut Cases,
-    quiet_ppm: Option<u32>,
-    ports: &mut Ports<'_, C, R>,
-) -> Header {
+fn header<C: Clocks, R>(share: &Share, cases: &mut Cases, levels: Levels, ports: &mut Ports<'_, C, R>) -> Header {
     let fingerprint = (ports.fingerprint)();
     cases.records.iter_mut().for_each(|case| case.core_class.clone_from(&fingerprint.hardware.core_class));
     Header {
@@ -121,7 +120,8 @@ fn header<C: Clocks, R>(
         fingerprint,
         ticks_per_second: Some(ports.clock.ticks_per_second()),
         canary_cycles: ports.clock.canary_cycles(),
-        quiet_ppm,
+        quiet_ppm: levels.quiet_ppm,
+        granted_ppm: GrantedLevels::of(levels.granted),
         step_ticks: Some(ports.clock.step()).filter(|step| *step > 0),
         timer_ticks: Some(ports.clock.timer_ticks()),
         cpu_timer_ns: ports.clock.cpu_timer(),

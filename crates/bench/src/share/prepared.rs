@@ -8,15 +8,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use wattlock_engine::{Case as _, Nanoseconds, Slot};
-use wattlock_records::{Case, Failure, PlannedCase, Role};
+use wattlock_records::{Case, CodePath, Failure, PlannedCase, Readiness, Role};
 
 use super::calibration::calibrate;
+use super::granted::width_of;
 use super::ports::{Clocks, Ports, Watch};
 use super::quiet_level;
 use super::request::Share;
 use crate::constants::INJECTED_SLOWDOWN;
 use crate::prepared::{Empty, Prepared};
-use crate::subject::{Description, Variant};
+use crate::subject::{Description, Sources, Subject, Variant};
 
 /// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed.
 const SEEN_TIME: Nanoseconds = 50_000_000;
@@ -50,10 +51,16 @@ impl Cases {
         let watch = ports.watch.filter(|_| is_own);
         watch.iter().for_each(|watch| watch.prepares(planned));
         let subject = ports.registry.find(&planned.cipher)?;
-        let variant = subject.variant(&planned.provider, ports.sources)?;
         let description = subject.description();
         let twin = matches!(planned.role, Role::AaTest | Role::InjectedSlowdown);
         let reference = self.records.iter().position(|case| case.planned.role == Role::Reference);
+        let provider = match (planned.role, reference) {
+            (Role::Reference, _) => without_states(&*subject, &planned.provider, ports.sources),
+            (Role::AaTest | Role::InjectedSlowdown, Some(at)) => self.records[at].planned.provider.clone(),
+            _ => planned.provider.clone(),
+        };
+        let variant = subject.variant(&provider, ports.sources)?;
+        let planned = &PlannedCase { provider, ..planned.clone() };
         let body = match (twin, reference) {
             (true, Some(at)) => self.slots[at].body,
             (true, None) => return Err("a copy of the reference, but the plan has no reference before it".to_owned()),
@@ -79,7 +86,11 @@ impl Cases {
             let unwatched = core::mem::replace(prepared, Box::new(Empty));
             *prepared = watch.works(unwatched, planned.case, first);
         }
-        let slot = self.slot(planned, body, own_calls, reference);
+        let width = match planned.role {
+            Role::Empty => None,
+            _ => width_of(variant.path(), ports.clock),
+        };
+        let slot = Slot { width, ..self.slot(planned, body, own_calls, reference) };
         self.records.push(record(planned, description, &*variant, &slot, &*self.bodies[body]));
         self.slots.push(slot);
         Ok(())
@@ -121,7 +132,8 @@ impl Cases {
             claimed_calls,
             visits: planned.visits,
             halves: planned.role == Role::Study && self.bodies[body].segments() == 1 && claimed_calls > 1,
-            pair: None,
+            after_pause: planned.readiness == Readiness::AfterPause,
+            ..Slot::default()
         }
     }
 
@@ -133,6 +145,25 @@ impl Cases {
             self.slots[first].pair = u32::try_from(second).ok();
         }
     }
+}
+
+/// The provider of the reference: that of the plan, unless its code works on vectors whose width a core may hold back. Then
+/// the first of those that are built in and have narrower code: beside a reference with states of its own every comparison
+/// has them. Instructions come before tables, and tables before bits side by side, which take 60 cycles for a byte that
+/// waits for the one before: batches of the 60 calls of the reference would last too long.
+fn without_states(subject: &dyn Subject, planned: &str, sources: &dyn Sources) -> String {
+    let path = |provider: &str| {
+        let variant = subject.variant(provider, sources).ok()?;
+        variant.path().filter(|_| variant.about().is_none())
+    };
+    if path(planned).and_then(CodePath::width).is_none() {
+        return planned.to_owned();
+    }
+    let narrow = subject.providers(sources).into_iter().filter_map(|provider| {
+        let path = path(&provider).filter(|path| path.width().is_none())?;
+        Some(((!path.is_by_instructions(), path != CodePath::Tables), provider))
+    });
+    narrow.min_by_key(|(rank, _)| *rank).map_or_else(|| planned.to_owned(), |(_, provider)| provider)
 }
 
 /// Makes a case ready, and looks at calls of it one by one where it is of a library of the user's own.

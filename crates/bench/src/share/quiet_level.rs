@@ -7,7 +7,7 @@ use wattlock_engine::{Clock, burst_ppm, clock_changed};
 use super::ports::scale;
 
 /// Samples of the burst from which the quiet level is found.
-const LEAST_SAMPLES: usize = 100;
+pub(super) const LEAST_SAMPLES: usize = 100;
 /// Samples that agree, at least.
 const LEAST_ALIKE: usize = 3;
 

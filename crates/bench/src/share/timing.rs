@@ -5,9 +5,10 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use wattlock_engine::{self as engine, Case as _, Entry, Nanoseconds, Shard, Sink, Slot};
+use wattlock_engine::{self as engine, Case as _, Entry, Granted, Nanoseconds, Pace, Shard, Sink, Slot};
 use wattlock_records::{BatchRecord, Plan, Record};
 
+use super::granted::STATE_NS;
 use super::ports::{Clocks, Records, scale};
 use crate::prepared::Prepared;
 
@@ -15,6 +16,18 @@ use crate::prepared::Prepared;
 const ADDRESSES_B: u64 = 1 << 20;
 /// Warm-up before each visit.
 const WARM_NS: Nanoseconds = 20_000;
+
+/// Visits that may wait for a neighbour to leave, at most.
+const WAITING: usize = 4096;
+
+/// What is known of the core when nothing disturbs it.
+#[derive(Clone, Copy)]
+pub(super) struct Levels {
+    /// Of the burst, as of [`Shard::quiet_ppm`].
+    pub quiet_ppm: Option<u32>,
+    /// Of the witnesses.
+    pub granted: Granted,
+}
 
 /// Measures batches of all cases; gives the lines written.
 ///
@@ -24,7 +37,7 @@ pub(super) fn time<C: Clocks, R: Records>(
     plan: &Plan,
     slots: &[Slot],
     bodies: &mut [Box<dyn Prepared>],
-    quiet_ppm: Option<u32>,
+    levels: Levels,
     clock: &mut C,
     records: &mut R,
 ) -> Result<u64, R::Error> {
@@ -37,10 +50,19 @@ pub(super) fn time<C: Clocks, R: Records>(
         .collect();
     let ticks_per_second = clock.ticks_per_second();
     let mut sink = Lines { records, process: plan.process, ticks_per_second, offsets, batches: Vec::new(), written: 0 };
-    let mut order = vec![Entry::default(); slots.len() * 2];
-    let warm_ticks = clock.ticks_of(WARM_NS);
-    let (rounds, seed) = (plan.rounds, plan.seed);
-    engine::shard(Shard { bodies, slots, order: &mut order, rounds, seed, warm_ticks, quiet_ppm }, clock, &mut sink)?;
+    let work = Shard {
+        bodies,
+        slots,
+        order: &mut vec![Entry::default(); slots.len() * 2 + WAITING],
+        rounds: plan.rounds,
+        seed: plan.seed,
+        paces: &mut vec![Pace::default(); slots.len()],
+        warm_ticks: clock.ticks_of(WARM_NS),
+        state_ticks: clock.ticks_of(STATE_NS),
+        quiet_ppm: levels.quiet_ppm,
+        granted: levels.granted,
+    };
+    engine::shard(work, clock, &mut sink)?;
     Ok(sink.written)
 }
 
@@ -84,6 +106,8 @@ impl<R: Records> Sink for Lines<'_, R> {
                 canary_after_ticks: batch.canary_after,
                 burst_before_ticks: batch.burst_before,
                 burst_after_ticks: batch.burst_after,
+                witness_before_ticks: batch.witness_before,
+                witness_after_ticks: batch.witness_after,
                 clean: batch.cause.is_none(),
                 cause: batch.cause.map(Into::into),
             }))?;

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use wattlock_bench::share::ports::{Clocks, scale};
-use wattlock_engine::{Clock, Moment, Nanoseconds, Ticks};
+use wattlock_engine::{Clock, Moment, Nanoseconds, Ticks, Width};
 use wattlock_meters::{SystemTime, Time as _, thread};
 
 /// What the tick counter is.
@@ -124,6 +124,21 @@ impl Clock for RealClock {
         let start = counter::ticks();
         counter::add_burst(self.additions);
         counter::ticks().saturating_sub(start)
+    }
+
+    fn witness(&mut self, width: Width) -> Option<Ticks> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let burst = x86_64::witness(width)?;
+            let start = counter::ticks();
+            burst.run();
+            Some(counter::ticks().saturating_sub(start))
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = width;
+            None
+        }
     }
 
     fn moment(&mut self) -> Moment {

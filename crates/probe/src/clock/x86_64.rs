@@ -3,6 +3,8 @@
 use core::arch::asm;
 use core::arch::x86_64::{_mm_lfence, _rdtsc};
 
+use wattlock_engine::Width;
+
 /// What the tick counter is.
 pub const COUNTER: &str = "time-stamp counter";
 
@@ -126,9 +128,93 @@ pub(super) fn multiply_chain(count: u64) {
     }
 }
 
+/// Rounds of eight wide operations of a witness: about 3 us on a core of 4 GHz that carries out one a cycle.
+const WITNESS_ROUNDS: u64 = 1_500;
+
+/// A burst of wide operations that this processor has, of those for which a core asks for a licence: rounds of AES, which
+/// are what the wide code here is made of, else multiplications.
+///
+/// # Source
+/// Intel, 64 and IA-32 Architectures Optimization Reference Manual, 2.5.3 (Skylake Server): licences by width and by
+/// whether floating point and multiplications take part.
+#[derive(Clone, Copy)]
+pub(super) enum Witness {
+    Aes256,
+    Aes512,
+    Multiply256,
+    Multiply512,
+}
+
+/// The witness of a width; `None` where the processor or the system has no such width.
+pub(super) fn witness(width: Width) -> Option<Witness> {
+    let (has_aes, has_width) = match width {
+        Width::Bits256 => (is_x86_feature_detected!("vaes"), is_x86_feature_detected!("avx2")),
+        Width::Bits512 => (is_x86_feature_detected!("vaes"), is_x86_feature_detected!("avx512f")),
+    };
+    has_width.then_some(match (width, has_aes) {
+        (Width::Bits256, true) => Witness::Aes256,
+        (Width::Bits256, false) => Witness::Multiply256,
+        (Width::Bits512, true) => Witness::Aes512,
+        (Width::Bits512, false) => Witness::Multiply512,
+    })
+}
+
+/// Rounds of eight operations that don't wait for one another, on eight registers of a width.
+macro_rules! wide_burst {
+    ($operation:literal, $register:literal) => {
+        // SAFETY: `witness` found the instructions, with the registers that the system saves. Works on registers alone,
+        // whose upper parts are cleared at the end.
+        unsafe {
+            asm!(
+                "2:",
+                concat!($operation, " ", $register, "0, ", $register, "0, ", $register, "0"),
+                concat!($operation, " ", $register, "1, ", $register, "1, ", $register, "1"),
+                concat!($operation, " ", $register, "2, ", $register, "2, ", $register, "2"),
+                concat!($operation, " ", $register, "3, ", $register, "3, ", $register, "3"),
+                concat!($operation, " ", $register, "4, ", $register, "4, ", $register, "4"),
+                concat!($operation, " ", $register, "5, ", $register, "5, ", $register, "5"),
+                concat!($operation, " ", $register, "6, ", $register, "6, ", $register, "6"),
+                concat!($operation, " ", $register, "7, ", $register, "7, ", $register, "7"),
+                "dec {n}",
+                "jnz 2b",
+                "vzeroupper",
+                n = inout(reg) WITNESS_ROUNDS => _,
+                out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+                out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+                out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
+                out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
+                options(nomem, nostack),
+            );
+        }
+    };
+}
+
+impl Witness {
+    /// Carries the burst out.
+    #[inline(never)]
+    pub(super) fn run(self) {
+        match self {
+            Self::Aes256 => wide_burst!("vaesenc", "ymm"),
+            Self::Aes512 => wide_burst!("vaesenc", "zmm"),
+            Self::Multiply256 => wide_burst!("vpmuludq", "ymm"),
+            Self::Multiply512 => wide_burst!("vpmuludq", "zmm"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_witness_runs_on_every_width_that_the_processor_has_and_there_is_none_of_any_other() {
+        for (width, feature) in
+            [(Width::Bits256, is_x86_feature_detected!("avx2")), (Width::Bits512, is_x86_feature_detected!("avx512f"))]
+        {
+            assert_eq!(witness(width).is_some(), feature, "{width:?}");
+            witness(width).iter().for_each(|burst| burst.run());
+        }
+    }
 
     #[test]
     fn the_latency_is_known_on_large_cores_and_on_no_other() {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use wattlock_bench::share::calibration::fill;
 use wattlock_bench::share::ports::Clocks as _;
 use wattlock_bench::share::quiet_level;
-use wattlock_engine::{Batch, Case, Clock, Entry, Shard, Sink, Slot, Ticks, shard};
+use wattlock_engine::{Batch, Case, Clock, Entry, Granted, Shard, Sink, Slot, Ticks, shard};
 use wattlock_meters::thread;
 use wattlock_terminal::failure::Failure;
 use wattlock_terminal::table::{Format, print_rows};
@@ -97,8 +97,11 @@ fn watch(clock: &mut RealClock, seconds: u32) -> Seen {
             order: &mut [Entry::default(); 2],
             rounds: BATCHES_A_TURN,
             seed: 0,
+            paces: &mut [],
             warm_ticks: 0,
+            state_ticks: 0,
             quiet_ppm,
+            granted: Granted::default(),
         };
         let Ok(()) = shard(work, clock, &mut Tally(&mut seen));
     }

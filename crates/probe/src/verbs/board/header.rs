@@ -48,6 +48,7 @@ pub fn of(
         ticks_per_second: None,
         canary_cycles: None,
         quiet_ppm: None,
+        granted_ppm: None,
         step_ticks: None,
         timer_ticks: None,
         cpu_timer_ns: None,

@@ -5,7 +5,7 @@ use wattlock_bench::subject::{Description, Variant as _};
 use wattlock_bench::subjects::{REGISTRY, link, protection};
 use wattlock_ciphers::Spec;
 use wattlock_frames::{MAX_BODY_B, Protocol};
-use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Role};
+use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Readiness, Role};
 
 use super::adapter::Adapters;
 use super::images::{Held, feature_of, feature_of_protocol, feature_of_scheme};
@@ -145,7 +145,7 @@ fn operation_name(operation: Operation) -> String {
 
 /// Why a combination of factors is none for an image; `None` where it is one.
 fn refused(planned: &PlannedCase) -> Option<&'static str> {
-    let PlannedCase { role, operation, keying, encoding, placement, pattern, data, .. } = planned;
+    let PlannedCase { role, operation, keying, encoding, placement, pattern, data, readiness, .. } = planned;
     if !matches!(role, Role::Study | Role::Reference) {
         Some("instructions need no self-check: only the study's own cases are counted")
     } else if *operation == Operation::KeySetup && *keying == Keying::Each {
@@ -156,6 +156,8 @@ fn refused(planned: &PlannedCase) -> Option<&'static str> {
         Some("an image has one packet: placement hot")
     } else if *pattern != Pattern::Independent {
         Some("an image has one packet: pattern independent")
+    } else if *readiness != Readiness::Steady {
+        Some("an image counts calls one after another: readiness steady")
     } else if !["random", "none"].contains(&data.as_str()) {
         Some("an image has no room for files: data random")
     } else {

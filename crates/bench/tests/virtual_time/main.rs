@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 
+mod planned;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,9 +18,9 @@ use wattlock_bench::share::{Share, carry_out};
 use wattlock_bench::subject::{Description, Kind, Payloads, Proven, Registry, Sources, Subject, Variant};
 use wattlock_bench::subjects::KINDS;
 use wattlock_ciphers::Spec;
-use wattlock_engine::{Case, Clock, Meter, MeterDescription, MeterError, Moment, Nanoseconds, Reading, Ticks};
+use wattlock_engine::{Case, Clock, Meter, MeterDescription, MeterError, Moment, Nanoseconds, Reading, Ticks, Width};
 use wattlock_records::{
-    Build, Fingerprint, GaugeReading, Hardware, Kernel, Load, MeterRecord, PlannedCase, Power, Record,
+    Build, CodePath, Fingerprint, GaugeReading, Hardware, Kernel, Load, MeterRecord, PlannedCase, Power, Record,
 };
 
 /// Nanojoules that the machine draws in a nanosecond: 2 W.
@@ -39,6 +41,8 @@ struct Machine {
     breaks: Option<Nanoseconds>,
     /// An instrument beside the machine records, and markers have chips of this length.
     chip: Option<Nanoseconds>,
+    /// The processor has vectors of 512 bits.
+    has_wide: bool,
     /// When the pin of the markers changed, and to what.
     pin: Vec<(Nanoseconds, bool)>,
 }
@@ -65,6 +69,14 @@ impl Clock for Device {
     fn burst(&mut self) -> Ticks {
         self.0.borrow_mut().now += 3_000;
         3_000
+    }
+
+    fn witness(&mut self, width: Width) -> Option<Ticks> {
+        let mut machine = self.0.borrow_mut();
+        (machine.has_wide && width == Width::Bits512).then(|| {
+            machine.now += 4_500;
+            4_500
+        })
     }
 
     fn moment(&mut self) -> Moment {
@@ -207,9 +219,17 @@ struct Sums(Shared);
 struct Sum {
     id: &'static str,
     machine: Shared,
+    path: Option<CodePath>,
 }
 
-const SUMS: [&str; 3] = ["sum", "sum-that-breaks", "sum-unproven"];
+const SUMS: [&str; 4] = ["sum", "sum-that-breaks", "sum-unproven", "sum-of-several"];
+/// Who has the last of them, by which path.
+const SEVERAL: [(&str, CodePath); 4] = [
+    ("wide", CodePath::Vaes512),
+    ("slow", CodePath::Tables),
+    ("half-wide", CodePath::Vaes256),
+    ("narrow", CodePath::Aesni),
+];
 
 impl Kind for Sums {
     fn ids(&self) -> Box<dyn Iterator<Item = &'static str>> {
@@ -218,7 +238,7 @@ impl Kind for Sums {
 
     fn find(&self, id: &str) -> Result<Box<dyn Subject>, String> {
         match SUMS.into_iter().find(|sum| *sum == id) {
-            Some(id) => Ok(Box::new(Sum { id, machine: Rc::clone(&self.0) })),
+            Some(id) => Ok(Box::new(Sum { id, machine: Rc::clone(&self.0), path: None })),
             None => Err("no such sum".to_owned()),
         }
     }
@@ -246,7 +266,10 @@ impl Subject for Sum {
     }
 
     fn providers(&self, _sources: &dyn Sources) -> Vec<String> {
-        vec!["nobody".to_owned(), "mine".to_owned()]
+        match self.id {
+            "sum-of-several" => SEVERAL.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            _ => vec!["nobody".to_owned(), "mine".to_owned()],
+        }
     }
 
     fn proof(&self, _provider: &str, _sources: &dyn Sources) -> String {
@@ -257,13 +280,18 @@ impl Subject for Sum {
         if !self.providers(sources).iter().any(|name| name == provider) {
             return Err(format!("{provider} has no sums"));
         }
-        Ok(Box::new(Self { id: self.id, machine: Rc::clone(&self.machine) }))
+        let path = SEVERAL.iter().find(|(name, _)| *name == provider).map(|(_, path)| *path);
+        Ok(Box::new(Self { id: self.id, machine: Rc::clone(&self.machine), path }))
     }
 }
 
 impl Variant for Sum {
     fn version(&self) -> String {
         "4.5.6".to_owned()
+    }
+
+    fn path(&self) -> Option<CodePath> {
+        self.path
     }
 
     fn prove(&self) -> Result<Proven, String> {
@@ -418,22 +446,6 @@ fn measured(machine: &Shared, share: &Share, most: usize) -> (Vec<Value>, Result
 
 fn lines<'l>(records: &'l [Value], kind: &str) -> Vec<&'l Value> {
     records.iter().filter(|line| line["kind"] == kind).collect()
-}
-
-#[test]
-fn cases_that_name_each_other_are_measured_one_just_after_the_other() {
-    let machine = Shared::default();
-    let pair = |number: u32, other: u32| case(number, json!({"pair": other, "visits": 30}));
-    let cases = vec![pair(0, 3), case(1, json!({"visits": 30})), pair(2, 9), pair(3, 0)];
-    let (records, ended) = measured(&machine, &share(json!({"rounds": 30}), cases), usize::MAX);
-    ended.unwrap();
-    let whole = lines(&records, "batch").into_iter().map(|batch| (batch["case"].as_u64().unwrap(), batch));
-    let calls = |case: u64| lines(&records, "header")[0]["cases"][usize::try_from(case).unwrap()]["calls"].clone();
-    let whole: Vec<u64> = whole.filter(|(case, batch)| batch["calls"] == calls(*case)).map(|(case, _)| case).collect();
-    let at: Vec<usize> = (0..whole.len()).filter(|at| [0, 3].contains(&whole[*at])).collect();
-    assert_eq!(at.len(), 60);
-    assert!(at.chunks(2).all(|two| two[1] == two[0] + 1 && whole[two[0]] != whole[two[1]]), "{whole:?}");
-    assert!(lines(&records, "header")[0]["cases"][0].get("pair").is_none(), "only in plans");
 }
 
 #[test]
